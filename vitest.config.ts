@@ -16,7 +16,7 @@ const IN_BOTH = [
     'reports/freshness-gate',
     'sync/quarantine-and-drift',
     'events/webhook-intake',
-    'letter-lane',
+    'message-lane',
     'reports/enqueue-report',
     'overview',
     'schedule/retention',

@@ -26,7 +26,7 @@ export const ERROR_CODES = {
   query_failed: 'the SQL of a query has a mistake, does more than read, or took too long or too much memory',
   report_failed: 'the numbers of a report cannot be read, or its page came out empty, so it was not sent',
   report_held: 'the data of a report are old or odd, and its settings hold it back then',
-  report_not_kept: 'no such edition or letter of the report is kept',
+  report_not_kept: 'no such issue or message of the report is kept',
   report_unknown: 'there is no report of that name',
   report_no_data: 'nothing has been synced yet, so there is nothing to report',
   report_template: 'a template cannot be compiled or filled in, or a report.yaml has a mistake',

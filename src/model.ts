@@ -220,17 +220,17 @@ export interface FunnelStage {
   readonly conversion: number | null
 }
 
-// --- Editions and mail -----------------------------------------------------------------------------------
+// --- Issues and mail -----------------------------------------------------------------------------------
 
-/** A report turned into words, ready to be put into a letter or the archive. */
+/** A report turned into words, ready to be put into a message or the archive. */
 export interface Rendered {
   readonly subject: string
   readonly html: string
   readonly text: string
 }
 
-/** A file that goes with a letter. */
-export interface LetterFile {
+/** A file that goes with a message. */
+export interface MessageFile {
   /** Such as `daily-stalled-2026-11-20.xlsx`. */
   readonly name: string
   readonly contentType: string
@@ -239,7 +239,7 @@ export interface LetterFile {
   readonly cid: string | null
 }
 
-/** Where somebody says that they want no more of these letters. */
+/** Where somebody says that they want no more of these messages. */
 export interface Unsubscribe {
   /** An address, or `Name <address>`. */
   readonly mailto: string
@@ -248,7 +248,7 @@ export interface Unsubscribe {
 }
 
 /** One message to one recipient. */
-export interface Letter extends Rendered {
+export interface Message extends Rendered {
   readonly from: string
   readonly to: string
   /** Who that is; null where it is not known. */
@@ -257,15 +257,15 @@ export interface Letter extends Rendered {
   readonly unsubscribe: Unsubscribe
   /** Of its words (BCP 47), such as `en` or `de`. */
   readonly lang: string
-  /** `<…@…>`, the same for every attempt to send this letter. */
+  /** `<…@…>`, the same for every attempt to send this message. */
   readonly messageId: string
-  /** Of the letter in whose place it is sent; absent of a first one. */
+  /** Of the message in whose place it is sent; absent of a first one. */
   readonly inReplyTo?: string
-  /** When the edition was rendered, or the letter was asked for again; the Date header of every attempt. */
+  /** When the issue was rendered, or the message was asked for again; the Date header of every attempt. */
   readonly date: Instant
   /** Slug of the report, for the List-Id and X-Leadsheet-Report headers. */
   readonly report: string
-  readonly files: readonly LetterFile[]
+  readonly files: readonly MessageFile[]
 }
 
 // --- Sync ------------------------------------------------------------------------------------------------

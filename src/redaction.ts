@@ -6,7 +6,7 @@
 const REDACTED = '[redacted]'
 /** Shorter ones would take away words. */
 const SHORTEST = 4
-/** And these in the midst of base64, where letters repeat by chance. */
+/** And these in the midst of base64, where messages repeat by chance. */
 const SHORTEST_INSIDE = 6
 /** Of a secret of several lines, such as a PEM, each that tells something counts. */
 const TELLING_LINE = 16
@@ -64,11 +64,11 @@ function base64Encoded(text: string): string[] {
   const inside = text.length < SHORTEST_INSIDE ? [] : [0, 1, 2].map((before) => base64Inside(text, before))
   return [
     ...[bytes.toString('base64'), bytes.toString('base64url'), ...inside],
-    ...inside.map((letters) => letters.replaceAll('+', '-').replaceAll('/', '_')),
+    ...inside.map((messages) => messages.replaceAll('+', '-').replaceAll('/', '_')),
   ]
 }
 
-/** The letters that hang on nothing but the text, where so many bytes stand before it, counted from a multiple of 3. */
+/** The messages that hang on nothing but the text, where so many bytes stand before it, counted from a multiple of 3. */
 function base64Inside(text: string, bytesBefore: number): string {
   const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(text)])
   return bytes.toString('base64').slice(Math.ceil((bytesBefore * 8) / 6), Math.floor((bytes.length * 8) / 6))

@@ -109,12 +109,12 @@ const expressions = globSync('src/**/*.{ts,js}').flatMap((file) =>
   ),
 )
 
-/** Runs of each letter that stands in it, of two in turn, and of its beginning, none of which comes to an end. */
+/** Runs of each message that stands in it, of two in turn, and of its beginning, none of which comes to an end. */
 function textsFor({ source }: RegExp): readonly string[] {
-  const letters = [...new Set([...source.replace(/\\[a-zA-Z]/g, 'a0 \t'), ...'aA0 ."<'])].slice(0, 24)
-  const pairs = letters.slice(1).map((letter, index) => `${letters[index]}${letter}`)
+  const messages = [...new Set([...source.replace(/\\[a-zA-Z]/g, 'a0 \t'), ...'aA0 ."<'])].slice(0, 24)
+  const pairs = messages.slice(1).map((message, index) => `${messages[index]}${message}`)
   const words = source.match(/[\w ./:="<-]{2,}/g) ?? []
-  return [...new Set([...letters, ...pairs, ...words, words.join('')])].filter((text) => text !== '')
+  return [...new Set([...messages, ...pairs, ...words, words.join('')])].filter((text) => text !== '')
 }
 
 const by =

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { DeliverDeps } from '../src/jobs/outbox/send-batch.ts'
-import { type DeliverySummary, deliverEditions } from '../src/jobs/outbox/send-due.ts'
+import { type DeliverySummary, deliverIssues } from '../src/jobs/outbox/send-due.ts'
 import type { MailingDeps } from '../src/jobs/reports/enqueue-report.ts'
 import { openTransport } from '../src/mail/transport.ts'
 import { folderWith } from './support/folder.ts'
@@ -69,7 +69,7 @@ describe('from the service to the mail', () => {
     expect(stages.map((stage) => stage.here)).toEqual(stages.map((stage) => stage.there))
   })
 
-  it('sends an edition to each recipient once, however often it is asked for', async () => {
+  it('sends an issue to each recipient once, however often it is asked for', async () => {
     await using service = await startService(folderWith(), NOW, 10)
     await using syncing = await openSyncing(
       service.url,
@@ -91,8 +91,8 @@ async function mail(deps: MailingDeps & DeliverDeps): Promise<DeliverySummary[]>
     deps,
     RECIPIENTS.map((address) => recipient(address)),
   )
-  const editions = mailings.map(({ edition }) => edition)
-  return deliverEditions(deps, editions, new AbortController().signal)
+  const issues = mailings.map(({ issue }) => issue)
+  return deliverIssues(deps, issues, new AbortController().signal)
 }
 
 /** The first number after a label in the text part. */

@@ -1,5 +1,5 @@
 /**
- * What the README shows of the demo is what it prints, and "Making a report" is followed to the letter: each command is
+ * What the README shows of the demo is what it prints, and "Making a report" is followed to the message: each command is
  * run, each file written.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -79,8 +79,8 @@ test('a report is made, looked at and sent by following the README', async () =>
   }
 
   const outbox = join(cwd, 'data/demo/outbox')
-  const [letter = ''] = readdirSync(outbox).filter((name) => name.includes('industries-you'))
-  const mail = await PostalMime.parse(readFileSync(join(outbox, letter)))
+  const [message = ''] = readdirSync(outbox).filter((name) => name.includes('industries-you'))
+  const mail = await PostalMime.parse(readFileSync(join(outbox, message)))
   expect(mail.subject).toMatch(/^Industries, week \d+: \d+ new/)
   expect(mail.html).toContain('For the Monday round.')
   expect(mail.html).toMatch(/New leads by industry.*B2B.*Won by country/s)

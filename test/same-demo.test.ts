@@ -63,7 +63,7 @@ describe.skipIf(!hasPostgres)('the demo in PostgreSQL', () => {
     expect(rows?.['lead']?.length).toBeGreaterThan(2_000)
     // The first day's, and of the second what has changed.
     expect(rows?.['lead_version']?.length).toBeGreaterThan(rows?.['lead']?.length ?? 0)
-    expect(rows?.['report_edition']).toHaveLength(3)
+    expect(rows?.['report_issue']).toHaveLength(3)
 
     for (const command of FIGURES) {
       const [figures, figuresOfServer] = await Promise.all(
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres)('the demo in PostgreSQL', () => {
   })
 })
 
-/** Each row as JSON, by table; letters are compared as they were mailed. */
+/** Each row as JSON, by table; messages are compared as they were mailed. */
 async function readRows({ store, folder }: Demo): Promise<Record<string, readonly string[]>> {
   await using opened = await openStore(store, new Date())
   const tables: Record<string, readonly string[]> = {}
@@ -101,7 +101,7 @@ async function listTables(): Promise<string[]> {
   )
   return rows
     .map(({ name }) => name)
-    .filter((name) => !/^(sqlite_|kysely_|edition_search|edition_no$|letter$)/.test(name))
+    .filter((name) => !/^(sqlite_|kysely_|issue_search|issue_no$|message$)/.test(name))
 }
 
 /** By their names. */
@@ -115,7 +115,7 @@ function readMails({ folder }: Demo): Record<string, string> {
   )
 }
 
-/** Without the ids of an installation, its runs, editions and letters, which are made by chance. */
+/** Without the ids of an installation, its runs, issues and messages, which are made by chance. */
 function withoutChance(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'ID')

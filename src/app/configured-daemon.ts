@@ -7,7 +7,7 @@ import { keepTicking, startDaemon } from '../jobs/daemon.ts'
 import type { ChangeSyncs } from '../jobs/events/event-overflow.ts'
 import { createFollower } from '../jobs/events/event-worker.ts'
 import { createInbox } from '../jobs/events/webhook-intake.ts'
-import { createLetterLane } from '../jobs/letter-lane.ts'
+import { createMessageLane } from '../jobs/message-lane.ts'
 import { reportSchedule } from '../jobs/reports/scheduled-report.ts'
 import { createLane, joinLanes, type Lane } from '../jobs/schedule/lane.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
@@ -19,7 +19,7 @@ import { askSync } from '../jobs/sync/ask-sync.ts'
 import { createDetailCrew } from '../jobs/sync/detail-crew.ts'
 import { syncSchedule } from '../jobs/sync/scheduled-sync.ts'
 import { tellOperators } from '../jobs/tell-operators.ts'
-import { deliverWaiting } from '../jobs/waiting-letters.ts'
+import { deliverWaiting } from '../jobs/waiting-messages.ts'
 import type { Work } from '../jobs/work.ts'
 import { keepBeating, startWorker } from '../jobs/worker.ts'
 import type { Log } from '../log.ts'
@@ -63,7 +63,7 @@ export interface RunningDaemon {
   readonly schedules: readonly Schedule[]
   /** Where its pages are; null where it serves none, or none yet. */
   readonly web: string | null
-  /** Such as `sync`, `letters and notices`, `events`. */
+  /** Such as `sync`, `messages and notices`, `events`. */
   inHand(): readonly string[]
 }
 
@@ -109,7 +109,7 @@ export async function openConfiguredDaemon(
     policy: deliveryPolicyOf(config.mail, store, transport),
     log,
     syncOptions: (signal) => syncOptions(config, signal),
-    poke: () => letters.poke(),
+    poke: () => messages.poke(),
     retention: config.retention,
     publish: async (signal) => {
       if (queue === null) await publish(signal)
@@ -122,12 +122,12 @@ export async function openConfiguredDaemon(
   const laneOf = (name: SharedLaneName, job: (signal: AbortSignal) => Promise<void>): Lane =>
     queue === null ? createLane(log, job) : createSharedLane(queue, name, log, job)
   const sending = { ...work, pauseAfter: config.mail.pauseAfter }
-  const letters =
+  const messages =
     queue === null
       ? createLane(log, (signal) => deliverWaiting(sending, signal))
-      : createLetterLane({ ...sending, queue })
+      : createMessageLane({ ...sending, queue })
   const operators = await openOperators(config, { store, source, log, poster, transport, now })
-  const notices = laneOf('notices', (signal) => tellOperators(operators, letters.poke, signal))
+  const notices = laneOf('notices', (signal) => tellOperators(operators, messages.poke, signal))
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined
   const follower = createFollower({
@@ -140,7 +140,7 @@ export async function openConfiguredDaemon(
   const events = queue === null ? follower : laneOf('events', follower.followAll)
   const inbox = createInbox({ store, now, poke: queue === null ? follower.nudge : events.poke })
   const monotonicMs = () => performance.now()
-  const post = joinLanes([notices, letters])
+  const post = joinLanes([notices, messages])
   const daemon = { store, log, now, monotonicMs, schedules, post, events }
   const tellAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const own = joinLanes([snapshots, ...(crew ? [crew] : [])])

@@ -16,7 +16,7 @@ import { takeMailTurn } from '../store/outbox/send-rate.ts'
 import { readOrCreateLinkKey } from '../store/reports/link-key.ts'
 import { subscriptionUrl } from '../web/preferences.ts'
 
-/** Of letters that are only looked at, where no sender is set. */
+/** Of messages that are only looked at, where no sender is set. */
 const NOBODY = 'leadsheet@localhost.invalid'
 
 export function senderOf(
@@ -37,7 +37,7 @@ export function dkimOf({ dkim }: MailConfig): DkimKey | null {
 }
 
 /**
- * A folder takes letters as fast as they come.
+ * A folder takes messages as fast as they come.
  * @param server its name as the transport has it
  */
 export function deliveryPolicyOf(
@@ -57,7 +57,7 @@ function sharedPace(store: Store, server: string, most: number): Pace | null {
   return { tryTake: () => store.write((trx) => takeMailTurn(trx, server, limit)) }
 }
 
-/* The links in letters by which recipients reach their page. */
+/* The links in messages by which recipients reach their page. */
 
 /** Null where no pages are served. */
 export async function subscriptionLinks(

@@ -35,7 +35,7 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
 }
 
 /**
- * @param name as in the ledger of slots, or that of a report
+ * @param name as in the ledger of scheduled runs, or that of a report
  * @throws LeadsheetError usage_invalid, naming those that there are
  */
 export function findSchedule(config: Config, name: string): ConfiguredSchedule {

@@ -20,9 +20,9 @@ import { signInRoutes } from '../web/auth/sign-in.ts'
 import type { DeedDeps } from '../web/dashboard/actions/actions.ts'
 import { actionRoutes } from '../web/dashboard/actions/routes.ts'
 import { agentsRoutes } from '../web/dashboard/agents.ts'
-import { editionRoutes } from '../web/dashboard/archive/edition.ts'
-import { editionFilesRoutes } from '../web/dashboard/archive/files.ts'
-import { editionsRoutes } from '../web/dashboard/archive/list.ts'
+import { issueFilesRoutes } from '../web/dashboard/archive/files.ts'
+import { issueRoutes } from '../web/dashboard/archive/issue.ts'
+import { issuesRoutes } from '../web/dashboard/archive/list.ts'
 import { pipelinesRoutes } from '../web/dashboard/pipelines/routes.ts'
 import { statusRoutes } from '../web/dashboard/status/page.ts'
 import { healthRoutes } from '../web/health.ts'
@@ -102,7 +102,7 @@ export async function openConfiguredWeb(
     pipelinesRoutes({ ...deps, overview, files: pathsIn(dataDir), called: CALLED }),
     agentsRoutes({ ...deps, overview }),
   ]
-  const archive = [editionsRoutes(deps), editionRoutes(deps), editionFilesRoutes({ store, dkim })]
+  const archive = [issuesRoutes(deps), issueRoutes(deps), issueFilesRoutes({ store, dkim })]
   const server = await openWeb(
     { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [

@@ -7,7 +7,7 @@ import type { PostDeps } from '../jobs/post-notices.ts'
 import type { Log } from '../log.ts'
 import type { Transport } from '../mail/transport.ts'
 import type { Poster } from '../notify/post.ts'
-import { openNoticeLetter } from '../report/render/notice-letter.ts'
+import { openNoticeMessage } from '../report/render/notice-message.ts'
 import { nameOf } from '../store/db/place.ts'
 import type { Store } from '../store/db/store.ts'
 import type { Source } from '../upstream/source.ts'
@@ -64,7 +64,7 @@ export async function mailedOperators(config: Config): Promise<MailedOperators |
   const { from, replyTo } = config.mail
   const { recipients } = config.operators
   if (recipients.length === 0 || from === null) return null
-  return { recipients, from, replyTo, render: await openNoticeLetter(TEMPLATES, ownFolder(config)) }
+  return { recipients, from, replyTo, render: await openNoticeMessage(TEMPLATES, ownFolder(config)) }
 }
 
 /** The machine that tells of it, and which installation it is. */

@@ -53,10 +53,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/reports/report.ts')).defineReport,
   },
   {
-    name: 'editions',
-    summary: 'list the editions that are kept, and what became of each',
+    name: 'issues',
+    summary: 'list the issues that are kept, and what became of each',
     group: WORK,
-    load: async () => (await import('./commands/reports/editions.ts')).defineEditions,
+    load: async () => (await import('./commands/reports/issues.ts')).defineIssues,
   },
   {
     name: 'deliveries',

@@ -66,7 +66,7 @@ export interface MailConfig {
   readonly maxMb: number
   readonly perMinute: number
   readonly inDoubt: InDoubtPolicy
-  /** Editions in a row that are refused for good; 0 for never. */
+  /** Issues in a row that are refused for good; 0 for never. */
   readonly pauseAfter: number
   readonly dkim: DkimConfig | null
 }

@@ -80,7 +80,7 @@ reports:
   - name: ${report.name}
     # Cron, or words such as every weekday at 07:00. ${shellCommand('schedule')} shows the next times.
     schedule: ${scalar(report.schedule)}
-    # What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (edition).
+    # What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (issue).
     ${report.period === null ? `#period: ${DEFAULT_PERIODS[report.name] ?? 'day'}` : `period: ${report.period}`}
 
 # The dashboard: how all stands, past reports and what can be done about them, in a browser.

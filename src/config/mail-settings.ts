@@ -54,7 +54,7 @@ export const mailSchema = section({
     }),
   pause_after: wholeNumber(0, 100).default(5).meta({
     description:
-      'Editions in a row that a recipient’s server refuses for good until the recipient is paused; 0 for never.',
+      'Issues in a row that a recipient’s server refuses for good until the recipient is paused; 0 for never.',
   }),
   dkim: dkimSchema.optional().meta({ description: 'A signature for each mail; none if absent.' }),
 })

@@ -2,7 +2,7 @@
 
 /**
  * The candidate with the fewest edits from `name`, case aside; null when none is near: more than a third of
- * the letters, and more than one, differ.
+ * the messages, and more than one, differ.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null
@@ -14,18 +14,18 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
   return best
 }
 
-/** Letters to insert, delete, replace or swap with the next to make `a` into `b`, a row of the table at a time. */
+/** Messages to insert, delete, replace or swap with the next to make `a` into `b`, a row of the table at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   let before: number[] = []
-  for (const [i, letter] of [...a].entries()) {
+  for (const [i, message] of [...a].entries()) {
     const aboveThat = before
     const above = row
     before = above
     row = [i + 1]
     for (let j = 0; j < b.length; j++) {
-      const replaced = (above[j] ?? 0) + (letter === b[j] ? 0 : 1)
-      const isSwapped = i > 0 && j > 0 && letter === b[j - 1] && a[i - 1] === b[j]
+      const replaced = (above[j] ?? 0) + (message === b[j] ? 0 : 1)
+      const isSwapped = i > 0 && j > 0 && message === b[j - 1] && a[i - 1] === b[j]
       const swapped = isSwapped ? (aboveThat[j - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY
       row.push(Math.min(replaced, swapped, (above[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1))
     }

@@ -111,7 +111,7 @@ function recipientFrom(
   }
 }
 
-/** `de-de` -> `de-DE`, so that one locale is one edition. */
+/** `de-de` -> `de-DE`, so that one locale is one issue. */
 function canonical(locale: string): string {
   return new Intl.Locale(locale).toString()
 }

@@ -1,6 +1,6 @@
 /** The report for a schedule: which of those that come with the program, and what it has to cover so that no day is left out. */
 import { DAY_MS } from '../schedule/calendar.ts'
-import { nextDueTime } from '../schedule/slots.ts'
+import { nextDueTime } from '../schedule/scheduled-runs.ts'
 import type { Timing } from '../schedule/timing.ts'
 
 export interface FirstReport {
@@ -29,9 +29,9 @@ function dueDays(timing: Timing, now: Date): number[] {
   const days = new Set<number>()
   for (let after = now; ; ) {
     const due = nextDueTime(timing, after)
-    if (due === null || due.slot.getTime() > end) return [...days]
+    if (due === null || due.due_at.getTime() > end) return [...days]
     days.add(Math.floor(due.shownMs / DAY_MS))
     // What is due all day long counts once.
-    after = new Date(due.slot.getTime() + DAY_MS - (due.shownMs % DAY_MS) - 1)
+    after = new Date(due.due_at.getTime() + DAY_MS - (due.shownMs % DAY_MS) - 1)
   }
 }

@@ -56,7 +56,7 @@ export const reportSchema = section({
     .optional()
     .meta({
       description:
-        'What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (edition); as its folder says if absent, else day.',
+        'What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (issue); as its folder says if absent, else day.',
     }),
   send: send.optional().meta({
     description:

@@ -78,6 +78,6 @@ export type StalePolicy = (typeof STALE_POLICIES)[number]
 export const UNUSUAL_POLICIES = ['send_with_banner', 'hold'] as const
 export type UnusualPolicy = (typeof UNUSUAL_POLICIES)[number]
 
-/** When an edition is sent; `if_threshold` holds an SQL condition over its headline numbers. */
+/** When an issue is sent; `if_threshold` holds an SQL condition over its headline numbers. */
 export const SEND_POLICIES = ['always', 'if_rows', 'if_changed'] as const
 export type SendPolicy = (typeof SEND_POLICIES)[number] | { readonly if_threshold: string }

@@ -1,6 +1,6 @@
 /**
  * What a report tells, as data: types only. `store/figures/` reads it, `report/` makes words of it, and it is
- * kept as JSON with each edition. How each number is counted stands in `store/figures/`, and `explainReport` tells it.
+ * kept as JSON with each issue. How each number is counted stands in `store/figures/`, and `explainReport` tells it.
  */
 
 import type { Freshness, FunnelStage, Instant, Money, Period, Ratio } from '../model.ts'
@@ -149,8 +149,8 @@ export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'gone' | 'returne
 /** What leads went through; a lead is told once, by what it ended as. */
 export interface Changes {
   /**
-   * Since when: the beginning of the period, or the end of what the last edition sent covers where that is earlier.
-   * What is dated before it but became known only after that edition is told too.
+   * Since when: the beginning of the period, or the end of what the last issue sent covers where that is earlier.
+   * What is dated before it but became known only after that issue is told too.
    */
   readonly since: Instant
   /** Of the kinds forward and back. */
@@ -168,7 +168,7 @@ export interface ChangedLead {
   readonly id: string
   readonly companyName: string
   readonly pipelineName: string
-  /** What the last edition knew; null where nothing is known of before, and for leads that are gone or came back. */
+  /** What the last issue knew; null where nothing is known of before, and for leads that are gone or came back. */
   readonly fromStatus: string | null
   readonly toStatus: string
   readonly at: Instant

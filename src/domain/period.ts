@@ -21,7 +21,7 @@ export interface PeriodOptions {
 
 /**
  * The last whole period of a kind before the local day that `at` lies in, or before its week or month.
- * Since the last edition: a day where there is none, or where it already reaches up to that day.
+ * Since the last issue: a day where there is none, or where it already reaches up to that day.
  */
 export function periodOf(
   kind: PeriodKind,

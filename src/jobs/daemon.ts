@@ -1,12 +1,12 @@
 /**
  * The daemon: a minute clock and three lanes. In one the schedules run, one thing at a time and in their order, so that
- * a report never runs beside the sync it needs; meanwhile one delivers letters and notices, and one follows events.
+ * a report never runs beside the sync it needs; meanwhile one delivers messages and notices, and one follows events.
  */
 import cron from 'node-cron'
 import type { Log } from '../log.ts'
 import { claimLease } from '../store/schedule/lease.ts'
-import { endUnknownSlots } from '../store/schedule/scheduled-run.ts'
-import { noteSlots } from './schedule/enqueue-due-runs.ts'
+import { endUnknownScheduledRuns } from '../store/schedule/scheduled-run.ts'
+import { noteScheduledRuns } from './schedule/enqueue-due-runs.ts'
 import { logFailure } from './schedule/job-failure.ts'
 import { createLane, type Lane } from './schedule/lane.ts'
 import { openPulse, type Pulse, type PulseDeps } from './schedule/pulse.ts'
@@ -35,7 +35,7 @@ export interface StartedDaemon {
   poke(): void
   /** Since its last tick began, or it itself, by a clock that nobody sets. */
   sinceTickMs(): number
-  /** Such as `sync`, `report:daily`, `letters and notices`, `events`. */
+  /** Such as `sync`, `report:daily`, `messages and notices`, `events`. */
   inHand(): readonly string[]
   /** Resolves when no lane has anything in hand. */
   idle(): Promise<void>
@@ -65,7 +65,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   let pulse: Pulse
   try {
     const names = schedules.map(({ name }) => name)
-    await store.write((trx) => endUnknownSlots(trx, names, now().toISOString()))
+    await store.write((trx) => endUnknownScheduledRuns(trx, names, now().toISOString()))
     pulse = await openPulse(daemon)
   } catch (thrown) {
     await lease.release()
@@ -93,7 +93,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     },
     sinceTickMs: () => daemon.monotonicMs() - tickedMs,
     inHand: () =>
-      [running, post.isBusy() ? 'letters and notices' : null, events.isBusy() ? 'events' : null].filter(
+      [running, post.isBusy() ? 'messages and notices' : null, events.isBusy() ? 'events' : null].filter(
         (each) => each !== null,
       ),
     idle,
@@ -139,10 +139,15 @@ export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon):
 
 /** Notes what has come due, and tells of what was missed. */
 export async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
-  const missed = await noteSlots(store, schedule, now())
+  const missed = await noteScheduledRuns(store, schedule, now())
   const [first] = missed
   if (first === undefined) return
-  const at = { schedule: schedule.name, slots: missed.length, from: first.slot, to: missed.at(-1)?.slot }
+  const at = {
+    schedule: schedule.name,
+    scheduledRuns: missed.length,
+    from: first.due_at,
+    to: missed.at(-1)?.due_at,
+  }
   log.warn(at, first.message ?? 'missed')
 }
 

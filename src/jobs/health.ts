@@ -3,14 +3,14 @@
  * metrics and the dashboard tell. Quick enough to be asked at any time: no network, no table that grows is read through.
  */
 import { counted } from '../report/words/numbers.ts'
-import { nextSlot } from '../schedule/slots.ts'
+import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import type { Db } from '../store/db/store.ts'
 import { countLeads } from '../store/leads/lead.ts'
 import { checkFreshness, checkTimes, type ResourceFreshness, readFreshness } from './health/data.ts'
 import { checkEvents } from './health/events.ts'
 import { type HealthCheck, type Installation, type Subject, tellSpan } from './health/installation.ts'
 import { checkMachine } from './health/machine.ts'
-import { checkHeldRecords, checkLetters, checkNotices, readOpenNotices } from './health/post.ts'
+import { checkHeldRecords, checkMessages, checkNotices, readOpenNotices } from './health/post.ts'
 import { checkUnwatched } from './health/unwatched.ts'
 import { checkSchedules, readDaemon } from './health/work.ts'
 
@@ -40,7 +40,7 @@ export async function readHealth(installation: Installation, now: Date): Promise
     ...(daemon.life === 'alive' ? [] : await checkUnwatched(db, now)),
     ...(installation.events === null ? [] : [await checkEvents(db, installation.events, now)]),
     ...(daemon.life === 'alive' ? [await checkSchedules(installation, now)] : []),
-    await checkLetters(db, notices.known, now),
+    await checkMessages(db, notices.known, now),
     checkNotices(notices),
     await checkHeldRecords(db, now),
     ...machine,
@@ -65,7 +65,7 @@ function tellWrong({ what, found }: HealthCheck, others: readonly string[]): str
 }
 
 /** What these find says not by itself what it is about. */
-const NAMED: readonly Subject[] = ['letters', 'notices']
+const NAMED: readonly Subject[] = ['messages', 'notices']
 
 async function tellWell(
   db: Db,
@@ -76,7 +76,7 @@ async function tellWell(
   const asOf = leads?.asOf ?? null
   const reports = schedules
     .filter(({ name }) => name.startsWith('report:'))
-    .flatMap(({ timing }) => nextSlot(timing, now)?.getTime() ?? [])
+    .flatMap(({ timing }) => nextScheduledRun(timing, now)?.getTime() ?? [])
   const parts = [
     asOf === null ? null : `last sync ${tellSpan(now.getTime() - Date.parse(asOf))} ago`,
     counted(await countLeads(db), 'lead'),

@@ -15,11 +15,11 @@ import { countDeliveries } from '../store/outbox/delivery.ts'
 import { countWaiting } from '../store/outbox/delivery-problems.ts'
 import {
   countHeldByKind,
-  countMissedSlots,
-  countSlots,
+  countMissedScheduledRuns,
+  countScheduledRuns,
   createRunCounter,
   type RunCounts,
-  type SlotCounts,
+  type ScheduledRunCounts,
 } from '../store/outbox/ledger-counts.ts'
 import { listMailOutages } from '../store/outbox/smtp-circuit.ts'
 import { findLastSpan } from '../store/schedule/uptime.ts'
@@ -37,10 +37,10 @@ export interface Measures {
   readonly runs: readonly RunCounts[]
   readonly lastRun: RunSummary | null
   readonly schedules: readonly ScheduleState[]
-  readonly slots: readonly SlotCounts[]
+  readonly scheduledRuns: readonly ScheduledRunCounts[]
   readonly missed: readonly { readonly schedule: string; readonly runs: number }[]
-  readonly letters: Readonly<Record<string, number>>
-  /** Since when the oldest letter waits that is still to be sent. */
+  readonly messages: Readonly<Record<string, number>>
+  /** Since when the oldest message waits that is still to be sent. */
   readonly waitingSince: Instant | null
   readonly serversAway: number
   /** A reason for each that is open and that nobody has acknowledged. */
@@ -71,9 +71,9 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     runs: await countRuns(),
     lastRun: (await listRuns(db, 2)).find(({ durationMs }) => durationMs !== null) ?? null,
     schedules: await readScheduleStates(db, schedules, now),
-    slots: await countSlots(db),
-    missed: await countMissedSlots(db),
-    letters: await countDeliveries(db),
+    scheduledRuns: await countScheduledRuns(db),
+    missed: await countMissedScheduledRuns(db),
+    messages: await countDeliveries(db),
     waitingSince: (await countWaiting(db)).since,
     serversAway: (await listMailOutages(db)).length,
     noticeReasons: (await listNotices(db, 'open', NOTICES_MAX))

@@ -1,8 +1,8 @@
-/** What a message to operators says: the troubles as lines, the subject, and the letter of it. */
+/** What a message to operators says: the troubles as lines, the subject, and the message of it. */
 import { shellCommand } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import { type NoticeLine, type NoticeMessage, sectionsOf, tellTime } from '../notify/message.ts'
-import type { NoticeLetterView } from '../report/render/notice-letter.ts'
+import type { NoticeMessageView } from '../report/render/notice-message.ts'
 import { counted } from '../report/words/numbers.ts'
 import type { Notice } from '../store/alerts/alert.ts'
 import type { Telling } from './notice.ts'
@@ -23,7 +23,7 @@ export function composeMessage(telling: Telling, open: number, place: string, at
 }
 
 /** @param message as it was composed, also long ago */
-export function letterView(message: NoticeMessage): NoticeLetterView {
+export function messageView(message: NoticeMessage): NoticeMessageView {
   const { open } = message
   return {
     title: message.subject,

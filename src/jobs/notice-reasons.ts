@@ -74,7 +74,7 @@ export const REASONS = {
   },
   report_failed: {
     title: 'report failed',
-    meaning: 'the last due time of a report ended without letters: it failed or was skipped',
+    meaning: 'the last due time of a report ended without messages: it failed or was skipped',
     ...AT_ONCE,
   },
   report_held: {
@@ -94,39 +94,39 @@ export const REASONS = {
   },
   sections_failed: {
     title: 'report incomplete',
-    meaning: 'of the edition of a report that was mailed last, a part could not be made',
+    meaning: 'of the issue of a report that was mailed last, a part could not be made',
     ...AT_ONCE,
   },
   mail_away: {
     title: 'mail waiting',
     meaning:
-      'the mail server cannot be reached or does not let us in; with how many letters wait, since when',
+      'the mail server cannot be reached or does not let us in; with how many messages wait, since when',
     ...AFTER_FAILURES,
   },
-  letters_waiting: {
-    title: 'letters put off',
-    meaning: 'the mail server has been putting letters off for more than two hours',
+  messages_waiting: {
+    title: 'messages put off',
+    meaning: 'the mail server has been putting messages off for more than two hours',
     ...AT_ONCE,
   },
-  letters_failed: {
-    title: 'letters refused',
+  messages_failed: {
+    title: 'messages refused',
     meaning:
-      'letters of the last week were refused for good or given up, and none to the same recipient was sent since',
+      'messages of the last week were refused for good or given up, and none to the same recipient was sent since',
     ...AT_ONCE,
   },
-  letters_in_doubt: {
-    title: 'letters in doubt',
-    meaning: 'letters that may or may not have arrived are left to a person',
+  messages_in_doubt: {
+    title: 'messages in doubt',
+    meaning: 'messages that may or may not have arrived are left to a person',
     ...AT_ONCE,
   },
   recipient_failing: {
     title: 'recipient failing',
-    meaning: 'three editions in a row, or more, to a recipient were refused',
+    meaning: 'three issues in a row, or more, to a recipient were refused',
     ...AT_ONCE,
   },
   recipient_paused: {
     title: 'recipient paused',
-    meaning: 'too many letters in a row to a recipient were refused, so that there are no more',
+    meaning: 'too many messages in a row to a recipient were refused, so that there are no more',
     ...AT_ONCE,
   },
   snapshot_old: {

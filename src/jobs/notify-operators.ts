@@ -1,12 +1,12 @@
 /**
- * The beat of the notices: looks for troubles, and writes what is to be told into the ledger of letters and the queue
+ * The beat of the notices: looks for troubles, and writes what is to be told into the ledger of messages and the queue
  * of the webhook in one transaction. What leaves the house does so later, and fails without failing anything else.
  */
 import type { Log } from '../log.ts'
 import { messageId } from '../mail/message.ts'
-import type { Instant, Letter } from '../model.ts'
+import type { Instant, Message } from '../model.ts'
 import type { NoticeMessage } from '../notify/message.ts'
-import type { RenderNotice } from '../report/render/notice-letter.ts'
+import type { RenderNotice } from '../report/render/notice-message.ts'
 import {
   deleteNotices,
   deleteNoticesBefore,
@@ -19,7 +19,7 @@ import type { Store } from '../store/db/store.ts'
 import { enqueueNotice } from '../store/outbox/delivery.ts'
 import { findTroubles } from './find-troubles.ts'
 import { decide, GAPS_COUNT_MS, type NoticeRules, REOPEN_MS } from './notice.ts'
-import { composeMessage, letterView } from './notice-message.ts'
+import { composeMessage, messageView } from './notice-message.ts'
 import type { Watch, Watched } from './troubles/watch.ts'
 
 /** What is long over is forgotten. */
@@ -68,14 +68,14 @@ export async function noteTroubles(deps: NoticeDeps): Promise<NoticeMessage | nu
   const after = new Map([...notices, ...changed].map((notice) => [notice.id, notice.state]))
   const open = [...after.values()].filter((state) => state === 'open').length
   const message = telling && composeMessage(telling, open, operators.place, at)
-  const letters = message && operators.mail ? lettersOf(store, operators.mail, message) : []
+  const messages = message && operators.mail ? messagesOf(store, operators.mail, message) : []
   await store.write(async (trx) => {
     await saveNotices(trx, changed)
     await deleteNotices(trx, dropped)
     if (message === null) return
     const content = JSON.stringify(message)
     await insertNoticeMessage(trx, { madeAt: at, content, hasWebhook: operators.hasWebhook })
-    for (const letter of letters) await enqueueNotice(trx, letter, at)
+    for (const message of messages) await enqueueNotice(trx, message, at)
     await deleteNoticesBefore(trx, before(now, KEPT_MS))
     await deleteMessagesBefore(trx, before(now, KEPT_MS))
   })
@@ -83,13 +83,13 @@ export async function noteTroubles(deps: NoticeDeps): Promise<NoticeMessage | nu
   return message
 }
 
-/** A letter to each operator. */
-export function lettersOf(
+/** A message to each operator. */
+export function messagesOf(
   { installationId }: Pick<Store, 'installationId'>,
   { recipients, from, replyTo, render }: MailedOperators,
   message: NoticeMessage,
-): Letter[] {
-  const content = render(letterView(message))
+): Message[] {
+  const content = render(messageView(message))
   const { made_at: date } = message
   return recipients.map((recipient) => {
     const identity = {

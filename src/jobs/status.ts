@@ -6,8 +6,8 @@ import { countLeads } from '../store/leads/lead.ts'
 import { countHeldRows } from '../store/leads/quarantined-record.ts'
 import { countDeliveries } from '../store/outbox/delivery.ts'
 import { listMailOutages } from '../store/outbox/smtp-circuit.ts'
-import { listEditions } from '../store/reports/issue-list.ts'
-import { listSlots } from '../store/schedule/scheduled-run.ts'
+import { listIssues } from '../store/reports/issue-list.ts'
+import { listScheduledRuns } from '../store/schedule/scheduled-run.ts'
 import { findLastFailure, findLastWholeRun, listRuns } from '../store/sync/sync-run.ts'
 import type { Installation } from './health/installation.ts'
 import { readHealth } from './health.ts'
@@ -18,8 +18,8 @@ import { listWorkers } from './schedule/worker-list.ts'
 /** How many of the last. */
 export interface StatusRows {
   readonly runs: number
-  readonly slots: number
-  readonly editions: number
+  readonly scheduledRuns: number
+  readonly issues: number
   readonly events: number
   readonly notices: number
 }
@@ -43,10 +43,10 @@ export async function readStatus<S extends ScheduleSettings>(
     notices: await listNotices(db, 'open', rows.notices),
     runs: await listRuns(db, rows.runs),
     schedules: await readScheduleStates(db, schedules, now),
-    slots: await listSlots(db, rows.slots),
+    scheduledRuns: await listScheduledRuns(db, rows.scheduledRuns),
     deliveries: await countDeliveries(db),
     serversAway: await listMailOutages(db),
-    editions: await listEditions(db, null, rows.editions),
+    issues: await listIssues(db, null, rows.issues),
     /** Null where the store is a file, and one daemon does it all. */
     workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
     jobs: await countJobs(store),

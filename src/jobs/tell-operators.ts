@@ -2,13 +2,13 @@
 import { type NoticeDeps, noteTroubles } from './notify-operators.ts'
 import { type PostDeps, pingLastRun, postWaiting } from './post-notices.ts'
 
-/** @param onLetters called when there are letters to operators in the ledger */
+/** @param onMessages called when there are messages to operators in the ledger */
 export async function tellOperators(
   deps: NoticeDeps & PostDeps,
-  onLetters: () => void,
+  onMessages: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  if ((await noteTroubles(deps)) !== null) onLetters()
+  if ((await noteTroubles(deps)) !== null) onMessages()
   await postWaiting(deps, signal)
   await pingLastRun(deps, signal)
 }

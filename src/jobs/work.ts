@@ -12,7 +12,7 @@ export interface Work extends MailingDeps, DeliverDeps, Pick<SyncDeps, 'crew'> {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   /** Called after a sync or a report, to show what is new where the settings want that. */
   readonly publish: (signal: AbortSignal) => Promise<void>
-  /** Called when letters are in the ledger, so that they leave at once. */
+  /** Called when messages are in the ledger, so that they leave at once. */
   readonly poke: () => void
   readonly retention: Retention
 }

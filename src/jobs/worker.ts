@@ -8,7 +8,7 @@ import { LeadsheetError } from '../errors.ts'
 import type { Job, Queue } from '../queue/queue.ts'
 import type { QueueData } from '../queue/queues.ts'
 import { claimLease, deleteGoneLeases, type Lease } from '../store/schedule/lease.ts'
-import { endUnknownSlots } from '../store/schedule/scheduled-run.ts'
+import { endUnknownScheduledRuns } from '../store/schedule/scheduled-run.ts'
 import { type Daemon, noteDue, type StartedDaemon } from './daemon.ts'
 import { logFailure } from './schedule/job-failure.ts'
 import type { Lane } from './schedule/lane.ts'
@@ -43,7 +43,7 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
     await lease.release()
     lease = await claim()
   }
-  const slots = createSlotRunner(worker)
+  const scheduledRuns = createScheduledRunRunner(worker)
   let notedMs = worker.monotonicMs()
   // Also where it cannot go on after all, such as without its pages.
   const end = new AbortController()
@@ -58,7 +58,7 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
   let stopped: Promise<unknown>
   try {
     const names = schedules.map(({ name }) => name)
-    await store.write((trx) => endUnknownSlots(trx, names, now().toISOString()))
+    await store.write((trx) => endUnknownScheduledRuns(trx, names, now().toISOString()))
     pulse = await openPulse(worker)
     await queue.sendEachMinute('clock')
     const taking = [
@@ -66,7 +66,7 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
         notedMs = worker.monotonicMs()
         return noteMinute(worker)
       }),
-      await queue.work('slot', { concurrency: 1 }, slots.run),
+      await queue.work('scheduled_run', { concurrency: 1 }, scheduledRuns.run),
     ]
     stopped = aborted(until).then(() => Promise.all(taking.map((each) => each.stop())))
     await queue.send('clock', {}, { key: 'clock' })
@@ -93,8 +93,8 @@ export async function startWorker(worker: Worker, signal: AbortSignal): Promise<
     sinceTickMs: () => worker.monotonicMs() - tickedMs,
     inHand: () =>
       [
-        slots.running(),
-        post.isBusy() ? 'letters and notices' : null,
+        scheduledRuns.running(),
+        post.isBusy() ? 'messages and notices' : null,
         events.isBusy() ? 'events' : null,
       ].filter((each) => each !== null),
     async idle() {
@@ -128,22 +128,22 @@ async function noteMinute(worker: Worker): Promise<void> {
 }
 
 async function sendDue({ store, now, schedules, queue }: Worker): Promise<void> {
-  await sendSlots(queue, await listDueLeases(store.db, schedules, now()))
+  await sendScheduledRuns(queue, await listDueLeases(store.db, schedules, now()))
 }
 
-async function sendSlots(queue: Queue, leases: readonly string[]): Promise<void> {
+async function sendScheduledRuns(queue: Queue, leases: readonly string[]): Promise<void> {
   await queue.sendAll(
-    'slot',
+    'scheduled_run',
     leases.map((lease) => ({ data: { lease }, key: lease })),
   )
 }
 
-interface SlotRunner {
-  readonly run: (job: Job<QueueData['slot']>) => Promise<void>
+interface ScheduledRunner {
+  readonly run: (job: Job<QueueData['scheduled_run']>) => Promise<void>
   readonly running: () => string | null
 }
 
-function createSlotRunner(worker: Worker): SlotRunner {
+function createScheduledRunRunner(worker: Worker): ScheduledRunner {
   const { schedules, events, queue, now } = worker
   const deps: DueDeps = {
     ...worker,
@@ -161,14 +161,14 @@ function createSlotRunner(worker: Worker): SlotRunner {
           ran.add(await runDue(deps, schedule, signal))
         } catch (thrown) {
           if (!(thrown instanceof LeadsheetError && thrown.code === 'job_busy')) throw thrown
-          await queue.send('slot', { lease }, { key: lease, afterSeconds: BUSY_AGAIN_SECONDS })
+          await queue.send('scheduled_run', { lease }, { key: lease, afterSeconds: BUSY_AGAIN_SECONDS })
         } finally {
           running = null
         }
       }
       if (ran.has('over') || ran.has('waits')) events.poke()
       const waiting = await listWaiting(worker, lease, ran)
-      await sendSlots(queue, waiting)
+      await sendScheduledRuns(queue, waiting)
     },
   }
 }

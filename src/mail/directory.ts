@@ -1,9 +1,9 @@
-/** A folder as a mail server: each letter becomes one `.eml` file, whole or not there. */
+/** A folder as a mail server: each message becomes one `.eml` file, whole or not there. */
 import { createHash, randomUUID } from 'node:crypto'
 import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
-import type { Letter } from '../model.ts'
+import type { Message } from '../model.ts'
 import type { DkimKey } from './dkim.ts'
 import { buildMessage } from './message.ts'
 import type { Handover, Receipt } from './send-outcome.ts'
@@ -21,14 +21,14 @@ export function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const close = async (): Promise<void> => {}
   return {
     name,
-    send: async (letter: Letter, { signal, onData }: Handover): Promise<Receipt> => {
-      const message = await buildMessage(letter, dkim)
+    send: async (message: Message, { signal, onData }: Handover): Promise<Receipt> => {
+      const bytes = await buildMessage(message, dkim)
       signal.throwIfAborted()
       await prepare()
       await onData?.()
-      const file = join(path, fileNameOf(letter))
-      await writeWhole(file, message).catch(failed)
-      log.debug({ file, bytes: message.length }, 'letter written')
+      const file = join(path, fileNameOf(message))
+      await writeWhole(file, bytes).catch(failed)
+      log.debug({ file, bytes: bytes.length }, 'message written')
       return { response: `written to ${file}` }
     },
     verify: prepare,
@@ -38,22 +38,22 @@ export function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
 }
 
 /** `2026-11-21-daily-dana-example.com-1f9c04a2.eml`: readable, and the same for the same Message-ID. */
-export function fileNameOf(letter: Letter): string {
+export function fileNameOf(message: Message): string {
   const slug = (text: string) =>
     text
       .toLowerCase()
       .replace(/[^a-z0-9.]+/g, '-')
       .replace(/^[-.]+|[-.]+$/g, '')
       .slice(0, 60)
-  const id = createHash('sha256').update(letter.messageId).digest('hex').slice(0, 8)
-  return `${letter.date.slice(0, 10)}-${slug(letter.report)}-${slug(letter.to)}-${id}.eml`
+  const id = createHash('sha256').update(message.messageId).digest('hex').slice(0, 8)
+  return `${message.date.slice(0, 10)}-${slug(message.report)}-${slug(message.to)}-${id}.eml`
 }
 
-/** The same letter written twice is one file; a crash leaves the file whole or not at all. */
-async function writeWhole(file: string, message: Buffer): Promise<void> {
+/** The same message written twice is one file; a crash leaves the file whole or not at all. */
+async function writeWhole(file: string, bytes: Buffer): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`
   try {
-    await writeFile(unfinished, message, { flag: 'wx', flush: true })
+    await writeFile(unfinished, bytes, { flag: 'wx', flush: true })
     await rename(unfinished, file)
   } catch (thrown) {
     await rm(unfinished, { force: true })

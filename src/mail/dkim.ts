@@ -1,19 +1,19 @@
 /**
- * DKIM (RFC 6376): a signature by which receivers know that a letter is its sender's and was not changed. It is as
- * deterministic as the letter: no time is signed, and RSA signs the same bytes in the same way each time.
+ * DKIM (RFC 6376): a signature by which receivers know that a message is its sender's and was not changed. It is as
+ * deterministic as the message: no time is signed, and RSA signs the same bytes in the same way each time.
  */
 import { createPublicKey } from 'node:crypto'
 import DKIM from 'nodemailer/lib/dkim'
 
 export interface DkimKey {
-  /** The domain that answers for the letters; its DNS has the public key under `<selector>._domainkey`. */
+  /** The domain that answers for the messages; its DNS has the public key under `<selector>._domainkey`. */
   readonly domain: string
   readonly selector: string
   /** RSA, PEM. */
   readonly privateKey: string
 }
 
-/** Every header field of ours that means something to a reader or a robot; one that a letter lacks is passed over. */
+/** Every header field of ours that means something to a reader or a robot; one that a message lacks is passed over. */
 export const SIGNED_FIELDS = [
   'From',
   'To',

@@ -1,5 +1,5 @@
 /**
- * What a link in a letter proves without any account: that this installation wrote to this address about this report.
+ * What a link in a message proves without any account: that this installation wrote to this address about this report.
  * It does not expire, since a mail is opened years later too, and RFC 8058 (3.1) has its link work whenever that is;
  * what it opens is only whether more such mails come.
  */

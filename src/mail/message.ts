@@ -1,29 +1,29 @@
 /**
- * A letter as bytes. Everything in it follows from the letter, also what mail programs draw by lot (Message-ID,
+ * A message as bytes. Everything in it follows from the message, also what mail programs draw by lot (Message-ID,
  * Date, part boundaries), so that a second attempt sends the same bytes as the first.
  */
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
-import type { Instant, Letter, LetterFile } from '../model.ts'
+import type { Instant, Message, MessageFile } from '../model.ts'
 import { parseMailbox } from './address.ts'
 import { type DkimKey, sign } from './dkim.ts'
 import { unsubscribeFields } from './unsubscribe.ts'
 
-/** What a letter is; two letters that agree in all of it are one. */
-export interface LetterIdentity {
+/** What a message is; two messages that agree in all of it are one. */
+export interface MessageIdentity {
   /** Of this copy of the database, so that two installations never share an id. */
   readonly installationId: string
   readonly report: string
   readonly period: { readonly from: Instant; readonly to: Instant }
   readonly recipient: string
-  /** 0, unless a person asked for a new letter on purpose. */
+  /** 0, unless a person asked for a new message on purpose. */
   readonly revision: number
   /** The sender; the id is in the name of its domain. */
   readonly from: string
 }
 
 /** `<…@domain>`, 40 letters and digits from a hash of the identity (RFC 5322, 3.6.4). */
-export function messageId(identity: LetterIdentity): string {
+export function messageId(identity: MessageIdentity): string {
   const { installationId, report, period, recipient, revision, from } = identity
   const hash = createHash('sha256')
     .update(JSON.stringify([installationId, report, period.from, period.to, recipient, revision]))
@@ -37,35 +37,37 @@ export function messageId(identity: LetterIdentity): string {
  * @param dkim whose signature it carries; null for none
  * @throws LeadsheetError config_invalid for an address that is none
  */
-export async function buildMessage(letter: Letter, dkim: DkimKey | null = null): Promise<Buffer> {
+export async function buildMessage(message: Message, dkim: DkimKey | null = null): Promise<Buffer> {
   const composer = new MailComposer({
-    from: parseMailbox(letter.from),
-    to: { ...parseMailbox(letter.to), name: letter.toName ?? '' },
-    ...(letter.replyTo === null ? {} : { replyTo: parseMailbox(letter.replyTo) }),
-    subject: letter.subject,
-    text: withLineEnds(letter.text),
-    html: withLineEnds(letter.html),
-    attachments: letter.files.map(attachmentOf),
-    messageId: letter.messageId,
-    ...(letter.inReplyTo === undefined ? {} : { inReplyTo: letter.inReplyTo, references: letter.inReplyTo }),
-    date: new Date(letter.date),
+    from: parseMailbox(message.from),
+    to: { ...parseMailbox(message.to), name: message.toName ?? '' },
+    ...(message.replyTo === null ? {} : { replyTo: parseMailbox(message.replyTo) }),
+    subject: message.subject,
+    text: withLineEnds(message.text),
+    html: withLineEnds(message.html),
+    attachments: message.files.map(attachmentOf),
+    messageId: message.messageId,
+    ...(message.inReplyTo === undefined
+      ? {}
+      : { inReplyTo: message.inReplyTo, references: message.inReplyTo }),
+    date: new Date(message.date),
     headers: {
-      'Content-Language': letter.lang,
+      'Content-Language': message.lang,
       // RFC 3834: keeps holiday notes and other robots from answering.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
-      'List-Id': `leadsheet ${letter.report} <${letter.report}.leadsheet.${domainOf(letter.from)}>`,
-      ...unsubscribeFields(letter.unsubscribe, letter.report),
-      'X-Leadsheet-Report': letter.report,
+      'List-Id': `leadsheet ${message.report} <${message.report}.leadsheet.${domainOf(message.from)}>`,
+      ...unsubscribeFields(message.unsubscribe, message.report),
+      'X-Leadsheet-Report': message.report,
     },
-    // Lines of any length and letters of any language, and no mail server on the way has a reason to encode anew.
+    // Lines of any length and messages of any language, and no mail server on the way has a reason to encode anew.
     textEncoding: 'quoted-printable',
     disableFileAccess: true,
     disableUrlAccess: true,
-    baseBoundary: createHash('sha256').update(letter.messageId).digest('hex').slice(0, 24),
+    baseBoundary: createHash('sha256').update(message.messageId).digest('hex').slice(0, 24),
   })
-  const message = await composer.compile().build()
-  return dkim === null ? message : sign(message, dkim)
+  const bytes = await composer.compile().build()
+  return dkim === null ? bytes : sign(bytes, dkim)
 }
 
 /** Ends lines as a message does (RFC 5322, 2.1), so that what was signed and counted is what leaves. */
@@ -73,7 +75,7 @@ function withLineEnds(text: string): string {
   return text.replace(/\r\n?|\n/g, '\r\n')
 }
 
-function attachmentOf({ name, contentType, content, cid }: LetterFile) {
+function attachmentOf({ name, contentType, content, cid }: MessageFile) {
   const file = { filename: name, contentType, content: Buffer.from(content) }
   return cid === null
     ? { ...file, contentDisposition: 'attachment' }

@@ -15,17 +15,17 @@ export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown'
 
 /**
- * Whom a failure concerns: this letter, the server and so every letter, or either: the connection was lost in the midst
- * of a letter, and nobody knows whether it was on its account.
+ * Whom a failure concerns: this message, the server and so every message, or either: the connection was lost in the midst
+ * of a message, and nobody knows whether it was on its account.
  */
-export type SendConcern = 'letter' | 'server' | 'either'
+export type SendConcern = 'message' | 'server' | 'either'
 
 /** What is known of a failed attempt. */
 export interface FailedSend {
   readonly kind: SendFailure
   readonly concerns: SendConcern
-  /** The server had been told whom the letter is for. */
-  readonly isInLetter: boolean
+  /** The server had been told whom the message is for. */
+  readonly isInMessage: boolean
   /** Of the server's reply; null when there was none. */
   readonly replyCode: number | null
   /** The server's words, or why there are none. */
@@ -60,11 +60,17 @@ const SETTINGS_AT_FAULT = [
 ]
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
-/** Null where what was thrown is neither of the server nor of the letter. */
+/** Null where what was thrown is neither of the server nor of the message. */
 export function failedSendOf(thrown: unknown): FailedSend | null {
   if (!(thrown instanceof LeadsheetError)) return null
   if (thrown.code === 'config_invalid') {
-    return { kind: 'permanent', concerns: 'letter', isInLetter: true, replyCode: null, said: thrown.message }
+    return {
+      kind: 'permanent',
+      concerns: 'message',
+      isInMessage: true,
+      replyCode: null,
+      said: thrown.message,
+    }
   }
   if (thrown.code !== 'mail_unreachable' && thrown.code !== 'mail_rejected') return null
   const { phase, code, replyCode } = faultOf(thrown)
@@ -74,16 +80,16 @@ export function failedSendOf(thrown: unknown): FailedSend | null {
   return {
     kind,
     concerns: concernOf(kind, phase, code, replyCode),
-    isInLetter: !isBeforeLetter(phase),
+    isInMessage: !isBeforeMessage(phase),
     replyCode,
     said,
   }
 }
 
 function concernOf(kind: SendFailure, phase: SendPhase, code: string, replyCode: number | null): SendConcern {
-  if (replyCode === null && REFUSED_HERE.includes(code)) return 'letter'
-  if (replyCode === 421 || kind === 'configuration' || isBeforeLetter(phase)) return 'server'
-  return replyCode === null ? 'either' : 'letter'
+  if (replyCode === null && REFUSED_HERE.includes(code)) return 'message'
+  if (replyCode === 421 || kind === 'configuration' || isBeforeMessage(phase)) return 'server'
+  return replyCode === null ? 'either' : 'message'
 }
 
 /** @param thrown what {@link sendError} made, or the error inside it */
@@ -100,17 +106,17 @@ export function classifySendFailure(thrown: unknown): SendFailure {
 function meaningOfReply(replyCode: number, phase: SendPhase): SendFailure {
   if (AUTH_REPLIES.includes(replyCode)) return 'configuration'
   if (replyCode < 500) return 'transient'
-  if (isBeforeLetter(phase)) return 'configuration'
+  if (isBeforeMessage(phase)) return 'configuration'
   // Bad sequence of commands speaks of the session and not of the message.
   return replyCode === 503 ? 'transient' : 'permanent'
 }
 
-function isBeforeLetter(phase: SendPhase): boolean {
+function isBeforeMessage(phase: SendPhase): boolean {
   return phase === 'connect' || phase === 'login'
 }
 
 /**
- * The error of a failed attempt: `mail_rejected` when only this letter is concerned, else `mail_unreachable`.
+ * The error of a failed attempt: `mail_rejected` when only this message is concerned, else `mail_unreachable`.
  * @param place where it was to go, such as `smtp://mail.example.com:587`
  * @param secret taken out of whatever the server may have echoed
  */
@@ -123,7 +129,7 @@ export function sendError(
   const fault = Object.assign(cause instanceof Error ? cause : new Error(String(cause)), { phase })
   const kind = classifySendFailure(fault)
   const { replyCode, code } = faultOf(fault)
-  const isThisLetter = concernOf(kind, phase, code, replyCode) === 'letter'
+  const isThisMessage = concernOf(kind, phase, code, replyCode) === 'message'
   const words = replyCode === null ? errorText(fault) : replyOf(fault)
   // Before it is cut, lest half a password stands at the cut.
   const said = redactor([options.secret ?? ''])(words)
@@ -133,9 +139,9 @@ export function sendError(
   Object.assign(fault, { said })
   const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
   const hasNoTls = code === 'ETLS'
-  const trouble = isThisLetter ? 'refused the message' : hasNoTls ? 'has no TLS to offer' : TROUBLE[kind]
+  const trouble = isThisMessage ? 'refused the message' : hasNoTls ? 'has no TLS to offer' : TROUBLE[kind]
   return new LeadsheetError(
-    isThisLetter ? 'mail_rejected' : 'mail_unreachable',
+    isThisMessage ? 'mail_rejected' : 'mail_unreachable',
     `${place} ${trouble}${whom}: ${said}`,
     { hint: hasNoTls ? TLS_HINT : HINTS[kind], cause: fault },
   )

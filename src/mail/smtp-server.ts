@@ -18,9 +18,9 @@ export interface SmtpTimeouts {
   readonly socketMs: number
   /** Wait for the reply to a whole message. A short one manufactures duplicates (RFC 5321, 4.5.3.2.6). */
   readonly dataReplyMs: number
-  /** How long a connection waits for another letter, shorter than servers do. */
+  /** How long a connection waits for another message, shorter than servers do. */
   readonly idleMs: number
-  /** Everything that one letter may take. */
+  /** Everything that one message may take. */
   readonly totalMs: number
 }
 

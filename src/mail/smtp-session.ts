@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream'
 import SMTPConnection, { type SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
-import type { Letter } from '../model.ts'
+import type { Message } from '../model.ts'
 import { parseMailbox } from './address.ts'
 import type { Handover } from './send-outcome.ts'
 import type { SendPhase } from './smtp-failure.ts'
@@ -47,20 +47,20 @@ export async function connect(
 export async function handOver(
   session: SmtpSession,
   server: SmtpServer,
-  letter: Letter,
-  message: Buffer,
+  message: Message,
+  bytes: Buffer,
   { signal, onData }: Handover,
   progress: Progress,
 ): Promise<string> {
-  const body = bodyOf(message, async () => {
+  const body = bodyOf(bytes, async () => {
     await onData?.()
     progress.phase = 'data'
     setPatience(session, server.timeouts.dataReplyMs)
   })
   const envelope = {
-    from: parseMailbox(letter.from).address,
-    to: parseMailbox(letter.to).address,
-    size: message.length,
+    from: parseMailbox(message.from).address,
+    to: parseMailbox(message.to).address,
+    size: bytes.length,
   }
   const info = await step<SMTPConnectionSendInfo>(session, signal, (done) =>
     session.send(envelope, body, done),
@@ -70,12 +70,12 @@ export async function handOver(
 }
 
 /** Read only after the server said 354, so that its first read is the moment from which a loss leaves doubt. */
-function bodyOf(message: Buffer, beforeFirstByte: () => Promise<void>): Readable {
+function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
   return new Readable({
     read() {
       beforeFirstByte().then(
         () => {
-          this.push(message)
+          this.push(bytes)
           this.push(null)
         },
         (cause: unknown) => this.destroy(new NotBegun('nothing was sent', { cause })),

@@ -1,7 +1,7 @@
-/** Where letters go: a mail server, or a folder that receives them as files. */
+/** Where messages go: a mail server, or a folder that receives them as files. */
 import { fileURLToPath } from 'node:url'
 import { LeadsheetError } from '../errors.ts'
-import type { Letter } from '../model.ts'
+import type { Message } from '../model.ts'
 import { openDirectory } from './directory.ts'
 import type { Handover, Receipt } from './send-outcome.ts'
 import { openSmtp, type SmtpOptions } from './smtp.ts'
@@ -10,12 +10,12 @@ export interface Transport extends AsyncDisposable {
   /** The place in words, such as `smtp://mail.example.com:587`; never with a password. */
   readonly name: string
   /**
-   * Hands one letter over. A failure says by `classifySendFailure` what it means for this letter.
-   * @throws LeadsheetError mail_unreachable (nothing can be sent now), mail_rejected (not this letter)
+   * Hands one message over. A failure says by `classifySendFailure` what it means for this message.
+   * @throws LeadsheetError mail_unreachable (nothing can be sent now), mail_rejected (not this message)
    */
-  send(letter: Letter, handover: Handover): Promise<Receipt>
+  send(message: Message, handover: Handover): Promise<Receipt>
   /**
-   * Goes as far as one can without a letter: logs in, or looks whether the folder can be written.
+   * Goes as far as one can without a message: logs in, or looks whether the folder can be written.
    * @throws LeadsheetError mail_unreachable
    */
   verify(signal: AbortSignal): Promise<void>

@@ -7,14 +7,14 @@
 export interface QueueData {
   /** A minute has begun: what has come due is noted. */
   readonly clock: Nothing
-  /** A slot of a schedule that runs under the lease may be due. */
-  readonly slot: { readonly lease: string }
+  /** A scheduled run of a schedule that runs under the lease may be due. */
+  readonly scheduled_run: { readonly lease: string }
   /** Leads whose details are to be read for a sync. */
   readonly detail: { readonly runId: string; readonly batch: number }
-  /** A letter that waits. */
-  readonly letter: { readonly messageId: string }
-  /** Letters may wait. */
-  readonly letters: Nothing
+  /** A message that waits. */
+  readonly message: { readonly messageId: string }
+  /** Messages may wait. */
+  readonly messages: Nothing
   /** Something may be to be told to operators. */
   readonly notices: Nothing
   /** Leads that events told of may wait. */
@@ -35,10 +35,10 @@ export interface QueueKind {
 
 export const QUEUES = {
   clock: { keys: 'lane' },
-  slot: { keys: 'lane' },
+  scheduled_run: { keys: 'lane' },
   detail: { keys: 'once' },
-  letter: { keys: 'once' },
-  letters: { keys: 'lane' },
+  message: { keys: 'once' },
+  messages: { keys: 'lane' },
   notices: { keys: 'lane' },
   events: { keys: 'lane' },
 } as const satisfies Readonly<Record<QueueName, QueueKind>>

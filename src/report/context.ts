@@ -14,7 +14,7 @@ export interface ChartSource {
   readonly height: number
 }
 
-/** A letter of an edition that is sent once more. */
+/** A message of an issue that is sent once more. */
 export interface Resend {
   readonly at: Instant
   /** When the first one was made. */
@@ -34,7 +34,7 @@ export interface ReportContext {
   readonly blocks: readonly BlockName[]
   /** `https://crm.example.com/leads/{id}`; null for no links. */
   readonly leadUrl: string | null
-  /** The editions of the report in the dashboard, where it is reached from outside; null where it is not. */
+  /** The issues of the report in the dashboard, where it is reached from outside; null where it is not. */
   readonly moreUrl: string | null
   readonly charts: ReadonlyMap<ChartName, ChartSource>
   /** The files that hold lists whole, by {@link ListName}, and those of queries by their names. */
@@ -45,7 +45,7 @@ export interface ReportContext {
   readonly notMade: readonly string[]
   /** Charts that could not be drawn, by the block that would show them. */
   readonly failed: readonly FailedSection[]
-  /** Where this reader has had a letter of the edition before; null of the first one. */
+  /** Where this reader has had a message of the issue before; null of the first one. */
   readonly resend: Resend | null
   /** Where one can stop getting it, a mailto: or https: address; null for nowhere. */
   readonly unsubscribe: string | null

@@ -1,6 +1,6 @@
 /** Where the clock of a zone changes, and which times of a schedule it then jumps over or shows twice. */
 import { DAY_MS } from './calendar.ts'
-import { type DueTime, patternOf } from './slots.ts'
+import { type DueTime, patternOf } from './scheduled-runs.ts'
 import type { Timing } from './timing.ts'
 import { firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
 
@@ -60,14 +60,14 @@ export function clockTroubles(timing: Timing, from: Date, to: Date): ClockTroubl
  * What the clock does about a due time, for people; null where it does nothing.
  * @param previous the due time before it, or where the look ahead begins
  */
-export function clockNote(timing: Timing, { slot, shownMs }: DueTime, previous: Date): string | null {
+export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous: Date): string | null {
   const { timeZone } = timing
-  const slotMs = slot.getTime()
+  const dueMs = due_at.getTime()
   const time = tellClock(shownMs).slice(11)
-  if (wallMs(slotMs, timeZone) !== shownMs) return `there is no ${time} on that day`
-  const around = [new Date(slotMs - CHANGE_MAX_MS), new Date(slotMs + CHANGE_MAX_MS)] as const
+  if (wallMs(dueMs, timeZone) !== shownMs) return `there is no ${time} on that day`
+  const around = [new Date(dueMs - CHANGE_MAX_MS), new Date(dueMs + CHANGE_MAX_MS)] as const
   for (const { at, forwardMs } of clockChanges(timeZone, ...around)) {
-    const sinceMs = slotMs - at.getTime()
+    const sinceMs = dueMs - at.getTime()
     if (sinceMs >= forwardMs && sinceMs < 0) return `the first ${time} of two`
     if (sinceMs >= 0 && sinceMs < -forwardMs) return `the second ${time} of two`
     if (forwardMs > 0 && sinceMs >= 0 && at > previous && patternOf(timing).isContinuous) {

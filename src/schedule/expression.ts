@@ -8,7 +8,7 @@ export function parseExpression(text: string, holidays: readonly string[]): Patt
   return isCron(text) ? parseCron(text) : parseWords(text, holidays)
 }
 
-/** Minute and hour are never named, whereas words begin with one, or with a number that has letters to it. */
+/** Minute and hour are never named, whereas words begin with one, or with a number that has messages to it. */
 export function isCron(text: string): boolean {
   return /^[\d*?][\d*?,/-]*(\s|$)/.test(text.trim())
 }

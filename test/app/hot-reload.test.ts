@@ -116,8 +116,8 @@ const changedIn = async (store: Store) =>
   (await store.db.selectFrom('settings_read').select('changed').orderBy('id').execute()).map(
     (row) => row.changed,
   )
-const slotsIn = (store: Store) =>
-  store.db.selectFrom('schedule_slot').where('schedule', '=', 'sync').select(['state', 'attempts']).execute()
+const scheduledRunsIn = (store: Store) =>
+  store.db.selectFrom('scheduled_run').where('schedule', '=', 'sync').select(['state', 'attempts']).execute()
 
 describe('new settings that are right', () => {
   it('are gone over to in the same process, with the lease of a daemon and its pages', async () => {
@@ -157,7 +157,7 @@ describe('new settings that are right', () => {
     await held.promise
     daemon.upstream.requests.length = 0
     await daemon.reload(`${SETTINGS}log_level: warn\n`)
-    while ((await slotsIn(daemon.store)).some(({ state }) => state !== 'done')) {
+    while ((await scheduledRunsIn(daemon.store)).some(({ state }) => state !== 'done')) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     expect(daemon.upstream.requests[0]?.path).toContain('cursor=')
@@ -165,7 +165,7 @@ describe('new settings that are right', () => {
   })
 })
 
-it('new settings lose no letter that is just leaving, and none that waits behind it', async () => {
+it('new settings lose no message that is just leaving, and none that waits behind it', async () => {
   const held = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()
   await using mail = await openMailServer({}, async () => {

@@ -1,6 +1,6 @@
 /**
  * How long the daemon takes for each page of its dashboard: `npx node test/bench/dashboard.ts [leads] [seed]`, by default over
- * 1,000,000 leads with 3 moves each, a month of syncs and agents, and a year of daily editions. From the request to its
+ * 1,000,000 leads with 3 moves each, a month of syncs and agents, and a year of daily issues. From the request to its
  * last byte on this machine, one at a time: the median and the 95th of 100; and what of the processor the daemon took,
  * which does not depend on what else the machine does (Linux tells it).
  */
@@ -54,10 +54,10 @@ async function measure(url: string, pid: number): Promise<void> {
   const began = performance.now()
   while (/are being counted/.test(await read(`${url}/pipelines`))) await delay(100)
   const countedMs = performance.now() - began
-  const [, edition = ''] = /href="(\/archive\/[^"/]+)"/.exec(await read(`${url}/archive`)) ?? []
-  const [, mail = ''] = /<iframe src="([^"]+)"/.exec(await read(url + edition)) ?? []
+  const [, issue = ''] = /href="(\/archive\/[^"/]+)"/.exec(await read(`${url}/archive`)) ?? []
+  const [, mail = ''] = /<iframe src="([^"]+)"/.exec(await read(url + issue)) ?? []
   const paths = [
-    ...['/', '/archive', '/archive?q=won', edition, mail.replaceAll('&amp;', '&'), `${edition}/figures`],
+    ...['/', '/archive', '/archive?q=won', issue, mail.replaceAll('&amp;', '&'), `${issue}/figures`],
     ...['/pipelines', '/pipelines/pl_0', '/pipelines/pl_0?days=365', '/agents'],
     ...['/metrics', '/readyz'],
   ]
@@ -68,7 +68,7 @@ async function measure(url: string, pid: number): Promise<void> {
   console.log('page\tmedian\tp95\tprocessor\tkB')
   for (const path of paths) {
     const { median, p95, cpu, bytes } = await time(url + path, pid)
-    const name = path.replace(edition, '/archive/…').replace(/mail\/[^/?]+/, 'mail/…')
+    const name = path.replace(issue, '/archive/…').replace(/mail\/[^/?]+/, 'mail/…')
     const figures = [median, p95, cpu].map((ms) => ms.toFixed(1)).join('\t')
     const verdict = p95 > LIMIT_MS ? '\tover the limit' : ''
     console.log(`${name}\t${figures}\t${(bytes / 1000).toFixed(0)}${verdict}`)

@@ -1,4 +1,4 @@
-/** What the dashboard shows beside leads, put into a store of the bench: syncs, agents, statistics and editions. */
+/** What the dashboard shows beside leads, put into a store of the bench: syncs, agents, statistics and issues. */
 import Database from 'better-sqlite3'
 import { STAGES } from '../../src/contract/stage.ts'
 import { random } from '../support/random.ts'
@@ -9,22 +9,22 @@ const DAY_MS = 24 * 60 * 60_000
 const DAYS = 30
 const SYNCS = (DAYS * DAY_MS) / QUARTER_MS
 const AGENTS = 12
-const EDITIONS = 365
+const ISSUES = 365
 
 /**
  * Once; a store that has it stays as it is.
- * @param sendReport makes and mails the report of the last day, of which the other editions are copies
+ * @param sendReport makes and mails the report of the last day, of which the other issues are copies
  */
 export async function furnish(file: string, sendReport: () => Promise<void>): Promise<void> {
   const database = new Database(file)
   const has = (table: string) => database.prepare(`SELECT 1 FROM ${table}`).get() !== undefined
   if (!has('agent')) database.transaction(() => addReadings(database))()
-  const isNew = !has('report_edition')
+  const isNew = !has('report_issue')
   database.close()
   if (!isNew) return
   await sendReport()
   const again = new Database(file)
-  again.transaction(() => copyEditions(again))()
+  again.transaction(() => copyIssues(again))()
   again.close()
 }
 
@@ -61,8 +61,8 @@ function addReadings(database: Database.Database): void {
   }
 }
 
-/** The same edition of each day before, with its letters. */
-function copyEditions(database: Database.Database): void {
+/** The same issue of each day before, with its messages. */
+function copyIssues(database: Database.Database): void {
   const columnsOf = (table: string) =>
     database
       .prepare<[], { name: string }>(`PRAGMA table_info(${table})`)
@@ -76,23 +76,23 @@ function copyEditions(database: Database.Database): void {
     )
   }
   const before = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column}, :days)`
-  const [edition = ''] = database.prepare<[], string>('SELECT id FROM report_edition').pluck().all()
+  const [issue = ''] = database.prepare<[], string>('SELECT id FROM report_issue').pluck().all()
   const one = copy(
-    'report_edition',
+    'report_issue',
     {
       ...{ id: 'id || :days', period_from: before('period_from'), period_to: before('period_to') },
       ...{ rendered_at: before('rendered_at') },
     },
-    'id = :edition',
+    'id = :issue',
   )
-  const letters = copy(
+  const messages = copy(
     'delivery',
-    { message_id: "'<' || :days || substr(message_id, 2)", edition_id: 'edition_id || :days' },
-    'edition_id = :edition',
+    { message_id: "'<' || :days || substr(message_id, 2)", issue_id: 'issue_id || :days' },
+    'issue_id = :issue',
   )
-  for (let number = 1; number < EDITIONS; number++) {
-    const values = { days: `-${number} days`, edition }
+  for (let number = 1; number < ISSUES; number++) {
+    const values = { days: `-${number} days`, issue }
     one.run(values)
-    letters.run(values)
+    messages.run(values)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * How long the mails of a report take, from the figures to the letters in the ledger, and how much memory:
+ * How long the mails of a report take, from the figures to the messages in the ledger, and how much memory:
  * `npx node test/bench/mailing.ts [recipients] [filters] [leads]`, by default 1,000 recipients of two languages with
  * 50 filters on 100,000 leads. A tenth of the recipients goes first: what they need is what all of them need.
  */
@@ -15,8 +15,8 @@ import { openArchivePages } from '../../src/report/archive/pages.ts'
 import { openTemplates } from '../../src/report/render/templates.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import { SENDER } from '../support/letter.ts'
 import { DAILY } from '../support/mailing.ts'
+import { SENDER } from '../support/message.ts'
 import { generateHistory, NOW } from './history.ts'
 
 const COUNTRIES = 20

@@ -113,8 +113,9 @@ async function look(page: Page, { path, html }: FoundPage, faults: string[]): Pr
     for (const barrier of await findBarriers(page)) tell(`${width}: ${barrier}`)
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
     for (const barrier of await findBarriers(page, ['color-contrast'])) tell(`${width}, dark: ${barrier}`)
-    const { letters, width: needed } = await measure(page)
-    for (const { text, size } of letters) if (size < SMALLEST_PX) tell(`${width}: ${text} has ${size} pixels`)
+    const { messages, width: needed } = await measure(page)
+    for (const { text, size } of messages)
+      if (size < SMALLEST_PX) tell(`${width}: ${text} has ${size} pixels`)
     if (needed > width) tell(`is ${needed} wide on a screen of ${width}`)
     await walk(page, (fault) => tell(`${width}: ${fault}`))
   }

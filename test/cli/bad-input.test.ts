@@ -143,7 +143,7 @@ describe('bad input', () => {
     expectError(await runWarm(['sync'], { cwd, env: environment(cwd) }), 1, /but not one of leadsheet/)
   })
 
-  it('keeps the letters when the mail server cannot be reached', async () => {
+  it('keeps the messages when the mail server cannot be reached', async () => {
     const cwd = folderWith()
     const env = environment(cwd, {
       LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1',

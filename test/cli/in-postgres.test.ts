@@ -31,7 +31,7 @@ function installAt(address: string) {
   }
 }
 
-/** Two leads that a sync has read, one of them in detail, and a letter that waits. */
+/** Two leads that a sync has read, one of them in detail, and a message that waits. */
 async function installWithLeads() {
   const installation = installAt(await newDatabase())
   await using store = await openStore(installation.address, OPENED_AT)
@@ -43,23 +43,23 @@ async function installWithLeads() {
     await saveDetails(trx, [{ lead: waiting, detail }], seenAt('2026-11-21T06:00:00Z'))
   })
   await saveEndedRun(store, new Date().toISOString())
-  await addWaitingLetter(store)
+  await addWaitingMessage(store)
   return installation
 }
 
-async function addWaitingLetter(store: Store): Promise<void> {
+async function addWaitingMessage(store: Store): Promise<void> {
   const period = { period_from: '2026-11-19', period_to: '2026-11-20', time_zone: 'UTC' }
-  const edition = { id: 'e1', report: 'daily', rendered_at: '2026', run_id: null, ...period }
+  const issue = { id: 'e1', report: 'daily', rendered_at: '2026', run_id: null, ...period }
   const text = { subject: '', html: '', text: '', figures: '{}' }
-  const letter = { message_id: 'm1', edition_id: 'e1', recipient: 'ana@example.com', response: null }
+  const message = { message_id: 'm1', issue_id: 'e1', recipient: 'ana@example.com', response: null }
   await store.write(async (trx) => {
     await trx
-      .insertInto('report_edition')
-      .values({ ...edition, ...text })
+      .insertInto('report_issue')
+      .values({ ...issue, ...text })
       .execute()
     await trx
       .insertInto('delivery')
-      .values({ ...letter, state: 'pending', queued_at: '2026', state_at: '2026' })
+      .values({ ...message, state: 'pending', queued_at: '2026', state_at: '2026' })
       .execute()
   })
 }
@@ -128,7 +128,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     await save(store, [lead('l3')])
     await store.close()
     await doAsSaid('restore', 'copy.db')
-    expect(await json('restore')).toMatchObject({ letters_in_doubt: 1, schedules_from_now: [] })
+    expect(await json('restore')).toMatchObject({ messages_in_doubt: 1, schedules_from_now: [] })
 
     expect(await json('figures')).toEqual(figures)
     expect((await json('deliveries')).deliveries).toMatchObject([{ message_id: 'm1', state: 'in_doubt' }])

@@ -1,6 +1,12 @@
 /** A worker whose machine has lost the network in the midst of its work, and does not know that others took over. */
 import { describe, expect, it } from 'vitest'
-import { MINUTELY, newStoreUrl, slotCount, slotsOf, startMachine } from '../support/machines.ts'
+import {
+  MINUTELY,
+  newStoreUrl,
+  scheduledRunCount,
+  scheduledRunsOf,
+  startMachine,
+} from '../support/machines.ts'
 import { hasPostgres } from '../support/postgres.ts'
 import { scheduleOf } from '../support/schedule.ts'
 import { openTcpProxy } from '../support/tcp-proxy.ts'
@@ -33,7 +39,7 @@ describe.skipIf(!hasPostgres || process.env['CRASH'] !== 'full')('a worker that 
       },
     })
     const first = await startMachine(proxy.urlOf(url), clock, [cutOff])
-    await expect.poll(() => slotCount(first.store)).toBe(1)
+    await expect.poll(() => scheduledRunCount(first.store)).toBe(1)
     await first.tick('2026-11-20T07:01:00Z')
     await begun.promise
     await proxy.refuse(true)
@@ -43,7 +49,7 @@ describe.skipIf(!hasPostgres || process.env['CRASH'] !== 'full')('a worker that 
     await proxy.refuse(false)
     isBack.resolve()
     await first.stop()
-    expect(await slotsOf(second.store)).toEqual(['sync 07:01 done'])
+    expect(await scheduledRunsOf(second.store)).toEqual(['sync 07:01 done'])
     expect(steps).toEqual(['begun by the first', 'done by the second'])
     expect(first.lines.filter((line) => line.includes('is away'))).toHaveLength(1)
   })

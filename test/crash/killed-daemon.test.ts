@@ -20,7 +20,7 @@ const RECIPIENTS = ['ana@example.com', 'ben@example.com', 'cem@example.com']
 /** The body has begun to leave: whether it has arrived is not known. */
 const IN_DOUBT: readonly Hold[] = ['body', 'reply']
 
-it('a daemon killed at any step of a letter is followed by one of two, who sends what is left and doubts one letter at most (row 60)', async () => {
+it('a daemon killed at any step of a message is followed by one of two, who sends what is left and doubts one message at most (row 60)', async () => {
   const base = await openInstallation(RECIPIENTS)
   await runUntil(base, at('06:55'), () => countSyncs(base) > 0)
   const copies = folderWith()

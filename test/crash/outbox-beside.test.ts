@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { InDoubtPolicy } from '../../src/domain/choices.ts'
 import { CONTENT, openLedger } from '../support/ledger.ts'
-import { FILES } from '../support/letter.ts'
+import { FILES } from '../support/message.ts'
 import { random } from '../support/random.ts'
 import { addressOf, IN_POSTGRES } from '../support/store.ts'
 import { compareRows } from './outbox/comparison.ts'
@@ -18,30 +18,30 @@ import {
 import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
-const LETTERS = IS_FULL ? 600 : 40
+const MESSAGES = IS_FULL ? 600 : 40
 const KILLS = IS_FULL ? 60 : 5
 const SENDERS = 3
 const FAULTS = { seed: SEED, turnedAway: 0.1, lostReplies: 0.03, refusals: 0.05, greylisted: 0.05 }
 
 describe.skipIf(!IN_POSTGRES)(
-  `${LETTERS} letters through ${KILLS} kills of one of ${SENDERS} that send beside each other; SEED=${SEED}`,
+  `${MESSAGES} messages through ${KILLS} kills of one of ${SENDERS} that send beside each other; SEED=${SEED}`,
   () => {
     it('all arrive or are known to be in doubt, more than once only where they were in doubt (row 60)', async () => {
       const found = await deliverThroughKills('resend')
-      expect(found).toMatchObject({ lost: [], doubled: [], altered: [], letters: LETTERS })
+      expect(found).toMatchObject({ lost: [], doubled: [], altered: [], messages: MESSAGES })
       expect(found.doubted).toBeGreaterThan(0)
     }, 1_200_000)
 
     it('arrive once where what is in doubt is left to a person (row 60)', async () => {
       const found = await deliverThroughKills('hold')
-      expect(found).toMatchObject({ lost: [], doubled: [], altered: [], doubtedTwice: 0, letters: LETTERS })
-      expect(found.states).toEqual({ sent: LETTERS - found.doubted, in_doubt: found.doubted })
+      expect(found).toMatchObject({ lost: [], doubled: [], altered: [], doubtedTwice: 0, messages: MESSAGES })
+      expect(found.states).toEqual({ sent: MESSAGES - found.doubted, in_doubt: found.doubted })
     }, 1_200_000)
   },
 )
 
 async function deliverThroughKills(way: InDoubtPolicy) {
-  const recipients = Array.from({ length: LETTERS }, (_, number) => `r${1_000 + number}@example.org`)
+  const recipients = Array.from({ length: MESSAGES }, (_, number) => `r${1_000 + number}@example.org`)
   await using ledger = await openLedger(recipients, { ...CONTENT, files: FILES })
   const sink = await startSink(FAULTS)
   const job = { file: addressOf(ledger.store), url: sink.url, way }
@@ -63,7 +63,7 @@ async function sendBesideEachOther(job: Job, sink: Sink, next: () => number): Pr
   let killed = 0
   while (killed < KILLS) {
     const event = EVENTS[Math.floor(next() * EVENTS.length)] ?? 'dot'
-    const reached = sink.untilEvent(event, 1 + Math.floor((next() * LETTERS) / KILLS))
+    const reached = sink.untilEvent(event, 1 + Math.floor((next() * MESSAGES) / KILLS))
     const ended = Promise.all(running.map(({ end }) => end)).then(() => 'ended')
     if ((await Promise.race([reached, ended])) === 'ended') break
     await sleep(next() * KILL_WITHIN_MS)

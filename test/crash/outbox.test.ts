@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
 import { compare } from './outbox/comparison.ts'
-import { openStoreWithLetters, sendThroughKills, startSink } from './outbox/run.ts'
+import { openStoreWithMessages, sendThroughKills, startSink } from './outbox/run.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
-const LETTERS = IS_FULL ? 1_500 : 75
+const MESSAGES = IS_FULL ? 1_500 : 75
 const KILLS = IS_FULL ? 100 : 10
 /** The last ones may find that all is sent. */
 const KILLED_SHARE = 0.9
 const FAULTS = { seed: SEED, turnedAway: 0.1, lostReplies: 0.03, refusals: 0.05, greylisted: 0.05 }
 
-describe(`${LETTERS} letters through ${KILLS} kills, lost replies and refusals, one sender after the other; SEED=${SEED}`, () => {
+describe(`${MESSAGES} messages through ${KILLS} kills, lost replies and refusals, one sender after the other; SEED=${SEED}`, () => {
   it('all arrive or are known to be in doubt, more than once only where they were in doubt, and byte for byte the same (row 60)', async () => {
     const { killed, found } = await deliverThroughKills('resend')
     expect(killed).toBeGreaterThanOrEqual(KILLS * KILLED_SHARE)
-    expect(found).toMatchObject({ lost: [], doubled: [], altered: [], letters: LETTERS })
+    expect(found).toMatchObject({ lost: [], doubled: [], altered: [], messages: MESSAGES })
     expect(found.doubted).toBeGreaterThan(0)
   }, 1_200_000)
 
   it('arrive once where what is in doubt is left to a person (row 60)', async () => {
     const { killed, found } = await deliverThroughKills('hold')
     expect(killed).toBeGreaterThanOrEqual(KILLS * KILLED_SHARE)
-    expect(found).toMatchObject({ lost: [], doubled: [], altered: [], doubtedTwice: 0, letters: LETTERS })
-    expect(found.states).toEqual({ sent: LETTERS - found.doubted, in_doubt: found.doubted })
+    expect(found).toMatchObject({ lost: [], doubled: [], altered: [], doubtedTwice: 0, messages: MESSAGES })
+    expect(found.states).toEqual({ sent: MESSAGES - found.doubted, in_doubt: found.doubted })
     expect(found.doubted).toBeGreaterThan(0)
   }, 1_200_000)
 })
@@ -34,19 +34,22 @@ describe('the same kills', () => {
   it.each([
     ['lose', 'mark before sending', 'lost'],
     ['double', 'mark after sending', 'doubled'],
-  ] as const)('%s letters of a sender that would %s: the comparison can tell', async (_what, way, broken) => {
-    const file = await openStoreWithLetters(LETTERS)
-    const sink = await startSink(NO_FAULTS)
-    const find = () => compare(file, sink.log)[broken]
-    const isEnough = (): boolean => find().length > 0
-    const killing = { kills: KILLS, standby: 0, next: random(SEED), isEnough }
-    await sendThroughKills({ file, url: sink.url, way }, sink, killing)
-    expect(find()).not.toEqual([])
-  })
+  ] as const)(
+    '%s messages of a sender that would %s: the comparison can tell',
+    async (_what, way, broken) => {
+      const file = await openStoreWithMessages(MESSAGES)
+      const sink = await startSink(NO_FAULTS)
+      const find = () => compare(file, sink.log)[broken]
+      const isEnough = (): boolean => find().length > 0
+      const killing = { kills: KILLS, standby: 0, next: random(SEED), isEnough }
+      await sendThroughKills({ file, url: sink.url, way }, sink, killing)
+      expect(find()).not.toEqual([])
+    },
+  )
 })
 
 async function deliverThroughKills(way: 'resend' | 'hold') {
-  const file = await openStoreWithLetters(LETTERS)
+  const file = await openStoreWithMessages(MESSAGES)
   const sink = await startSink(FAULTS)
   const job = { file, url: sink.url, way }
   const killed = await sendThroughKills(job, sink, { kills: KILLS, standby: 1, next: random(SEED) })

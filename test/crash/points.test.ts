@@ -82,7 +82,7 @@ describe('a program killed at every point, and again at that of its next runs', 
     await killEverywhere(full, (folder) => openSyncCase(folder, env, second))
   }, 1_200_000)
 
-  it('sends each letter once, or again under the same Message-ID where it may have been lost, and knows which (row 38)', async () => {
+  it('sends each message once, or again under the same Message-ID where it may have been lost, and knows which (row 38)', async () => {
     await using world = await openWorld(5)
     const folder = await openFolder()
     expect(await run({ args: ['sync'], cwd: folder, env: world.env })).toMatchObject({ status: 0 })
@@ -99,22 +99,22 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
       env: { ...env, LEADSHEET_SMTP_URL: server.url },
     },
     checkKilled() {
-      const [editions, letters] = countMade(databaseIn(folder))
-      // All of an edition or nothing of it.
-      expect(letters).toBe(editions === 0 ? 0 : 2)
+      const [issues, messages] = countMade(databaseIn(folder))
+      // All of an issue or nothing of it.
+      expect(messages).toBe(issues === 0 ? 0 : 2)
     },
     async check() {
       await expectSound(databaseIn(folder))
-      const letters = readLetters(databaseIn(folder))
-      expect(letters.map((letter) => letter.recipient)).toEqual(['ana@example.com', 'ben@example.com'])
-      for (const { message_id, state, doubts } of letters) {
+      const messages = readMessages(databaseIn(folder))
+      expect(messages.map((message) => message.recipient)).toEqual(['ana@example.com', 'ben@example.com'])
+      for (const { message_id, state, doubts } of messages) {
         const copies = server.received.filter((one) => one.mail.messageId === message_id).length
         if (state === 'in_doubt') expect(doubts).toBe(2)
         else expect({ state, copies: copies > 0 }).toEqual({ state: 'sent', copies: true })
         expect(copies).toBeLessThanOrEqual(1 + doubts)
       }
       const ids = new Set(server.received.map((one) => one.mail.messageId))
-      expect(ids.size).toBeLessThanOrEqual(letters.length)
+      expect(ids.size).toBeLessThanOrEqual(messages.length)
       const [page] = globSync('data/archive/daily/*/index.html', { cwd: folder })
       expect(readFileSync(join(folder, page ?? ''), 'utf8')).toMatch(/<\/html>\s*$/)
     },
@@ -122,7 +122,7 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
   }
 }
 
-function readLetters(file: string) {
+function readMessages(file: string) {
   const database = new Database(file)
   const rows = database
     .prepare<[], { message_id: string; recipient: string; state: string; doubts: number }>(
@@ -133,12 +133,12 @@ function readLetters(file: string) {
   return rows
 }
 
-/** Editions, and the letters of all of them. */
+/** Issues, and the messages of all of them. */
 function countMade(file: string): [number, number] {
   const database = new Database(file, { readonly: true })
   const count = (table: string) => Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
   try {
-    return [count('report_edition'), count('delivery')]
+    return [count('report_issue'), count('delivery')]
   } finally {
     database.close()
   }

@@ -101,7 +101,7 @@ async function expectPutDown(file: string): Promise<void> {
   // The last one to close it brings its log into it.
   expect(existsSync(`${file}-wal`)).toBe(false)
   expect(query(file, 'SELECT name FROM lease')).toEqual([])
-  expect(query(file, "SELECT * FROM schedule_slot WHERE state = 'running'")).toEqual([])
+  expect(query(file, "SELECT * FROM scheduled_run WHERE state = 'running'")).toEqual([])
   expect(query(file, "SELECT * FROM delivery WHERE state IN ('sending', 'data')")).toEqual([])
   await expectSound(file, ['indexes are put aside only while a sync runs'])
 }
@@ -117,7 +117,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       await stopDaemon(daemon)
       await expectPutDown(file)
     }
-    expect(query(file, "SELECT DISTINCT state FROM schedule_slot WHERE schedule = 'sync'")).toEqual([
+    expect(query(file, "SELECT DISTINCT state FROM scheduled_run WHERE schedule = 'sync'")).toEqual([
       { state: 'done' },
     ])
   })
@@ -190,7 +190,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     expect(query(file, 'SELECT * FROM daemon_span WHERE ended_at IS NULL')).toEqual([])
   })
 
-  it('in the middle of a sync keeps the pages it has, and the next one goes on with the same slot (row 56)', async () => {
+  it('in the middle of a sync keeps the pages it has, and the next one goes on with the same scheduled run (row 56)', async () => {
     const next = random(SEED)
     for (let stop = 0; stop < STOPS; stop++) {
       await using upstream = await startUpstream(200)
@@ -209,7 +209,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       await whileAlive(daemon, held.promise)
       await stopDaemon(daemon)
       await expectPutDown(file)
-      expect(query(file, "SELECT state FROM schedule_slot WHERE schedule = 'sync'")).toEqual([
+      expect(query(file, "SELECT state FROM scheduled_run WHERE schedule = 'sync'")).toEqual([
         { state: 'due' },
       ])
 
@@ -224,7 +224,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
     }
   })
 
-  it('in the middle of a mail loses no letter, and sends none twice that it does not doubt (row 56)', async () => {
+  it('in the middle of a mail loses no message, and sends none twice that it does not doubt (row 56)', async () => {
     const next = random(SEED)
     const folder = folderWith()
     await using service = await startService(folder, new Date(), 3, 1_000_000)
@@ -287,23 +287,23 @@ function daemonOf(cwd: string, env: Program['env']): Program {
   }
 }
 
-/** A server that stops answering in the midst of its letter of a number, until it is let go. */
-async function openHoldingServer(hold: (typeof HOLDS)[number], letter: number) {
+/** A server that stops answering in the midst of its message of a number, until it is let go. */
+async function openHoldingServer(hold: (typeof HOLDS)[number], message: number) {
   const held = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()
-  let letters = 0
+  let messages = 0
   const holdBack = async (): Promise<void> => {
     held.resolve()
     await free.promise
   }
   const options: SMTPServerOptions = {
     onRcptTo: async (_address, _session, done) => {
-      if (++letters === letter && hold === 'recipient') await holdBack()
+      if (++messages === message && hold === 'recipient') await holdBack()
       done()
     },
   }
   const server = await openMailServer(options, async () => {
-    if (letters === letter && hold !== 'recipient') await holdBack()
+    if (messages === message && hold !== 'recipient') await holdBack()
   })
   return {
     server,
@@ -317,9 +317,9 @@ async function openHoldingServer(hold: (typeof HOLDS)[number], letter: number) {
   }
 }
 
-/** Each recipient has a letter in the ledger; who has it twice has it from one that was in doubt, and the same. */
+/** Each recipient has a message in the ledger; who has it twice has it from one that was in doubt, and the same. */
 function expectKept(file: string, { received }: MailServer): void {
-  const letters = query(
+  const messages = query(
     file,
     'SELECT recipient, message_id, state, doubts, next_attempt_at FROM delivery',
   ) as {
@@ -329,8 +329,8 @@ function expectKept(file: string, { received }: MailServer): void {
     doubts: number
     next_attempt_at: string | null
   }[]
-  expect(letters.map(({ recipient }) => recipient).sort()).toEqual(RECIPIENTS)
-  for (const { recipient, message_id, state, doubts, next_attempt_at } of letters) {
+  expect(messages.map(({ recipient }) => recipient).sort()).toEqual(RECIPIENTS)
+  for (const { recipient, message_id, state, doubts, next_attempt_at } of messages) {
     const copies = received.filter(({ to }) => to.includes(recipient))
     if (state === 'sent') expect(copies.length).toBeGreaterThan(0)
     else expect(next_attempt_at).not.toBeNull()

@@ -7,7 +7,7 @@ import { readLedger } from '../support/daemon-run.ts'
 import { DKIM_KEY } from '../support/dkim.ts'
 import { AT_ONCE } from '../support/mailing.ts'
 import { SILENT } from '../support/syncing.ts'
-import { openStoreWithLetters, startSender } from './outbox/run.ts'
+import { openStoreWithMessages, startSender } from './outbox/run.ts'
 import { type Hold, openHoldingServer } from './support/holding-server.ts'
 import { expectSound } from './support/store.ts'
 
@@ -22,22 +22,22 @@ interface Case {
 
 const CASES: readonly Case[] = [
   {
-    title: 'before its letter left sends none of it',
+    title: 'before its message left sends none of it',
     ...{ hold: 'RCPT', inDoubt: 'resend', state: 'sent', doubts: 0, copies: 1 },
   },
   {
-    title: 'after its letter left leaves it to the other, who sends the same once more',
+    title: 'after its message left leaves it to the other, who sends the same once more',
     ...{ hold: 'reply', inDoubt: 'resend', state: 'sent', doubts: 1, copies: 2 },
   },
   {
-    title: 'after its letter left does not call it sent, where a person is to look',
+    title: 'after its message left does not call it sent, where a person is to look',
     ...{ hold: 'reply', inDoubt: 'hold', state: 'in_doubt', doubts: 1, copies: 1 },
   },
 ]
 
 describe('a sender that hung until another had taken over, and wakes up', () => {
   it.each(CASES)('$title (row 60)', async ({ hold, inDoubt, state, doubts, copies }) => {
-    const file = await openStoreWithLetters(1)
+    const file = await openStoreWithMessages(1)
     await using server = await openHoldingServer(hold)
     const hung = startSender({ file, url: server.url, way: inDoubt })
     await server.isHeld

@@ -128,7 +128,7 @@ it('a sync that hung until another had taken over writes nothing when it wakes u
   await expectSound(file)
 })
 
-it(`a daemon and a person who send the same report at the same moment send each letter once; ${SENDINGS} times (row 45)`, async () => {
+it(`a daemon and a person who send the same report at the same moment send each message once; ${SENDINGS} times (row 45)`, async () => {
   const recipients = ['ana@example.com', 'ben@example.com', 'cem@example.com']
   const base = await openInstallation(recipients)
   await runUntil(base, at('06:55'), () => countSyncs(base) > 0)

@@ -45,7 +45,7 @@ const FAULTS = {
 const CHANGES_EACH_MS = 150
 /** A worker without a database, or with more than it can take. */
 const REFUSALS = [429, 500, 503]
-/** What syncs and letters that wait for their next attempt may take once nobody is killed any more. */
+/** What syncs and messages that wait for their next attempt may take once nobody is killed any more. */
 const QUIET_WITHIN_MS = 15 * 60_000
 
 const SETTINGS = `
@@ -145,7 +145,7 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
       life.end()
       const until = new Date().toISOString()
       const options = { timeout: QUIET_WITHIN_MS, interval: 1_000 }
-      await expect.poll(() => listOpenSlots(store, until), options).toEqual([])
+      await expect.poll(() => listOpenScheduledRuns(store, until), options).toEqual([])
       await expect.poll(() => listLost(store, events.taken), options).toEqual([])
       await stopAll(workers)
       // What its predecessors have left, and nothing new.
@@ -199,24 +199,24 @@ function live(upstream: Upstream, next: () => number, leads: number): { end(): v
 }
 
 /** Due times of which something is still to come. */
-async function listOpenSlots({ db }: Store, until: string): Promise<string[]> {
-  const slots = await db
-    .selectFrom('schedule_slot')
+async function listOpenScheduledRuns({ db }: Store, until: string): Promise<string[]> {
+  const scheduledRuns = await db
+    .selectFrom('scheduled_run')
     .where('state', 'in', ['due', 'running', 'held'])
-    .where('slot', '<=', until)
-    .select(['schedule', 'slot', 'state'])
+    .where('due_at', '<=', until)
+    .select(['schedule', 'due_at', 'state'])
     .execute()
-  return slots.map(({ schedule, slot, state }) => `${schedule} ${slot} ${state}`)
+  return scheduledRuns.map(({ schedule, due_at, state }) => `${schedule} ${due_at} ${state}`)
 }
 
-/** Letters on their way; those in doubt may have arrived. */
+/** Messages on their way; those in doubt may have arrived. */
 async function listUnsent({ db }: Store): Promise<string[]> {
-  const letters = await db
+  const messages = await db
     .selectFrom('delivery')
     .where('state', 'in', ['pending', 'sending', 'data'])
     .select(['recipient', 'state'])
     .execute()
-  return letters.map(({ recipient, state }) => `${recipient} ${state}`)
+  return messages.map(({ recipient, state }) => `${recipient} ${state}`)
 }
 
 interface Worker {
@@ -260,10 +260,13 @@ function listOf({ leads }: Upstream): Line[] {
 /** What the runs and the due times came to. */
 async function tell({ db }: Store): Promise<Record<string, number>> {
   const runs = await db.selectFrom('sync_run').select(['mode', 'outcome']).execute()
-  const slots = await db.selectFrom('schedule_slot').select(['schedule', 'state', 'message']).execute()
+  const scheduledRuns = await db
+    .selectFrom('scheduled_run')
+    .select(['schedule', 'state', 'message'])
+    .execute()
   const words = [
     ...runs.map(({ mode, outcome }) => `${mode} ${outcome}`),
-    ...slots.map(({ schedule, state, message }) => `${schedule} ${state}: ${message}`),
+    ...scheduledRuns.map(({ schedule, state, message }) => `${schedule} ${state}: ${message}`),
   ]
   return Object.fromEntries(Array.from(Map.groupBy(words, String), ([word, of]) => [word, of.length]))
 }

@@ -1,6 +1,6 @@
 /**
  * The alerts and the dashboard that ship ask for what a daemon exposes: every metric, label and value that they name is
- * in a scrape of one that has synced and has letters to send; and the README tells of every metric.
+ * in a scrape of one that has synced and has messages to send; and the README tells of every metric.
  */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { openQueue } from '../../src/queue/queue.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { saveEvents } from '../../src/store/events/event.ts'
 import { openStore } from '../../src/store/open.ts'
-import { addSlot } from '../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan } from '../../src/store/schedule/uptime.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
 import { ask, NOW, openDashboard, TOKEN } from '../support/dashboard.ts'
@@ -89,8 +89,8 @@ async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
     const end = { runId, outcome: 'ok', complete: true, requests: 1, retries: 0, durationMs: 900 } as const
     await finishRun(trx, { ...end, ...counts, scan: null, problems: [], notBefore: null }, AT)
     await addSpan(trx, { at: new Date().toISOString(), after: 'down' })
-    const slot = { schedule: 'report:daily', slot: AT, state: 'done', noted_at: AT } as const
-    await addSlot(trx, { ...slot, not_before: null, message: null })
+    const dueAt = { schedule: 'report:daily', due_at: AT, state: 'done', noted_at: AT } as const
+    await addScheduledRun(trx, { ...dueAt, not_before: null, message: null })
     await saveEvents(trx, [PING], AT)
   })
   expect((await ask(`${url}/metrics`)).status).toBe(401)

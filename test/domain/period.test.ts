@@ -257,8 +257,8 @@ describe('a week and a month', () => {
   })
 })
 
-describe('since the last edition', () => {
-  it('is a day the first time, and then what no edition has covered, beside as many days before', () => {
+describe('since the last issue', () => {
+  it('is a day the first time, and then what no issue has covered, beside as many days before', () => {
     const at = '2026-11-24T07:00:00Z'
     expect(berlinPeriod('since_last', at)).toEqual(berlin('2026-11-23', '2026-11-24'))
     const since = berlinPeriod('since_last', at, { lastEnd: berlin('2026-11-18', '2026-11-19').to })

@@ -74,8 +74,8 @@ describe('an upstream that fails for ever', () => {
     expect(await storedIds(syncing)).toEqual(before)
 
     const { store, clock } = syncing
-    const { edition } = await makeDue(mailingDeps(store, () => clock.now))
-    const text = edition.text.replace(/\s+/g, ' ')
+    const { issue } = await makeDue(mailingDeps(store, () => clock.now))
+    const text = issue.text.replace(/\s+/g, ' ')
     expect(text).toContain('The data is from Sat 21 Nov, 06:00, 2 days before this report')
     expect(text).toContain('did not finish: the service could not be reached, or kept failing.')
   })

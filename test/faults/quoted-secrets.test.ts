@@ -9,8 +9,8 @@ import { openSource } from '../../src/upstream/open.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { CANARIES, canariesIn, QUOTED, smtpUrl } from '../support/canaries.ts'
 import { folderWith } from '../support/folder.ts'
-import { LETTER } from '../support/letter.ts'
 import { openScriptedServer, type Step } from '../support/mail-server.ts'
+import { MESSAGE } from '../support/message.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { bytes, type Fault, startUpstream } from '../support/upstream.ts'
 
@@ -109,7 +109,7 @@ describe('no secret is in what is told and logged', () => {
       await using server = await openScriptedServer(script)
       const url = smtpUrl(server.port)
       await using transport = openTransport(url, { log })
-      await hear(kind, () => transport.send(LETTER, { signal: new AbortController().signal }))
+      await hear(kind, () => transport.send(MESSAGE, { signal: new AbortController().signal }))
     }
     expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])
   })

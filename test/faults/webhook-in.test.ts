@@ -378,10 +378,10 @@ async function inTurns<T>(
   await Promise.all(Array.from({ length: AT_ONCE }, take))
 }
 
-/** An event or a text, of letters from anywhere in Unicode. */
+/** An event or a text, of messages from anywhere in Unicode. */
 function randomBody(next: () => number): string {
-  const letter = () => String.fromCodePoint(32 + Math.floor(next() ** 4 * 0xd000))
-  const text = (length: number) => Array.from({ length: Math.ceil(next() * length) }, letter).join('')
+  const message = () => String.fromCodePoint(32 + Math.floor(next() ** 4 * 0xd000))
+  const text = (length: number) => Array.from({ length: Math.ceil(next() * length) }, message).join('')
   return next() < 0.3
     ? text(200)
     : JSON.stringify({ type: text(20), data: { lead_id: text(20), note: text(400) } })

@@ -6,7 +6,7 @@ import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
-import { addSlot } from '../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from '../support/folder.ts'
 import { scheduleOf, timing } from '../support/schedule.ts'
 
@@ -16,7 +16,7 @@ interface Running {
   readonly store: Store
   readonly daemon: StartedDaemon
   readonly lines: string[]
-  /** How often letters were looked after. */
+  /** How often messages were looked after. */
   readonly posts: () => number
   /** Moves the clock and ticks; resolves before the lanes are done. */
   readonly tick: (at: string) => Promise<void>
@@ -56,14 +56,16 @@ async function start(
   }
 }
 
-async function slotsOf(store: Store): Promise<string[]> {
-  const slots = await store.db
-    .selectFrom('schedule_slot')
+async function scheduledRunsOf(store: Store): Promise<string[]> {
+  const scheduledRuns = await store.db
+    .selectFrom('scheduled_run')
     .selectAll()
-    .orderBy('slot')
+    .orderBy('due_at')
     .orderBy('schedule')
     .execute()
-  return slots.map((slot) => `${slot.schedule} ${slot.slot.slice(11, 16)} ${slot.state}`)
+  return scheduledRuns.map(
+    (scheduledRun) => `${scheduledRun.schedule} ${scheduledRun.due_at.slice(11, 16)} ${scheduledRun.state}`,
+  )
 }
 
 describe('the daemon', () => {
@@ -81,7 +83,7 @@ describe('the daemon', () => {
     const running = await start([sync])
     for (const minute of ['00', '01', '02', '03', '04']) await running.tick(`2026-11-20T07:${minute}:00Z`)
     await expect.poll(running.posts).toBe(5)
-    expect(await slotsOf(running.store)).toEqual([
+    expect(await scheduledRunsOf(running.store)).toEqual([
       'sync 07:00 skipped',
       'sync 07:01 running',
       'sync 07:02 due',
@@ -90,7 +92,7 @@ describe('the daemon', () => {
     ])
     hanging.resolve()
     await running.daemon.idle()
-    expect(await slotsOf(running.store)).toEqual([
+    expect(await scheduledRunsOf(running.store)).toEqual([
       'sync 07:00 skipped',
       'sync 07:01 done',
       'sync 07:02 skipped',
@@ -98,7 +100,7 @@ describe('the daemon', () => {
       'sync 07:04 done',
     ])
     const overlapped = await running.store.db
-      .selectFrom('schedule_slot')
+      .selectFrom('scheduled_run')
       .where('state', '=', 'skipped')
       .select('message')
       .execute()
@@ -122,7 +124,7 @@ describe('the daemon', () => {
     expect(running.daemon.inHand()).toEqual(['snapshot'])
     await running.stop()
     expect(running.daemon.inHand()).toEqual([])
-    expect(await slotsOf(running.store)).toContain('snapshot 07:01 due')
+    expect(await scheduledRunsOf(running.store)).toContain('snapshot 07:01 due')
     expect(running.lines.join()).not.toContain('"level":50')
   })
 
@@ -188,13 +190,19 @@ describe('the daemon', () => {
   it('ends what was due of a report that the settings no longer have', async () => {
     const file = `${folderWith()}/leadsheet.db`
     const store = await openStore(file, new Date('2026-11-20T06:00:00Z'))
-    const slot = { slot: '2026-11-19T07:00:00.000Z', noted_at: '2026-11-19T07:00:00.000Z' }
+    const scheduledRun = { due_at: '2026-11-19T07:00:00.000Z', noted_at: '2026-11-19T07:00:00.000Z' }
     await store.write((trx) =>
-      addSlot(trx, { schedule: 'report:gone', ...slot, state: 'due', not_before: null, message: null }),
+      addScheduledRun(trx, {
+        schedule: 'report:gone',
+        ...scheduledRun,
+        state: 'due',
+        not_before: null,
+        message: null,
+      }),
     )
     await store.close()
     const running = await start([], { file })
-    expect(await slotsOf(running.store)).toEqual(['report:gone 07:00 skipped'])
+    expect(await scheduledRunsOf(running.store)).toEqual(['report:gone 07:00 skipped'])
     await running.stop()
   })
 

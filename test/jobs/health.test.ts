@@ -17,11 +17,11 @@ import { saveHeldRows } from '../../src/store/leads/quarantined-record.ts'
 import { enqueueNotice, moveDelivery } from '../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../src/store/outbox/smtp-circuit.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
-import { addSlot, type Slot } from '../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun, type ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan, endSpan, touchSpan } from '../../src/store/schedule/uptime.ts'
 import { event, follow, receive } from '../support/events.ts'
 import { folderWith } from '../support/folder.ts'
-import { LETTER } from '../support/letter.ts'
+import { MESSAGE } from '../support/message.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
@@ -93,10 +93,17 @@ async function daemon(lastTick: number, isEnded = false): Promise<void> {
   })
 }
 
-async function slot(name: string, minutes: number, state: Slot['state']): Promise<void> {
+async function scheduledRun(name: string, minutes: number, state: ScheduledRun['state']): Promise<void> {
   const at = minutesAgo(minutes)
   await store.write((trx) =>
-    addSlot(trx, { schedule: name, slot: at, state, noted_at: at, not_before: null, message: null }),
+    addScheduledRun(trx, {
+      schedule: name,
+      due_at: at,
+      state,
+      noted_at: at,
+      not_before: null,
+      message: null,
+    }),
   )
 }
 
@@ -147,22 +154,22 @@ describe('where all is well', () => {
     expect(await health()).toMatchObject({ verdict: 'ok' })
   })
 
-  it('so are letters that were refused before it was acknowledged, but none after', async () => {
+  it('so are messages that were refused before it was acknowledged, but none after', async () => {
     const refuse = (messageId: string, at: string) =>
       store.write(async (trx) => {
-        await enqueueNotice(trx, { ...LETTER, messageId }, at)
+        await enqueueNotice(trx, { ...MESSAGE, messageId }, at)
         const refused = { state: 'failed', at, nextAttemptAt: null, response: '550 no such user' } as const
         await moveDelivery(trx, messageId, ['pending'], refused)
       })
     await refuse('<1@example.com>', minutesAgo(60))
-    expect(await check('letters')).toMatchObject({ verdict: 'warn' })
-    const about = { reason: 'letters_failed', subject: 'notices' } as const
+    expect(await check('messages')).toMatchObject({ verdict: 'warn' })
+    const about = { reason: 'messages_failed', subject: 'notices' } as const
     await store.write((trx) => saveNotices(trx, [notice(1, { ...about, acknowledgedAt: minutesAgo(30) })]))
-    expect(await check('letters')).toMatchObject({ verdict: 'ok' })
+    expect(await check('messages')).toMatchObject({ verdict: 'ok' })
     await refuse('<2@example.com>', minutesAgo(10))
-    expect(await check('letters')).toMatchObject({
+    expect(await check('messages')).toMatchObject({
       verdict: 'warn',
-      found: '2 letters of the last week refused or given up',
+      found: '2 messages of the last week refused or given up',
     })
   })
 })
@@ -199,7 +206,7 @@ describe('where not', () => {
     await wholeRun(4)
     const secret = 'ana@example.com'
     await store.write(async (trx) => {
-      await enqueueNotice(trx, { ...LETTER, to: secret }, minutesAgo(300))
+      await enqueueNotice(trx, { ...MESSAGE, to: secret }, minutesAgo(300))
       const subject = `${secret} of daily`
       await saveNotices(trx, [notice(1, { reason: 'recipient_failing', subject, message: `550 ${secret}` })])
       await saveMailOutage(trx, {
@@ -208,7 +215,9 @@ describe('where not', () => {
       })
     })
     const said = JSON.stringify(await health())
-    expect(said).toContain('the mail server cannot be reached or does not let us in; 1 letter waits, for 5 h')
+    expect(said).toContain(
+      'the mail server cannot be reached or does not let us in; 1 message waits, for 5 h',
+    )
     expect(said).toContain('recipient failing')
     expect(said).not.toMatch(/example\.com|535|550/)
   })
@@ -317,13 +326,13 @@ describe('schedules', () => {
   beforeEach(() => daemon(0))
 
   it('are not behind while what came has been noted and is not late', async () => {
-    await slot('sync', 15, 'done')
-    await slot('report:daily', 20, 'due')
+    await scheduledRun('sync', 15, 'done')
+    await scheduledRun('report:daily', 20, 'due')
     expect(await check('schedules')).toMatchObject({ verdict: 'ok' })
   })
 
   it('are behind where nobody notes what comes', async () => {
-    await slot('sync', 60, 'done')
+    await scheduledRun('sync', 60, 'done')
     expect(await check('schedules')).toMatchObject({
       verdict: 'fail',
       found: 'not begun: schedule sync since 2026-11-21 11:15 UTC',
@@ -331,7 +340,7 @@ describe('schedules', () => {
   })
 
   it('are behind where what came has not been begun for half an hour', async () => {
-    await slot('report:daily', 31, 'due')
+    await scheduledRun('report:daily', 31, 'due')
     expect(await check('schedules')).toMatchObject({
       verdict: 'fail',
       found: 'not begun: report daily since 2026-11-21 11:29 UTC',
@@ -339,7 +348,7 @@ describe('schedules', () => {
   })
 
   it('that wait for a person only warn', async () => {
-    await slot('report:daily', 300, 'held')
+    await scheduledRun('report:daily', 300, 'held')
     expect(await check('schedules')).toMatchObject({
       verdict: 'warn',
       found: 'report daily of 2026-11-21 07:00 UTC: held until a person lets it go',

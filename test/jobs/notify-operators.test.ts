@@ -7,7 +7,7 @@ import { deliverDue } from '../../src/jobs/outbox/send-due.ts'
 import { type PostDeps, pingLastRun, postWaiting } from '../../src/jobs/post-notices.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openPoster, type Poster } from '../../src/notify/post.ts'
-import { openNoticeLetter } from '../../src/report/render/notice-letter.ts'
+import { openNoticeMessage } from '../../src/report/render/notice-message.ts'
 import { acknowledgeNotice, listNotices } from '../../src/store/alerts/alert.ts'
 import { listUnposted } from '../../src/store/alerts/alert-message.ts'
 import { saveSubscription } from '../../src/store/reports/preference.ts'
@@ -17,7 +17,7 @@ import { openSyncing, SILENT, type Syncing } from '../support/syncing.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 
 const signal = new AbortController().signal
-const render = await openNoticeLetter('templates', null)
+const render = await openNoticeMessage('templates', null)
 const refuse = (status: number) => (_: unknown, response: import('node:http').ServerResponse) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
   return true
@@ -143,7 +143,7 @@ describe('operators', () => {
       '1 trouble: mail waiting',
     ])
     expect(posts()[1]?.raised[0]?.message).toMatch(
-      /^smtp:\/\/127.0.0.1:1 cannot be reached since .* 2 letters wait/,
+      /^smtp:\/\/127.0.0.1:1 cannot be reached since .* 2 messages wait/,
     )
     expect(mailServer.received).toEqual([])
     await beat(60)

@@ -8,17 +8,21 @@ import type { FailedSection } from '../../src/domain/figures.ts'
 import { createWatches, findTroubles } from '../../src/jobs/find-troubles.ts'
 import type { Trouble } from '../../src/jobs/notice.ts'
 import { REASONS, type Reason } from '../../src/jobs/notice-reasons.ts'
-import { letterFor } from '../../src/jobs/outbox/message.ts'
+import { messageFor } from '../../src/jobs/outbox/message.ts'
 import type { Watched } from '../../src/jobs/troubles/watch.ts'
 import type { ScanReport, SyncOutcome, SyncProblem } from '../../src/model.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { saveHeldRows } from '../../src/store/leads/quarantined-record.ts'
 import { type MailOutage, saveMailOutage } from '../../src/store/outbox/smtp-circuit.ts'
-import { saveEdition } from '../../src/store/reports/issue.ts'
+import { saveIssue } from '../../src/store/reports/issue.ts'
 import { type Subscription, saveSubscription } from '../../src/store/reports/preference.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
-import { addSlot, finishSlot, type Slot } from '../../src/store/schedule/scheduled-run.ts'
+import {
+  addScheduledRun,
+  finishScheduledRun,
+  type ScheduledRun,
+} from '../../src/store/schedule/scheduled-run.ts'
 import { addSettingsReading } from '../../src/store/schedule/settings-read.ts'
 import { saveVerdict } from '../../src/store/sync/scan-result.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
@@ -26,7 +30,7 @@ import { saveNotBefore } from '../../src/store/sync/watermark.ts'
 import { busyDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
 import { CONTENT } from '../support/ledger.ts'
-import { enqueueLetter, SENDER } from '../support/letter.ts'
+import { enqueueMessage, SENDER } from '../support/message.ts'
 import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
 
@@ -214,82 +218,79 @@ describe('leads', () => {
 })
 
 describe('reports', () => {
-  async function slot(hours: number, end: Partial<Slot>): Promise<void> {
+  async function scheduledRun(hours: number, end: Partial<ScheduledRun>): Promise<void> {
     const at = hoursAgo(hours)
-    const key = { schedule: 'report:daily', slot: at }
+    const key = { schedule: 'report:daily', due_at: at }
     const { noted_at = hoursAgo(hours - 0.01), attempts = 0, state = 'due', message = null } = end
     await store.write(async (trx) => {
-      await addSlot(trx, { ...key, state: 'due', noted_at, not_before: null, message })
-      await finishSlot(trx, key, { state, not_before: null, finished_at: null, message })
-      await sql`UPDATE schedule_slot SET attempts = ${attempts} WHERE slot = ${at}`.execute(trx)
+      await addScheduledRun(trx, { ...key, state: 'due', noted_at, not_before: null, message })
+      await finishScheduledRun(trx, key, { state, not_before: null, finished_at: null, message })
+      await sql`UPDATE scheduled_run SET attempts = ${attempts} WHERE due_at = ${at}`.execute(trx)
     })
   }
 
-  it.each<[Partial<Slot>, string]>([
+  it.each<[Partial<ScheduledRun>, string]>([
     [{ state: 'failed', attempts: 1, message: 'no numbers' }, 'report_failed daily'],
     [{ state: 'skipped', attempts: 1, message: 'the data are old' }, 'report_failed daily'],
     [{ state: 'held', attempts: 1, message: 'the data are old' }, 'report_held daily'],
     [{ state: 'due' }, 'report_late daily'],
     [{ state: 'skipped', message: 'missed: nothing ran' }, 'report_missed daily'],
   ])('whose last due time is %j are told', async (end, reason) => {
-    await slot(1, end)
+    await scheduledRun(1, end)
     expect(await reasons()).toEqual([reason])
     const [trouble] = await find()
     expect(trouble?.message).toContain('daily')
     expect(trouble?.message).toContain(end.message ?? 'not been made yet')
-    await slot(0.1, { state: 'done', attempts: 1 })
+    await scheduledRun(0.1, { state: 'done', attempts: 1 })
     // What was missed stays so for a day.
     expect(await reasons()).toEqual(reason.startsWith('report_missed') ? [reason] : [])
   })
 
   it('whose last mail lacks a part are told until one has all of them', async () => {
     const failed = [{ block: 'funnel', query: null, message: 'no such table: stage' } as const]
-    await mailEdition('2026-11-19', failed)
-    await mailEdition('2026-11-20', [
-      ...failed,
-      { block: 'queries', query: 'by-country', message: 'timeout' },
-    ])
+    await mailIssue('2026-11-19', failed)
+    await mailIssue('2026-11-20', [...failed, { block: 'queries', query: 'by-country', message: 'timeout' }])
     expect((await the('sections_failed')).message).toBe(
       'Of the report daily that was mailed last, funnel could not be made, nor could 1 other part: no such table: stage',
     )
-    await mailEdition('2026-11-21', [])
+    await mailIssue('2026-11-21', [])
     expect(await reasons()).toEqual([])
   })
 
-  async function mailEdition(day: string, failed: readonly FailedSection[]): Promise<void> {
+  async function mailIssue(day: string, failed: readonly FailedSection[]): Promise<void> {
     const from = `${day}T00:00:00Z`
     const period = { from, to: new Date(Date.parse(from) + 24 * HOUR_MS).toISOString(), timeZone: 'UTC' }
     await store.write(async (trx) => {
-      const edition = await saveEdition(trx, {
+      const issue = await saveIssue(trx, {
         ...{ report: 'daily', period, variant: '', renderedAt: period.to, programVersion: '1.0.0' },
         figures: { ...busyDay(), period, failed },
         ...CONTENT,
       })
-      const letter = letterFor(store, edition, { address: 'ana@example.com', name: null }, CONTENT, SENDER)
-      await enqueueLetter(trx, edition.id, letter, hoursAgo(0))
+      const sendMail = messageFor(store, issue, { address: 'ana@example.com', name: null }, CONTENT, SENDER)
+      await enqueueMessage(trx, issue.id, sendMail, hoursAgo(0))
     })
   }
 
   it('that are due for less than half an hour, or were just set up, are in order', async () => {
-    await slot(2, { state: 'skipped', noted_at: hoursAgo(2), message: 'the schedule was set up' })
-    await slot(0.4, { state: 'due', attempts: 1 })
+    await scheduledRun(2, { state: 'skipped', noted_at: hoursAgo(2), message: 'the schedule was set up' })
+    await scheduledRun(0.4, { state: 'due', attempts: 1 })
     expect(await reasons()).toEqual([])
   })
 })
 
-describe('letters', () => {
-  async function letter(id: string, values: Record<string, string | number | null>): Promise<void> {
+describe('messages', () => {
+  async function sendMail(id: string, values: Record<string, string | number | null>): Promise<void> {
     const row = {
-      ...{ message_id: id, edition_id: null, recipient: 'ana@example.com', state: 'pending' },
+      ...{ message_id: id, issue_id: null, recipient: 'ana@example.com', state: 'pending' },
       ...{ queued_at: hoursAgo(5), state_at: hoursAgo(5), next_attempt_at: null, response: null, ...values },
     }
-    await sql`INSERT INTO delivery (message_id, edition_id, recipient, state, queued_at, state_at, next_attempt_at,
+    await sql`INSERT INTO delivery (message_id, issue_id, recipient, state, queued_at, state_at, next_attempt_at,
         put_off_at, reply_code, response)
-      VALUES (${row.message_id}, ${row.edition_id}, ${row.recipient}, ${row.state}, ${row.queued_at},
+      VALUES (${row.message_id}, ${row.issue_id}, ${row.recipient}, ${row.state}, ${row.queued_at},
         ${row.state_at}, ${row.next_attempt_at}, ${values.put_off_at ?? null},
         ${row.state === 'failed' ? 550 : null}, ${row.response})`.execute(store.db)
     const head = JSON.stringify({ messageId: id, to: row.recipient })
-    await sql`INSERT INTO letter (message_id, head, files, html, text)
+    await sql`INSERT INTO message (message_id, head, files, html, text)
       VALUES (${id}, ${head}, '[]', ${Buffer.of(0)}, ${Buffer.of(0)})`.execute(store.db)
   }
 
@@ -304,11 +305,11 @@ describe('letters', () => {
   }
 
   it('that wait for a mail server that is away are counted, and so are its failures', async () => {
-    await letter('a', { next_attempt_at: hoursAgo(0) })
+    await sendMail('a', { next_attempt_at: hoursAgo(0) })
     await store.write((trx) => saveMailOutage(trx, AWAY))
     const { message, failures } = await the('mail_away')
     expect(message).toBe(
-      'smtp://mail.example.com:587 cannot be reached since 2026-11-21 11:00 UTC, and 1 letter waits: ECONNREFUSED',
+      'smtp://mail.example.com:587 cannot be reached since 2026-11-21 11:00 UTC, and 1 message waits: ECONNREFUSED',
     )
     expect(failures).toBe(4)
   })
@@ -320,19 +321,19 @@ describe('letters', () => {
 
   it('that are put off for more than two hours are told with what the server says', async () => {
     const next = { next_attempt_at: hoursAgo(-0.5) }
-    await letter('a', { ...next, put_off_at: hoursAgo(1), response: '450 later' })
+    await sendMail('a', { ...next, put_off_at: hoursAgo(1), response: '450 later' })
     expect(await reasons()).toEqual([])
-    await letter('b', { ...next, put_off_at: hoursAgo(3), response: '451 greylisted' })
-    expect((await the('letters_waiting')).message).toContain('to ana@example.com: 451 greylisted')
+    await sendMail('b', { ...next, put_off_at: hoursAgo(3), response: '451 greylisted' })
+    expect((await the('messages_waiting')).message).toContain('to ana@example.com: 451 greylisted')
   })
 
   it('that were refused are told until one to the same recipient is sent', async () => {
-    await letter('a', { state: 'failed', response: '550 no such user' })
-    await letter('b', { state: 'failed', recipient: 'ben@example.com', response: '550 no such user' })
-    expect((await the('letters_failed')).message).toContain('2 notices were refused or given up')
-    await letter('c', { state: 'sent', state_at: hoursAgo(1), response: '250 ok' })
-    expect((await the('letters_failed')).message).toContain('1 notice was refused or given up')
-    await letter('d', {
+    await sendMail('a', { state: 'failed', response: '550 no such user' })
+    await sendMail('b', { state: 'failed', recipient: 'ben@example.com', response: '550 no such user' })
+    expect((await the('messages_failed')).message).toContain('2 notices were refused or given up')
+    await sendMail('c', { state: 'sent', state_at: hoursAgo(1), response: '250 ok' })
+    expect((await the('messages_failed')).message).toContain('1 notice was refused or given up')
+    await sendMail('d', {
       state: 'sent',
       recipient: 'ben@example.com',
       state_at: hoursAgo(1),
@@ -342,27 +343,27 @@ describe('letters', () => {
   })
 
   it('that are in doubt are told once they are left to a person', async () => {
-    await letter('a', { state: 'in_doubt', next_attempt_at: hoursAgo(0) })
+    await sendMail('a', { state: 'in_doubt', next_attempt_at: hoursAgo(0) })
     expect(await reasons()).toEqual([])
-    await letter('b', { state: 'in_doubt' })
-    expect((await the('letters_in_doubt')).message).toContain('1 notice may or may not have arrived')
+    await sendMail('b', { state: 'in_doubt' })
+    expect((await the('messages_in_doubt')).message).toContain('1 notice may or may not have arrived')
   })
 
-  it('that three editions in a row were refused for are told by recipient', async () => {
+  it('that three issues in a row were refused for are told by recipient', async () => {
     for (const day of [3, 2, 1]) {
-      await sql`INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures,
+      await sql`INSERT INTO report_issue (id, report, period_from, period_to, time_zone, rendered_at, figures,
           subject, html, text)
         VALUES (${`e${day}`}, 'daily', ${hoursAgo(24 * day + 24)}, ${hoursAgo(24 * day)}, 'UTC', ${hoursAgo(24 * day)},
           '{}', 's', 'h', 't')`.execute(store.db)
-      if (day === 1) expect(await reasons()).toEqual(['letters_failed daily'])
+      if (day === 1) expect(await reasons()).toEqual(['messages_failed daily'])
       const at = hoursAgo(24 * day)
-      const refused = { edition_id: `e${day}`, state: 'failed', queued_at: at, state_at: at }
-      await letter(`m${day}`, { ...refused, response: '550 no such user' })
+      const refused = { issue_id: `e${day}`, state: 'failed', queued_at: at, state_at: at }
+      await sendMail(`m${day}`, { ...refused, response: '550 no such user' })
     }
     const { subject, message } = await the('recipient_failing')
     expect(subject).toBe('ana@example.com of daily')
-    expect(message).toContain('3 editions of the report daily in a row were refused for ana@example.com')
-    expect((await the('letters_failed')).hint).toContain('`npx leadsheet resend daily --failed`')
+    expect(message).toContain('3 issues of the report daily in a row were refused for ana@example.com')
+    expect((await the('messages_failed')).hint).toContain('`npx leadsheet resend daily --failed`')
   })
 
   it('that leadsheet itself ended are told by recipient; what a recipient ended is not', async () => {
@@ -371,7 +372,7 @@ describe('letters', () => {
       state: 'paused',
       cadence: 'as_scheduled',
       changedAt: hoursAgo(1),
-      reason: 'five letters in a row were refused',
+      reason: 'five messages in a row were refused',
     }
     await store.write(async (trx) => {
       await saveSubscription(trx, { ...wish, address: 'ana@example.com', changedBy: 'leadsheet' })
@@ -379,7 +380,7 @@ describe('letters', () => {
     })
     const { subject, message } = await the('recipient_paused')
     expect(subject).toBe('ana@example.com of daily')
-    expect(message).toContain('five letters in a row were refused')
+    expect(message).toContain('five messages in a row were refused')
   })
 })
 
@@ -499,16 +500,18 @@ describe('the machine', () => {
   })
 
   it('has no database whose rules do not hold where a worker takes up what one that was killed has left', async () => {
-    const due = { schedule: 'sync', slot: hoursAgo(0.1), noted_at: hoursAgo(0.1) }
-    await store.write((trx) => addSlot(trx, { ...due, state: 'due', not_before: null, message: null }))
-    await sql`UPDATE schedule_slot SET state = 'running'`.execute(store.db)
+    const due = { schedule: 'sync', due_at: hoursAgo(0.1), noted_at: hoursAgo(0.1) }
+    await store.write((trx) =>
+      addScheduledRun(trx, { ...due, state: 'due', not_before: null, message: null }),
+    )
+    await sql`UPDATE scheduled_run SET state = 'running'`.execute(store.db)
     const watches = createWatches()
     const look = async (now: Date) =>
       (await findTroubles(watches, watched, SILENT, now)).troubles.filter(
         ({ reason }) => reason === 'store_damaged',
       )
     expect(await look(NOW)).toEqual([])
-    await sql`UPDATE schedule_slot SET state = 'done'`.execute(store.db)
+    await sql`UPDATE scheduled_run SET state = 'done'`.execute(store.db)
     expect(await look(new Date(NOW.getTime() + 120_000))).toEqual([])
   })
 })

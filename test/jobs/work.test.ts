@@ -9,7 +9,7 @@ import type { Work } from '../../src/jobs/work.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openStore } from '../../src/store/open.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
-import { addSlot } from '../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { openSource } from '../../src/upstream/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
@@ -42,7 +42,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const lease = await claimLease(store, 'report:daily', () => now)
   const recipients = [recipient('ana@example.com')]
   const report = reportSchedule(work, DAILY, { ...scheduleOf(), recipients })
-  expect((await report.run(due, lease, signal)).message).toContain('1 letter to send')
+  expect((await report.run(due, lease, signal)).message).toContain('1 message to send')
   expect(await countDetails()).toBe(0)
 
   await syncSchedule(work, { ...scheduleOf({ name: 'sync' }), full: false }).run(due, lease, signal)
@@ -52,8 +52,12 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const asked: Promise<unknown>[] = []
   onProgress = ({ part, done }) => {
     if (part !== 'details' || done !== 2) return
-    const slot = { schedule: 'report:daily', slot: now.toISOString(), noted_at: now.toISOString() }
-    asked.push(store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null })))
+    const scheduledRun = { schedule: 'report:daily', due_at: now.toISOString(), noted_at: now.toISOString() }
+    asked.push(
+      store.write((trx) =>
+        addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+      ),
+    )
   }
   const ended = await syncSchedule(work, { ...scheduleOf({ name: 'sync' }), full: false }).run(
     due,

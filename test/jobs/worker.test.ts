@@ -12,8 +12,8 @@ import {
   MINUTELY,
   newStoreUrl,
   openJobs,
-  slotCount,
-  slotsOf,
+  scheduledRunCount,
+  scheduledRunsOf,
   startMachine,
 } from '../support/machines.ts'
 import { hasPostgres } from '../support/postgres.ts'
@@ -30,10 +30,10 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     const first = await startMachine(url, company, schedules)
     const second = await startMachine(url, company, schedules)
-    await expect.poll(() => slotCount(first.store)).toBe(2)
+    await expect.poll(() => scheduledRunCount(first.store)).toBe(2)
     await Promise.all([first.tick(at('01')), second.tick(at('01'))])
     await expect
-      .poll(() => slotsOf(first.store))
+      .poll(() => scheduledRunsOf(first.store))
       .toEqual(['report:daily 07:01 done', 'report:weekly 07:01 done'])
     expect(ran.toSorted()).toEqual(['report:daily', 'report:weekly'])
 
@@ -69,12 +69,12 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     const first = await startMachine(url, company, [report, sync])
     const second = await startMachine(url, company, [report, sync])
-    await expect.poll(() => slotCount(first.store)).toBe(2)
+    await expect.poll(() => scheduledRunCount(first.store)).toBe(2)
     await first.tick(at('01'))
     await expect.poll(() => steps).toEqual(['sync begins'])
-    await second.queue.send('slot', { lease: 'report:daily' }, { key: 'report:daily' })
+    await second.queue.send('scheduled_run', { lease: 'report:daily' }, { key: 'report:daily' })
     await expect.poll(() => openJobs(second.store, 'report:daily')).toBe(0)
-    expect(await slotsOf(first.store)).toEqual(['report:daily 07:01 due', 'sync 07:01 running'])
+    expect(await scheduledRunsOf(first.store)).toEqual(['report:daily 07:01 due', 'sync 07:01 running'])
     syncing.resolve()
     await expect.poll(() => steps).toEqual(['sync begins', 'sync ends', 'report'])
   })
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     let told = 0
     const machine = await startMachine(url, company, schedules, () => told++)
-    await expect.poll(() => slotCount(machine.store)).toBe(2)
+    await expect.poll(() => scheduledRunCount(machine.store)).toBe(2)
     await machine.tick(at('01'))
     await expect.poll(() => asked).toBe(2)
     const before = told
@@ -117,7 +117,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     })
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     const first = await startMachine(url, company, [sync])
-    await expect.poll(() => slotCount(first.store)).toBe(1)
+    await expect.poll(() => scheduledRunCount(first.store)).toBe(1)
     await first.tick(at('01'))
     await begun.promise
     const second = await startMachine(url, company, [sync])
@@ -128,7 +128,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
       Array(2).fill(`${hostname()} sync`),
     )
     await first.stop()
-    await expect.poll(() => slotsOf(second.store)).toEqual(['sync 07:01 done'])
+    await expect.poll(() => scheduledRunsOf(second.store)).toEqual(['sync 07:01 done'])
     expect(await listWorkers(second.store.db, company.now)).toHaveLength(1)
     expect(await findLastSpan(second.store.db)).toMatchObject({ ended_at: null })
     await second.stop()
@@ -138,12 +138,12 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     const sync = scheduleOf({ ...MINUTELY, name: 'sync', leaseName: 'sync' })
     const [company, url] = [{ now: new Date(at('00')) }, await newStoreUrl()]
     const machine = await startMachine(url, company, [sync])
-    await expect.poll(() => slotCount(machine.store)).toBe(1)
+    await expect.poll(() => scheduledRunCount(machine.store)).toBe(1)
     const byHand = await claimLease(machine.store, 'sync', () => company.now)
     await machine.tick(at('01'))
     await expect.poll(() => openJobs(machine.store, 'sync')).toBe(1)
     await byHand.release()
-    await expect.poll(() => slotsOf(machine.store)).toEqual(['sync 07:01 done'])
+    await expect.poll(() => scheduledRunsOf(machine.store)).toEqual(['sync 07:01 done'])
   })
 
   it('are seen again after they were taken for gone', async () => {
@@ -171,16 +171,16 @@ describe.skipIf(!hasPostgres)('several workers', () => {
       }
       const sync = scheduleOf({ ...MINUTELY, name: 'sync', leaseName: 'sync', run })
       const machine = await startMachine(`${url}?schema=${name}`, { now: new Date(at('00')) }, [sync])
-      await expect.poll(() => slotCount(machine.store)).toBe(1)
+      await expect.poll(() => scheduledRunCount(machine.store)).toBe(1)
       return machine
     }
     const north = await start('north')
     const south = await start('south')
     await north.tick(at('01'))
-    await expect.poll(() => slotsOf(north.store)).toEqual(['sync 07:01 done'])
-    expect(await slotsOf(south.store)).toEqual([])
+    await expect.poll(() => scheduledRunsOf(north.store)).toEqual(['sync 07:01 done'])
+    expect(await scheduledRunsOf(south.store)).toEqual([])
     await south.tick(at('02'))
-    await expect.poll(() => slotsOf(south.store)).toEqual(['sync 07:01 skipped', 'sync 07:02 done'])
+    await expect.poll(() => scheduledRunsOf(south.store)).toEqual(['sync 07:01 skipped', 'sync 07:02 done'])
     expect(ran).toEqual(['north', 'south'])
     expect(await listWorkers(north.store.db, new Date(at('01')))).toHaveLength(1)
   })

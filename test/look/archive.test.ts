@@ -36,26 +36,26 @@ function aboutOf(name: string): AboutView {
   }
 }
 
-function editionOf({ rendered, images }: MailPage, name: string): string {
+function issueOf({ rendered, images }: MailPage, name: string): string {
   const files = [...images].map(([cid, content]) => {
     return { cid, content, name: `${cid}.png`, contentType: 'image/png' }
   })
   const nav = { report: 'daily', current: '2026-11-20', previous: DAY, next: null }
-  return archive.edition({ html: rendered.html, files }, nav, aboutOf(name))
+  return archive.issue({ html: rendered.html, files }, nav, aboutOf(name))
 }
 
 function indexOf(subject: string): string {
   const line = { subject, about: '2026-11-20, all leads', state: 'sent to 2', tone: 'good' } as const
-  const editions: IndexView['months'][number]['editions'] = [
+  const issues: IndexView['months'][number]['issues'] = [
     { ...line, href: 'daily/2026-11-20/index.html' },
     { ...line, href: null, tone: 'bad', state: `not sent: ${subject}` },
   ]
-  return archive.index({ summary: '2 editions', months: [{ name: 'November 2026', editions }] })
+  return archive.index({ summary: '2 issues', months: [{ name: 'November 2026', issues }] })
 }
 
 const mail = MAILS[0] ?? OVERLONG
 const PAGES = [
-  { name: 'an edition', html: editionOf(mail, 'New leads') },
+  { name: 'an issue', html: issueOf(mail, 'New leads') },
   { name: 'the list of all', html: indexOf(mail.rendered.subject) },
   { name: 'the list of all with long names', html: indexOf('W'.repeat(300)) },
 ]
@@ -81,9 +81,9 @@ describe.skipIf(!hasBrowser())('the archive', () => {
 
     it.each(PAGES)('can be read, with all details open: $name', async ({ html }) => {
       await page.setContent(html.replaceAll('<details', '<details open'))
-      const { letters, ...found } = await measure(page)
+      const { messages, ...found } = await measure(page)
       expect(found).toEqual({ width: look.width, cut: [], overlapping: [], distorted: [] })
-      expect(letters.filter(({ size, contrast }) => size < 9 || contrast < 4.5)).toEqual([])
+      expect(messages.filter(({ size, contrast }) => size < 9 || contrast < 4.5)).toEqual([])
       expect(await findBarriers(page)).toEqual([])
     })
   })
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser())('the archive', () => {
     let page: Page
     let takeDeeds: () => readonly string[]
     const plain = new Map<string, readonly string[]>()
-    const pagesOf = (name: string) => ({ edition: editionOf(hostilePage(name), name), index: indexOf(name) })
+    const pagesOf = (name: string) => ({ issue: issueOf(hostilePage(name), name), index: indexOf(name) })
     beforeAll(async () => {
       page = await openPage(browser, { width: 720, scheme: 'light' })
       takeDeeds = watchDeeds(page)

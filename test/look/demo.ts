@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ReportFigures } from '../../src/domain/figures.ts'
-import { findPeriod, readEditionFigures } from '../../src/jobs/reports/make-issue.ts'
+import { findPeriod, readIssueFigures } from '../../src/jobs/reports/make-issue.ts'
 import { createContents } from '../../src/jobs/reports/report-content.ts'
 import type { Reader, Report } from '../../src/jobs/reports/report-definition.ts'
 import { openTemplates } from '../../src/report/render/templates.ts'
@@ -65,7 +65,7 @@ export async function openDemo(): Promise<Demo> {
     await syncing.sync({ pageSize: 500, details: { top: null, perRun: 10_000, concurrency: 8 } })
     const deps = mailingDeps(syncing.store, () => at, folder)
     const period = await findPeriod(syncing.store, report, at)
-    const read = await readEditionFigures(deps, report, period, [report], SIGNAL)
+    const read = await readIssueFigures(deps, report, period, [report], SIGNAL)
     // A part of it is drawn by lot.
     const figures = { ...read, freshness: { ...read.freshness, runId: RUN_ID } }
     const findContent = createContents(deps, report, { figures, renderedAt: at.toISOString() })

@@ -1,5 +1,5 @@
 /**
- * The letters of the pages that are looked at. The mails ask for the reader's own system font; here that is Inter,
+ * The messages of the pages that are looked at. The mails ask for the reader's own system font; here that is Inter,
  * which is as wide as the widest of them, so that a page looks the same on every machine that tests it.
  */
 import { readFileSync } from 'node:fs'

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
 import { withImages, withoutDarkRules } from './clients.ts'
 import { putFontInto } from './font.ts'
-import { type Letters, measure } from './measure.ts'
+import { type Messages, measure } from './measure.ts'
 import { PAGES } from './pages.ts'
 
 /** WCAG 2.2, 1.4.3, level AA; here of the darkest to the lightest pixel of a text. */
@@ -27,15 +27,15 @@ describe.skipIf(!hasBrowser())('a report whose colours are turned round', () => 
 
   it.each(PAGES)('is dark, and can be read: $name', async (mail) => {
     await page.setContent(withoutDarkRules(withImages(mail)))
-    const { letters } = await measure(page)
+    const { messages } = await measure(page)
     const picture = PNG.sync.read(await page.screenshot({ fullPage: true }))
     expect(luminanceAt(picture, 2, 2)).toBeLessThan(0.1)
-    const faint = letters.filter((piece) => contrastIn(picture, piece) < CONTRAST)
+    const faint = messages.filter((piece) => contrastIn(picture, piece) < CONTRAST)
     expect(faint.map(({ text }) => text)).toEqual([])
   })
 })
 
-function contrastIn(picture: PNG, { lines }: Letters): number {
+function contrastIn(picture: PNG, { lines }: Messages): number {
   let [darkest, lightest] = [1, 0]
   for (const { x, y, width, height } of lines) {
     for (let row = Math.ceil(y); row < y + height; row += 1) {

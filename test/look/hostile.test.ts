@@ -4,7 +4,7 @@ import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildMessage } from '../../src/mail/message.ts'
 import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
-import { LETTER } from '../support/letter.ts'
+import { MESSAGE } from '../support/message.ts'
 import { TITLED_PAYLOADS } from '../support/payloads.ts'
 import { withImages } from './clients.ts'
 import { listElements, watchDeeds } from './elements.ts'
@@ -15,7 +15,7 @@ const UNFIT =
   /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u
 const PLAIN = hostilePage('plain')
 const parse = async (rendered: typeof PLAIN.rendered) =>
-  PostalMime.parse(await buildMessage({ ...LETTER, ...rendered }))
+  PostalMime.parse(await buildMessage({ ...MESSAGE, ...rendered }))
 const plainMessage = await parse(PLAIN.rendered)
 
 describe.each(TITLED_PAYLOADS)('the name $shown', ({ payload }) => {

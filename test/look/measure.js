@@ -1,6 +1,6 @@
 /** Runs in a page: what of its text and pictures a reader could not read, and how wide it is. */
 function measure() {
-  /** Letters of neighbouring lines may touch. */
+  /** Messages of neighbouring lines may touch. */
   const TOUCHING_PX = 2
 
   const luminance = (rgb) => {
@@ -49,7 +49,7 @@ function measure() {
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > TOUCHING_PX &&
     Math.max(a.left, b.left) - Math.min(a.right, b.right) < APART_PX
 
-  const letters = []
+  const messages = []
   const cut = []
   const split = []
   const taken = []
@@ -73,7 +73,7 @@ function measure() {
     if (lines.some((line) => isOutside(line, box) || line.right > innerWidth + 1)) cut.push(text)
     const cell = element.closest('td, th')
     taken.push(...lines.map((rect) => ({ text, rect, cell })))
-    letters.push({
+    messages.push({
       text,
       size: Number.parseFloat(style.fontSize),
       contrast: contrastOf(style, element),
@@ -96,6 +96,6 @@ function measure() {
       if (overlap(one.rect, other.rect)) overlapping.push(`${one.text} / ${other.text}`)
     }
   })
-  return { width: document.documentElement.scrollWidth, letters, cut, split, near, overlapping, distorted }
+  return { width: document.documentElement.scrollWidth, messages, cut, split, near, overlapping, distorted }
 }
 measure()

@@ -25,21 +25,21 @@ describe.skipIf(!hasBrowser())('a look at a page', () => {
   }
 
   it('finds nothing wrong with a paragraph', async () => {
-    const { letters, ...rest } = await lookAt('<p style="font-size:14px">All is <b>well</b>.</p>')
+    const { messages, ...rest } = await lookAt('<p style="font-size:14px">All is <b>well</b>.</p>')
     expect(rest).toEqual(FINE)
-    expect(letters.map(({ text, size, contrast }) => [text, size, contrast])).toEqual([
+    expect(messages.map(({ text, size, contrast }) => [text, size, contrast])).toEqual([
       ['All is', 14, 21],
       ['well', 14, 21],
       ['.', 14, 21],
     ])
   })
 
-  it('sees small and faint letters', async () => {
-    const { letters } = await lookAt(
+  it('sees small and faint messages', async () => {
+    const { messages } = await lookAt(
       '<p style="font-size:8px;color:#777777;background:#ffffff">fine print</p>',
     )
-    expect(letters[0]?.size).toBe(8)
-    expect(letters[0]?.contrast).toBeCloseTo(4.48, 2)
+    expect(messages[0]?.size).toBe(8)
+    expect(messages[0]?.contrast).toBeCloseTo(4.48, 2)
   })
 
   it.each([
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser())('a look at a page', () => {
       { distorted: ['a dot 2.00'] },
     ],
   ])('sees %s', async (_, body, found) => {
-    const { letters: _letters, ...rest } = await lookAt(body)
+    const { messages: _messages, ...rest } = await lookAt(body)
     expect(rest).toEqual({ ...FINE, ...found })
   })
 

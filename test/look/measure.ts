@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 export interface Measured {
   /** Of the whole page, in CSS pixels; more than the window has means that it scrolls sideways. */
   readonly width: number
-  readonly letters: readonly Letters[]
+  readonly messages: readonly Messages[]
   /** Text that leaves its cell, its paragraph or the window. */
   readonly cut: readonly string[]
   /** Texts and images of which one lies on the other. */
@@ -24,7 +24,7 @@ export interface MeasuredWords {
 }
 
 /** A visible piece of text. */
-export interface Letters {
+export interface Messages {
   readonly text: string
   readonly size: number
   /** To the colour behind it, as WCAG 2.2 counts it: 1 to 21. */

@@ -1,6 +1,6 @@
 /**
- * Pictures of pages against those that were looked at and found good. Machines smooth letters in different ways,
- * so single pixels may differ; a letter that has moved may not.
+ * Pictures of pages against those that were looked at and found good. Machines smooth messages in different ways,
+ * so single pixels may differ; a message that has moved may not.
  */
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser())('a report', () => {
       const found: Record<string, unknown> = {}
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 })
-        const { letters: _, width: shown, ...rest } = await measureWords(page)
+        const { messages: _, width: shown, ...rest } = await measureWords(page)
         const faults = Object.entries(rest).filter(([, texts]) => texts.length > 0)
         if (shown > width) faults.push(['wide', [String(shown)]])
         if (faults.length > 0) found[width] = Object.fromEntries(faults)

@@ -7,8 +7,8 @@ import { classifySendFailure } from '../../src/mail/smtp-failure.ts'
 import type { SmtpTimeouts } from '../../src/mail/smtp-server.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
-import { LETTER } from '../support/letter.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
+import { MESSAGE } from '../support/message.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -62,10 +62,10 @@ async function openTap(port: number, { said = asItIs, sent = asItIs } = {}): Pro
   }
 }
 
-/** @returns the failure, or null where the letter was taken */
+/** @returns the failure, or null where the message was taken */
 async function send(url: string, timeouts: Partial<SmtpTimeouts> = {}): Promise<unknown> {
   await using transport = openTransport(url, { log: SILENT, timeouts })
-  return transport.send(LETTER, { signal }).then(
+  return transport.send(MESSAGE, { signal }).then(
     () => null,
     (thrown: unknown) => thrown,
   )

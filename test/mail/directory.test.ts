@@ -7,28 +7,28 @@ import { openLog } from '../../src/log.ts'
 import { classifySendFailure } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { folderWith } from '../support/folder.ts'
-import { LETTER } from '../support/letter.ts'
+import { MESSAGE } from '../support/message.ts'
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
 const outbox = (folder: string) => openTransport(pathToFileURL(folder).href, { log })
 
-it('writes a letter as a file that any mail program opens', async () => {
+it('writes a message as a file that any mail program opens', async () => {
   const folder = join(folderWith(), 'data', 'outbox')
-  const { response } = await outbox(folder).send(LETTER, { signal })
+  const { response } = await outbox(folder).send(MESSAGE, { signal })
   const [file] = readdirSync(folder)
   expect(file).toMatch(/^2026-11-21-daily-dana-example\.org-[0-9a-f]{8}\.eml$/)
   expect(response).toBe(`written to ${join(folder, file ?? '')}`)
   const mail = await PostalMime.parse(readFileSync(join(folder, file ?? '')))
-  expect(mail.subject).toBe(LETTER.subject)
+  expect(mail.subject).toBe(MESSAGE.subject)
 })
 
-it('writes the same letter into the same file, and another into another', async () => {
+it('writes the same message into the same file, and another into another', async () => {
   const folder = folderWith()
-  await outbox(folder).send(LETTER, { signal })
-  await outbox(folder).send(LETTER, { signal })
+  await outbox(folder).send(MESSAGE, { signal })
+  await outbox(folder).send(MESSAGE, { signal })
   expect(readdirSync(folder)).toHaveLength(1)
-  await outbox(folder).send({ ...LETTER, messageId: '<other@example.com>' }, { signal })
+  await outbox(folder).send({ ...MESSAGE, messageId: '<other@example.com>' }, { signal })
   expect(readdirSync(folder)).toHaveLength(2)
 })
 
@@ -39,7 +39,7 @@ it('takes a path relative to the working directory', async () => {
 
 it('keeps a strange recipient or report within the folder', async () => {
   const folder = folderWith()
-  await outbox(folder).send({ ...LETTER, to: 'a/../../b@example.org', report: '../../etc' }, { signal })
+  await outbox(folder).send({ ...MESSAGE, to: 'a/../../b@example.org', report: '../../etc' }, { signal })
   expect(readdirSync(folder)).toEqual([
     expect.stringMatching(/^2026-11-21-etc-a-\.\.-\.\.-b-example\.org-\w+\.eml$/),
   ])
@@ -50,14 +50,14 @@ it('writes nothing when what must come first fails, and lets that error through'
   const onData = () => {
     throw new Error('the ledger is locked')
   }
-  await expect(outbox(folder).send(LETTER, { signal, onData })).rejects.toThrow('the ledger is locked')
+  await expect(outbox(folder).send(MESSAGE, { signal, onData })).rejects.toThrow('the ledger is locked')
   expect(readdirSync(folder)).toEqual([])
 })
 
 it('names a folder that cannot be written as a matter of settings', async () => {
   const folder = folderWith({ outbox: 'a file where the folder should be' })
   const failure = await outbox(join(folder, 'outbox', 'mail'))
-    .send(LETTER, { signal })
+    .send(MESSAGE, { signal })
     .catch((thrown: unknown) => thrown)
   expect(failure).toMatchObject({ code: 'mail_unreachable' })
   expect(String(failure)).toContain(join(folder, 'outbox'))
@@ -68,13 +68,13 @@ it('names a folder that cannot be written as a matter of settings', async () => 
 it('leaves no unfinished file behind', async () => {
   const folder = folderWith()
   const transport = outbox(folder)
-  await transport.send(LETTER, { signal })
+  await transport.send(MESSAGE, { signal })
   const [file] = readdirSync(folder)
   const blocked = folderWith()
-  // A folder under the name of the letter: the last step cannot succeed.
+  // A folder under the name of the message: the last step cannot succeed.
   mkdirSync(join(blocked, file ?? ''))
   writeFileSync(join(blocked, file ?? '', 'x'), '')
-  await expect(outbox(blocked).send(LETTER, { signal })).rejects.toThrow()
+  await expect(outbox(blocked).send(MESSAGE, { signal })).rejects.toThrow()
   expect(readdirSync(blocked)).toEqual([file])
 })
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { SIGNED_FIELDS, sign } from '../../src/mail/dkim.ts'
 import { buildMessage } from '../../src/mail/message.ts'
-import type { Letter } from '../../src/model.ts'
+import type { Message } from '../../src/model.ts'
 import { DKIM_KEY, verify } from '../support/dkim.ts'
-import { FILES, LETTER } from '../support/letter.ts'
+import { FILES, MESSAGE } from '../support/message.ts'
 
-/** With every header field that a letter can have. */
-const FULL: Letter = {
-  ...LETTER,
+/** With every header field that a message can have. */
+const FULL: Message = {
+  ...MESSAGE,
   subject:
     'Umsätze: 59 neue Leads, von denen drei gewonnen wurden, und vieles mehr in einer langen Zeile · 20.11.',
   unsubscribe: { mailto: 'ops@example.com', url: 'https://leads.example.com/u/3f2a' },
@@ -17,7 +17,7 @@ const FULL: Letter = {
 const signed = await buildMessage(FULL, DKIM_KEY)
 
 describe('a signature', () => {
-  it('holds for the receiving server, which trusts the letter for its sender’s domain', async () => {
+  it('holds for the receiving server, which trusts the message for its sender’s domain', async () => {
     expect(await verify(signed)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
   })
 

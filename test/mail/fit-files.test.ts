@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { fitFiles } from '../../src/mail/fit-files.ts'
 import { buildMessage } from '../../src/mail/message.ts'
-import type { LetterFile } from '../../src/model.ts'
-import { LETTER } from '../support/letter.ts'
+import type { MessageFile } from '../../src/model.ts'
+import { MESSAGE } from '../support/message.ts'
 
 const MB = 1_000_000
 
-function file(name: string, bytes: number, cid: string | null = null): LetterFile {
+function file(name: string, bytes: number, cid: string | null = null): MessageFile {
   return { name, contentType: 'application/octet-stream', content: Buffer.alloc(bytes, name), cid }
 }
 
@@ -32,8 +32,8 @@ describe('the files of a mail', () => {
       for (const name of ['stalled.csv', `${'ü'.repeat(200)}.csv`]) {
         const files = Array.from({ length: 12 }, (_, n) => file(`${n}-${name}`, 500_000))
         const { kept, left } = fitFiles(files, max)
-        const size = async (carried: readonly LetterFile[]) =>
-          (await buildMessage({ ...LETTER, html, text: html, files: carried })).length
+        const size = async (carried: readonly MessageFile[]) =>
+          (await buildMessage({ ...MESSAGE, html, text: html, files: carried })).length
         expect(await size(kept)).toBeLessThanOrEqual(max)
         expect(await size([...kept, ...left.slice(0, 1)])).toBeGreaterThan(max - 500_000)
       }

@@ -12,15 +12,15 @@ const SUBJECTS = [
 ]
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ %'
 
-/** The token with one letter changed, taken out, put in or doubled, or cut, or with its halves swapped. */
+/** The token with one message changed, taken out, put in or doubled, or cut, or with its halves swapped. */
 function tamper(token: string, next: () => number): string {
   const at = Math.floor(next() * token.length)
-  const letter = ALPHABET[Math.floor(next() * ALPHABET.length)] ?? ''
+  const message = ALPHABET[Math.floor(next() * ALPHABET.length)] ?? ''
   const [payload = '', signature = ''] = token.split('.')
   const ways = [
-    () => token.slice(0, at) + letter + token.slice(at + 1),
+    () => token.slice(0, at) + message + token.slice(at + 1),
     () => token.slice(0, at) + token.slice(at + 1),
-    () => token.slice(0, at) + letter + token.slice(at),
+    () => token.slice(0, at) + message + token.slice(at),
     () => token.slice(0, at),
     () => `${signature}.${payload}`,
     () => `${payload}.${signature.toLowerCase()}`,
@@ -68,7 +68,7 @@ describe('a link', () => {
     const last = token.at(-1) ?? ''
     const bytes = Buffer.from(token.split('.')[1] ?? '', 'base64url')
     const twins = [...ALPHABET]
-      .map((letter) => token.slice(0, -1) + letter)
+      .map((message) => token.slice(0, -1) + message)
       .filter((other) => other.at(-1) !== last)
       .filter((other) => Buffer.from(other.split('.')[1] ?? '', 'base64url').equals(bytes))
     expect(twins.length).toBeGreaterThan(0)

@@ -1,12 +1,12 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
 import { parseMailbox } from '../../src/mail/address.ts'
-import { buildMessage, type LetterIdentity, messageId } from '../../src/mail/message.ts'
-import type { Letter } from '../../src/model.ts'
-import { FILES, LETTER } from '../support/letter.ts'
+import { buildMessage, type MessageIdentity, messageId } from '../../src/mail/message.ts'
+import type { Message } from '../../src/model.ts'
+import { FILES, MESSAGE } from '../support/message.ts'
 import { structureOf } from '../support/mime.ts'
 
-const IDENTITY: LetterIdentity = {
+const IDENTITY: MessageIdentity = {
   installationId: '0190f7c2',
   report: 'daily',
   period: { from: '2026-11-19T23:00:00.000Z', to: '2026-11-20T23:00:00.000Z' },
@@ -40,23 +40,23 @@ describe('the Message-ID', () => {
 
 describe('a message', () => {
   it('carries text first and HTML second, and who wrote it', async () => {
-    const raw = await buildMessage(LETTER)
+    const raw = await buildMessage(MESSAGE)
     const mail = await PostalMime.parse(raw)
-    expect(mail.subject).toBe(LETTER.subject)
+    expect(mail.subject).toBe(MESSAGE.subject)
     expect(mail.from).toEqual({ name: 'leadsheet', address: 'reports@example.com' })
     expect(mail.to).toEqual([{ name: 'Dana Lopes', address: 'dana@example.org' }])
     expect(mail.replyTo).toEqual([{ name: '', address: 'ops@example.com' }])
-    expect(mail.text?.trim()).toBe(LETTER.text.trim())
-    expect(mail.html?.trim()).toBe(LETTER.html)
-    expect(mail.messageId).toBe(LETTER.messageId)
-    expect(mail.date).toBe(LETTER.date)
+    expect(mail.text?.trim()).toBe(MESSAGE.text.trim())
+    expect(mail.html?.trim()).toBe(MESSAGE.html)
+    expect(mail.messageId).toBe(MESSAGE.messageId)
+    expect(mail.date).toBe(MESSAGE.date)
     const source = raw.toString('latin1')
     expect(source).toMatch(/content-type: multipart\/alternative/i)
     expect(source.indexOf('text/plain')).toBeLessThan(source.indexOf('text/html'))
   })
 
   it('says that a robot wrote it', async () => {
-    const { headers } = await PostalMime.parse(await buildMessage(LETTER))
+    const { headers } = await PostalMime.parse(await buildMessage(MESSAGE))
     const named = new Map(headers.map(({ key, value }) => [key, value]))
     expect(named.get('auto-submitted')).toBe('auto-generated')
     expect(named.get('x-auto-response-suppress')).toBe('All')
@@ -67,20 +67,20 @@ describe('a message', () => {
   })
 
   it('is the same to the byte on every attempt', async () => {
-    const letter = { ...LETTER, files: FILES }
-    expect(await buildMessage(letter)).toEqual(await buildMessage({ ...letter }))
+    const message = { ...MESSAGE, files: FILES }
+    expect(await buildMessage(message)).toEqual(await buildMessage({ ...message }))
   })
 
   it('ends all its lines as lines of a message do, whatever those of the text and the HTML end with', async () => {
-    const raw = await buildMessage({ ...LETTER, text: 'a\nb\r\nc\rd\n', html: '<p>Ä\n</p>\r\n<p>\r' })
+    const raw = await buildMessage({ ...MESSAGE, text: 'a\nb\r\nc\rd\n', html: '<p>Ä\n</p>\r\n<p>\r' })
     expect(raw.toString('latin1').replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
     expect((await PostalMime.parse(raw)).text?.trimEnd()).toBe('a\nb\nc\nd')
   })
 
-  it('keeps long lines and letters of any language whole, in ASCII and in short lines', async () => {
+  it('keeps long lines and messages of any language whole, in ASCII and in short lines', async () => {
     const html = `<p>${'Umsätze über 5 Mio. €, '.repeat(100)}</p>`
     const text = `${'Grüße aus Łódź '.repeat(100)}\n`
-    const raw = await buildMessage({ ...LETTER, html, text })
+    const raw = await buildMessage({ ...MESSAGE, html, text })
     const mail = await PostalMime.parse(raw)
     expect(mail.html?.trimEnd()).toBe(html)
     expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(text.trimEnd())
@@ -97,7 +97,7 @@ describe('a message', () => {
 
   it('keeps a line break in a text from becoming a header, or another recipient', async () => {
     const raw = await buildMessage({
-      ...LETTER,
+      ...MESSAGE,
       toName: 'Dana "D" <eve@example.org>,\r\nBcc: eve@example.org',
       subject: 'Hello\r\nBcc: eve@example.org\r\n\r\n<b>',
       report: 'a\r\nX-Evil: 1',
@@ -109,9 +109,9 @@ describe('a message', () => {
   })
 })
 
-describe('the files of a letter', () => {
+describe('the files of a message', () => {
   it('stand with the HTML that shows them, and outside of both where they are attached', async () => {
-    expect(structureOf(await buildMessage({ ...LETTER, files: FILES }))).toEqual({
+    expect(structureOf(await buildMessage({ ...MESSAGE, files: FILES }))).toEqual({
       'multipart/mixed': [
         {
           'multipart/alternative': [
@@ -126,7 +126,7 @@ describe('the files of a letter', () => {
 
   it('need nothing around them where none is attached', async () => {
     const shown = FILES.filter(({ cid }) => cid !== null)
-    expect(structureOf(await buildMessage({ ...LETTER, files: shown }))).toEqual({
+    expect(structureOf(await buildMessage({ ...MESSAGE, files: shown }))).toEqual({
       'multipart/alternative': [
         'text/plain',
         { 'multipart/related': ['text/html', 'image/png', 'image/png'] },
@@ -135,7 +135,7 @@ describe('the files of a letter', () => {
   })
 
   it('arrive to the byte, under their names, shown or attached', async () => {
-    const { attachments } = await PostalMime.parse(await buildMessage({ ...LETTER, files: FILES }))
+    const { attachments } = await PostalMime.parse(await buildMessage({ ...MESSAGE, files: FILES }))
     expect(
       attachments.map(({ filename, mimeType, disposition, contentId, content }) => ({
         filename,
@@ -157,8 +157,8 @@ describe('the files of a letter', () => {
 })
 
 describe('the way out of a subscription', () => {
-  const fieldsOf = async (change: Partial<Letter>) => {
-    const { headers } = await PostalMime.parse(await buildMessage({ ...LETTER, ...change }))
+  const fieldsOf = async (change: Partial<Message>) => {
+    const { headers } = await PostalMime.parse(await buildMessage({ ...MESSAGE, ...change }))
     return new Map(headers.map(({ key, value }) => [key, value]))
   }
 

@@ -3,8 +3,8 @@ import { openLog } from '../../src/log.ts'
 import { classifySendFailure, type SendFailure } from '../../src/mail/smtp-failure.ts'
 import type { SmtpTimeouts } from '../../src/mail/smtp-server.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { LETTER } from '../support/letter.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
+import { MESSAGE } from '../support/message.ts'
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
@@ -15,44 +15,44 @@ const failureOf = (sending: Promise<unknown>) =>
     (thrown: unknown) => thrown,
   )
 
-describe('a letter sent over SMTP', () => {
+describe('a message sent over SMTP', () => {
   it('arrives as it was written, at its one recipient', async () => {
     await using server = await openMailServer()
     await using transport = open(server.url)
-    const { response } = await transport.send(LETTER, { signal })
+    const { response } = await transport.send(MESSAGE, { signal })
     expect(response).toMatch(/^250 /)
     expect(server.received).toHaveLength(1)
     expect(server.received[0]).toMatchObject({ from: 'reports@example.com', to: ['dana@example.org'] })
-    expect(server.received[0]?.mail).toMatchObject({ subject: LETTER.subject, messageId: LETTER.messageId })
-    expect(server.received[0]?.mail.text?.trim()).toBe(LETTER.text.trim())
+    expect(server.received[0]?.mail).toMatchObject({ subject: MESSAGE.subject, messageId: MESSAGE.messageId })
+    expect(server.received[0]?.mail.text?.trim()).toBe(MESSAGE.text.trim())
   })
 
   it('shares a connection with those before it', async () => {
     await using server = await openMailServer()
     await using transport = open(server.url)
-    for (let letter = 0; letter < 3; letter++) await transport.send(LETTER, { signal })
-    await Promise.all([transport.send(LETTER, { signal }), transport.send(LETTER, { signal })])
+    for (let message = 0; message < 3; message++) await transport.send(MESSAGE, { signal })
+    await Promise.all([transport.send(MESSAGE, { signal }), transport.send(MESSAGE, { signal })])
     expect(server.received).toHaveLength(5)
     expect(server.connections()).toBe(1)
   })
 
-  it('has another connection long before servers end one for its many letters, and none that is idle', async () => {
+  it('has another connection long before servers end one for its many messages, and none that is idle', async () => {
     await using server = await openMailServer()
     await using transport = open(server.url, { idleMs: 50 })
-    for (let letter = 0; letter < 60; letter++) await transport.send(LETTER, { signal })
+    for (let message = 0; message < 60; message++) await transport.send(MESSAGE, { signal })
     expect(server.received).toHaveLength(60)
     expect(server.connections()).toBe(2)
     await expect.poll(() => server.open()).toBe(0)
-    await transport.send(LETTER, { signal })
+    await transport.send(MESSAGE, { signal })
     expect(server.connections()).toBe(3)
   })
 
   it('goes over a new connection when the server closed the idle one', async () => {
     await using server = await openMailServer()
     await using transport = open(server.url)
-    await transport.send(LETTER, { signal })
+    await transport.send(MESSAGE, { signal })
     server.dropConnections()
-    await transport.send(LETTER, { signal })
+    await transport.send(MESSAGE, { signal })
     expect(server.received).toHaveLength(2)
     expect(server.connections()).toBe(2)
   })
@@ -68,7 +68,7 @@ describe('a letter sent over SMTP', () => {
     })
     await using transport = open(server.url.replace('//', '//dana%40example.org:p%2Fw@'))
     await transport.verify(signal)
-    await transport.send(LETTER, { signal })
+    await transport.send(MESSAGE, { signal })
     expect(users).toEqual(['dana@example.org p/w'])
   })
 
@@ -82,7 +82,7 @@ describe('a letter sent over SMTP', () => {
     await using transport = open(server.url)
     const outcomes = await Promise.all(
       ['dana', 'eve', 'fay'].map((name) =>
-        failureOf(transport.send({ ...LETTER, to: `${name}@example.org` }, { signal })),
+        failureOf(transport.send({ ...MESSAGE, to: `${name}@example.org` }, { signal })),
       ),
     )
     expect(outcomes).toEqual([null, expect.objectContaining({ code: 'mail_rejected' }), null])
@@ -95,14 +95,14 @@ describe('a letter sent over SMTP', () => {
     await using server = await openMailServer()
     await using transport = open(server.url)
     const to = 'dana@x\r\nRCPT TO:<eve@example.org>'
-    await expect(transport.send({ ...LETTER, to }, { signal })).rejects.toMatchObject({
+    await expect(transport.send({ ...MESSAGE, to }, { signal })).rejects.toMatchObject({
       code: 'config_invalid',
     })
     expect(server.connections()).toBe(0)
   })
 })
 
-describe('the moment from which a letter may have left', () => {
+describe('the moment from which a message may have left', () => {
   it('comes after the server was ready and before the first byte', async () => {
     await using server = await openScriptedServer({})
     await using transport = open(server.url)
@@ -112,19 +112,19 @@ describe('the moment from which a letter may have left', () => {
       await new Promise((resolve) => setTimeout(resolve, 50))
       before = { commands: [...server.commands], bodies: server.bodies() }
     }
-    await transport.send(LETTER, { signal, onData })
+    await transport.send(MESSAGE, { signal, onData })
     expect(before.commands.at(-1)).toBe('DATA')
     expect(before.bodies).toBe(0)
     expect(server.bodies()).toBe(1)
   })
 
-  it('keeps the letter here when what must come first fails', async () => {
+  it('keeps the message here when what must come first fails', async () => {
     await using server = await openScriptedServer({})
     await using transport = open(server.url)
     const onData = () => Promise.reject(new Error('the ledger is locked'))
-    await expect(transport.send(LETTER, { signal, onData })).rejects.toThrow('the ledger is locked')
+    await expect(transport.send(MESSAGE, { signal, onData })).rejects.toThrow('the ledger is locked')
     expect(server.bodies()).toBe(0)
-    await transport.send(LETTER, { signal })
+    await transport.send(MESSAGE, { signal })
     expect(server.bodies()).toBe(1)
   })
 })
@@ -236,7 +236,7 @@ describe('a failure', () => {
     const onData = () => {
       hasLeft = true
     }
-    const failure = await failureOf(transport.send(LETTER, { signal, onData }))
+    const failure = await failureOf(transport.send(MESSAGE, { signal, onData }))
     expect(failure).toMatchObject({
       code,
       message: expect.stringContaining(`smtp://127.0.0.1:${server.port}`),
@@ -265,7 +265,7 @@ describe('a failure', () => {
   it('that echoes the password does not carry it on', async () => {
     await using server = await openScriptedServer({ AUTH: '535 hunter22 is not the password of dana' })
     await using transport = open(server.url.replace('//', '//dana:hunter22@'))
-    const failure = await failureOf(transport.send(LETTER, { signal }))
+    const failure = await failureOf(transport.send(MESSAGE, { signal }))
     expect(String(failure)).toContain('535 [redacted] is not the password')
   })
 
@@ -273,7 +273,7 @@ describe('a failure', () => {
     await using server = await openScriptedServer({ body: 'stall' })
     await using transport = open(server.url)
     const stop = new AbortController()
-    const sending = transport.send(LETTER, {
+    const sending = transport.send(MESSAGE, {
       signal: stop.signal,
       onData: () => void setTimeout(() => stop.abort(), 50),
     })
@@ -283,7 +283,7 @@ describe('a failure', () => {
   it('by taking too long in all is transient', async () => {
     await using server = await openScriptedServer({ MAIL: 'stall' })
     await using transport = open(server.url, { totalMs: 150 })
-    const failure = await failureOf(transport.send(LETTER, { signal }))
+    const failure = await failureOf(transport.send(MESSAGE, { signal }))
     expect(failure).toMatchObject({ code: 'mail_unreachable' })
     expect(classifySendFailure(failure)).toBe('transient')
   })
@@ -296,7 +296,7 @@ describe('encryption', () => {
   it('is required of a server elsewhere: nothing is said to one that has none', async () => {
     await using server = await openScriptedServer({})
     await using transport = open(elsewhere(server.url))
-    const failure = await failureOf(transport.send(LETTER, { signal }))
+    const failure = await failureOf(transport.send(MESSAGE, { signal }))
     expect(classifySendFailure(failure)).toBe('configuration')
     expect(server.commands.filter((command) => /^(?:AUTH|MAIL|RCPT|DATA)/.test(command))).toEqual([])
     expect(server.bodies()).toBe(0)
@@ -305,7 +305,7 @@ describe('encryption', () => {
   it('is done without where the URL allows it', async () => {
     await using server = await openScriptedServer({})
     await using transport = open(`${elsewhere(server.url)}?insecure=true`)
-    await transport.send(LETTER, { signal })
+    await transport.send(MESSAGE, { signal })
     expect(server.bodies()).toBe(1)
   })
 
@@ -320,7 +320,7 @@ describe('encryption', () => {
       },
     })
     await using transport = open(server.url.replace('//', '//dana:hunter22@'))
-    await transport.send(LETTER, { signal })
+    await transport.send(MESSAGE, { signal })
     expect([logins, server.received.length]).toEqual([[true], 1])
   })
 
@@ -331,7 +331,7 @@ describe('encryption', () => {
       await using server = await openScriptedServer({ EHLO: offer, STARTTLS: '454 later' })
       const url = server.url.replace('127.0.0.1', `dana:hunter22@${host}`)
       await using transport = open(`${url}?insecure=true`)
-      await failureOf(transport.send(LETTER, { signal }))
+      await failureOf(transport.send(MESSAGE, { signal }))
       expect(server.commands.map((command) => command.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
     },
   )
@@ -341,7 +341,7 @@ describe('encryption', () => {
     await using secure = await openMailServer({ secure: true })
     for (const url of [started.url, secure.url.replace('smtp:', 'smtps:')]) {
       await using transport = open(elsewhere(url))
-      const failure = await failureOf(transport.send(LETTER, { signal }))
+      const failure = await failureOf(transport.send(MESSAGE, { signal }))
       expect(failure).toMatchObject({ code: 'mail_unreachable' })
       expect(classifySendFailure(failure)).toBe('configuration')
     }

@@ -18,12 +18,12 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const done: string[] = []
     const doJob = async ({ data }: { data: { messageId: string } }) => void done.push(data.messageId)
     const takers = [
-      await queue.work('letter', { concurrency: 2 }, doJob),
-      await other.work('letter', { concurrency: 2 }, doJob),
+      await queue.work('message', { concurrency: 2 }, doJob),
+      await other.work('message', { concurrency: 2 }, doJob),
     ]
     const sent = Array.from({ length: 40 }, (_, no) => `<${no}@example.com>`)
     await queue.sendAll(
-      'letter',
+      'message',
       sent.map((messageId) => ({ data: { messageId }, key: messageId })),
     )
     await expect.poll(() => done.toSorted()).toEqual(sent.toSorted())
@@ -33,42 +33,42 @@ describe.skipIf(!hasPostgres)('the queue', () => {
 
   it('does not take a job of a key that waits or runs, and takes it again after that', async () => {
     const queue = await openTestQueue(await newDatabase())
-    const letter = { messageId: '<a@example.com>' }
-    expect(await queue.send('letter', letter, { key: 'a' })).toBe(true)
-    expect(await queue.send('letter', letter, { key: 'a' })).toBe(false)
-    await queue.sendAll('letter', [
-      { data: letter, key: 'a' },
-      { data: letter, key: 'b' },
+    const message = { messageId: '<a@example.com>' }
+    expect(await queue.send('message', message, { key: 'a' })).toBe(true)
+    expect(await queue.send('message', message, { key: 'a' })).toBe(false)
+    await queue.sendAll('message', [
+      { data: message, key: 'a' },
+      { data: message, key: 'b' },
     ])
     expect(
-      await takeOne(queue, 'letter', async () => {
-        expect(await queue.send('letter', letter, { key: 'a' })).toBe(false)
+      await takeOne(queue, 'message', async () => {
+        expect(await queue.send('message', message, { key: 'a' })).toBe(false)
       }),
     ).toBe(true)
-    expect(await queue.send('letter', letter, { key: 'a' })).toBe(true)
-    expect(await takeAll(queue, 'letter')).toBe(2)
+    expect(await queue.send('message', message, { key: 'a' })).toBe(true)
+    expect(await takeAll(queue, 'message')).toBe(2)
   })
 
   it('keeps one job of a lane waiting behind the one that runs, and runs no two beside each other', async () => {
     const queue = await openTestQueue(await newDatabase())
     const sync = { lease: 'sync' }
-    await queue.send('slot', sync, { key: 'sync' })
-    await takeOne(queue, 'slot', async () => {
-      expect(await queue.send('slot', sync, { key: 'sync' })).toBe(true)
-      expect(await queue.send('slot', sync, { key: 'sync' })).toBe(false)
-      expect(await takeOne(queue, 'slot', async () => undefined)).toBe(false)
-      await queue.send('slot', { lease: 'report:daily' }, { key: 'report:daily' })
-      expect(await takeOne(queue, 'slot', async () => undefined)).toBe(true)
+    await queue.send('scheduled_run', sync, { key: 'sync' })
+    await takeOne(queue, 'scheduled_run', async () => {
+      expect(await queue.send('scheduled_run', sync, { key: 'sync' })).toBe(true)
+      expect(await queue.send('scheduled_run', sync, { key: 'sync' })).toBe(false)
+      expect(await takeOne(queue, 'scheduled_run', async () => undefined)).toBe(false)
+      await queue.send('scheduled_run', { lease: 'report:daily' }, { key: 'report:daily' })
+      expect(await takeOne(queue, 'scheduled_run', async () => undefined)).toBe(true)
     })
-    expect(await takeAll(queue, 'slot')).toBe(1)
+    expect(await takeAll(queue, 'scheduled_run')).toBe(1)
   })
 
   it('tries a job again that threw, and tells why', async () => {
     const lines: string[] = []
     const queue = await openTestQueue(await newDatabase(), lines)
-    await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
+    await queue.send('scheduled_run', { lease: 'sync' }, { key: 'sync' })
     const attempts: number[] = []
-    const taking = await queue.work('slot', { concurrency: 1 }, async ({ attempt }) => {
+    const taking = await queue.work('scheduled_run', { concurrency: 1 }, async ({ attempt }) => {
       attempts.push(attempt)
       if (attempt === 1) throw new Error('the disk is full')
     })
@@ -82,24 +82,24 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const queue = await openTestQueue(url)
     const store = await openStore(url, new Date())
     onTestFinished(store.close)
-    await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
+    await queue.send('scheduled_run', { lease: 'sync' }, { key: 'sync' })
     // All but the last of its tries.
     const tries = sql`UPDATE leadsheet_jobs.job SET retry_limit = 0`
     await tries.execute(store.db)
-    await takeOne(queue, 'slot', () => Promise.reject(new Error('the disk is full')))
+    await takeOne(queue, 'scheduled_run', () => Promise.reject(new Error('the disk is full')))
     const [dead] = (await listDeadJobs(store)) ?? []
     expect(dead).toMatchObject({
-      queue: 'slot',
+      queue: 'scheduled_run',
       data: { lease: 'sync' },
       tries: 1,
       problem: 'the disk is full',
     })
-    const counts = async () => (await countJobs(store))?.find(({ queue: name }) => name === 'slot')
+    const counts = async () => (await countJobs(store))?.find(({ queue: name }) => name === 'scheduled_run')
     expect(await counts()).toMatchObject({ dead: 1 })
     expect(await retryDeadJobs(store, [])).toBe(1)
     expect(await counts()).toMatchObject({ dead: 0 })
     const again: unknown[] = []
-    await takeOne(queue, 'slot', async ({ data }) => void again.push(data))
+    await takeOne(queue, 'scheduled_run', async ({ data }) => void again.push(data))
     expect(again).toEqual([{ lease: 'sync' }])
   })
 
@@ -108,23 +108,23 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const [queue, other] = await Promise.all([openTestQueue(url), openTestQueue(url)])
     const begun = Promise.withResolvers<void>()
     let isPutDown = false
-    const taking = await queue.work('slot', { concurrency: 1 }, async ({ signal }) => {
+    const taking = await queue.work('scheduled_run', { concurrency: 1 }, async ({ signal }) => {
       begun.resolve()
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       isPutDown = true
     })
-    await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
+    await queue.send('scheduled_run', { lease: 'sync' }, { key: 'sync' })
     await begun.promise
     await taking.stop()
     expect(isPutDown).toBe(true)
-    await expect.poll(() => takeOne(other, 'slot', async () => undefined)).toBe(true)
+    await expect.poll(() => takeOne(other, 'scheduled_run', async () => undefined)).toBe(true)
   })
 
   it('takes a job not before its time', async () => {
     const queue = await openTestQueue(await newDatabase())
-    await queue.send('letter', { messageId: 'a' }, { afterSeconds: 1.5 })
-    expect(await takeOne(queue, 'letter', async () => undefined)).toBe(false)
-    await expect.poll(() => takeOne(queue, 'letter', async () => undefined)).toBe(true)
+    await queue.send('message', { messageId: 'a' }, { afterSeconds: 1.5 })
+    expect(await takeOne(queue, 'message', async () => undefined)).toBe(false)
+    await expect.poll(() => takeOne(queue, 'message', async () => undefined)).toBe(true)
   })
 
   it('goes on by itself when PostgreSQL is back, and has told once that it was away', async () => {
@@ -133,19 +133,19 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const lines: string[] = []
     const queue = await openTestQueue(proxy.urlOf(url), lines)
     const done: string[] = []
-    const taking = await queue.work('letter', { concurrency: 3 }, async ({ data }) => {
+    const taking = await queue.work('message', { concurrency: 3 }, async ({ data }) => {
       done.push(data.messageId)
     })
     await proxy.refuse(true)
     proxy.cut()
-    await expect(queue.send('letter', { messageId: 'a' }, { key: 'a' })).rejects.toMatchObject({
+    await expect(queue.send('message', { messageId: 'a' }, { key: 'a' })).rejects.toMatchObject({
       code: 'store_unreachable',
     })
     await expect.poll(() => levels(lines)).toEqual(['warn'])
-    await expect(queue.send('letter', { messageId: 'a' }, { key: 'a' })).rejects.toThrow()
+    await expect(queue.send('message', { messageId: 'a' }, { key: 'a' })).rejects.toThrow()
     await proxy.refuse(false)
     await expect
-      .poll(() => queue.send('letter', { messageId: 'b' }, { key: 'b' }).catch(() => null))
+      .poll(() => queue.send('message', { messageId: 'b' }, { key: 'b' }).catch(() => null))
       .toBe(true)
     await expect.poll(() => done).toEqual(['b'])
     await expect.poll(() => levels(lines)).toEqual(['warn', 'info'])
@@ -159,9 +159,9 @@ describe.skipIf(!hasPostgres)('the queue', () => {
       openTestQueue(`${url}?schema=north`),
       openTestQueue(`${url}?schema=south`),
     ])
-    await queue.send('slot', { lease: 'sync' }, { key: 'sync' })
-    expect(await takeAll(other, 'slot')).toBe(0)
-    expect(await takeAll(queue, 'slot')).toBe(1)
+    await queue.send('scheduled_run', { lease: 'sync' }, { key: 'sync' })
+    expect(await takeAll(other, 'scheduled_run')).toBe(0)
+    expect(await takeAll(queue, 'scheduled_run')).toBe(1)
   })
 })
 
@@ -182,7 +182,7 @@ async function openTestQueue(url: string, lines: string[] = []): Promise<TestQue
   return { ...queue, url }
 }
 
-async function takeOne<N extends 'letter' | 'slot'>(
+async function takeOne<N extends 'message' | 'scheduled_run'>(
   { url }: TestQueue,
   name: N,
   doJob: (job: { data: QueueData[N]; attempt: number }) => Promise<void>,
@@ -191,7 +191,7 @@ async function takeOne<N extends 'letter' | 'slot'>(
   return takeJob(name, doJob)
 }
 
-async function takeAll(queue: TestQueue, name: 'letter' | 'slot'): Promise<number> {
+async function takeAll(queue: TestQueue, name: 'message' | 'scheduled_run'): Promise<number> {
   let count = 0
   while (await takeOne(queue, name, async () => undefined)) count++
   return count

@@ -81,7 +81,7 @@ describe('the banner', () => {
     expect(compose(figures, { locale: 'de-DE' }).mark).toBe('[Auffällige Daten]')
   })
 
-  it('says of a letter that it takes the place of another, and why', () => {
+  it('says of a message that it takes the place of another, and why', () => {
     const resend = { at: '2026-11-21T08:30:00.000Z', first: '2026-11-21T06:00:00.000Z' }
     const lines = (reason: string | null) =>
       linesOf(busyDay(), { context: { resend: { ...resend, reason } } })

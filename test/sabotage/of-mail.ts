@@ -1,9 +1,9 @@
-/** Bugs in what is mailed: letters lost, sent twice or not meant, and words that do harm. */
+/** Bugs in what is mailed: messages lost, sent twice or not meant, and words that do harm. */
 import type { Sabotage } from './sabotage.ts'
 
 export const OF_MAIL: readonly Sabotage[] = [
   {
-    name: 'a letter is noted as sent before it is',
+    name: 'a message is noted as sent before it is',
     edits: [
       {
         file: 'src/jobs/outbox/send-one.ts',
@@ -32,7 +32,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'a letter whose sender was killed as it left is taken for unsent',
+    name: 'a message whose sender was killed as it left is taken for unsent',
     edits: [
       {
         file: 'src/store/outbox/delivery.ts',
@@ -71,7 +71,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'a letter in doubt is sent again and again',
+    name: 'a message in doubt is sent again and again',
     edits: [
       {
         file: 'src/jobs/outbox/message-retry.ts',
@@ -220,7 +220,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/jobs/letter-lane.test.ts',
+        file: 'test/jobs/message-lane.test.ts',
         title: 'is of each server by itself',
         because: /expected 0 to be greater than 50000/,
       },

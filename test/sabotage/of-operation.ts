@@ -174,7 +174,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a mail in the dashboard is not shut in',
     edits: [
       {
-        file: 'templates/web/edition.hbs',
+        file: 'templates/web/issue.hbs',
         find: '" sandbox title="The mail',
         replace: '" title="The mail',
       },

@@ -7,8 +7,8 @@ export const OF_TIME: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/jobs/schedule/enqueue-due-runs.ts',
-        find: 'slotsBetween(schedule.timing, new Date(last.slot), now)',
-        replace: 'slotsBetween(schedule.timing, new Date(now.getTime() - 60_000), now)',
+        find: 'scheduledRunsBetween(schedule.timing, new Date(last.due_at), now)',
+        replace: 'scheduledRunsBetween(schedule.timing, new Date(now.getTime() - 60_000), now)',
       },
     ],
     caughtBy: [
@@ -59,7 +59,7 @@ export const OF_TIME: readonly Sabotage[] = [
     caughtBy: [
       {
         file: 'test/jobs/outbox/send-due.test.ts',
-        title: 'lets no byte of a letter leave once another process has taken over',
+        title: 'lets no byte of a message leave once another process has taken over',
         because: /instead of rejecting/,
       },
       {
@@ -80,7 +80,7 @@ export const OF_TIME: readonly Sabotage[] = [
     ],
     caughtBy: [
       {
-        file: 'test/schedule/slots.test.ts',
+        file: 'test/schedule/scheduled-runs.test.ts',
         title: 'that the clock shows twice is due the first time: $name',
         because: /to include \d+/,
       },
@@ -90,14 +90,14 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'a time that the clock jumps over is left out',
     edits: [
       {
-        file: 'src/schedule/slots.ts',
+        file: 'src/schedule/scheduled-runs.ts',
         find: 'if (isInGap && isLeftOut(Math.floor(shownMs / DAY_MS), timeZone)) continue',
         replace: 'if (isInGap) continue',
       },
     ],
     caughtBy: [
       {
-        file: 'test/schedule/slots.test.ts',
+        file: 'test/schedule/scheduled-runs.test.ts',
         title: 'that the clock jumps over is due once it has jumped: $name',
         because: /to include \d+/,
       },

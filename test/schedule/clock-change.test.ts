@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { clockChanges, clockNote, clockTroubles } from '../../src/schedule/clock-change.ts'
-import { nextDueTime } from '../../src/schedule/slots.ts'
+import { nextDueTime } from '../../src/schedule/scheduled-runs.ts'
 import { timing } from '../support/schedule.ts'
 
 const [FROM, TO] = [new Date('2026-11-21T12:00:00Z'), new Date('2027-12-31T00:00:00Z')]
@@ -56,10 +56,10 @@ describe('what the clock does about a due time', () => {
     for (
       let due = nextDueTime(each, previous);
       due !== null && notes.length < count;
-      due = nextDueTime(each, due.slot)
+      due = nextDueTime(each, due.due_at)
     ) {
       notes.push(clockNote(each, due, previous))
-      previous = due.slot
+      previous = due.due_at
     }
     return notes
   }

@@ -15,7 +15,7 @@ import { HOUR_MS, MINUTE_MS, PLANNED, SECOND_MS } from './plan.ts'
 import { IS_FULL, SEED } from './scale.ts'
 
 const BLOCKED_MS = 5 * SECOND_MS
-/** Of a process that is held up over a slot. */
+/** Of a process that is held up over a scheduled run. */
 const BLOCKS = 20
 const HOURS = IS_FULL ? 3 * 24 : 7
 
@@ -25,7 +25,7 @@ afterEach(() => {
 
 interface Ran {
   readonly name: string
-  readonly slot: string
+  readonly due_at: string
   readonly at: number
 }
 
@@ -46,8 +46,8 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
         const { name, ...schedule } = scheduleOf(settings)
         return {
           ...{ ...schedule, name },
-          run: async ({ slot }) => {
-            ran.push({ name, slot: slot.toISOString(), at: Date.now() })
+          run: async ({ due_at }) => {
+            ran.push({ name, due_at: due_at.toISOString(), at: Date.now() })
             return { state: 'done', message: null }
           },
         }
@@ -81,7 +81,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe('the daemon by its own clockwork', () => {
-  it(`runs each of ${BLOCKS} slots within a minute though the process was held up for 5 s over it; SEED=${SEED} (row 53)`, async () => {
+  it(`runs each of ${BLOCKS} scheduled runs within a minute though the process was held up for 5 s over it; SEED=${SEED} (row 53)`, async () => {
     const next = random(SEED)
     fakeTime('2026-01-12T04:00:30Z')
     let byNodeCron = 0
@@ -91,16 +91,16 @@ describe('the daemon by its own clockwork', () => {
     })
     await using daemon = await openDaemon([{ timing: timing('*/10 * * * *') }])
     for (let block = 1; block <= BLOCKS; block++) {
-      const slot = Date.parse('2026-01-12T04:00:00Z') + block * 10 * MINUTE_MS
-      const from = slot - (0.5 + next() * 3) * SECOND_MS
+      const dueAt = Date.parse('2026-01-12T04:00:00Z') + block * 10 * MINUTE_MS
+      const from = dueAt - (0.5 + next() * 3) * SECOND_MS
       await pass(from - Date.now())
       // The time goes on, and no timer meanwhile.
       vi.setSystemTime(from + BLOCKED_MS)
-      while (Date.now() < slot + 2 * MINUTE_MS) await pass(SECOND_MS)
+      while (Date.now() < dueAt + 2 * MINUTE_MS) await pass(SECOND_MS)
     }
     await control.destroy()
     expect(daemon.ran).toHaveLength(BLOCKS)
-    const lateMs = daemon.ran.map(({ slot, at }) => at - Date.parse(slot))
+    const lateMs = daemon.ran.map(({ due_at, at }) => at - Date.parse(due_at))
     expect(Math.max(...lateMs)).toBeLessThanOrEqual(MINUTE_MS + BLOCKED_MS)
     // The test holds it up indeed: what node-cron itself was to run is lost.
     expect(byNodeCron).toBe(0)
@@ -115,9 +115,11 @@ describe('the daemon by its own clockwork', () => {
     for (let at = from.getTime(); at <= to.getTime(); at += MINUTE_MS) await pass(MINUTE_MS)
     for (const { schedule, rule } of PLANNED) {
       const [due = []] = dueTimes([rule], schedule.timing.timeZone, from, to)
-      const ran = daemon.ran.filter(({ name, slot }) => name === schedule.name && slot > from.toISOString())
-      expect(ran.map(({ slot }) => slot)).toEqual(due.map((slot) => slot.toISOString()))
-      for (const { slot, at } of ran) expect(at - Date.parse(slot)).toBeLessThan(SECOND_MS)
+      const ran = daemon.ran.filter(
+        ({ name, due_at }) => name === schedule.name && due_at > from.toISOString(),
+      )
+      expect(ran.map(({ due_at }) => due_at)).toEqual(due.map((dueAt) => dueAt.toISOString()))
+      for (const { due_at, at } of ran) expect(at - Date.parse(due_at)).toBeLessThan(SECOND_MS)
     }
   })
 })
@@ -132,7 +134,7 @@ it.each([-2 * HOUR_MS, 2 * HOUR_MS])(
     const setAt = Date.now()
     for (let second = 0; second < 5 * 60; second++) await pass(SECOND_MS)
     const after = daemon.ran.filter(({ at }) => at >= setAt && at <= setAt + 5 * MINUTE_MS)
-    expect(after.map(({ slot }) => slot.slice(11, 16)).slice(-2)).toEqual(
+    expect(after.map(({ due_at }) => due_at.slice(11, 16)).slice(-2)).toEqual(
       stepMs < 0 ? ['06:06', '06:07'] : ['10:06', '10:07'],
     )
     expect(after[0]?.at).toBeLessThan(setAt + 2 * MINUTE_MS)
@@ -144,14 +146,14 @@ it.skipIf(!IS_FULL)(
   'a process that is really held up for 5 s over a minute looks after it a minute later; takes two minutes, in the full run (row 53)',
   async () => {
     await using daemon = await openDaemon([{ timing: timing('* * * * *') }])
-    const slot = (Math.floor(Date.now() / MINUTE_MS) + 1) * MINUTE_MS
+    const dueAt = (Math.floor(Date.now() / MINUTE_MS) + 1) * MINUTE_MS
     const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-    await wait(slot - Date.now() - SECOND_MS)
-    while (Date.now() < slot + 4 * SECOND_MS) {
+    await wait(dueAt - Date.now() - SECOND_MS)
+    while (Date.now() < dueAt + 4 * SECOND_MS) {
       // Nothing else gets its turn.
     }
-    while (!daemon.ran.some((ran) => ran.slot >= new Date(slot).toISOString())) await wait(SECOND_MS)
-    expect(Date.now() - slot).toBeLessThan(MINUTE_MS + BLOCKED_MS)
+    while (!daemon.ran.some((ran) => ran.due_at >= new Date(dueAt).toISOString())) await wait(SECOND_MS)
+    expect(Date.now() - dueAt).toBeLessThan(MINUTE_MS + BLOCKED_MS)
   },
   180_000,
 )

@@ -1,24 +1,28 @@
 /** Daemons as one would write them first, each wrong in its own way: what is proven by the others must fail with these. */
 import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
-import { nextSlot } from '../../src/schedule/slots.ts'
+import { nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
-import { addSlot, beginSlot, finishSlot } from '../../src/store/schedule/scheduled-run.ts'
+import {
+  addScheduledRun,
+  beginScheduledRun,
+  finishScheduledRun,
+} from '../../src/store/schedule/scheduled-run.ts'
 import type { StartDaemon } from './world.ts'
 
 const MINUTE_MS = 60_000
 /** After a clock that was wrong by years there is no end of them. */
-const SLOTS_MAX = 400
+const SCHEDULED_RUNS_MAX = 400
 
 type Deps = Parameters<StartDaemon>[0]
 
-/** A daemon that runs, at each beat, those slots that it is told to. */
-function daemonThat(findSlots: (deps: Deps) => (schedule: Schedule) => readonly Date[]): StartDaemon {
+/** A daemon that runs, at each beat, those scheduled runs that it is told to. */
+function daemonThat(findScheduledRuns: (deps: Deps) => (schedule: Schedule) => readonly Date[]): StartDaemon {
   return async (deps) => {
-    const slotsOf = findSlots(deps)
+    const scheduledRunsOf = findScheduledRuns(deps)
     let inHand: Promise<void> | null = null
     const runAll = async (): Promise<void> => {
       for (const schedule of deps.schedules) {
-        for (const slot of slotsOf(schedule)) await runSlot(deps, schedule, slot)
+        for (const dueAt of scheduledRunsOf(schedule)) await runScheduledRun(deps, schedule, dueAt)
       }
     }
     return {
@@ -36,21 +40,21 @@ function daemonThat(findSlots: (deps: Deps) => (schedule: Schedule) => readonly 
   }
 }
 
-async function runSlot({ store, now }: Deps, schedule: Schedule, slot: Date): Promise<void> {
+async function runScheduledRun({ store, now }: Deps, schedule: Schedule, dueAt: Date): Promise<void> {
   const lease = await claimLease(store, schedule.leaseName, now)
   const at = now().toISOString()
-  const noted = { schedule: schedule.name, slot: slot.toISOString(), noted_at: at, not_before: null }
-  await store.write((trx) => addSlot(trx, { ...noted, state: 'due', message: null }))
+  const noted = { schedule: schedule.name, due_at: dueAt.toISOString(), noted_at: at, not_before: null }
+  await store.write((trx) => addScheduledRun(trx, { ...noted, state: 'due', message: null }))
   const [row] = await store.db
-    .selectFrom('schedule_slot')
-    .where('slot', '=', noted.slot)
+    .selectFrom('scheduled_run')
+    .where('due_at', '=', noted.due_at)
     .selectAll()
     .execute()
-  if (row !== undefined) await store.write((trx) => beginSlot(trx, row, at))
-  const due = { slot, notedAt: now(), attempt: 1, late: null, isReleased: false }
+  if (row !== undefined) await store.write((trx) => beginScheduledRun(trx, row, at))
+  const due = { due_at: dueAt, notedAt: now(), attempt: 1, late: null, isReleased: false }
   await schedule.run(due, lease, new AbortController().signal)
   await store.write((trx) =>
-    finishSlot(trx, noted, { state: 'done', not_before: null, finished_at: at, message: null }),
+    finishScheduledRun(trx, noted, { state: 'done', not_before: null, finished_at: at, message: null }),
   )
   await lease.release()
 }
@@ -58,8 +62,8 @@ async function runSlot({ store, now }: Deps, schedule: Schedule, slot: Date): Pr
 /** The tick is the job: what is not due in the minute of a beat has never been. */
 export const tickIsJob: StartDaemon = daemonThat(({ now }) => ({ timing }) => {
   const minute = Math.floor(now().getTime() / MINUTE_MS) * MINUTE_MS
-  const slot = nextSlot(timing, new Date(minute - 1))
-  return slot?.getTime() === minute ? [slot] : []
+  const dueAt = nextScheduledRun(timing, new Date(minute - 1))
+  return dueAt?.getTime() === minute ? [dueAt] : []
 })
 
 /** Knows what has come since its last beat, and that only as long as it lives. */
@@ -67,12 +71,16 @@ export const sinceLastBeat: StartDaemon = daemonThat(({ now }) => {
   const begun = now()
   const last = new Map<string, Date>()
   return ({ name, timing }) => {
-    const slots: Date[] = []
+    const scheduledRuns: Date[] = []
     const from = last.get(name) ?? begun
-    let slot = nextSlot(timing, from)
-    for (; slot !== null && slot <= now() && slots.length < SLOTS_MAX; slot = nextSlot(timing, slot))
-      slots.push(slot)
+    let dueAt = nextScheduledRun(timing, from)
+    for (
+      ;
+      dueAt !== null && dueAt <= now() && scheduledRuns.length < SCHEDULED_RUNS_MAX;
+      dueAt = nextScheduledRun(timing, dueAt)
+    )
+      scheduledRuns.push(dueAt)
     last.set(name, now())
-    return slots
+    return scheduledRuns
   }
 })

@@ -83,7 +83,7 @@ it.skipIf(IS_SKIPPED || !IS_FULL)(
     for (const [step, hours] of [-2, 0].entries()) {
       setClock(hours === 0 ? '+0s' : `${hours}h`)
       await until(() => query(CLOCK_SETS).length > step)
-      const noted = `SELECT slot FROM schedule_slot WHERE noted_at > '${query(CLOCK_SETS).at(-1)}' AND slot > '${query(CLOCK_SETS).at(-1)}'`
+      const noted = `SELECT due_at FROM scheduled_run WHERE noted_at > '${query(CLOCK_SETS).at(-1)}' AND due_at > '${query(CLOCK_SETS).at(-1)}'`
       // Of the hours that come a second time nothing runs again, so only its beats go on.
       await until(() => hours < 0 || query(noted).length > 0)
     }
@@ -102,7 +102,7 @@ it.skipIf(IS_SKIPPED)(
     )
     await until(() => query('SELECT id FROM daemon_span').length > 0)
     setClock('@2026-03-29 00:58:00 x30')
-    const done = `SELECT slot FROM schedule_slot WHERE schedule = 'sync' AND state = 'done' AND slot = '2026-03-29T01:00:00.000Z'`
+    const done = `SELECT due_at FROM scheduled_run WHERE schedule = 'sync' AND state = 'done' AND due_at = '2026-03-29T01:00:00.000Z'`
     await stopWhen(running, () => query(done).length > 0)
   },
 )

@@ -25,25 +25,27 @@ async function setClock(world: World, skewMs: number): Promise<void> {
   await world.beat()
 }
 
-const slotsOf = (world: World, schedule: string): string[] =>
-  world.runs.filter((run) => run.schedule === schedule).map(({ due }) => due.slot.toISOString().slice(8, 16))
+const scheduledRunsOf = (world: World, schedule: string): string[] =>
+  world.runs
+    .filter((run) => run.schedule === schedule)
+    .map(({ due }) => due.due_at.toISOString().slice(8, 16))
 
 /** Whatever the clock has done, nothing is missing, and the days after it are as all others. */
 async function expectAsEver(world: World): Promise<void> {
   await world.passTo('2026-01-15T12:30:00Z')
   expect(await faultsOf(world)).toEqual([])
-  expect(slotsOf(world, 'report:vienna').slice(-3)).toEqual(['13T06:00', '14T06:00', '15T06:00'])
-  expect(slotsOf(world, 'sync').slice(-1)).toEqual(['15T12:00'])
+  expect(scheduledRunsOf(world, 'report:vienna').slice(-3)).toEqual(['13T06:00', '14T06:00', '15T06:00'])
+  expect(scheduledRunsOf(world, 'sync').slice(-1)).toEqual(['15T12:00'])
 }
 
 describe('a clock', () => {
-  it('that goes back by an hour after a slot does nothing twice (row 52)', async () => {
+  it('that goes back by an hour after a scheduled run does nothing twice (row 52)', async () => {
     await using world = await openUp()
     await pass(world, 2.25 * HOUR_MS)
     await setClock(world, -HOUR_MS)
     await pass(world, 0.5 * HOUR_MS)
-    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
-    expect(slotsOf(world, 'sync')).toEqual(['12T04:00', '12T05:00', '12T06:00'])
+    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(scheduledRunsOf(world, 'sync')).toEqual(['12T04:00', '12T05:00', '12T06:00'])
     await setClock(world, 0)
     await expectAsEver(world)
   })
@@ -52,13 +54,13 @@ describe('a clock', () => {
     await using world = await openUp()
     await pass(world, 1.5 * HOUR_MS)
     await setClock(world, 3 * HOUR_MS)
-    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
     expect(world.runs.at(-1)?.due.late).toMatchObject({ why: 'clock' })
     await pass(world, 0.25 * HOUR_MS)
     await setClock(world, 0)
     await pass(world, 3 * HOUR_MS)
-    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
-    expect(slotsOf(world, 'sync').sort()).toEqual([
+    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(scheduledRunsOf(world, 'sync').sort()).toEqual([
       '12T04:00',
       '12T05:00',
       '12T06:00',
@@ -68,7 +70,7 @@ describe('a clock', () => {
     await expectAsEver(world)
   })
 
-  it(`that wavers by two seconds, ten times around a slot, makes it due once (row 52); SEED=${SEED}`, async () => {
+  it(`that wavers by two seconds, ten times around a due_at, makes it due once (row 52); SEED=${SEED}`, async () => {
     const next = random(SEED)
     await using world = await openUp()
     await pass(world, 2 * HOUR_MS - 10 * SECOND_MS)
@@ -77,7 +79,7 @@ describe('a clock', () => {
       await setClock(world, (next() - 0.5) * 4 * SECOND_MS)
     }
     await setClock(world, 0)
-    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
     await expectAsEver(world)
   })
 
@@ -89,9 +91,9 @@ describe('a clock', () => {
     await pass(world, HOUR_MS)
     await setClock(world, 0)
     // That of the day before, of which it can only be seen that it is within its dashboard.
-    expect(slotsOf(world, 'report:vienna')).toEqual(['11T06:00'])
+    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00'])
     await pass(world, 2 * DAY_MS)
-    expect(slotsOf(world, 'report:vienna')).toEqual(['11T06:00', '12T06:00', '13T06:00'])
+    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00', '12T06:00', '13T06:00'])
     expect(await faultsOf(world)).toEqual([])
   })
 
@@ -113,7 +115,7 @@ describe('a clock', () => {
     world.clock.at += 3 * HOUR_MS
     world.clock.asleepMs += 3 * HOUR_MS
     await world.beat()
-    expect(slotsOf(world, 'report:vienna')).toEqual(['12T06:00'])
+    expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['12T06:00'])
     expect(world.runs.at(-1)?.due.late).toMatchObject({ from: '2026-01-12T05:00:00.000Z', why: 'clock' })
     await expectAsEver(world)
   })

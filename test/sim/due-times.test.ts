@@ -1,6 +1,6 @@
 /** What is due when, held against a search through every minute: ten zones, three years of each. */
 import { describe, expect, it } from 'vitest'
-import { nextSlot } from '../../src/schedule/slots.ts'
+import { nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
 import { timing } from '../support/schedule.ts'
 import { clockChanges, dueTimes, localDates, localTimes, type Rule, type WallTime } from './due-times.ts'
 import { IS_FULL } from './scale.ts'
@@ -77,13 +77,19 @@ const OTHERS: Readonly<Record<string, Rule>> = {
 }
 const EXPRESSIONS = { ...DAILY, ...WORDS, ...OTHERS }
 
-type NextSlot = typeof nextSlot
+type NextScheduledRun = typeof nextScheduledRun
 
-function slotsOf(next: NextSlot, expression: string, timeZone: string, { from, to }: Stretch): Date[] {
-  const slots: Date[] = []
+function scheduledRunsOf(
+  next: NextScheduledRun,
+  expression: string,
+  timeZone: string,
+  { from, to }: Stretch,
+): Date[] {
+  const scheduledRuns: Date[] = []
   const at = timing(expression, timeZone)
-  for (let slot = next(at, from); slot !== null && slot <= to; slot = next(at, slot)) slots.push(slot)
-  return slots
+  for (let dueAt = next(at, from); dueAt !== null && dueAt <= to; dueAt = next(at, dueAt))
+    scheduledRuns.push(dueAt)
+  return scheduledRuns
 }
 
 interface Stretch {
@@ -103,12 +109,16 @@ function stretchesOf({ timeZone, year }: (typeof ZONES)[number]): readonly Stret
 }
 
 /** By expression, what is in one of the lists and not in the other. */
-function differences(next: NextSlot, timeZone: string, stretch: Stretch): Record<string, readonly string[]> {
+function differences(
+  next: NextScheduledRun,
+  timeZone: string,
+  stretch: Stretch,
+): Record<string, readonly string[]> {
   const expected = dueTimes(Object.values(EXPRESSIONS), timeZone, stretch.from, stretch.to)
   const texts = (times: readonly Date[]): string[] => times.map((time) => time.toISOString())
   const found: Record<string, readonly string[]> = {}
   for (const [index, expression] of Object.keys(EXPRESSIONS).entries()) {
-    const had = texts(slotsOf(next, expression, timeZone, stretch))
+    const had = texts(scheduledRunsOf(next, expression, timeZone, stretch))
     const wanted = texts(expected[index] ?? [])
     const [isHad, isWanted] = [new Set(had), new Set(wanted)]
     const different = [
@@ -125,7 +135,8 @@ describe.each(ZONES)('in $timeZone, from $year on', (zone) => {
   const { timeZone } = zone
 
   it('every schedule is due when the clock shows its time, and at no other (row 50)', () => {
-    for (const stretch of stretchesOf(zone)) expect(differences(nextSlot, timeZone, stretch)).toEqual({})
+    for (const stretch of stretchesOf(zone))
+      expect(differences(nextScheduledRun, timeZone, stretch)).toEqual({})
   })
 
   it('a daily report is due once each date that the clock shows (row 50)', () => {
@@ -136,7 +147,7 @@ describe.each(ZONES)('in $timeZone, from $year on', (zone) => {
       for (let at = stretch.from.getTime() + DAY_MS; at < stretch.to.getTime() - DAY_MS; at += DAY_MS / 48)
         dates.add(dateOf(new Date(at)))
       for (const expression of Object.keys(DAILY)) {
-        const due = slotsOf(nextSlot, expression, timeZone, stretch).map(dateOf)
+        const due = scheduledRunsOf(nextScheduledRun, expression, timeZone, stretch).map(dateOf)
         expect(
           due.filter((date) => dates.has(date)),
           expression,
@@ -153,14 +164,14 @@ describe('the search would notice', () => {
   }) as [Stretch, Stretch]
 
   it('a schedule that takes the second of two equal times', () => {
-    const second: NextSlot = (at, after) => {
-      const slot = nextSlot(at, new Date(after.getTime() - HOUR_MS))
+    const second: NextScheduledRun = (at, after) => {
+      const dueAt = nextScheduledRun(at, new Date(after.getTime() - HOUR_MS))
       const shown = localTimes(at.timeZone)
       const again = (time: Date): Date => {
         const later = new Date(time.getTime() + HOUR_MS)
         return shown(later) === shown(time) ? later : time
       }
-      for (let next = slot; next !== null; next = nextSlot(at, next))
+      for (let next = dueAt; next !== null; next = nextScheduledRun(at, next))
         if (again(next) > after) return again(next)
       return null
     }
@@ -173,18 +184,20 @@ describe('the search would notice', () => {
   })
 
   it('a schedule that has no time where the clock jumps over it', () => {
-    const without: NextSlot = (at, after) => {
-      const slot = nextSlot(at, after)
+    const without: NextScheduledRun = (at, after) => {
+      const dueAt = nextScheduledRun(at, after)
       const isJumped =
-        slot !== null && at.expression.startsWith('30 2') && !localTimes(at.timeZone)(slot).endsWith('02:30')
-      return isJumped ? nextSlot(at, slot) : slot
+        dueAt !== null &&
+        at.expression.startsWith('30 2') &&
+        !localTimes(at.timeZone)(dueAt).endsWith('02:30')
+      return isJumped ? nextScheduledRun(at, dueAt) : dueAt
     }
     const found = differences(without, 'Europe/Vienna', march)
     expect(found['30 2 * * *']).toEqual(['missing: 2026-03-29T01:00:00.000Z'])
   })
 
   it('a schedule that counts hours rather than looking at the clock', () => {
-    const utc: NextSlot = (at, after) => nextSlot({ ...at, timeZone: 'Etc/GMT-1' }, after)
+    const utc: NextScheduledRun = (at, after) => nextScheduledRun({ ...at, timeZone: 'Etc/GMT-1' }, after)
     expect(differences(utc, 'Europe/Vienna', march)['0 7 * * *']).toHaveLength(6)
   })
 })

@@ -1,4 +1,4 @@
-/** A mail server that is away for two days: reports are made all the same, and every letter leaves once it is back. */
+/** A mail server that is away for two days: reports are made all the same, and every message leaves once it is back. */
 import { readdirSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -10,11 +10,11 @@ import { reportSchedule } from '../../src/jobs/reports/scheduled-report.ts'
 import { createLane, joinLanes } from '../../src/jobs/schedule/lane.ts'
 import { syncSchedule } from '../../src/jobs/sync/scheduled-sync.ts'
 import { tellOperators } from '../../src/jobs/tell-operators.ts'
-import { deliverWaiting } from '../../src/jobs/waiting-letters.ts'
+import { deliverWaiting } from '../../src/jobs/waiting-messages.ts'
 import type { Work } from '../../src/jobs/work.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openPoster } from '../../src/notify/post.ts'
-import { openNoticeLetter } from '../../src/report/render/notice-letter.ts'
+import { openNoticeMessage } from '../../src/report/render/notice-message.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openSource } from '../../src/upstream/open.ts'
 import { folderWith } from '../support/folder.ts'
@@ -31,9 +31,9 @@ const FROM = Date.parse('2026-11-23T00:30:00Z')
 const AWAY_HOURS = 48
 /** Each a report of its own, once a day. */
 const EVERY_HOURS = IS_FULL ? 1 : 6
-const SLOTS = AWAY_HOURS / EVERY_HOURS
+const SCHEDULED_RUNS = AWAY_HOURS / EVERY_HOURS
 const PER_MINUTE = 5
-const render = await openNoticeLetter('templates', null)
+const render = await openNoticeMessage('templates', null)
 
 /** A port at which nobody listens until the door is opened to a server. */
 async function openDoor() {
@@ -56,7 +56,7 @@ async function openDoor() {
   }
 }
 
-it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail server is away are archived, and mailed when it is back: oldest first, paced, each once; operators hear of it by webhook (row 61)`, async () => {
+it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which the mail server is away are archived, and mailed when it is back: oldest first, paced, each once; operators hear of it by webhook (row 61)`, async () => {
   const clock = { now: new Date(FROM) }
   const now = (): Date => clock.now
   const folder = folderWith()
@@ -70,7 +70,7 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, now })
   const work: Work = {
     ...mailingDeps(store, now, join(folder, 'archive')),
-    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => letters.poke() },
+    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => messages.poke() },
     policy: { inDoubt: 'resend', pace: createPace(PER_MINUTE) },
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal) => ({
@@ -82,7 +82,7 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
       signal,
     }),
   }
-  const letters = createLane(SILENT, (signal) => deliverWaiting({ ...work, pauseAfter: 5 }, signal))
+  const messages = createLane(SILENT, (signal) => deliverWaiting({ ...work, pauseAfter: 5 }, signal))
   const operators = {
     ...{ store, log: SILENT, now, poster, ping: null, watches: createWatches() },
     watched: {
@@ -105,7 +105,7 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
     },
     webhook: { url: receiver.url, format: 'json' as const },
   }
-  const notices = createLane(SILENT, (signal) => tellOperators(operators, letters.poke, signal))
+  const notices = createLane(SILENT, (signal) => tellOperators(operators, messages.poke, signal))
   const everyHour = scheduleOf({ name: 'sync', timing: timing('0 * * * *'), runsAtFirstSight: true })
   const reportSchedules = Array.from({ length: 24 / EVERY_HOURS }, (_, index) => {
     const name = `at-${index * EVERY_HOURS}`
@@ -120,7 +120,7 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
   })
   const schedules = [syncSchedule(work, { ...everyHour, full: false }), ...reportSchedules]
   const controller = new AbortController()
-  const post = joinLanes([notices, letters])
+  const post = joinLanes([notices, messages])
   const events = createLane(SILENT, async () => {})
   const deps = { store, log: SILENT, now, monotonicMs: () => clock.now.getTime(), schedules, post, events }
   const daemon = await startDaemon(deps, controller.signal)
@@ -134,15 +134,15 @@ it(`${SLOTS} reports that are due in the ${AWAY_HOURS} hours in which the mail s
     await beatAt(FROM + minute * MINUTE_MS)
   }
   const countDone = async (): Promise<number> => {
-    const slots = store.db
-      .selectFrom('schedule_slot')
+    const scheduledRuns = store.db
+      .selectFrom('scheduled_run')
       .where('schedule', '!=', 'sync')
       .where('state', '=', 'done')
-    return (await slots.select('slot').execute()).length
+    return (await scheduledRuns.select('due_at').execute()).length
   }
-  expect(await countDone()).toBe(SLOTS)
+  expect(await countDone()).toBe(SCHEDULED_RUNS)
   const pages = readdirSync(join(folder, 'archive'), { recursive: true, encoding: 'utf8' })
-  expect(pages.filter((page) => page.endsWith('/index.html'))).toHaveLength(SLOTS)
+  expect(pages.filter((page) => page.endsWith('/index.html'))).toHaveLength(SCHEDULED_RUNS)
   expect(mail.received).toEqual([])
   const told = (): string[] => receiver.posts.map(({ body }) => JSON.parse(body).subject)
   expect(told()).toContain('1 trouble: mail waiting')

@@ -11,13 +11,13 @@ const GONE_AT = '2026-01-12T05:59:30.000Z'
 
 /** The days of January whose report was made, in the order in which they were. */
 function daysOf({ runs }: World): number[] {
-  return runs.filter(({ schedule }) => schedule === 'report:vienna').map(({ due }) => due.slot.getUTCDate())
+  return runs.filter(({ schedule }) => schedule === 'report:vienna').map(({ due }) => due.due_at.getUTCDate())
 }
 
 async function states(world: World, schedule: string) {
-  const rows = world.store.db.selectFrom('schedule_slot').where('schedule', '=', schedule)
-  return (await rows.selectAll().orderBy('slot').execute()).map(({ slot, state, message }) => ({
-    slot: slot.slice(8, 16),
+  const rows = world.store.db.selectFrom('scheduled_run').where('schedule', '=', schedule)
+  return (await rows.selectAll().orderBy('due_at').execute()).map(({ due_at, state, message }) => ({
+    due_at: due_at.slice(8, 16),
     state,
     message,
   }))
@@ -73,7 +73,7 @@ describe('a report that is due while the daemon is down', () => {
   )
 })
 
-describe('a first sync that takes longer than the time to its next slot', () => {
+describe('a first sync that takes longer than the time to its next scheduled run', () => {
   async function openLong(catchUp: CatchUp): Promise<World> {
     let runs = 0
     const world = await openWorld({
@@ -87,18 +87,18 @@ describe('a first sync that takes longer than the time to its next slot', () => 
     return world
   }
 
-  it('is followed by the latest slot alone, those between are shown as overlapped, and the report says that it waited (row 54)', async () => {
+  it('is followed by the latest scheduled run alone, those between are shown as overlapped, and the report says that it waited (row 54)', async () => {
     await using world = await openLong(POLICIES.latest)
     expect(await states(world, 'sync')).toEqual([
-      { slot: '12T04:00', state: 'done', message: null },
+      { due_at: '12T04:00', state: 'done', message: null },
       {
-        slot: '12T05:00',
+        due_at: '12T05:00',
         state: 'skipped',
         message: 'overlapped: not begun when that of 2026-01-12 06:00 UTC came',
       },
-      { slot: '12T06:00', state: 'done', message: null },
-      { slot: '12T07:00', state: 'done', message: null },
-      { slot: '12T08:00', state: 'done', message: null },
+      { due_at: '12T06:00', state: 'done', message: null },
+      { due_at: '12T07:00', state: 'done', message: null },
+      { due_at: '12T08:00', state: 'done', message: null },
     ])
     const report = world.runs.find(({ schedule }) => schedule === 'report:vienna')
     expect(report?.due.late).toMatchObject({ from: '2026-01-12T06:00:00.000Z', why: 'waited' })
@@ -106,7 +106,7 @@ describe('a first sync that takes longer than the time to its next slot', () => 
 
   it('is followed by each of them where all are made up for (row 54)', async () => {
     await using world = await openLong(POLICIES.all)
-    const noted = (await states(world, 'sync')).map(({ slot, state }) => `${slot} ${state}`)
+    const noted = (await states(world, 'sync')).map(({ due_at, state }) => `${due_at} ${state}`)
     expect(noted).toEqual([4, 5, 6, 7, 8].map((hour) => `12T0${hour}:00 done`))
   })
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type Daemon, type StartedDaemon, startDaemon } from '../../src/jobs/daemon.ts'
 import { createLane } from '../../src/jobs/schedule/lane.ts'
-import type { DueSlot, Schedule } from '../../src/jobs/schedule/schedule.ts'
+import type { DueRun, Schedule } from '../../src/jobs/schedule/schedule.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
@@ -29,7 +29,7 @@ export interface Planned {
 /** Work that was begun; all times are true ones. */
 export interface Run {
   readonly schedule: string
-  readonly due: DueSlot
+  readonly due: DueRun
   readonly begunAt: number
   /** What the machine's clock showed. */
   readonly begunByClock: number
@@ -83,7 +83,7 @@ export interface WorldOptions {
   readonly from: Date
   readonly planned: readonly Planned[]
   readonly start?: StartDaemon
-  /** How long the work for a slot takes. */
+  /** How long the work for a scheduled run takes. */
   readonly durationMs?: (schedule: string) => number
 }
 
@@ -113,7 +113,7 @@ export async function openWorld({
     }
     clock.at = end
   }
-  const work = async (schedule: string, due: DueSlot): Promise<void> => {
+  const work = async (schedule: string, due: DueRun): Promise<void> => {
     const mine = life
     const times = { begunAt: clock.at, begunByClock: now().getTime() }
     const run: Run = { schedule, due, ...times, endedAt: null }

@@ -1,5 +1,5 @@
 /**
- * The dashboard over a store with editions that were made and mailed as the program does it: to people who read English and
+ * The dashboard over a store with issues that were made and mailed as the program does it: to people who read English and
  * German, about all leads and some, one of whom the mail server refuses.
  */
 
@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import type { MailingDeps } from '../../src/jobs/reports/enqueue-report.ts'
 import type { Recipient, Report } from '../../src/jobs/reports/report-definition.ts'
-import { deliverWaiting } from '../../src/jobs/waiting-letters.ts'
+import { deliverWaiting } from '../../src/jobs/waiting-messages.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'

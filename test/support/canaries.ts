@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DKIM_KEY } from './dkim.ts'
 
-/** Letters alone, which no encoding but base64 and hexadecimal changes. */
+/** Messages alone, which no encoding but base64 and hexadecimal changes. */
 const WORDS = {
   key: 'CANARYkeyQWERTZ',
   password: 'CANARYpasswordASDFGH',
@@ -83,7 +83,7 @@ export function filesBelow(folder: string): string[] {
 function formsOf(word: string): Readonly<Record<string, readonly string[]>> {
   const base64 = ['', 'a', 'ab'].map((before) => {
     const text = Buffer.from(`${before}${word}`).toString('base64')
-    // Without the letters that what stands before and after has a part in.
+    // Without the messages that what stands before and after has a part in.
     return text.slice(before.length === 0 ? 0 : 4, -4)
   })
   return { plain: [word], 'in base64': base64, 'in hexadecimal': [Buffer.from(word).toString('hex')] }

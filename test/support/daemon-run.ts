@@ -1,4 +1,4 @@
-/** `leadsheet run` as its user runs it, at an instant of the test's choice, and what it has noted about letters. */
+/** `leadsheet run` as its user runs it, at an instant of the test's choice, and what it has noted about messages. */
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

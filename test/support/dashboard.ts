@@ -43,7 +43,7 @@ export interface OpenedDashboard {
   readonly config: Config
   readonly store: Store
   readonly schedules: readonly Schedule[]
-  /** Folder where tests of reports and letters go. */
+  /** Folder where tests of reports and messages go. */
   readonly outbox: string
   /** What the server logged, line by line. */
   readonly lines: readonly string[]

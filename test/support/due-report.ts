@@ -1,6 +1,6 @@
 /** A report that a daemon finds due by the real clock, and that does not come due again while a test looks on. */
 import { openStore } from '../../src/store/open.ts'
-import { addSlot } from '../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -12,10 +12,10 @@ export function hourlyNotNow(): string {
 /** As if the daemon of a database had been down for some hours: the time that it was set up is no missed one. */
 export async function makeReportDue(file: string): Promise<void> {
   await using store = await openStore(file, new Date())
-  const slot = new Date(Date.now() - 3 * HOUR_MS).toISOString()
+  const dueAt = new Date(Date.now() - 3 * HOUR_MS).toISOString()
   await store.write((trx) =>
-    addSlot(trx, {
-      ...{ schedule: 'report:daily', slot, state: 'skipped', noted_at: slot },
+    addScheduledRun(trx, {
+      ...{ schedule: 'report:daily', due_at: dueAt, state: 'skipped', noted_at: dueAt },
       ...{ not_before: null, message: null },
     }),
   )

@@ -53,13 +53,13 @@ async function furnish(at: string): Promise<void> {
   clock.now = new Date('2026-11-21T08:00:00Z')
   await sync({ pageSize: 50, full: true })
   await store.write(async (trx) => {
-    const bytes = brotliCompressSync('a letter')
+    const bytes = brotliCompressSync('a message')
     await trx
       .insertInto('link_key')
       .values({ id: 1, key: Buffer.alloc(32, 0xf0), made_at: AT })
       .execute()
     await trx
-      .insertInto('report_edition')
+      .insertInto('report_issue')
       .values({
         ...{ id: 'e1', report: 'daily', period_from: '2026-11-20T00:00:00.000Z', period_to: AT, variant: '' },
         ...{
@@ -81,13 +81,13 @@ async function furnish(at: string): Promise<void> {
     await trx
       .insertInto('delivery')
       .values({
-        ...{ message_id: '<1@test>', edition_id: 'e1', recipient: 'ann@example.com', state: 'sent' },
+        ...{ message_id: '<1@test>', issue_id: 'e1', recipient: 'ann@example.com', state: 'sent' },
         ...{ queued_at: AT, state_at: AT, next_attempt_at: null, put_off_at: null },
         ...{ reply_code: 250, response: '2.0.0 “Ok”\r\n\tqueued' },
       })
       .execute()
     await trx
-      .insertInto('letter')
+      .insertInto('message')
       .values({
         message_id: '<1@test>',
         head: JSON.stringify({ messageId: '<1@test>', to: 'ann@example.com' }),

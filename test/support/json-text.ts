@@ -89,9 +89,9 @@ function randomList<T>(random: () => number, most: number, make: () => T): T[] {
 /** Now and then with characters written as escapes that need none. */
 function writeText(random: () => number, text: string): string {
   const json = JSON.stringify(text)
-  return random() < 0.9 ? json : json.replace(/[a-z](?=[^\\]*$)/, (letter) => escaped(letter))
+  return random() < 0.9 ? json : json.replace(/[a-z](?=[^\\]*$)/, (message) => escaped(message))
 }
 
-function escaped(letter: string): string {
-  return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
+function escaped(message: string): string {
+  return `\\u${message.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -70,26 +70,26 @@ export async function startMachine(
 }
 
 /** As `sync 07:01 done`, but for those with which the schedules were set up. */
-export async function slotsOf({ db }: Store): Promise<string[]> {
-  const slots = await db
-    .selectFrom('schedule_slot')
-    .where('slot', '>', '2026-11-20T07:00:30Z')
+export async function scheduledRunsOf({ db }: Store): Promise<string[]> {
+  const scheduledRuns = await db
+    .selectFrom('scheduled_run')
+    .where('due_at', '>', '2026-11-20T07:00:30Z')
     .selectAll()
-    .orderBy('slot')
+    .orderBy('due_at')
     .orderBy('schedule')
     .execute()
-  return slots.map(({ schedule, slot, state }) => `${schedule} ${slot.slice(11, 16)} ${state}`)
+  return scheduledRuns.map(({ schedule, due_at, state }) => `${schedule} ${due_at.slice(11, 16)} ${state}`)
 }
 
-/** Of the slots under a lease: those that wait, or are in hand. */
+/** Of the scheduled runs under a lease: those that wait, or are in hand. */
 export async function openJobs({ db }: Store, lease: string): Promise<number> {
   const { rows } = await sql<{ jobs: number }>`SELECT count(*) AS jobs FROM leadsheet_jobs.job
-    WHERE name = 'slot' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)
+    WHERE name = 'due_at' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)
   return rows[0]?.jobs ?? 0
 }
 
-export async function slotCount({ db }: Store): Promise<number> {
-  return (await db.selectFrom('schedule_slot').selectAll().execute()).length
+export async function scheduledRunCount({ db }: Store): Promise<number> {
+  return (await db.selectFrom('scheduled_run').selectAll().execute()).length
 }
 
 export async function newStoreUrl(): Promise<string> {

@@ -25,7 +25,7 @@ export interface MailServer extends AsyncDisposable {
 
 /**
  * Takes everything, unless the options say otherwise. Without STARTTLS and logins unless they turn them on.
- * @param beforeReply awaited when a letter has been received, before that is said
+ * @param beforeReply awaited when a message has been received, before that is said
  */
 export async function openMailServer(
   options: SMTPServerOptions = {},

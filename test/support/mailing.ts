@@ -4,16 +4,16 @@ import { BLOCKS } from '../../src/domain/choices.ts'
 import { createPace } from '../../src/jobs/outbox/rate.ts'
 import type { DeliverDeps, DeliveryPolicy } from '../../src/jobs/outbox/send-batch.ts'
 import { enqueueReportNow, type Mailing, type MailingDeps } from '../../src/jobs/reports/enqueue-report.ts'
-import { findPeriod, type MadeEdition, makeEdition } from '../../src/jobs/reports/make-issue.ts'
+import { findPeriod, type MadeIssue, makeIssue } from '../../src/jobs/reports/make-issue.ts'
 import type { Reader, Recipient, Report } from '../../src/jobs/reports/report-definition.ts'
 import { openArchivePages } from '../../src/report/archive/pages.ts'
 import { openTemplates } from '../../src/report/render/templates.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../src/store/figures/lead-filter.ts'
 import { folderWith } from './folder.ts'
-import { SENDER } from './letter.ts'
+import { SENDER } from './message.ts'
 
-/** Letters go as fast as they can; who may have one gets it once more. */
+/** Messages go as fast as they can; who may have one gets it once more. */
 export const AT_ONCE: DeliveryPolicy = { inDoubt: 'resend', pace: createPace(Number.POSITIVE_INFINITY) }
 
 const templates = await openTemplates('templates')
@@ -62,13 +62,13 @@ export function mailingDeps(
   }
 }
 
-/** The edition that is due at the moment of `deps`, for readers of all leads of the report. */
-export async function makeDue(deps: MailingDeps, report: Report = DAILY): Promise<MadeEdition> {
+/** The issue that is due at the moment of `deps`, for readers of all leads of the report. */
+export async function makeDue(deps: MailingDeps, report: Report = DAILY): Promise<MadeIssue> {
   const period = await findPeriod(deps.store, report, deps.now())
-  return makeEdition(deps, report, period, [report], new AbortController().signal)
+  return makeIssue(deps, report, period, [report], new AbortController().signal)
 }
 
-/** The letters that are due at the moment of `deps`. */
+/** The messages that are due at the moment of `deps`. */
 export async function enqueueDue(
   deps: MailingDeps,
   recipients: readonly Recipient[],

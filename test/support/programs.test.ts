@@ -10,7 +10,7 @@ describe('what a run does not test', () => {
   it('is told in its end, with the one line that installs all of it', () => {
     const skips = [
       'the store in PostgreSQL: apt-get install postgresql',
-      'letters through real mail servers: only root can start it; apt-get install dovecot-imapd dovecot-lmtpd',
+      'messages through real mail servers: only root can start it; apt-get install dovecot-imapd dovecot-lmtpd',
       'a sync from json-server: npm ci --prefix test/foreign',
       'copies by Litestream: npm ci --prefix test/foreign',
     ]

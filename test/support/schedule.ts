@@ -1,5 +1,5 @@
 /** A schedule for tests of when things run: daily at 07:00 UTC, with nothing to do. */
-import type { DueSlot, Schedule } from '../../src/jobs/schedule/schedule.ts'
+import type { DueRun, Schedule } from '../../src/jobs/schedule/schedule.ts'
 import type { CatchUp, Timing } from '../../src/schedule/timing.ts'
 
 export const LATEST: CatchUp = { policy: 'latest', windowHours: 24 }
@@ -9,8 +9,8 @@ export function timing(expression: string, timeZone = 'UTC', holidays: readonly 
 }
 
 /** In time, and for the first time. */
-export function dueAt(slot: Date): DueSlot {
-  return { slot, notedAt: slot, attempt: 1, late: null, isReleased: false }
+export function dueAt(dueAt: Date): DueRun {
+  return { due_at: dueAt, notedAt: dueAt, attempt: 1, late: null, isReleased: false }
 }
 
 export function scheduleOf(settings: Partial<Schedule> = {}): Schedule {

@@ -1,11 +1,11 @@
 /** A schedule with a store, a clock and signs of life of a daemon, ticked by hand. */
-import { noteSlots } from '../../src/jobs/schedule/enqueue-due-runs.ts'
+import { noteScheduledRuns } from '../../src/jobs/schedule/enqueue-due-runs.ts'
 import type { PulseDeps } from '../../src/jobs/schedule/pulse.ts'
 import { openPulse } from '../../src/jobs/schedule/pulse.ts'
 import { runDue } from '../../src/jobs/schedule/run-scheduled.ts'
-import type { DueSlot, Schedule, SlotEnd } from '../../src/jobs/schedule/schedule.ts'
+import type { DueRun, RunEnd, Schedule } from '../../src/jobs/schedule/schedule.ts'
 import type { Store } from '../../src/store/db/store.ts'
-import type { Slot } from '../../src/store/schedule/scheduled-run.ts'
+import type { ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from './folder.ts'
 import { scheduleOf } from './schedule.ts'
 import { openNewStore } from './store.ts'
@@ -20,16 +20,16 @@ export interface Ticking extends AsyncDisposable {
   /** Moved by a test, or by what it has the schedule do. */
   readonly clock: { now: Date }
   /** What the schedule was given to do. */
-  readonly ran: DueSlot[]
-  /** How its slots end; done unless a test says otherwise. */
-  ends: (due: DueSlot) => Promise<SlotEnd>
+  readonly ran: DueRun[]
+  /** How its scheduled runs end; done unless a test says otherwise. */
+  ends: (due: DueRun) => Promise<RunEnd>
   /** Notes and runs what is due, without the daemon having lived meanwhile. */
   tick(at: string): Promise<void>
   /** Ticks each minute up to and including an instant, as a daemon does that lives on. */
   live(until: string): Promise<void>
   /** As `07:00 done`, or `20 07:00 done` of another day than the first. */
   states(): Promise<string[]>
-  slots(): Promise<Slot[]>
+  scheduledRuns(): Promise<ScheduledRun[]>
 }
 
 /** Its first tick is on 20 November 2026 at 06:30 UTC. */
@@ -43,9 +43,9 @@ export async function openTicking(
   const { signal } = new AbortController()
   const deps = { store, log: options.log ?? SILENT, now }
   const pulse = await openPulse({ ...deps, monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()) })
-  const slots = () => store.db.selectFrom('schedule_slot').selectAll().orderBy('slot').execute()
+  const scheduledRuns = () => store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute()
   const ticking: Ticking = {
-    ...{ store, clock, ran: [] as DueSlot[], slots },
+    ...{ store, clock, ran: [] as DueRun[], scheduledRuns },
     schedule: scheduleOf({
       run: (due) => {
         ticking.ran.push(due)
@@ -57,7 +57,7 @@ export async function openTicking(
     async tick(at) {
       clock.now = new Date(at)
       await pulse.beat()
-      await noteSlots(store, ticking.schedule, clock.now)
+      await noteScheduledRuns(store, ticking.schedule, clock.now)
       await runDue(deps, ticking.schedule, signal)
     },
     async live(until) {
@@ -65,9 +65,9 @@ export async function openTicking(
         await ticking.tick(new Date(clock.now.getTime() + MINUTE_MS).toISOString())
     },
     states: async () =>
-      (await slots()).map(({ slot, state }) => {
-        const day = slot.startsWith(START.slice(0, 10)) ? '' : `${slot.slice(8, 10)} `
-        return `${day}${slot.slice(11, 16)} ${state}`
+      (await scheduledRuns()).map(({ due_at, state }) => {
+        const day = due_at.startsWith(START.slice(0, 10)) ? '' : `${due_at.slice(8, 10)} `
+        return `${day}${due_at.slice(11, 16)} ${state}`
       }),
     [Symbol.asyncDispose]: store.close,
   }

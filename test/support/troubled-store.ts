@@ -5,15 +5,15 @@ import type { Store, Trx } from '../../src/store/db/store.ts'
 import { saveHeldRows } from '../../src/store/leads/quarantined-record.ts'
 import { moveDelivery } from '../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../src/store/outbox/smtp-circuit.ts'
-import { saveEdition } from '../../src/store/reports/issue.ts'
+import { saveIssue } from '../../src/store/reports/issue.ts'
 import { claimLease, type Lease } from '../../src/store/schedule/lease.ts'
-import { addSlot, type Slot } from '../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun, type ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan, touchSpan } from '../../src/store/schedule/uptime.ts'
 import { saveVerdict } from '../../src/store/sync/scan-result.ts'
 import { finishRun, startRun } from '../../src/store/sync/sync-run.ts'
 import { event, follow, receive } from './events.ts'
 import { busyDay } from './figures.ts'
-import { enqueueLetter, LETTER } from './letter.ts'
+import { enqueueMessage, MESSAGE } from './message.ts'
 import { STATUS_AT } from './status-page.ts'
 import { lead, save, saveWholeRun } from './store.ts'
 
@@ -29,7 +29,7 @@ export async function fillWithTroubles(store: Store): Promise<Lease> {
     await touchSpan(trx, await addSpan(trx, { at: ago(1500), after: 'clock' }), ago(0))
     for (const at of [1, 2]) await failRun(trx, ago(at * 15))
     await holdRecords(trx)
-    await noteSlots(trx)
+    await noteScheduledRuns(trx)
     await saveNotices(trx, [
       {
         ...{
@@ -107,30 +107,31 @@ async function holdRecords(trx: Trx): Promise<void> {
   await saveHeldRows(trx, [{ ...record, id: 'L-7', reason: `status ${LONG} is none` }], ago(50))
 }
 
-async function noteSlots(trx: Trx): Promise<void> {
-  const slots: readonly Pick<Slot, 'schedule' | 'slot' | 'state' | 'message'>[] = [
-    { schedule: 'report:daily', slot: ago(3000), state: 'skipped', message: 'missed: nothing ran' },
-    { schedule: 'report:daily', slot: ago(10), state: 'held', message: 'the data are old' },
-    { schedule: 'sync', slot: ago(15), state: 'failed', message: LONG },
+async function noteScheduledRuns(trx: Trx): Promise<void> {
+  const scheduledRuns: readonly Pick<ScheduledRun, 'schedule' | 'due_at' | 'state' | 'message'>[] = [
+    { schedule: 'report:daily', due_at: ago(3000), state: 'skipped', message: 'missed: nothing ran' },
+    { schedule: 'report:daily', due_at: ago(10), state: 'held', message: 'the data are old' },
+    { schedule: 'sync', due_at: ago(15), state: 'failed', message: LONG },
   ]
-  for (const slot of slots) await addSlot(trx, { ...slot, noted_at: slot.slot, not_before: null })
+  for (const scheduledRun of scheduledRuns)
+    await addScheduledRun(trx, { ...scheduledRun, noted_at: scheduledRun.due_at, not_before: null })
 }
 
 async function sendInDoubt(store: Store): Promise<void> {
   const figures = busyDay()
   const about = { report: 'daily', period: figures.period, renderedAt: ago(30), figures, variant: '' }
-  const edition = await store.write((trx) =>
-    saveEdition(trx, { ...about, programVersion: null, subject: LETTER.subject, html: 'h', text: 't' }),
+  const issue = await store.write((trx) =>
+    saveIssue(trx, { ...about, programVersion: null, subject: MESSAGE.subject, html: 'h', text: 't' }),
   )
   await store.write(async (trx) => {
-    await enqueueLetter(trx, edition.id, LETTER, ago(30))
+    await enqueueMessage(trx, issue.id, MESSAGE, ago(30))
     const doubt = {
       state: 'in_doubt',
       at: ago(20),
       nextAttemptAt: null,
       response: 'the line was cut',
     } as const
-    await moveDelivery(trx, LETTER.messageId, ['pending'], doubt)
-    await enqueueLetter(trx, edition.id, { ...LETTER, to: 'ana@example.com', messageId: '<a@x>' }, ago(30))
+    await moveDelivery(trx, MESSAGE.messageId, ['pending'], doubt)
+    await enqueueMessage(trx, issue.id, { ...MESSAGE, to: 'ana@example.com', messageId: '<a@x>' }, ago(30))
   })
 }

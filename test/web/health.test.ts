@@ -53,7 +53,7 @@ it('a daemon that has not ticked for three minutes does not live, and is to be s
 })
 
 it('what it has is good while the data are fresh, the database can be written and no schedule is behind', async () => {
-  const { ask } = await serve({ checks: [...WELL, warn('letters', 'the mail server is away', 'wait')] })
+  const { ask } = await serve({ checks: [...WELL, warn('messages', 'the mail server is away', 'wait')] })
   const { status, body } = await ask('/readyz')
   expect([status, JSON.parse(body)]).toEqual([
     200,
@@ -68,7 +68,7 @@ it('what it has is good while the data are fresh, the database can be written an
 it('else it says what is not, and nothing that is not for everybody', async () => {
   const behind = fail('schedules', `behind: ${SECRET}`, SECRET)
   const { ask } = await serve({
-    checks: [fail('leads', SECRET, SECRET), behind, fail('letters', SECRET, SECRET)],
+    checks: [fail('leads', SECRET, SECRET), behind, fail('messages', SECRET, SECRET)],
   })
   const { status, body, headers } = await ask('/readyz')
   expect([status, JSON.parse(body)]).toEqual([

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPages as openWaitingPages } from '../../src/app/configured-web.ts'
 import { openLog } from '../../src/log.ts'
-import { noteNotSent, saveEdition } from '../../src/store/reports/issue.ts'
+import { noteNotSent, saveIssue } from '../../src/store/reports/issue.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { findBarriers } from '../look/axe.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
@@ -87,8 +87,8 @@ describe('the page of a recipient', () => {
     }
     const texts = { subject: 's', html: 'h', text: 't', renderedAt: period.to, programVersion: '1' }
     await store.write(async (trx) => {
-      const edition = { report: 'daily', variant: '', period, figures, ...texts }
-      await noteNotSent(trx, (await saveEdition(trx, edition)).id, 'quiet')
+      const issue = { report: 'daily', variant: '', period, figures, ...texts }
+      await noteNotSent(trx, (await saveIssue(trx, issue)).id, 'quiet')
     })
     expect(await wordsAt(ana)).toContain(`${when} Next Mon 23 Nov, 07:00`)
   })

@@ -1,4 +1,4 @@
-/** Whether a mail server lets us in: as far as one can go without a letter. */
+/** Whether a mail server lets us in: as far as one can go without a message. */
 import type { Log } from '../../log.ts'
 import { openTransport } from '../../mail/transport.ts'
 import { attempt, type Check, ok } from '../../upstream/checkup.ts'

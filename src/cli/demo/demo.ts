@@ -17,7 +17,7 @@ import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import { CALLED, LeadsheetError, shellCommand } from '../../errors.ts'
 import { writeArchiveIndex } from '../../jobs/archive/archive-index.ts'
-import { deliverEditions } from '../../jobs/outbox/send-due.ts'
+import { deliverIssues } from '../../jobs/outbox/send-due.ts'
 import { enqueueReportNow } from '../../jobs/reports/enqueue-report.ts'
 import { publishIfDue } from '../../jobs/snapshot/publish.ts'
 import { sync } from '../../jobs/sync/run-sync.ts'
@@ -31,7 +31,7 @@ import type { StorePlace } from '../../store/db/place.ts'
 import { nameOf } from '../../store/db/place.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listDeliveries } from '../../store/outbox/delivery.ts'
-import { readLetter } from '../../store/outbox/message.ts'
+import { readMessage } from '../../store/outbox/message.ts'
 import { findLastRun } from '../../store/sync/sync-run.ts'
 import { openSource } from '../../upstream/open.ts'
 import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
@@ -211,12 +211,12 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)
     const { mailings } = await enqueueReportNow(deps, report, recipients, deps.now(), signal)
-    for (const { edition, page } of mailings) {
-      const deliveries = await deliverEditions({ ...deps, transport, log, policy }, [edition], signal)
+    for (const { issue, page } of mailings) {
+      const deliveries = await deliverIssues({ ...deps, transport, log, policy }, [issue], signal)
       const mails: string[] = []
-      for (const { messageId } of await listDeliveries(store.db, edition.id))
-        mails.push(join(outbox, fileNameOf(await readLetter(store.db, messageId))))
-      mailed.push({ subject: edition.subject, page, mails, isNew: deliveries.some(({ isNew }) => isNew) })
+      for (const { messageId } of await listDeliveries(store.db, issue.id))
+        mails.push(join(outbox, fileNameOf(await readMessage(store.db, messageId))))
+      mailed.push({ subject: issue.subject, page, mails, isNew: deliveries.some(({ isNew }) => isNew) })
     }
   }
   await writeArchiveIndex(deps.archive, store.db)

@@ -12,7 +12,7 @@ import { loadConfig, settingsPath } from '../../config/load.ts'
 import { refuseTaken } from '../../config/new-files.ts'
 import { CALLED, errorText, faultText, LeadsheetError } from '../../errors.ts'
 import { openLog } from '../../log.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Check } from '../../upstream/checkup.ts'
 import { VERDICT_COLORS } from '../checks/verdict.ts'
 import { addExamples } from '../command.ts'
@@ -185,7 +185,7 @@ function columns(rows: readonly (readonly [string, string])[]): string[] {
 
 function nextCommands(config: Config, option: string, now: Date) {
   const [report] = schedulesOf(config).filter((schedule) => schedule.report !== null)
-  const due = report && nextSlot(report.timing, now)
+  const due = report && nextScheduledRun(report.timing, now)
   const when = report && due ? `; first report ${localTime(due, report.timing.timeZone)}` : ''
   const [reader = ''] = config.recipients
   return [

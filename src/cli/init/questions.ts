@@ -2,7 +2,7 @@
 import { settingFault } from '../../config/setting-fault.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import { profileText } from '../../probe/profile-text.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Check } from '../../upstream/checkup.ts'
 import { fail } from '../../upstream/checkup.ts'
 import { refuseOpenHttp } from '../../upstream/client/require-https.ts'
@@ -129,7 +129,11 @@ async function askTime(asking: Asking): Promise<Pick<Answers, 'timeZone' | 'sche
   })
   const timing = { expression: schedule.value, timeZone: timeZone.value, holidays: [] }
   const times: string[] = []
-  for (let at = nextSlot(timing, now); at !== null && times.length < TIMES_SHOWN; at = nextSlot(timing, at))
+  for (
+    let at = nextScheduledRun(timing, now);
+    at !== null && times.length < TIMES_SHOWN;
+    at = nextScheduledRun(timing, at)
+  )
     times.push(localTime(at, timeZone.value))
   prompter.say(`  That is ${times.join(', ')} …`)
   return { timeZone, schedule }

@@ -14,13 +14,13 @@ import { listenAddress } from '../../config/web-settings.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { messageId } from '../../mail/message.ts'
-import type { Letter } from '../../model.ts'
+import type { Message } from '../../model.ts'
 import { openAsker } from '../../probe/ask.ts'
 import type { ProbeResult } from '../../probe/probe.ts'
 import { probe } from '../../probe/probe.ts'
 import { redactor } from '../../redaction.ts'
-import { openNoticeLetter } from '../../report/render/notice-letter.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { openNoticeMessage } from '../../report/render/notice-message.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Check } from '../../upstream/checkup.ts'
 import { attempt, checkUpstream, fail, ok, warn } from '../../upstream/checkup.ts'
 import { openSource } from '../../upstream/open.ts'
@@ -119,9 +119,9 @@ export async function sendTestMail(config: Config, to: string, { log, signal }: 
   })
 }
 
-async function composeTestMail(config: Config, to: string, now: Date): Promise<Letter> {
+async function composeTestMail(config: Config, to: string, now: Date): Promise<Message> {
   const { from, replyTo } = requireMail(config)
-  const render = await openNoticeLetter(TEMPLATES, ownFolder(config))
+  const render = await openNoticeMessage(TEMPLATES, ownFolder(config))
   const date = now.toISOString()
   const content = render({
     title: 'This mail got through',
@@ -140,7 +140,7 @@ async function composeTestMail(config: Config, to: string, now: Date): Promise<L
 
 function linesOf(config: Config, now: Date) {
   return schedulesOf(config).flatMap(({ report, timing }) => {
-    const next = nextSlot(timing, now)
+    const next = nextScheduledRun(timing, now)
     if (report === null || next === null) return []
     const [first = 'nobody', ...others] = report.recipients.map(({ address }) => address)
     const whom = others.length === 0 ? first : `${first} and ${others.length} more`

@@ -1,4 +1,4 @@
-/** The page that lists the editions of all reports, the newest first, with what became of each. */
+/** The page that lists the issues of all reports, the newest first, with what became of each. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LeadFilter } from '../../domain/figures.ts'
@@ -6,31 +6,31 @@ import { localDates, tellDates } from '../../domain/period.ts'
 import { leadsText } from '../../report/archive/about.ts'
 import type { IndexLine } from '../../report/archive/pages.ts'
 import type { Db } from '../../store/db/store.ts'
-import { countEditions, type ListedEdition, listEditions } from '../../store/reports/issue-list.ts'
+import { countIssues, type ListedIssue, listIssues } from '../../store/reports/issue-list.ts'
 import { type Archive, archivedPage, writeArchiveFile } from './archive.ts'
 
 /** More would make a page that nobody reads to its end. */
 const LINES_MAX = 1000
 
 /**
- * To be called whenever an edition was kept or its letters went out.
+ * To be called whenever an issue was kept or its messages went out.
  * @returns the path of the page
  * @throws LeadsheetError data_unwritable
  */
 export async function writeArchiveIndex(archive: Archive, db: Db): Promise<string> {
-  const editions = await listEditions(db, null, LINES_MAX)
-  const count = await countEditions(db)
-  const byMonth = Map.groupBy(editions, ({ period }) => monthOf(localDates(period)))
+  const issues = await listIssues(db, null, LINES_MAX)
+  const count = await countIssues(db)
+  const byMonth = Map.groupBy(issues, ({ period }) => monthOf(localDates(period)))
   const months = [...byMonth].map(([name, all]) => ({
     name,
-    editions: all.map((one) => lineOf(archive, one)),
+    issues: all.map((one) => lineOf(archive, one)),
   }))
   return writeArchiveFile(archive, 'index.html', archive.pages.index({ summary: summaryOf(count), months }))
 }
 
-/** What became of an edition: `sent to 12`, `sent to 10 of 12, 2 refused`, `not sent: quiet`. */
-export function editionState({ notSent, letters }: Pick<ListedEdition, 'notSent' | 'letters'>): string {
-  const { total, sent, failed, inDoubt, withdrawn } = letters
+/** What became of an issue: `sent to 12`, `sent to 10 of 12, 2 refused`, `not sent: quiet`. */
+export function issueState({ notSent, messages }: Pick<ListedIssue, 'notSent' | 'messages'>): string {
+  const { total, sent, failed, inDoubt, withdrawn } = messages
   if (total === 0) return notSent === null ? 'looked at, not sent' : `not sent: ${notSent}`
   if (sent === total) return `sent to ${total}`
   const waiting = total - sent - failed - inDoubt - withdrawn
@@ -43,23 +43,23 @@ export function editionState({ notSent, letters }: Pick<ListedEdition, 'notSent'
   return `sent to ${sent} of ${total}, ${rest.join(', ')}`
 }
 
-/** Which leads an edition is about; null for all that its report is about. */
+/** Which leads an issue is about; null for all that its report is about. */
 export function variantText(variant: string): string | null {
   if (variant === '') return null
   const filter: LeadFilter = JSON.parse(variant)
   return leadsText(filter)
 }
 
-function lineOf(archive: Archive, edition: ListedEdition): IndexLine {
-  const { report, period, variant, subject, letters } = edition
-  const page = archivedPage(edition)
+function lineOf(archive: Archive, issue: ListedIssue): IndexLine {
+  const { report, period, variant, subject, messages } = issue
+  const page = archivedPage(issue)
   const scope = variantText(variant)
   return {
     href: existsSync(join(archive.folder, page)) ? page : null,
     subject,
     about: [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · '),
-    state: editionState(edition),
-    tone: letters.failed + letters.inDoubt > 0 ? 'bad' : letters.sent > 0 ? 'good' : 'about',
+    state: issueState(issue),
+    tone: messages.failed + messages.inDoubt > 0 ? 'bad' : messages.sent > 0 ? 'good' : 'about',
   }
 }
 
@@ -72,7 +72,7 @@ function monthOf(dates: string): string {
 function summaryOf(count: number): string {
   if (count === 0) return 'None has been made yet.'
   if (count > LINES_MAX) {
-    return `${count.toLocaleString('en')} editions; the newest ${LINES_MAX.toLocaleString('en')} are listed here, all of them are in the folders beside this page.`
+    return `${count.toLocaleString('en')} issues; the newest ${LINES_MAX.toLocaleString('en')} are listed here, all of them are in the folders beside this page.`
   }
-  return count === 1 ? 'One edition.' : `${count} editions, the newest first.`
+  return count === 1 ? 'One issue.' : `${count} issues, the newest first.`
 }

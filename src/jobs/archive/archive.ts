@@ -1,6 +1,6 @@
 /**
- * The archive: a folder an edition, with its mail as everybody sees it and how each figure is made (index.html), its
- * text, its figures as JSON and its attachments; and a page that lists all editions. Plain files that need nothing but
+ * The archive: a folder an issue, with its mail as everybody sees it and how each figure is made (index.html), its
+ * text, its figures as JSON and its attachments; and a page that lists all issues. Plain files that need nothing but
  * a browser.
  */
 import { createHash } from 'node:crypto'
@@ -9,7 +9,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path'
 import { localDates } from '../../domain/period.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
-import type { Instant, LetterFile, Period, Rendered } from '../../model.ts'
+import type { Instant, MessageFile, Period, Rendered } from '../../model.ts'
 import type { AboutView, ArchivePages, NavView } from '../../report/archive/pages.ts'
 
 export interface Archive {
@@ -17,8 +17,8 @@ export interface Archive {
   readonly pages: ArchivePages
 }
 
-/** An edition as it goes into the archive. */
-export interface ArchivedEdition extends Rendered {
+/** An issue as it goes into the archive. */
+export interface ArchivedIssue extends Rendered {
   readonly report: string
   readonly period: Period
   /** Which leads it is about; empty for all. Only compared. */
@@ -26,7 +26,7 @@ export interface ArchivedEdition extends Rendered {
   readonly renderedAt: Instant
   readonly figures: object
   /** The pictures of its mail, and every attachment made of it. */
-  readonly files: readonly LetterFile[]
+  readonly files: readonly MessageFile[]
   readonly about: Omit<AboutView, 'files'>
 }
 
@@ -36,20 +36,20 @@ const FIGURES = 'figures.json'
 const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
 
 /**
- * Keeps an edition, in the place of an earlier one; whole or not at all.
+ * Keeps an issue, in the place of an earlier one; whole or not at all.
  * @returns the path of its page
  * @throws LeadsheetError data_unwritable
  */
-export async function archiveEdition(archive: Archive, edition: ArchivedEdition): Promise<string> {
-  const report = join(archive.folder, edition.report)
-  const name = folderNameOf(edition)
+export async function archiveIssue(archive: Archive, issue: ArchivedIssue): Promise<string> {
+  const report = join(archive.folder, issue.report)
+  const name = folderNameOf(issue)
   const page = join(report, name, PAGE)
   await writable(page, async () => {
     await mkdir(report, { recursive: true })
     const others = await listSeries(report, name)
     const series = [...new Set([...others, name])].sort()
-    const navOf = (folder: string) => navIn(series, edition.report, folder)
-    await replaceFolder(join(report, name), contentsOf(archive.pages, edition, navOf(name)))
+    const navOf = (folder: string) => navIn(series, issue.report, folder)
+    await replaceFolder(join(report, name), contentsOf(archive.pages, issue, navOf(name)))
     const at = series.indexOf(name)
     for (const folder of [series[at - 1], series[at + 1]].filter((each) => each !== undefined)) {
       const file = join(report, folder, PAGE)
@@ -73,29 +73,29 @@ export async function writeArchiveFile(archive: Archive, name: string, content: 
   return file
 }
 
-/** The page of an edition, from the folder of the archive; it may not be there. */
-export function archivedPage(edition: Pick<ArchivedEdition, 'report' | 'period' | 'variant'>): string {
-  return join(edition.report, folderNameOf(edition), PAGE)
+/** The page of an issue, from the folder of the archive; it may not be there. */
+export function archivedPage(issue: Pick<ArchivedIssue, 'report' | 'period' | 'variant'>): string {
+  return join(issue.report, folderNameOf(issue), PAGE)
 }
 
-/** Whether its folder is there, and not one of an earlier edition in whose place it came. */
+/** Whether its folder is there, and not one of an earlier issue in whose place it came. */
 export async function isArchived(
   { folder }: Pick<Archive, 'folder'>,
-  edition: Pick<ArchivedEdition, 'report' | 'period' | 'variant' | 'renderedAt'>,
+  issue: Pick<ArchivedIssue, 'report' | 'period' | 'variant' | 'renderedAt'>,
 ): Promise<boolean> {
-  const page = join(folder, archivedPage(edition))
+  const page = join(folder, archivedPage(issue))
   const figures = join(dirname(page), FIGURES)
   if (!existsSync(page) || !existsSync(figures)) return false
-  return (await readFile(figures, 'utf8')).includes(`"renderedAt":${JSON.stringify(edition.renderedAt)}`)
+  return (await readFile(figures, 'utf8')).includes(`"renderedAt":${JSON.stringify(issue.renderedAt)}`)
 }
 
-function folderNameOf({ period, variant }: Pick<ArchivedEdition, 'period' | 'variant'>): string {
+function folderNameOf({ period, variant }: Pick<ArchivedIssue, 'period' | 'variant'>): string {
   const dates = localDates(period)
   if (variant === '') return dates
   return `${dates}-${createHash('sha256').update(variant).digest('hex').slice(0, 8)}`
 }
 
-/** The folders of a report's editions that are about the same leads. */
+/** The folders of a report's issues that are about the same leads. */
 async function listSeries(report: string, name: string): Promise<string[]> {
   const mark = markOf(name)
   const entries = await readdir(report)
@@ -124,17 +124,17 @@ function datesOf(folder: string): string {
 
 function contentsOf(
   pages: ArchivePages,
-  edition: ArchivedEdition,
+  issue: ArchivedIssue,
   nav: NavView,
 ): ReadonlyMap<string, string | Uint8Array> {
-  const { report, period, subject, html, text, renderedAt, figures, files, about } = edition
+  const { report, period, subject, html, text, renderedAt, figures, files, about } = issue
   const attached = files.filter(({ cid }) => cid === null)
   const names = ['mail.txt', FIGURES, ...attached.map((file) => file.name)]
   return new Map<string, string | Uint8Array>([
     ['mail.txt', text],
     [FIGURES, `${JSON.stringify({ report, period, subject, renderedAt, figures })}\n`],
     ...attached.map(({ name, content }) => [name, content] as const),
-    [PAGE, pages.edition({ html, files }, nav, { ...about, files: names })],
+    [PAGE, pages.issue({ html, files }, nav, { ...about, files: names })],
   ])
 }
 

@@ -1,4 +1,4 @@
-/** How each figure of an edition is made, by what was known when it was: what its page in the archive shows. */
+/** How each figure of an issue is made, by what was known when it was: what its page in the archive shows. */
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
 import type { ExplainedFigure } from '../../report/archive/about.ts'
@@ -10,7 +10,7 @@ import { explainReportQuery } from '../../store/queries/report-query.ts'
  * @param request by which the figures were read
  * @param readAt when that was
  */
-export function explainEdition(
+export function explainIssue(
   request: ReportRequest,
   figures: ReportFigures,
   readAt: Instant,

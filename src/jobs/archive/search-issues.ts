@@ -1,21 +1,21 @@
 /**
- * What somebody types to find editions: words, addresses, numbers as they were written, and dates. A date is looked for
+ * What somebody types to find issues: words, addresses, numbers as they were written, and dates. A date is looked for
  * in the periods, on the clock of each report.
  */
 import { periodBetween } from '../../domain/period.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
 import { DAY_MS, dateOf, firstOfMonth } from '../../schedule/calendar.ts'
 import type { Db } from '../../store/db/store.ts'
-import { type ListedEdition, listEditionsOf } from '../../store/reports/issue-list.ts'
+import { type ListedIssue, listIssuesOf } from '../../store/reports/issue-list.ts'
 import {
-  type EditionQuestion,
-  type EditionTerm,
-  findEditions,
-  listEditionZones,
-  readEditionTexts,
+  findIssues,
+  type IssueQuestion,
+  type IssueTerm,
+  listIssueZones,
+  readIssueTexts,
 } from '../../store/reports/issue-search.ts'
 
-export interface EditionWish extends Omit<EditionQuestion, 'terms'> {
+export interface IssueWish extends Omit<IssueQuestion, 'terms'> {
   /** As typed; nothing for all. */
   readonly text: string
 }
@@ -29,24 +29,24 @@ const EXCERPT_AFTER = 80
 const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
 
 /** The newest first. */
-export async function searchEditions(
+export async function searchIssues(
   db: Db,
-  { text, ...wish }: EditionWish,
+  { text, ...wish }: IssueWish,
   limit: number,
-): Promise<ListedEdition[]> {
+): Promise<ListedIssue[]> {
   const words = wordsIn(text)
-  const zones = words.some((each) => DATE.test(each)) ? await listEditionZones(db) : []
-  const terms = words.map((each): EditionTerm => {
+  const zones = words.some((each) => DATE.test(each)) ? await listIssueZones(db) : []
+  const terms = words.map((each): IssueTerm => {
     const days = datesIn(each)
     return days === null ? { words: each } : { days: zones.map((zone) => periodBetween(...days, zone)) }
   })
-  return listEditionsOf(db, await findEditions(db, { ...wish, terms }, limit))
+  return listIssuesOf(db, await findIssues(db, { ...wish, terms }, limit))
 }
 
 /** Where a text holds what was typed: every second part is what was found, and the first is before it. */
 export type Excerpt = readonly string[]
 
-/** Of those of these editions whose text holds any of it, where it first does. */
+/** Of those of these issues whose text holds any of it, where it first does. */
 export async function findExcerpts(
   db: Db,
   ids: readonly string[],
@@ -55,11 +55,11 @@ export async function findExcerpts(
   const words = wordsIn(text).filter((each) => !DATE.test(each))
   if (words.length === 0) return new Map()
   const pattern = new RegExp(`(${words.map(patternOf).join('|')})`, 'giu')
-  const texts = await readEditionTexts(db, ids)
+  const texts = await readIssueTexts(db, ids)
   return new Map([...texts].flatMap(([id, each]) => excerptOf(each, pattern).map((found) => [id, found])))
 }
 
-/** As the index takes a phrase: whatever is neither letter nor digit stands for all that is neither. */
+/** As the index takes a phrase: whatever is neither message nor digit stands for all that is neither. */
 function patternOf(word: string): string {
   const tokens = word.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== '')
   return `(?<![\\p{L}\\p{N}])${tokens.join('[^\\p{L}\\p{N}]+')}`
@@ -76,7 +76,7 @@ function excerptOf(text: string, pattern: RegExp): Excerpt[] {
   return [`${from > 0 ? '…' : ''}${cut}${end < 0 ? '' : '…'}`.split(pattern)]
 }
 
-/** What stands between spaces, or between quotation marks; without what has neither letter nor digit. */
+/** What stands between spaces, or between quotation marks; without what has neither message nor digit. */
 export function wordsIn(text: string): string[] {
   const found = oneLine(text.slice(0, TEXT_MAX), TEXT_MAX).matchAll(/"([^"]*)"?|[^\s"]+/g)
   return [...found]

@@ -1,7 +1,7 @@
 /** Whether each resource is read often enough: by the due times of the sync, and by the day at the least. */
 import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import { findDoubtfulTimes, tellDoubtful } from '../../store/leads/doubtful-time.ts'
 import { findLastReading, type Reading, type Resource } from '../../store/sync/last-read.ts'
@@ -83,10 +83,10 @@ function isFresh({ asOf, endedAt }: Reading, timing: Timing | null, now: Date): 
 /** How many due times have come since and had time to be looked after; as many as matter. */
 function countDue(timing: Timing, since: Date, now: Date): number {
   let count = 0
-  let slot = nextSlot(timing, since)
-  while (slot !== null && slot.getTime() + LATE_MS <= now.getTime() && count < MISSED_MAX) {
+  let dueAt = nextScheduledRun(timing, since)
+  while (dueAt !== null && dueAt.getTime() + LATE_MS <= now.getTime() && count < MISSED_MAX) {
     count++
-    slot = nextSlot(timing, slot)
+    dueAt = nextScheduledRun(timing, dueAt)
   }
   return count
 }

@@ -34,7 +34,7 @@ export type Subject =
   | 'upstream'
   | 'events'
   | 'schedules'
-  | 'letters'
+  | 'messages'
   | 'notices'
   | 'held records'
   | 'disk'

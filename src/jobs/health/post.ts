@@ -1,4 +1,4 @@
-/** Whether letters leave the house, and what operators have been told of. */
+/** Whether messages leave the house, and what operators have been told of. */
 import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { counted } from '../../report/words/numbers.ts'
@@ -7,9 +7,9 @@ import type { Db } from '../../store/db/store.ts'
 import { countHeldRows, countHeldSince } from '../../store/leads/quarantined-record.ts'
 import {
   countWaiting,
-  type LetterTrouble,
   listInDoubt,
   listRefused,
+  type MessageTrouble,
 } from '../../store/outbox/delivery-problems.ts'
 import { listMailOutages } from '../../store/outbox/smtp-circuit.ts'
 import { ok, warn } from '../../upstream/checkup.ts'
@@ -30,40 +30,40 @@ const FOUND_ELSEWHERE: readonly string[] = [
   'log_large',
   'snapshot_old',
   'mail_away',
-  'letters_waiting',
-  'letters_failed',
-  'letters_in_doubt',
+  'messages_waiting',
+  'messages_failed',
+  'messages_in_doubt',
   'events_stopped',
   'events_waiting',
   'events_failing',
 ] satisfies readonly Reason[]
 
 /** @param known troubles of which an operator has said that they know */
-export async function checkLetters(db: Db, known: readonly Notice[], now: Date): Promise<HealthCheck> {
-  const { letters, since } = await countWaiting(db)
+export async function checkMessages(db: Db, known: readonly Notice[], now: Date): Promise<HealthCheck> {
+  const { messages, since } = await countWaiting(db)
   const weekAgo = minutesBefore(now, WEEK_MINUTES)
-  const refused = countNews(await listRefused(db, weekAgo), 'letters_failed', known)
-  const doubted = countNews(await listInDoubt(db, weekAgo), 'letters_in_doubt', known)
-  const waiting = tellWaiting(letters, since, now)
+  const refused = countNews(await listRefused(db, weekAgo), 'messages_failed', known)
+  const doubted = countNews(await listInDoubt(db, weekAgo), 'messages_in_doubt', known)
+  const waiting = tellWaiting(messages, since, now)
   const isAway = (await listMailOutages(db)).length > 0
   const isLate = since !== null && since < minutesBefore(now, PUT_OFF_MINUTES)
   const faults = [
     isAway ? 'the mail server cannot be reached or does not let us in' : null,
     isAway || isLate ? waiting : null,
-    refused ? `${counted(refused, 'letter')} of the last week refused or given up` : null,
-    doubted ? `${counted(doubted, 'letter')} of the last week in doubt` : null,
+    refused ? `${counted(refused, 'message')} of the last week refused or given up` : null,
+    doubted ? `${counted(doubted, 'message')} of the last week in doubt` : null,
   ].filter((fault) => fault !== null)
-  if (faults.length === 0) return ok('letters', waiting)
+  if (faults.length === 0) return ok('messages', waiting)
   return warn(
-    'letters',
+    'messages',
     faults.join('; '),
     `${shellCommand('deliveries')} tells what the mail server said, and ${shellCommand('doctor')} tries it`,
   )
 }
 
-/** A letter that meets the same fate later is news again. */
-function countNews(groups: readonly LetterTrouble[], reason: Reason, known: readonly Notice[]): number {
-  const isKnown = (group: LetterTrouble) =>
+/** A message that meets the same fate later is news again. */
+function countNews(groups: readonly MessageTrouble[], reason: Reason, known: readonly Notice[]): number {
+  const isKnown = (group: MessageTrouble) =>
     known.some(
       (notice) =>
         notice.reason === reason &&
@@ -71,15 +71,15 @@ function countNews(groups: readonly LetterTrouble[], reason: Reason, known: read
         notice.acknowledgedAt !== null &&
         notice.acknowledgedAt >= group.last,
     )
-  return groups.reduce((sum, group) => sum + (isKnown(group) ? 0 : group.letters), 0)
+  return groups.reduce((sum, group) => sum + (isKnown(group) ? 0 : group.messages), 0)
 }
 
-function tellWaiting(letters: number, since: Instant | null, now: Date): string {
+function tellWaiting(messages: number, since: Instant | null, now: Date): string {
   if (since === null) return 'none waits'
   const span = tellSpan(now.getTime() - Date.parse(since))
-  return letters === 1
-    ? `1 letter waits, for ${span}`
-    : `${counted(letters, 'letter')} wait, the oldest for ${span}`
+  return messages === 1
+    ? `1 message waits, for ${span}`
+    : `${counted(messages, 'message')} wait, the oldest for ${span}`
 }
 
 export interface OpenNotices {

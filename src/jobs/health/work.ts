@@ -1,9 +1,9 @@
 /** Whether the daemon lives, and looks after its schedules. */
 import { shellCommand } from '../../errors.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Db } from '../../store/db/store.ts'
 import { wasLeft } from '../../store/schedule/lease.ts'
-import { findLastSlot, listOpenSlots } from '../../store/schedule/scheduled-run.ts'
+import { findLastScheduledRun, listOpenScheduledRuns } from '../../store/schedule/scheduled-run.ts'
 import { findLastSpan } from '../../store/schedule/uptime.ts'
 import { fail, ok, warn } from '../../upstream/checkup.ts'
 import { LATE_MS, type ScheduleSettings, tellInstant } from '../schedule/schedule.ts'
@@ -50,8 +50,8 @@ export async function checkSchedules(
   for (const schedule of schedules) {
     const late = await findLate(db, schedule, now)
     if (late !== null) behind.push(`${called(schedule)} since ${tellInstant(late.toISOString())}`)
-    const last = await findLastSlot(db, schedule.name, now.toISOString())
-    if (last?.state === 'held') held.push(`${called(schedule)} of ${tellInstant(last.slot)}`)
+    const last = await findLastScheduledRun(db, schedule.name, now.toISOString())
+    if (last?.state === 'held') held.push(`${called(schedule)} of ${tellInstant(last.due_at)}`)
   }
   const hint = `${shellCommand('schedule')} shows what is due, and ${shellCommand('status')} what runs and what waits`
   if (behind.length > 0) return fail('schedules', `not begun: ${behind.join(', ')}`, hint)
@@ -70,14 +70,14 @@ function called({ name }: ScheduleSettings): string {
 /** The first due time that nobody has noted, or that was noted and has waited for too long to be begun. */
 async function findLate(db: Db, { name, timing }: ScheduleSettings, now: Date): Promise<Date | null> {
   const at = now.toISOString()
-  const last = await findLastSlot(db, name, at)
+  const last = await findLastScheduledRun(db, name, at)
   if (last === undefined) return null
-  const next = nextSlot(timing, new Date(last.slot))
+  const next = nextScheduledRun(timing, new Date(last.due_at))
   const late = minutesBefore(now, REPORT_LATE_MINUTES)
-  const waiting = (await listOpenSlots(db, name, at)).find(
+  const waiting = (await listOpenScheduledRuns(db, name, at)).find(
     // What the upstream or the gate has put off is not behind before its time.
-    ({ state, slot, not_before }) => state === 'due' && (not_before ?? slot) <= late,
+    ({ state, due_at, not_before }) => state === 'due' && (not_before ?? due_at) <= late,
   )
-  if (waiting !== undefined) return new Date(waiting.slot)
+  if (waiting !== undefined) return new Date(waiting.due_at)
   return next !== null && next.getTime() + LATE_MS <= now.getTime() ? next : null
 }

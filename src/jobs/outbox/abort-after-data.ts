@@ -1,14 +1,14 @@
-/** When to break off a letter that is under way: at once while nothing of it has left, else only after some time. */
+/** When to break off a message that is under way: at once while nothing of it has left, else only after some time. */
 
 export interface StopSignal {
   readonly signal: AbortSignal
-  /** From now on the letter leaves. */
+  /** From now on the message leaves. */
   leaves(): void
-  /** The letter is done with. */
+  /** The message is done with. */
   end(): void
 }
 
-/** @param patienceMs how long the answer to a letter that has left is waited for once all is to stop */
+/** @param patienceMs how long the answer to a message that has left is waited for once all is to stop */
 export function createStopSignal(stop: AbortSignal, patienceMs: number): StopSignal {
   const broken = new AbortController()
   let hasLeft = false

@@ -1,4 +1,4 @@
-/** What becomes of a letter that could not be handed over, and of the server that could not be talked to: pure. */
+/** What becomes of a message that could not be handed over, and of the server that could not be talked to: pure. */
 import type { InDoubtPolicy } from '../../domain/choices.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import type { Instant } from '../../model.ts'
@@ -11,7 +11,7 @@ const HOUR_MINUTES = 60
 const RETRY_MINUTES = [1, 5, 15, HOUR_MINUTES] as const
 /** A wait is up to so much longer or shorter, so that many who wait do not come back at once. */
 const JITTER = 0.2
-/** A letter that is put off for so long, or so often, has failed. */
+/** A message that is put off for so long, or so often, has failed. */
 const PUT_OFF_HOURS = 48
 const ATTEMPTS_MAX = 24
 
@@ -21,7 +21,7 @@ export interface Drawn {
   readonly random: number
 }
 
-/** How often a letter may be in doubt before it is left to a person. */
+/** How often a message may be in doubt before it is left to a person. */
 export function doubtsMaxOf(inDoubt: InDoubtPolicy): number {
   return inDoubt === 'hold' ? 1 : DOUBTS_MAX
 }
@@ -48,7 +48,7 @@ export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
 }
 
 /**
- * The step of a letter that an attempt has failed with. Where the server is to blame it is as if there had been none;
+ * The step of a message that an attempt has failed with. Where the server is to blame it is as if there had been none;
  * but one that made the server end the session goes behind all that wait.
  */
 export function afterFailure(
@@ -60,7 +60,7 @@ export function afterFailure(
   const at = drawn.now.toISOString()
   const said = { at, replyCode: failed.replyCode, response: failed.said }
   if (failed.concerns === 'server') {
-    return { state: 'pending', at, isNoAttempt: true, ...(failed.isInLetter ? { nextAttemptAt: at } : {}) }
+    return { state: 'pending', at, isNoAttempt: true, ...(failed.isInMessage ? { nextAttemptAt: at } : {}) }
   }
   const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
   if (failed.kind === 'unknown') {
@@ -68,7 +68,7 @@ export function afterFailure(
     return { ...said, state: 'in_doubt', nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
-  // A connection that is lost may be the server's fault: the letter is not given up for it, but told of.
+  // A connection that is lost may be the server's fault: the message is not given up for it, but told of.
   const reason = failed.replyCode === null ? null : reasonToGiveUp(one, drawn.now)
   if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isPutOff: true }
   return { ...said, state: 'failed', nextAttemptAt: null, response: `${reason}: ${failed.said}` }

@@ -1,10 +1,10 @@
-/** The letter of an edition to one recipient. */
+/** The message of an issue to one recipient. */
 
 import type { LinkSubject } from '../../mail/link-token.ts'
 import { messageId } from '../../mail/message.ts'
-import type { Letter, LetterFile, Rendered, Unsubscribe } from '../../model.ts'
+import type { Message, MessageFile, Rendered, Unsubscribe } from '../../model.ts'
 import type { Store } from '../../store/db/store.ts'
-import type { Edition } from '../../store/reports/issue.ts'
+import type { Issue } from '../../store/reports/issue.ts'
 
 /** Who it comes from, and where answers go. */
 export interface Sender {
@@ -19,24 +19,24 @@ export interface Sender {
 }
 
 /** What it says. */
-export interface LetterContent extends Rendered {
+export interface MessageContent extends Rendered {
   /** Of the words (BCP 47). */
   readonly lang: string
-  readonly files: readonly LetterFile[]
+  readonly files: readonly MessageFile[]
 }
 
-/** @param revision 0; any other makes another letter of the same edition to the same recipient */
-export function letterFor(
+/** @param revision 0; any other makes another message of the same issue to the same recipient */
+export function messageFor(
   store: Pick<Store, 'installationId'>,
-  edition: Pick<Edition, 'report' | 'period' | 'renderedAt'>,
+  issue: Pick<Issue, 'report' | 'period' | 'renderedAt'>,
   to: { readonly address: string; readonly name: string | null },
-  content: LetterContent,
+  content: MessageContent,
   sender: Sender,
   revision = 0,
-): Letter {
+): Message {
   const { from, replyTo } = sender
   const { subject, html, text, lang, files } = content
-  const { report, period, renderedAt: date } = edition
+  const { report, period, renderedAt: date } = issue
   const { installationId } = store
   const id = messageId({ installationId, report, period, recipient: to.address, revision, from })
   return {
@@ -56,7 +56,7 @@ export function letterFor(
   }
 }
 
-/** The ways out that a letter to an address names. */
+/** The ways out that a message to an address names. */
 export function unsubscribeFor(
   { unsubscribe: { mailto, pageOf } }: Pick<Sender, 'unsubscribe'>,
   report: string,

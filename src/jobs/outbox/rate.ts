@@ -1,4 +1,4 @@
-/** How fast letters go, and requests for leads that events told of: so many in a time at most. */
+/** How fast messages go, and requests for leads that events told of: so many in a time at most. */
 
 const MINUTE_MS = 60_000
 

@@ -1,5 +1,5 @@
 /**
- * Who sends letters, and how: one after the other, under a lease, so that what a killed process had in hand is known.
+ * Who sends messages, and how: one after the other, under a lease, so that what a killed process had in hand is known.
  * With a store in a file one process sends at a time; with PostgreSQL several do, each what it has in hand.
  */
 import { randomUUID } from 'node:crypto'
@@ -33,11 +33,11 @@ export interface DeliverDeps extends HandOverDeps {
 
 export interface Sender extends AsyncDisposable {
   readonly lease: Lease
-  /** Letters in a row in whose midst the connection was lost. */
+  /** Messages in a row in whose midst the connection was lost. */
   lostInRow: number
 }
 
-/** Connections lost in the midst of so many letters in a row are put down to the server. */
+/** Connections lost in the midst of so many messages in a row are put down to the server. */
 const LOST_IN_ROW = 2
 
 /**
@@ -52,7 +52,7 @@ export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
   if (lease === null) return null
   const sender = { lease, lostInRow: 0, [Symbol.asyncDispose]: lease.release }
   try {
-    await recoverLetters(deps)
+    await recoverMessages(deps)
   } catch (thrown) {
     await lease.release()
     throw thrown
@@ -65,7 +65,7 @@ function leaseName({ place }: Store): string {
 }
 
 /** Of senders that are gone. */
-export async function recoverLetters({
+export async function recoverMessages({
   store,
   now,
   policy,
@@ -75,21 +75,21 @@ export async function recoverLetters({
 
 export interface SendOptions {
   readonly signal: AbortSignal
-  /** Ends then; with null it waits until each letter may go. */
+  /** Ends then; with null it waits until each message may go. */
   readonly until: Date | null
 }
 
-/** A server that cannot be talked to ends it: the other letters would only meet the same. */
+/** A server that cannot be talked to ends it: the other messages would only meet the same. */
 export async function sendAll(
   deps: DeliverDeps,
   sender: Sender,
-  letters: readonly Delivery[],
+  messages: readonly Delivery[],
   options: SendOptions,
 ): Promise<void> {
   const outages = await listMailOutages(deps.store.db)
   const signal = AbortSignal.any([options.signal, sender.lease.lost])
   let isOver = outages.length === 0
-  for (const one of letters) {
+  for (const one of messages) {
     if (!(await waitForTurn(deps, { ...options, signal }))) return
     const end = await handOver(deps, sender.lease, one, signal)
     if (signal.aborted) return
@@ -139,5 +139,5 @@ async function noteOutage(
   })
   if (!isNew) return
   const { failures, nextAttemptAt } = outage
-  log.warn({ server: transport.name, failures, nextAttemptAt }, `no letter can be sent: ${failed.said}`)
+  log.warn({ server: transport.name, failures, nextAttemptAt }, `no message can be sent: ${failed.said}`)
 }

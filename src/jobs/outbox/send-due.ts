@@ -1,14 +1,14 @@
 /**
- * Delivery: one letter a recipient, each step in the ledger before it is taken. A letter that was sent is never sent
+ * Delivery: one message a recipient, each step in the ledger before it is taken. A message that was sent is never sent
  * again; one that may have arrived is sent once more under the same Message-ID, or left to a person.
  */
-import type { Letter } from '../../model.ts'
+import type { Message } from '../../model.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'
 import { findMailOutage } from '../../store/outbox/smtp-circuit.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'
 import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch.ts'
 
-/** What became of a letter. */
+/** What became of a message. */
 export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
@@ -19,24 +19,24 @@ export interface DeliverySummary {
 
 /** So that whatever else is to be done gets its turn. */
 const BATCH_MS = 60_000
-const BATCH_LETTERS = 1_000
+const BATCH_MESSAGES = 1_000
 
 /**
- * Sends what is not sent of these editions, whatever the time since the last attempt; where another process is
+ * Sends what is not sent of these issues, whatever the time since the last attempt; where another process is
  * sending, that one does it when their time comes.
- * @param only the Message-IDs of the letters that are meant; all of them unless given
- * @returns those letters, edition by edition
+ * @param only the Message-IDs of the messages that are meant; all of them unless given
+ * @returns those messages, issue by issue
  * @throws LeadsheetError job_busy where another process has taken over meanwhile
  */
-export async function deliverEditions(
+export async function deliverIssues(
   deps: DeliverDeps,
-  editions: readonly { readonly id: string }[],
+  issues: readonly { readonly id: string }[],
   signal: AbortSignal,
   only?: ReadonlySet<string>,
 ): Promise<DeliverySummary[]> {
   const list = async (): Promise<Delivery[]> => {
     const lists: Delivery[] = []
-    for (const { id } of editions) lists.push(...(await listDeliveries(deps.store.db, id)))
+    for (const { id } of issues) lists.push(...(await listDeliveries(deps.store.db, id)))
     return only === undefined ? lists : lists.filter(({ messageId }) => only.has(messageId))
   }
   const before = new Map((await list()).map((one) => [one.messageId, one.state]))
@@ -55,7 +55,7 @@ export async function deliverEditions(
 }
 
 /**
- * Sends the letters of whatever edition whose next attempt is due, for a minute at most; nothing while the server is
+ * Sends the messages of whatever issue whose next attempt is due, for a minute at most; nothing while the server is
  * not to be tried yet, or another process sends.
  * @returns whether there were any
  */
@@ -70,18 +70,18 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   const until = new Date(from.getTime() + BATCH_MS)
   return whileSender(deps, async (sender) => {
     if (isAway) return
-    const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_LETTERS)
+    const due = await listWaiting(db, dueTimesAt(deps.now()), BATCH_MESSAGES)
     await sendAll(deps, sender, due, { signal, until })
   })
 }
 
-/** Sends a letter to somebody who wants to look at it: outside the ledger, and said in the subject. */
+/** Sends a message to somebody who wants to look at it: outside the ledger, and said in the subject. */
 export async function sendTest(
   { transport }: Pick<DeliverDeps, 'transport'>,
-  letter: Letter,
+  message: Message,
   signal: AbortSignal,
 ): Promise<string> {
-  const { response } = await transport.send({ ...letter, subject: `[Test] ${letter.subject}` }, { signal })
+  const { response } = await transport.send({ ...message, subject: `[Test] ${message.subject}` }, { signal })
   return response
 }
 

@@ -1,5 +1,5 @@
 /**
- * One letter handed over, each step in the ledger before it is taken, so that a crash at any moment leaves what is known.
+ * One message handed over, each step in the ledger before it is taken, so that a crash at any moment leaves what is known.
  */
 import type { InDoubtPolicy } from '../../domain/choices.ts'
 import { errorText } from '../../errors.ts'
@@ -8,7 +8,7 @@ import { type FailedSend, failedSendOf } from '../../mail/smtp-failure.ts'
 import type { Transport } from '../../mail/transport.ts'
 import type { Store } from '../../store/db/store.ts'
 import { type Delivery, type DeliveryMove, moveDelivery, takeInHand } from '../../store/outbox/delivery.ts'
-import { readLetter } from '../../store/outbox/message.ts'
+import { readMessage } from '../../store/outbox/message.ts'
 import { withdrawIfUnwanted } from '../../store/outbox/message-cancel.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { createStopSignal } from './abort-after-data.ts'
@@ -22,7 +22,7 @@ export interface HandOverDeps {
   readonly policy: { readonly inDoubt: InDoubtPolicy }
 }
 
-/** How long the answer to a letter that has left is waited for when all is to stop: without it nobody knows. */
+/** How long the answer to a message that has left is waited for when all is to stop: without it nobody knows. */
 const ANSWER_MS = 5_000
 
 /**
@@ -54,18 +54,18 @@ export async function handOver(
   let report: string | undefined
   let response: string
   try {
-    const letter = await readLetter(deps.store.db, messageId)
-    report = letter.report
+    const message = await readMessage(deps.store.db, messageId)
+    report = message.report
     const onData = async (): Promise<void> => {
       stop.leaves()
       if (!(await move(['sending'], { state: 'data' }))) throw new Error(`${messageId} is sent no more`)
     }
-    response = (await deps.transport.send(letter, { signal: stop.signal, onData })).response
+    response = (await deps.transport.send(message, { signal: stop.signal, onData })).response
   } catch (thrown) {
     const drawn = { now: deps.now(), random: Math.random() }
     const failed = failedSendOf(thrown)
     if (failed === null) {
-      // No fault of the server; but the letters behind this one are not to wait for it.
+      // No fault of the server; but the messages behind this one are not to wait for it.
       const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
       await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
       throw thrown
@@ -80,7 +80,7 @@ export async function handOver(
   } finally {
     stop.end()
   }
-  // Not inside the try: a store that fails here says nothing about the letter, which has been taken.
+  // Not inside the try: a store that fails here says nothing about the message, which has been taken.
   const replyCode = replyCodeIn(response)
   await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
   deps.log.info({ recipient, report, response }, 'mail sent')

@@ -1,7 +1,7 @@
-/** What recipients and operators wish of a report, done: from now on, and for letters that still wait. */
+/** What recipients and operators wish of a report, done: from now on, and for messages that still wait. */
 import type { Wish } from '../../report/preferences/page.ts'
 import type { Store } from '../../store/db/store.ts'
-import { withdrawLetters } from '../../store/outbox/message-cancel.ts'
+import { withdrawMessages } from '../../store/outbox/message-cancel.ts'
 import {
   findSubscription,
   type Subscription,
@@ -19,7 +19,7 @@ export interface ChangedSubscription {
   readonly subscription: Subscription
   /** False where the wish could not be done, since they had unsubscribed. */
   readonly isFit: boolean
-  /** Letters that waited and now never go out. */
+  /** Messages that waited and now never go out. */
   readonly withdrawn: number
 }
 
@@ -56,7 +56,7 @@ export async function changeSubscription(
     const { report } = key
     const subscription = { address, report, ...wished, changedAt: at, changedBy: by, reason }
     await saveSubscription(trx, subscription)
-    const withdrawn = wished.state === 'active' ? 0 : await withdrawLetters(trx, key, at)
+    const withdrawn = wished.state === 'active' ? 0 : await withdrawMessages(trx, key, at)
     return { subscription, isFit, withdrawn }
   })
   await copyPreferences(store)

@@ -1,8 +1,8 @@
-/** The lists and the trend of an edition as files to go with its mails. The same figures and reader give the same bytes. */
+/** The lists and the trend of an issue as files to go with its mails. The same figures and reader give the same bytes. */
 import { ATTACHED_LISTS } from '../../domain/choices.ts'
 import { localDates } from '../../domain/period.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { LetterFile } from '../../model.ts'
+import type { MessageFile } from '../../model.ts'
 import type { ListTable } from '../../report/blocks/list-table.ts'
 import { composeList, type ListedFigures, type ListOptions } from '../../report/lists.ts'
 import type { Voice } from '../../report/words/locale-context.ts'
@@ -20,15 +20,15 @@ const WIDTH = { least: 8, most: 48, gap: 2 } as const
 /** A file to go with a mail, and what of the report it holds: a list, a query of its own, or `charts`. */
 export interface Attachment {
   readonly of: string
-  readonly file: LetterFile
+  readonly file: MessageFile
 }
 
 export interface AttachmentRequest extends ListOptions {
   /** Name of the report, for those of the files. */
   readonly report: string
   readonly figures: ListedFigures
-  /** The pictures of the edition, by the names of their files. */
-  readonly charts: readonly Pick<LetterFile, 'name' | 'content'>[]
+  /** The pictures of the issue, by the names of their files. */
+  readonly charts: readonly Pick<MessageFile, 'name' | 'content'>[]
   /** Whose language the headings are in, and whose clock the times are on. */
   readonly voice: Voice
 }

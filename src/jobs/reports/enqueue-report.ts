@@ -1,47 +1,47 @@
 /**
- * The letters of a report: an edition for each choice of leads that its recipients have, and in the ledger a letter
+ * The messages of a report: an issue for each choice of leads that its recipients have, and in the ledger a message
  * for each of them. What was made for some is let go before the next, so that it takes no more room for a thousand.
  */
 import type { FailedSection, LateWarning } from '../../domain/figures.ts'
-import { enqueueLetters, listDeliveries } from '../../store/outbox/delivery.ts'
-import { addToPack, createLetterPack, type LetterPack } from '../../store/outbox/message.ts'
-import { type Edition, findLastSent, noteNotSent, type UnsavedEdition } from '../../store/reports/issue.ts'
+import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
+import { addToPack, createMessagePack, type MessagePack } from '../../store/outbox/message.ts'
+import { findLastSent, type Issue, noteNotSent, type UnsavedIssue } from '../../store/reports/issue.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
-import { letterFor, type Sender } from '../outbox/message.ts'
+import { messageFor, type Sender } from '../outbox/message.ts'
 import {
-  type ComposedEdition,
-  composeEdition,
-  type EditionDeps,
+  type ComposedIssue,
+  composeIssue,
   findPeriod,
-  keepEdition,
+  type IssueDeps,
+  keepIssue,
   putInArchive,
 } from './make-issue.ts'
 import { findAttendance, type LeftOut } from './preferences.ts'
 import { type Recipient, type Report, variantOf } from './report-definition.ts'
 import { reasonNotToSend } from './send-policy.ts'
 
-export interface MailingDeps extends EditionDeps {
+export interface MailingDeps extends IssueDeps {
   readonly sender: Sender
 }
 
 /** A report that is due. */
 export interface DueReport {
   readonly at: Date
-  /** Of its schedule: whoever has it alone may write its letters. */
+  /** Of its schedule: whoever has it alone may write its messages. */
   readonly lease: Pick<Lease, 'renew'>
   /** What kept it; absent where it is made at its time, or by hand. */
   readonly late?: LateWarning | null
 }
 
-/** An edition and what is to become of it. */
+/** An issue and what is to become of it. */
 export interface Mailing {
-  readonly edition: Pick<Edition, 'id' | 'period' | 'variant' | 'subject'>
+  readonly issue: Pick<Issue, 'id' | 'period' | 'variant' | 'subject'>
   /** Path of its page in the archive; null where that could not be written. */
   readonly page: string | null
-  /** Null where its letters are in the ledger. */
+  /** Null where its messages are in the ledger. */
   readonly notSent: string | null
   /** How many were put there now. */
-  readonly letters: number
+  readonly messages: number
   /** What of it could not be made, as it says itself. */
   readonly failed: readonly FailedSection[]
 }
@@ -50,7 +50,7 @@ export interface Mailing {
 export interface Enqueued {
   readonly mailings: readonly Mailing[]
   readonly leftOut: readonly LeftOut[]
-  /** Why a page of the archive could not be written, although the letters are in the ledger; null where all are. */
+  /** Why a page of the archive could not be written, although the messages are in the ledger; null where all are. */
   readonly archiveFault: unknown
 }
 
@@ -59,8 +59,8 @@ type Recipients = readonly [Recipient, ...Recipient[]]
 const LEFT_OUT_NAMED = 3
 
 /**
- * Who has a letter already keeps it, and who is new gets the edition that the others got; subscriptions are obeyed. An
- * edition and all its letters are written at once, so that a kill leaves all of it or nothing; its folder in the archive
+ * Who has a message already keeps it, and who is new gets the issue that the others got; subscriptions are obeyed. An
+ * issue and all its messages are written at once, so that a kill leaves all of it or nothing; its folder in the archive
  * follows.
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy, data_unwritable
  */
@@ -82,14 +82,14 @@ export async function enqueueReport(
   for (const { as, first, others } of audiences) {
     if (first === undefined || signal.aborted) continue
     const audience: Recipients = [first, ...others]
-    const { edition, letters, failed, findContent } = await enqueueEdition(deps, as, audience, due, signal)
+    const { issue, messages, failed, findContent } = await enqueueIssue(deps, as, audience, due, signal)
     // No mail is to wait for a folder that can be made at any time.
-    const page = await putInArchive(deps, as, edition, audience, findContent).catch((thrown: unknown) => {
+    const page = await putInArchive(deps, as, issue, audience, findContent).catch((thrown: unknown) => {
       archiveFault ??= thrown
       return null
     })
-    const { id, period, variant, subject, notSent } = edition
-    mailings.push({ edition: { id, period, variant, subject }, page, notSent, letters, failed })
+    const { id, period, variant, subject, notSent } = issue
+    mailings.push({ issue: { id, period, variant, subject }, page, notSent, messages, failed })
   }
   return { mailings, leftOut, archiveFault }
 }
@@ -115,7 +115,7 @@ export async function enqueueReportNow(
 }
 
 /**
- * `Daily leads: 59 new …: 12 letters to send`; of several editions how many there are. What became of the letters is
+ * `Daily leads: 59 new …: 12 messages to send`; of several issues how many there are. What became of the messages is
  * asked of the ledger.
  */
 export function mailingText({ mailings, leftOut }: Pick<Enqueued, 'mailings' | 'leftOut'>): string {
@@ -144,70 +144,66 @@ function leftOutText(leftOut: readonly LeftOut[]): string[] {
 function writtenText(mailings: readonly Mailing[]): string {
   const [first, second] = mailings
   if (first === undefined) return 'nobody gets it'
-  const count = mailings.reduce((sum, { letters }) => sum + letters, 0)
+  const count = mailings.reduce((sum, { messages }) => sum + messages, 0)
   const written =
     count === 0
-      ? 'all letters were written before'
+      ? 'all messages were written before'
       : count === 1
-        ? '1 letter to send'
-        : `${count} letters to send`
+        ? '1 message to send'
+        : `${count} messages to send`
   if (second === undefined) {
-    return `${first.edition.subject}: ${first.notSent === null ? written : `not sent: ${first.notSent}`}`
+    return `${first.issue.subject}: ${first.notSent === null ? written : `not sent: ${first.notSent}`}`
   }
   const quiet = mailings.filter(({ notSent }) => notSent !== null)
   const unsent = quiet.length === 0 ? '' : `, ${quiet.length} not sent: ${quiet[0]?.notSent}`
-  return `${mailings.length} editions${unsent}; ${written}`
+  return `${mailings.length} issues${unsent}; ${written}`
 }
 
-async function enqueueEdition(
+async function enqueueIssue(
   deps: MailingDeps,
   report: Report,
   recipients: Recipients,
   { at, lease, late = null }: DueReport,
   signal: AbortSignal,
-): Promise<Pick<ComposedEdition, 'failed' | 'findContent'> & { edition: Edition; letters: number }> {
+): Promise<Pick<ComposedIssue, 'failed' | 'findContent'> & { issue: Issue; messages: number }> {
   const period = await findPeriod(deps.store, report, at, recipients[0])
-  const composed = await composeEdition(deps, report, period, recipients, signal, late)
-  const notSent = composed.mailed === null ? await judge(deps, report, composed.edition) : null
-  using pack = createLetterPack(deps.store.place)
-  if (notSent === null) await packLetters(pack, deps, composed, recipients)
+  const composed = await composeIssue(deps, report, period, recipients, signal, late)
+  const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
+  using pack = createMessagePack(deps.store.place)
+  if (notSent === null) await packMessages(pack, deps, composed, recipients)
   // Awaited here: else the pack would be gone before it is written.
   return await deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
-    const kept = await keepEdition(trx, composed)
+    const kept = await keepIssue(trx, composed)
     if (notSent !== kept.notSent) await noteNotSent(trx, kept.id, notSent)
-    const letters = await enqueueLetters(
+    const messages = await enqueueMessages(
       trx,
-      { editionId: kept.id, revision: 0 },
+      { issueId: kept.id, revision: 0 },
       pack,
       deps.now().toISOString(),
     )
-    const edition = { ...kept, isMailed: notSent === null, notSent }
-    return { edition, letters, failed: composed.failed, findContent: composed.findContent }
+    const issue = { ...kept, isMailed: notSent === null, notSent }
+    return { issue, messages, failed: composed.failed, findContent: composed.findContent }
   })
 }
 
-async function judge(
-  { store }: MailingDeps,
-  report: Report,
-  edition: UnsavedEdition,
-): Promise<string | null> {
-  const last = await findLastSent(store.db, { ...edition, kind: report.kind }, edition.period.to)
-  return reasonNotToSend(report.send, edition.figures, last?.figures ?? null)
+async function judge({ store }: MailingDeps, report: Report, issue: UnsavedIssue): Promise<string | null> {
+  const last = await findLastSent(store.db, { ...issue, kind: report.kind }, issue.period.to)
+  return reasonNotToSend(report.send, issue.figures, last?.figures ?? null)
 }
 
 /** Of those who have none yet. */
-async function packLetters(
-  pack: LetterPack,
+async function packMessages(
+  pack: MessagePack,
   { store, sender }: MailingDeps,
-  { edition, mailed, findContent }: ComposedEdition,
+  { issue, mailed, findContent }: ComposedIssue,
   recipients: Recipients,
 ): Promise<void> {
   const written = mailed === null ? [] : await listDeliveries(store.db, mailed.id)
   const known = new Set(written.map(({ recipient }) => recipient.toLowerCase()))
   for (const recipient of recipients.filter(({ address }) => !known.has(address.toLowerCase()))) {
     const content = await findContent(recipient, recipient.address)
-    addToPack(pack, letterFor(store, edition, recipient, content, sender))
+    addToPack(pack, messageFor(store, issue, recipient, content, sender))
     // What waits gets its turn: of ten thousand each takes some milliseconds.
     await new Promise(setImmediate)
   }

@@ -1,5 +1,5 @@
 /**
- * The figures of a kept edition beside the same ones asked for again. Compared is what a period tells; not what only
+ * The figures of a kept issue beside the same ones asked for again. Compared is what a period tells; not what only
  * tells how things stood when it was asked (agents, freshness, the service's own numbers), nor what leads are called.
  */
 import type { BlockName } from '../../domain/choices.ts'

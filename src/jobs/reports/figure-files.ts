@@ -1,9 +1,9 @@
-/** The figures of a kept edition as CSV files: the numbers, the trend, and each of its lists whole. */
+/** The figures of a kept issue as CSV files: the numbers, the trend, and each of its lists whole. */
 import { ATTACHED_LISTS } from '../../domain/choices.ts'
 import { localDates } from '../../domain/period.ts'
-import type { LetterFile } from '../../model.ts'
+import type { MessageFile } from '../../model.ts'
 import { type FigureTable, figureTable, trendTable } from '../../report/archive/figure-table.ts'
-import type { Edition } from '../../store/reports/issue.ts'
+import type { Issue } from '../../store/reports/issue.ts'
 import { encodeCsv } from '../snapshot/export-csv.ts'
 import { makeAttachments } from './attachment.ts'
 import { voiceOf } from './issue-page.ts'
@@ -26,7 +26,7 @@ const TITLES: Readonly<Record<(typeof ATTACHED_LISTS)[number], string>> = {
 }
 
 /** Of what there are files; without what could not be made, and of an older program without any. */
-export function listFigureFiles({ figures, programVersion }: Edition): FigureFile[] {
+export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[] {
   if (programVersion === null) return []
   const failed = new Set<string>(figures.failed.map(({ block, query }) => query ?? block))
   const files: readonly FigureFile[] = [
@@ -38,18 +38,18 @@ export function listFigureFiles({ figures, programVersion }: Edition): FigureFil
   return files.filter(({ name }) => !failed.has(name))
 }
 
-/** @returns null where the edition has none of that name */
-export async function makeFigureFile(edition: Edition, name: string): Promise<LetterFile | null> {
-  if (!listFigureFiles(edition).some((file) => file.name === name)) return null
-  const { report, figures } = edition
-  if (name === FIGURES) return fileOf(edition, name, figureTable(figures, report))
-  if (name === TREND) return fileOf(edition, name, trendTable(figures))
-  const request = { report, figures, charts: [], voice: voiceOf(edition), leadUrl: null }
+/** @returns null where the issue has none of that name */
+export async function makeFigureFile(issue: Issue, name: string): Promise<MessageFile | null> {
+  if (!listFigureFiles(issue).some((file) => file.name === name)) return null
+  const { report, figures } = issue
+  if (name === FIGURES) return fileOf(issue, name, figureTable(figures, report))
+  if (name === TREND) return fileOf(issue, name, trendTable(figures))
+  const request = { report, figures, charts: [], voice: voiceOf(issue), leadUrl: null }
   const [made] = await makeAttachments([`${name}.csv`], request)
   return made?.file ?? null
 }
 
-function fileOf({ report, period }: Edition, name: string, { columns, rows }: FigureTable): LetterFile {
+function fileOf({ report, period }: Issue, name: string, { columns, rows }: FigureTable): MessageFile {
   return {
     name: `${report}-${name}-${localDates(period)}.csv`,
     contentType: 'text/csv; charset=utf-8',

@@ -14,7 +14,7 @@ import { readFigure } from '../../store/figures/query.ts'
 import { findLastSent } from '../../store/reports/issue.ts'
 import { findLastRun, type LastRun } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
-import { type DueSlot, type SlotEnd, tellInstant } from '../schedule/schedule.ts'
+import { type DueRun, type RunEnd, tellInstant } from '../schedule/schedule.ts'
 import { SYNC_PARTS, sync } from '../sync/run-sync.ts'
 import type { Work } from '../work.ts'
 import { findPeriod } from './make-issue.ts'
@@ -39,7 +39,7 @@ const RARE_RETRY_MINUTES = 15
 const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
 
 /**
- * Null where the report may be made now; else what becomes of its slot meanwhile.
+ * Null where the report may be made now; else what becomes of its scheduled run meanwhile.
  * @param next the due time after this one, whose report would end the wait of this one; null where there is none
  * @throws LeadsheetError store_busy and such; what a sync meets is only logged
  */
@@ -47,16 +47,16 @@ export async function passGate(
   work: Work,
   report: Report,
   readers: readonly Reader[],
-  due: DueSlot,
+  due: DueRun,
   next: Date | null,
   signal: AbortSignal,
-): Promise<SlotEnd | null> {
+): Promise<RunEnd | null> {
   if (due.isReleased) return null
-  let state = await readState(work, report, readers, due.slot)
+  let state = await readState(work, report, readers, due.due_at)
   const deadline = deadlineOf(report, due, next)
   if (state.old.length > 0 && (await nextTry(work, deadline)) <= work.now()) {
     await syncQuietly(work, signal)
-    state = await readState(work, report, readers, due.slot)
+    state = await readState(work, report, readers, due.due_at)
   }
   if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
     const until = new Date(Math.min((await nextTry(work, deadline)).getTime(), deadline.getTime()))
@@ -71,7 +71,7 @@ export async function passGate(
   return judge(work, report, readers, state)
 }
 
-function deadlineOf({ gate }: Report, { notedAt }: DueSlot, next: Date | null): Date {
+function deadlineOf({ gate }: Report, { notedAt }: DueRun, next: Date | null): Date {
   const last = next === null ? Number.POSITIVE_INFINITY : next.getTime() - MINUTE_MS
   return new Date(Math.min(notedAt.getTime() + gate.waitMinutes * MINUTE_MS, last))
 }
@@ -125,7 +125,7 @@ async function judge(
   return unusual.length === 0 ? null : { state: 'held', message: unusual.map(tellUnusual).join('; ') }
 }
 
-/** What any of its editions would say, each once. */
+/** What any of its issues would say, each once. */
 async function readUnusual(
   db: Db,
   report: Report,

@@ -1,37 +1,37 @@
-/** An edition with all that is known of it: its letters and who wanted them, its neighbours, and how it was made. */
+/** An issue with all that is known of it: its messages and who wanted them, its neighbours, and how it was made. */
 import { BLOCKS, LANGUAGES } from '../../domain/choices.ts'
-import type { LetterFile } from '../../model.ts'
+import type { MessageFile } from '../../model.ts'
 import { composeAbout } from '../../report/archive/about.ts'
 import type { AboutView } from '../../report/archive/pages.ts'
 import { type BannerView, composeBanner } from '../../report/warnings-banner.ts'
 import { createVoice, type Voice } from '../../report/words/locale-context.ts'
 import type { Db } from '../../store/db/store.ts'
-import { type EditionLetter, listEditionLetters } from '../../store/outbox/kept-messages.ts'
+import { type IssueMessage, listIssueMessages } from '../../store/outbox/kept-messages.ts'
 import { listMailOutages, nextTry } from '../../store/outbox/smtp-circuit.ts'
-import { type Edition, findLastMailedEnd, readEdition } from '../../store/reports/issue.ts'
+import { findLastMailedEnd, type Issue, readIssue } from '../../store/reports/issue.ts'
 import {
-  type EditionName,
   findNeighbours,
-  type ListedEdition,
+  type IssueName,
+  type ListedIssue,
   listBeside,
-  listEditionsOf,
+  listIssuesOf,
 } from '../../store/reports/issue-list.ts'
 import { listSubscriptions, type Subscription } from '../../store/reports/preference.ts'
-import { explainEdition } from '../archive/explain-issue.ts'
+import { explainIssue } from '../archive/explain-issue.ts'
 import { findRequest } from './recompute-issue.ts'
 import { drawPictures } from './report-content.ts'
 
-export interface KeptEdition {
-  readonly edition: Edition
-  readonly line: ListedEdition
+export interface KeptIssue {
+  readonly issue: Issue
+  readonly line: ListedIssue
   /** With the next try as it will be: of none while the mail server is away. */
-  readonly letters: readonly EditionLetter[]
+  readonly messages: readonly IssueMessage[]
   /** By address, in lower case; of the whole report. */
   readonly wishes: ReadonlyMap<string, Subscription>
-  readonly older: EditionName | null
-  readonly newer: EditionName | null
+  readonly older: IssueName | null
+  readonly newer: IssueName | null
   /** Of the same report and the same end: for other leads, or of the week. */
-  readonly beside: readonly ListedEdition[]
+  readonly beside: readonly ListedIssue[]
   /** Whether it is one of those that `resend` takes. */
   readonly isLast: boolean
 }
@@ -39,34 +39,34 @@ export interface KeptEdition {
 const DEFAULT_LOCALE = 'en-GB'
 
 /** @returns null where there is none of that id */
-export async function readKeptEdition(db: Db, id: string, now: Date): Promise<KeptEdition | null> {
-  const edition = await readEdition(db, id)
-  const [line] = edition === undefined ? [] : await listEditionsOf(db, [id])
-  if (edition === undefined || line === undefined) return null
+export async function readKeptIssue(db: Db, id: string, now: Date): Promise<KeptIssue | null> {
+  const issue = await readIssue(db, id)
+  const [line] = issue === undefined ? [] : await listIssuesOf(db, [id])
+  if (issue === undefined || line === undefined) return null
   const outages = await listMailOutages(db)
-  const letters = await listEditionLetters(db, id)
-  const wishes = await listSubscriptions(db, edition.report)
-  const lastEnd = await findLastMailedEnd(db, edition.report, now.toISOString())
+  const messages = await listIssueMessages(db, id)
+  const wishes = await listSubscriptions(db, issue.report)
+  const lastEnd = await findLastMailedEnd(db, issue.report, now.toISOString())
   return {
-    ...{ edition, line, ...(await findNeighbours(db, line)) },
-    letters: letters.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
+    ...{ issue, line, ...(await findNeighbours(db, line)) },
+    messages: messages.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
     wishes: new Map(wishes.map((one) => [one.address, one])),
     beside: await listBeside(db, line),
-    isLast: edition.isMailed && edition.period.to === lastEnd,
+    isLast: issue.isMailed && issue.period.to === lastEnd,
   }
 }
 
 /** Null of one of an older program, which kept other figures. */
-export async function readAbout(db: Db, edition: Edition): Promise<Omit<AboutView, 'files'> | null> {
-  const { figures, renderedAt, programVersion: program } = edition
+export async function readAbout(db: Db, issue: Issue): Promise<Omit<AboutView, 'files'> | null> {
+  const { figures, renderedAt, programVersion: program } = issue
   if (program === null) return null
-  const explained = explainEdition(await findRequest(db, edition), figures, renderedAt)
+  const explained = explainIssue(await findRequest(db, issue), figures, renderedAt)
   return composeAbout({ figures, renderedAt, program, explained })
 }
 
 /** What stood above all of it, in English; null where nothing did. */
 export function bannerOf(
-  { figures, renderedAt, programVersion }: Edition,
+  { figures, renderedAt, programVersion }: Issue,
   timeZone: string,
 ): BannerView | null {
   if (programVersion === null) return null
@@ -74,14 +74,14 @@ export function bannerOf(
   return composeBanner(figures, figures.failed, voice, { blocks: BLOCKS, notMade: [], resend: null })
 }
 
-/** The pictures of the edition as it is kept for nobody, which are drawn anew and come out the same. */
-export async function picturesOf(edition: Edition): Promise<readonly LetterFile[]> {
-  if (edition.programVersion === null) return []
-  return drawPictures(edition.figures, voiceOf(edition))
+/** The pictures of the issue as it is kept for nobody, which are drawn anew and come out the same. */
+export async function picturesOf(issue: Issue): Promise<readonly MessageFile[]> {
+  if (issue.programVersion === null) return []
+  return drawPictures(issue.figures, voiceOf(issue))
 }
 
 /** In its own language and on the clock of its period. */
-export function voiceOf({ html, period, renderedAt }: Edition): Voice {
+export function voiceOf({ html, period, renderedAt }: Issue): Voice {
   const [, lang = DEFAULT_LOCALE] = /<html lang="([\w-]+)"/.exec(html) ?? []
   const isKnown = LANGUAGES.some((language) => language === new Intl.Locale(lang).language)
   return createVoice(isKnown ? lang : DEFAULT_LOCALE, period.timeZone, renderedAt)

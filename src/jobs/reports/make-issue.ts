@@ -1,5 +1,5 @@
 /**
- * An edition: the figures of a period for some readers, read first, then composed, rendered and kept, in the store
+ * An issue: the figures of a period for some readers, read first, then composed, rendered and kept, in the store
  * and as a folder of the archive. Made once a report, period and choice of leads; asked for again it is the same.
  */
 
@@ -7,33 +7,33 @@ import { join } from 'node:path'
 import type { FailedSection, LateWarning, ReportFigures } from '../../domain/figures.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import type { LetterFile, Period } from '../../model.ts'
+import type { MessageFile, Period } from '../../model.ts'
 import { composeAbout } from '../../report/archive/about.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'
 import {
-  type Edition,
-  findEdition,
+  findIssue,
   findLastSent,
   findLastSentEnd,
-  type SentEdition,
+  type Issue,
+  type SentIssue,
   type SeriesKey,
-  saveEdition,
+  saveIssue,
   toldUpTo,
-  type UnsavedEdition,
+  type UnsavedIssue,
 } from '../../store/reports/issue.ts'
-import { type Archive, archivedPage, archiveEdition, isArchived } from '../archive/archive.ts'
-import { explainEdition } from '../archive/explain-issue.ts'
+import { type Archive, archivedPage, archiveIssue, isArchived } from '../archive/archive.ts'
+import { explainIssue } from '../archive/explain-issue.ts'
 import { findRequest } from './recompute-issue.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
 import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
 
-/** Those whose letters are of one edition: the leads are the same for all. */
+/** Those whose messages are of one issue: the leads are the same for all. */
 export type Audience = readonly [Reader, ...Reader[]]
 
-export interface EditionDeps extends ContentDeps {
+export interface IssueDeps extends ContentDeps {
   readonly store: Store
   readonly archive: Archive
   /** Version of this program. */
@@ -41,17 +41,17 @@ export interface EditionDeps extends ContentDeps {
   readonly now: () => Date
 }
 
-export interface MadeEdition {
-  readonly edition: Edition
+export interface MadeIssue {
+  readonly issue: Issue
   /** Path of its page in the archive. */
   readonly page: string
 }
 
-/** An edition with all that can be said of it; kept by {@link keepEdition}. */
-export interface ComposedEdition {
-  readonly edition: UnsavedEdition
+/** An issue with all that can be said of it; kept by {@link keepIssue}. */
+export interface ComposedIssue {
+  readonly issue: UnsavedIssue
   /** As it was mailed and stands; null where it was not. */
-  readonly mailed: Edition | null
+  readonly mailed: Issue | null
   /** What of it could not be made, as the archive shows it. */
   readonly failed: readonly FailedSection[]
   readonly findContent: FindContent
@@ -78,72 +78,72 @@ export async function findPeriod(
 }
 
 /**
- * Composes the edition of a period, and keeps it in the store and in the archive: to be looked at, since no letter of
+ * Composes the issue of a period, and keeps it in the store and in the archive: to be looked at, since no message of
  * it is written.
  * @throws LeadsheetError report_no_data, report_failed, report_template, data_unwritable
  */
-export async function makeEdition(
-  deps: EditionDeps,
+export async function makeIssue(
+  deps: IssueDeps,
   report: Report,
   period: Period,
   audience: Audience,
   signal: AbortSignal,
-): Promise<MadeEdition> {
-  const composed = await composeEdition(deps, report, period, audience, signal)
-  const edition = await deps.store.write((trx) => keepEdition(trx, composed))
-  return { edition, page: await putInArchive(deps, report, edition, audience, composed.findContent) }
+): Promise<MadeIssue> {
+  const composed = await composeIssue(deps, report, period, audience, signal)
+  const issue = await deps.store.write((trx) => keepIssue(trx, composed))
+  return { issue, page: await putInArchive(deps, report, issue, audience, composed.findContent) }
 }
 
 /**
- * The edition of a period for readers of the same leads, as the archive shows it: in the report's own language, with
+ * The issue of a period for readers of the same leads, as the archive shows it: in the report's own language, with
  * its blocks and files. One that was mailed stands as it was mailed; one that was only looked at is made anew from the
  * data of now.
  * @param late where it is made later than it was due
  * @throws LeadsheetError report_no_data, report_failed, report_template
  */
-export async function composeEdition(
-  deps: EditionDeps,
+export async function composeIssue(
+  deps: IssueDeps,
   report: Report,
   period: Period,
   audience: Audience,
   signal: AbortSignal,
   late: LateWarning | null = null,
-): Promise<ComposedEdition> {
+): Promise<ComposedIssue> {
   const key = { ...keyOf(report, audience[0]), period }
-  const mailed = await findEdition(deps.store.db, key)
+  const mailed = await findIssue(deps.store.db, key)
   if (mailed?.isMailed) {
     const { failed } = mailed.figures
-    return { edition: mailed, mailed, failed, findContent: contentsOf(deps, report, mailed) }
+    return { issue: mailed, mailed, failed, findContent: contentsOf(deps, report, mailed) }
   }
   const renderedAt = deps.now().toISOString()
-  const read = await readEditionFigures(deps, report, period, audience, signal)
+  const read = await readIssueFigures(deps, report, period, audience, signal)
   const figures = late === null ? read : { ...read, warnings: [late, ...read.warnings] }
   const findContent = createContents(deps, report, { figures, renderedAt })
   const { subject, html, text, failed } = await findContent(report, null)
   const programVersion = deps.program
-  const edition = { ...key, renderedAt, figures, subject, html, text, programVersion }
-  return { edition, mailed: null, failed, findContent }
+  const issue = { ...key, renderedAt, figures, subject, html, text, programVersion }
+  return { issue, mailed: null, failed, findContent }
 }
 
 /**
- * What a preview or a test shows: always made from the data of now, also where the edition stands as it was mailed.
+ * What a preview or a test shows: always made from the data of now, also where the issue stands as it was mailed.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function contentsOfNow(
-  deps: EditionDeps,
+  deps: IssueDeps,
   report: Report,
-  edition: Edition,
+  issue: Issue,
   audience: Audience,
   signal: AbortSignal,
 ): Promise<FindContent> {
-  if (!edition.isMailed) return contentsOf(deps, report, edition)
-  const figures = await readEditionFigures(deps, report, edition.period, audience, signal)
+  if (!issue.isMailed) return contentsOf(deps, report, issue)
+  const figures = await readIssueFigures(deps, report, issue.period, audience, signal)
   return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
 }
 
 /** Keeps it in the store, unless it stands there as it was mailed. */
-export async function keepEdition(trx: Trx, { edition, mailed }: ComposedEdition): Promise<Edition> {
-  return mailed ?? (await saveEdition(trx, edition))
+export async function keepIssue(trx: Trx, { issue, mailed }: ComposedIssue): Promise<Issue> {
+  return mailed ?? (await saveIssue(trx, issue))
 }
 
 /**
@@ -153,22 +153,22 @@ export async function keepEdition(trx: Trx, { edition, mailed }: ComposedEdition
  * @throws LeadsheetError data_unwritable
  */
 export async function putInArchive(
-  { archive, store }: EditionDeps,
+  { archive, store }: IssueDeps,
   report: Report,
-  edition: Edition,
+  issue: Issue,
   audience: Audience,
   findContent: FindContent,
 ): Promise<string> {
-  const { isMailed, figures, renderedAt, programVersion } = edition
+  const { isMailed, figures, renderedAt, programVersion } = issue
   // Older programs kept other figures.
-  if (isMailed && (programVersion === null || (await isArchived(archive, edition)))) {
-    return join(archive.folder, archivedPage(edition))
+  if (isMailed && (programVersion === null || (await isArchived(archive, issue)))) {
+    return join(archive.folder, archivedPage(issue))
   }
-  const explained = explainEdition(await findRequest(store.db, edition), figures, renderedAt)
+  const explained = explainIssue(await findRequest(store.db, issue), figures, renderedAt)
   const about = composeAbout({ figures, renderedAt, program: programVersion, explained })
   const pictures = (await findContent(report, null)).files.filter(({ cid }) => cid !== null)
   const files = [...pictures, ...(await attachmentsFor(findContent, report, audience))]
-  return archiveEdition(archive, { ...edition, files, about })
+  return archiveIssue(archive, { ...issue, files, about })
 }
 
 /** Every file that anybody gets with the report, also those that are too large for their mail. */
@@ -176,18 +176,18 @@ async function attachmentsFor(
   findContent: FindContent,
   report: Report,
   audience: Audience,
-): Promise<readonly LetterFile[]> {
+): Promise<readonly MessageFile[]> {
   const wanted = new Set([report, ...audience].flatMap(({ attachments }) => attachments))
   const { files, leftOut } = await findContent({ ...report, attachments: [...wanted] }, null)
   return [...files.filter(({ cid }) => cid === null), ...leftOut]
 }
 
 /**
- * The figures that such an edition would have now, and what is unusual about them.
+ * The figures that such an issue would have now, and what is unusual about them.
  * @throws LeadsheetError report_no_data, report_failed
  */
-export async function readEditionFigures(
-  deps: Pick<EditionDeps, 'store'>,
+export async function readIssueFigures(
+  deps: Pick<IssueDeps, 'store'>,
   report: Report,
   period: Period,
   audience: Audience,
@@ -203,7 +203,7 @@ function requestFor(
   report: Report,
   period: Period,
   audience: Audience,
-  last: SentEdition | null,
+  last: SentIssue | null,
 ): ReportRequest {
   const { kind, stalledDays, topScore } = report
   const { filter } = audience[0]
@@ -232,7 +232,7 @@ function keyOf(report: Report, reader: Pick<Reader, 'filter'>): { report: string
 }
 
 async function readFigures(
-  { store }: Pick<EditionDeps, 'store'>,
+  { store }: Pick<IssueDeps, 'store'>,
   report: Report,
   request: ReportRequest,
   signal: AbortSignal,

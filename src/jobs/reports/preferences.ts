@@ -1,6 +1,6 @@
 /**
  * Who gets a report that is due, and as what: subscriptions laid over what the settings say. Who wants it weekly gets,
- * with the first report of an ISO week that goes out, an edition of the week before in the place of the usual one.
+ * with the first report of an ISO week that goes out, an issue of the week before in the place of the usual one.
  */
 import { periodOf } from '../../domain/period.ts'
 import type { Store } from '../../store/db/store.ts'

@@ -9,12 +9,12 @@ import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts
 import { createVoice } from '../../report/words/locale-context.ts'
 import type { StorePlace } from '../../store/db/place.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
-import type { LetterContent } from '../outbox/message.ts'
-import { type EditionDeps, findPeriod, readEditionFigures } from './make-issue.ts'
+import type { MessageContent } from '../outbox/message.ts'
+import { findPeriod, type IssueDeps, readIssueFigures } from './make-issue.ts'
 import { createContents } from './report-content.ts'
 import type { Reader, Recipient, Report } from './report-definition.ts'
 
-export type PreviewDeps = Omit<EditionDeps, 'archive' | 'program'>
+export type PreviewDeps = Omit<IssueDeps, 'archive' | 'program'>
 
 /** Whose eyes it is looked at with: a recipient, or nobody's but those of the archive. */
 export interface PreviewReader extends Reader {
@@ -24,7 +24,7 @@ export interface PreviewReader extends Reader {
 const HOUR_MS = 60 * 60_000
 
 /**
- * @param data real figures are those of now, also where an edition was sent
+ * @param data real figures are those of now, also where an issue was sent
  * @throws LeadsheetError report_no_data, report_template, query_failed
  */
 export async function renderPreview(
@@ -33,12 +33,12 @@ export async function renderPreview(
   reader: PreviewReader,
   data: 'sample' | 'real',
   signal: AbortSignal,
-): Promise<LetterContent> {
-  const edition =
+): Promise<MessageContent> {
+  const issue =
     data === 'real'
       ? await readReal(deps, report, reader, signal)
       : await makeUp({ place: deps.store.place, now: deps.now }, report, signal)
-  return createContents(deps, report, edition)(reader, reader.address)
+  return createContents(deps, report, issue)(reader, reader.address)
 }
 
 /**
@@ -91,7 +91,7 @@ async function readReal(
 ): Promise<Making> {
   const now = deps.now()
   const period = await findPeriod(deps.store, report, now, reader)
-  const figures = await readEditionFigures(deps, report, period, [reader], signal)
+  const figures = await readIssueFigures(deps, report, period, [reader], signal)
   return { figures, renderedAt: now.toISOString() }
 }
 

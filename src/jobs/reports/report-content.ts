@@ -1,12 +1,12 @@
 /**
- * What an edition says to its readers: words, pictures and files, each as they want it. Pictures are drawn once a
+ * What an issue says to its readers: words, pictures and files, each as they want it. Pictures are drawn once a
  * language, files made once for those who want the same.
  */
 import type { BlockName } from '../../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
 import { fitFiles } from '../../mail/fit-files.ts'
 import { unsubscribeLink } from '../../mail/unsubscribe.ts'
-import type { Instant, LetterFile } from '../../model.ts'
+import type { Instant, MessageFile } from '../../model.ts'
 import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../../report/charts/draw.ts'
 import { chartLabels } from '../../report/charts/trend-layout.ts'
 import { composeReport } from '../../report/compose-report.ts'
@@ -14,8 +14,8 @@ import type { Resend } from '../../report/context.ts'
 import type { Templates } from '../../report/render/templates.ts'
 import { checkRendered } from '../../report/render/validate-output.ts'
 import { createVoice, type Voice } from '../../report/words/locale-context.ts'
-import type { Edition } from '../../store/reports/issue.ts'
-import { type LetterContent, type Sender, unsubscribeFor } from '../outbox/message.ts'
+import type { Issue } from '../../store/reports/issue.ts'
+import { type MessageContent, type Sender, unsubscribeFor } from '../outbox/message.ts'
 import { type Attachment, makeAttachments } from './attachment.ts'
 import type { Reader, Report } from './report-definition.ts'
 
@@ -28,39 +28,39 @@ export interface ContentDeps {
   readonly dashboardUrl?: string | null
 }
 
-export interface EditionContent extends LetterContent {
+export interface IssueContent extends MessageContent {
   /** Attachments that would have made the mail too large; it says so. */
-  readonly leftOut: readonly LetterFile[]
+  readonly leftOut: readonly MessageFile[]
   /** What of it could not be made, as it says itself. */
   readonly failed: readonly FailedSection[]
 }
 
 /**
- * The edition as a reader gets it; of nobody for the archive, with null.
- * @param resend where the reader has had a letter of it before
+ * The issue as a reader gets it; of nobody for the archive, with null.
+ * @param resend where the reader has had a message of it before
  * @throws LeadsheetError report_template, report_failed
  */
 export type FindContent = (
   reader: Reader,
   recipient: string | null,
   resend?: Resend | null,
-) => Promise<EditionContent>
+) => Promise<IssueContent>
 
 const MEGABYTE = 1_000_000
 
-/** Of an edition that is kept. Older programs kept other figures: of theirs everybody gets what was made then. */
-export function contentsOf(deps: ContentDeps, report: Report, edition: Edition): FindContent {
-  if (edition.programVersion !== null) return createContents(deps, report, edition)
-  const { subject, html, text } = edition
+/** Of an issue that is kept. Older programs kept other figures: of theirs everybody gets what was made then. */
+export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): FindContent {
+  if (issue.programVersion !== null) return createContents(deps, report, issue)
+  const { subject, html, text } = issue
   return async () => ({ subject, html, text, lang: 'en', files: [], leftOut: [], failed: [] })
 }
 
 export function createContents(
   deps: ContentDeps,
   report: Report,
-  edition: { readonly figures: ReportFigures; readonly renderedAt: Instant },
+  issue: { readonly figures: ReportFigures; readonly renderedAt: Instant },
 ): FindContent {
-  const { figures, renderedAt } = edition
+  const { figures, renderedAt } = issue
   const pictures = new Map<string, Promise<DrawnCharts>>()
   const files = new Map<string, Promise<readonly Attachment[]>>()
   const draw = (voice: Voice) => once(pictures, voice.locale, () => drawCharts(figures, chartLabels(voice)))
@@ -104,7 +104,7 @@ export function createContents(
 }
 
 /** The pictures that mails of these figures show, in a language. */
-export async function drawPictures(figures: ReportFigures, voice: Voice): Promise<LetterFile[]> {
+export async function drawPictures(figures: ReportFigures, voice: Voice): Promise<MessageFile[]> {
   const { files } = await drawCharts(figures, chartLabels(voice))
   return files.map(pictureOf)
 }
@@ -135,7 +135,7 @@ function once<T>(made: Map<string, Promise<T>>, key: string, make: () => Promise
   return known
 }
 
-function pictureOf({ name, content }: ChartFile): LetterFile {
+function pictureOf({ name, content }: ChartFile): MessageFile {
   return { name, contentType: 'image/png', content, cid: cidOf(name) }
 }
 

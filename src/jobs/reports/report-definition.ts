@@ -12,7 +12,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
 import { checkSendPolicy } from './send-policy.ts'
 
-/** Rows of a list that an edition keeps at most: as many as somebody may want to work through in a file. */
+/** Rows of a list that an issue keeps at most: as many as somebody may want to work through in a file. */
 export const LIST_ROWS_MAX = 1000
 
 export interface Report extends Reader {

@@ -1,15 +1,15 @@
 /**
- * Letters that a person wants sent again. Who has not got one gets it under its Message-ID; who has, gets a new letter
+ * Messages that a person wants sent again. Who has not got one gets it under its Message-ID; who has, gets a new message
  * that takes the place of the first and says so.
  */
 import type { Instant } from '../../model.ts'
-import { type Delivery, enqueueLetters, listDeliveries } from '../../store/outbox/delivery.ts'
-import { addToPack, createLetterPack, type LetterPack } from '../../store/outbox/message.ts'
-import { requeueLetter } from '../../store/outbox/message-requeue.ts'
-import { type Edition, listLastMailed } from '../../store/reports/issue.ts'
+import { type Delivery, enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
+import { addToPack, createMessagePack, type MessagePack } from '../../store/outbox/message.ts'
+import { requeueMessage } from '../../store/outbox/message-requeue.ts'
+import { type Issue, listLastMailed } from '../../store/reports/issue.ts'
 import { listSubscriptions, type Subscription } from '../../store/reports/preference.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
-import { letterFor } from '../outbox/message.ts'
+import { messageFor } from '../outbox/message.ts'
 import type { MailingDeps } from './enqueue-report.ts'
 import { subscriptionText } from './preferences.ts'
 import { contentsOf } from './report-content.ts'
@@ -19,10 +19,10 @@ export type ResendChoice =
   | { readonly which: 'failed' | 'in_doubt' | 'all' }
   | { readonly which: 'one'; readonly address: string }
 
-/** The last letter of an edition to one of its recipients. */
-interface PlannedLetter {
-  readonly edition: Edition
-  readonly letter: Delivery
+/** The last message of an issue to one of its recipients. */
+interface PlannedMessage {
+  readonly issue: Issue
+  readonly message: Delivery
   readonly recipient: Recipient
   /** The Message-ID of the first one. */
   readonly firstId: string
@@ -30,9 +30,9 @@ interface PlannedLetter {
 
 export interface ResendPlan {
   /** Under their Message-ID, since they have not arrived, or nobody knows. */
-  readonly again: readonly PlannedLetter[]
-  /** Who has the letter. */
-  readonly anew: readonly PlannedLetter[]
+  readonly again: readonly PlannedMessage[]
+  /** Who has the message. */
+  readonly anew: readonly PlannedMessage[]
   readonly leftOut: readonly LeftOut[]
 }
 
@@ -42,7 +42,7 @@ interface LeftOut {
 }
 
 /**
- * Of the editions whose period ended last by an instant.
+ * Of the issues whose period ended last by an instant.
  * @param recipients whom the settings name
  */
 export async function planResend(
@@ -54,25 +54,25 @@ export async function planResend(
 ): Promise<ResendPlan> {
   const known = new Map(recipients.map((one) => [one.address.toLowerCase(), one]))
   const wishes = new Map((await listSubscriptions(store.db, report.name)).map((one) => [one.address, one]))
-  const again: PlannedLetter[] = []
-  const anew: PlannedLetter[] = []
+  const again: PlannedMessage[] = []
+  const anew: PlannedMessage[] = []
   const leftOut: LeftOut[] = []
-  for (const edition of await listLastMailed(store.db, report.name, by.toISOString())) {
-    const letters = await listDeliveries(store.db, edition.id)
-    const firsts = letters.filter(({ revision }) => revision === 0)
+  for (const issue of await listLastMailed(store.db, report.name, by.toISOString())) {
+    const messages = await listDeliveries(store.db, issue.id)
+    const firsts = messages.filter(({ revision }) => revision === 0)
     const firstIds = new Map(firsts.map((first) => [first.recipient, first.messageId]))
-    for (const letter of lastRevisions(letters).filter((one) => isChosen(one, choice))) {
-      const address = letter.recipient.toLowerCase()
+    for (const message of lastRevisions(messages).filter((one) => isChosen(one, choice))) {
+      const address = message.recipient.toLowerCase()
       const recipient = known.get(address)
-      const why = reasonAgainst(letter, wishes.get(address))
+      const why = reasonAgainst(message, wishes.get(address))
       if (recipient === undefined) {
-        leftOut.push({ recipient: letter.recipient, why: 'the settings name them no more' })
+        leftOut.push({ recipient: message.recipient, why: 'the settings name them no more' })
       } else if (why !== null) {
-        leftOut.push({ recipient: letter.recipient, why })
+        leftOut.push({ recipient: message.recipient, why })
       } else {
-        const firstId = firstIds.get(letter.recipient) ?? letter.messageId
-        const kind = letter.state === 'sent' ? anew : again
-        kind.push({ edition, letter, recipient, firstId })
+        const firstId = firstIds.get(message.recipient) ?? message.messageId
+        const kind = message.state === 'sent' ? anew : again
+        kind.push({ issue, message, recipient, firstId })
       }
     }
   }
@@ -81,7 +81,7 @@ export async function planResend(
 
 /**
  * Puts them into the ledger, all or none.
- * @param reason in the operator's words, for those who have the letter; null where none is given
+ * @param reason in the operator's words, for those who have the message; null where none is given
  * @returns the Message-IDs of those that are now to be sent
  * @throws LeadsheetError job_busy while the report is being made; report_template, report_failed
  */
@@ -99,12 +99,12 @@ export async function enqueueResend(
     return await deps.store.write(async (trx) => {
       await lease.renew(trx, deps.now())
       const queued = new Set<string>()
-      for (const { letter } of plan.again) {
-        if (await requeueLetter(trx, letter.messageId, at)) queued.add(letter.messageId)
+      for (const { message } of plan.again) {
+        if (await requeueMessage(trx, message.messageId, at)) queued.add(message.messageId)
       }
-      for (const { editionId, revision, pack } of packs) {
-        await enqueueLetters(trx, { editionId, revision }, pack, at)
-        for (const { messageId } of pack.letters) queued.add(messageId)
+      for (const { issueId, revision, pack } of packs) {
+        await enqueueMessages(trx, { issueId, revision }, pack, at)
+        for (const { messageId } of pack.messages) queued.add(messageId)
       }
       return queued
     })
@@ -124,8 +124,8 @@ const WHY_NOT = {
   in_doubt: null,
 } as const satisfies Record<Delivery['state'], string | null>
 
-function reasonAgainst(letter: Delivery, wish: Subscription | undefined): string | null {
-  return wish !== undefined && wish.state !== 'active' ? subscriptionText(wish) : WHY_NOT[letter.state]
+function reasonAgainst(message: Delivery, wish: Subscription | undefined): string | null {
+  return wish !== undefined && wish.state !== 'active' ? subscriptionText(wish) : WHY_NOT[message.state]
 }
 
 function isChosen({ state, recipient }: Delivery, choice: ResendChoice): boolean {
@@ -133,37 +133,37 @@ function isChosen({ state, recipient }: Delivery, choice: ResendChoice): boolean
   return choice.which === 'all' || state === choice.which
 }
 
-/** @param letters by recipient, and then by revision */
-function lastRevisions(letters: readonly Delivery[]): Delivery[] {
-  return letters.filter(({ recipient }, index) => letters[index + 1]?.recipient !== recipient)
+/** @param messages by recipient, and then by revision */
+function lastRevisions(messages: readonly Delivery[]): Delivery[] {
+  return messages.filter(({ recipient }, index) => messages[index + 1]?.recipient !== recipient)
 }
 
 interface RevisionPack {
-  readonly editionId: string
+  readonly issueId: string
   readonly revision: number
-  readonly pack: LetterPack
+  readonly pack: MessagePack
 }
 
 async function packAnew(
   packs: RevisionPack[],
   deps: MailingDeps,
   report: Report,
-  anew: readonly PlannedLetter[],
+  anew: readonly PlannedMessage[],
   { at, reason }: { readonly at: Instant; readonly reason: string | null },
 ): Promise<void> {
-  for (const of of Map.groupBy(anew, ({ edition, letter }) => `${edition.id} ${letter.revision}`).values()) {
+  for (const of of Map.groupBy(anew, ({ issue, message }) => `${issue.id} ${message.revision}`).values()) {
     const [first] = of
     if (first === undefined) continue
-    const { edition } = first
-    const revision = first.letter.revision + 1
-    const pack = createLetterPack(deps.store.place)
-    packs.push({ editionId: edition.id, revision, pack })
-    const findContent = contentsOf(deps, report, edition)
-    const resend = { at, first: edition.renderedAt, reason }
+    const { issue } = first
+    const revision = first.message.revision + 1
+    const pack = createMessagePack(deps.store.place)
+    packs.push({ issueId: issue.id, revision, pack })
+    const findContent = contentsOf(deps, report, issue)
+    const resend = { at, first: issue.renderedAt, reason }
     for (const { recipient, firstId: inReplyTo } of of) {
       const content = await findContent(recipient, recipient.address, resend)
-      const letter = letterFor(deps.store, edition, recipient, content, deps.sender, revision)
-      addToPack(pack, { ...letter, date: at, inReplyTo })
+      const message = messageFor(deps.store, issue, recipient, content, deps.sender, revision)
+      addToPack(pack, { ...message, date: at, inReplyTo })
       await new Promise(setImmediate)
     }
   }

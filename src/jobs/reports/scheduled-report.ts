@@ -1,7 +1,7 @@
 /** What the daemon does when a report is due: it first sees to it that the data of the period is there. */
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { writeArchiveIndex } from '../archive/archive-index.ts'
-import type { Schedule, ScheduleSettings, SlotEnd } from '../schedule/schedule.ts'
+import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import { publishQuietly, type Work } from '../work.ts'
 import { enqueueReport, mailingText } from './enqueue-report.ts'
 import { passGate } from './freshness-gate.ts'
@@ -17,13 +17,20 @@ export function reportSchedule(
     leaseName: settings.name,
     runsAtFirstSight: false,
     async run(due, lease, signal) {
-      const { slot: at } = due
+      const { due_at: at } = due
       const late = due.late && { kind: 'late' as const, ...due.late }
-      const kept = await passGate(work, report, recipients, due, nextSlot(settings.timing, at), signal)
+      const kept = await passGate(
+        work,
+        report,
+        recipients,
+        due,
+        nextScheduledRun(settings.timing, at),
+        signal,
+      )
       if (signal.aborted) return stopped('stopped before the report was made')
       if (kept !== null) return kept
       const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)
-      if (signal.aborted) return stopped('stopped before all letters were written')
+      if (signal.aborted) return stopped('stopped before all messages were written')
       work.poke()
       for (const { block, query, message } of enqueued.mailings.flatMap(({ failed }) => failed))
         work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
@@ -35,6 +42,6 @@ export function reportSchedule(
   }
 }
 
-function stopped(message: string): SlotEnd {
+function stopped(message: string): RunEnd {
   return { state: 'again', message, notBefore: null }
 }

@@ -1,4 +1,4 @@
-/** Whether an edition is worth a mail, from its headline numbers. */
+/** Whether an issue is worth a mail, from its headline numbers. */
 import type { SendPolicy } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -51,7 +51,7 @@ export function checkSendPolicy(report: string, policy: SendPolicy): void {
 }
 
 /**
- * Why the edition is not sent; null where it is.
+ * Why the issue is not sent; null where it is.
  * @param last the figures that were last sent to the same readers; null before the first time
  */
 export function reasonNotToSend(

@@ -1,10 +1,10 @@
 /** A report as somebody who tries it gets it: as it would be now, to one address, and to nobody else. */
 import type { Transport } from '../../mail/transport.ts'
 import { writeArchiveIndex } from '../archive/archive-index.ts'
-import { letterFor, type Sender } from '../outbox/message.ts'
+import { messageFor, type Sender } from '../outbox/message.ts'
 import { sendTest } from '../outbox/send-due.ts'
 import type { MailingDeps } from './enqueue-report.ts'
-import { contentsOfNow, findPeriod, makeEdition } from './make-issue.ts'
+import { contentsOfNow, findPeriod, makeIssue } from './make-issue.ts'
 import { reportAs } from './preferences.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
@@ -24,14 +24,14 @@ export async function sendTestReport(
   const reader = recipient ?? usual
   const report = await reportAs(deps.store, usual, recipient?.address ?? null)
   const period = await findPeriod(deps.store, report, deps.now(), reader)
-  const { edition } = await makeEdition(deps, report, period, [reader], signal)
+  const { issue } = await makeIssue(deps, report, period, [reader], signal)
   await writeArchiveIndex(deps.archive, deps.store.db)
   const sender = withoutPage(deps.sender)
-  const findContent = await contentsOfNow({ ...deps, sender }, report, edition, [reader], signal)
+  const findContent = await contentsOfNow({ ...deps, sender }, report, issue, [reader], signal)
   const content = await findContent(reader, address)
   const to = { address, name: recipient?.name ?? null }
-  const letter = letterFor(deps.store, edition, to, content, sender, deps.now().getTime())
-  return sendTest(deps, letter, signal)
+  const message = messageFor(deps.store, issue, to, content, sender, deps.now().getTime())
+  return sendTest(deps, message, signal)
 }
 
 /** Who tries the button of a test is not to end what they or others get. */

@@ -1,91 +1,105 @@
 /** Which due times of a schedule have come since the last one noted, and which of them are made up for. */
 import type { Instant } from '../../model.ts'
 import { jitterMs } from '../../schedule/jitter.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import type { Db, Store } from '../../store/db/store.ts'
-import { addSlot, findLastSlot } from '../../store/schedule/scheduled-run.ts'
+import { addScheduledRun, findLastScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import { findGap, type Gap } from '../../store/schedule/uptime.ts'
 import { LATE_MS, type Schedule, tellHours, tellInstant } from './schedule.ts'
 
-/** No more slots than this are noted at once, nor walked one by one. */
-const SLOTS_MAX = 400
+/** No more scheduled runs than this are noted at once, nor walked one by one. */
+const SCHEDULED_RUNS_MAX = 400
 /** Of the first row of a schedule, from which on its due times count. */
 export const SET_UP = 'the schedule was set up'
 const HOUR_MS = 60 * 60_000
 
-export interface NotedSlot {
-  readonly slot: Instant
+export interface NotedScheduledRun {
+  readonly due_at: Instant
   readonly state: 'due' | 'skipped'
   /** Why it is skipped. */
   readonly message: string | null
 }
 
 /**
- * Notes the slots that have come, each once, however often it is called and wherever the clock goes.
+ * Notes the scheduled runs that have come, each once, however often it is called and wherever the clock goes.
  * @returns those that were missed and are not made up for, oldest first
  */
-export async function noteSlots(store: Store, schedule: Schedule, now: Date): Promise<NotedSlot[]> {
+export async function noteScheduledRuns(
+  store: Store,
+  schedule: Schedule,
+  now: Date,
+): Promise<NotedScheduledRun[]> {
   const at = now.toISOString()
-  const last = await findLastSlot(store.db, schedule.name, at)
+  const last = await findLastScheduledRun(store.db, schedule.name, at)
   const noted = last
-    ? await judge(store.db, schedule, slotsBetween(schedule.timing, new Date(last.slot), now), now)
+    ? await judge(store.db, schedule, scheduledRunsBetween(schedule.timing, new Date(last.due_at), now), now)
     : [firstSight(schedule, at)]
   if (noted.length === 0) return []
-  const added: NotedSlot[] = []
+  const added: NotedScheduledRun[] = []
   await store.write(async (trx) => {
-    for (const slot of noted) {
-      const begin = slot.state === 'due' ? startOf(store, schedule, new Date(slot.slot)) : null
-      const isNew = await addSlot(trx, {
-        ...{ schedule: schedule.name, ...slot, noted_at: at },
+    for (const scheduledRun of noted) {
+      const begin =
+        scheduledRun.state === 'due' ? startOf(store, schedule, new Date(scheduledRun.due_at)) : null
+      const isNew = await addScheduledRun(trx, {
+        ...{ schedule: schedule.name, ...scheduledRun, noted_at: at },
         not_before: begin !== null && begin > now ? begin.toISOString() : null,
       })
-      if (isNew) added.push(slot)
+      if (isNew) added.push(scheduledRun)
     }
   })
   return last ? added.filter(({ state }) => state === 'skipped') : []
 }
 
-/** When a slot begins: its time, and what the settings want it to be put off by; never past half the way to the next. */
+/** When a scheduled run begins: its time, and what the settings want it to be put off by; never past half the way to the next. */
 export function startOf(
   { installationId }: Pick<Store, 'installationId'>,
   { name, timing, jitterSeconds }: Pick<Schedule, 'name' | 'timing' | 'jitterSeconds'>,
-  slot: Date,
+  dueAt: Date,
 ): Date {
-  if (jitterSeconds === 0) return slot
-  const next = nextSlot(timing, slot)
-  const room = next === null ? Number.POSITIVE_INFINITY : (next.getTime() - slot.getTime()) / 2
-  const seed = `${installationId} ${name} ${slot.toISOString()}`
-  return new Date(slot.getTime() + Math.min(room, jitterMs(seed, jitterSeconds)))
+  if (jitterSeconds === 0) return dueAt
+  const next = nextScheduledRun(timing, dueAt)
+  const room = next === null ? Number.POSITIVE_INFINITY : (next.getTime() - dueAt.getTime()) / 2
+  const seed = `${installationId} ${name} ${dueAt.toISOString()}`
+  return new Date(dueAt.getTime() + Math.min(room, jitterMs(seed, jitterSeconds)))
 }
 
-function firstSight({ runsAtFirstSight }: Schedule, at: Instant): NotedSlot {
+function firstSight({ runsAtFirstSight }: Schedule, at: Instant): NotedScheduledRun {
   return runsAtFirstSight
-    ? { slot: at, state: 'due', message: null }
-    : { slot: at, state: 'skipped', message: SET_UP }
+    ? { due_at: at, state: 'due', message: null }
+    : { due_at: at, state: 'skipped', message: SET_UP }
 }
 
-async function judge(db: Db, { catchUp }: Schedule, slots: readonly Date[], now: Date): Promise<NotedSlot[]> {
-  const made = new Set(madeUpFor(catchUp, slots, now))
+async function judge(
+  db: Db,
+  { catchUp }: Schedule,
+  scheduledRuns: readonly Date[],
+  now: Date,
+): Promise<NotedScheduledRun[]> {
+  const made = new Set(madeUpFor(catchUp, scheduledRuns, now))
   const latest = [...made].at(-1)
-  const noted: NotedSlot[] = []
+  const noted: NotedScheduledRun[] = []
   let gap: Gap | null = null
-  for (const slot of slots) {
-    const instant = slot.toISOString()
-    if (made.has(slot)) {
-      noted.push({ slot: instant, state: 'due', message: null })
+  for (const dueAt of scheduledRuns) {
+    const instant = dueAt.toISOString()
+    if (made.has(dueAt)) {
+      noted.push({ due_at: instant, state: 'due', message: null })
       continue
     }
     if (gap?.to == null || instant > gap.to) gap = await findGap(db, instant)
-    const message = `missed: ${tellGap(gap)}; ${tellPolicy(catchUp, slot, latest, now)}`
-    noted.push({ slot: instant, state: 'skipped', message })
+    const message = `missed: ${tellGap(gap)}; ${tellPolicy(catchUp, dueAt, latest, now)}`
+    noted.push({ due_at: instant, state: 'skipped', message })
   }
   return noted
 }
 
-function madeUpFor({ policy, windowHours }: CatchUp, slots: readonly Date[], now: Date): readonly Date[] {
+function madeUpFor(
+  { policy, windowHours }: CatchUp,
+  scheduledRuns: readonly Date[],
+  now: Date,
+): readonly Date[] {
   const windowMs = policy === 'none' ? LATE_MS : windowHours * HOUR_MS
-  const inWindow = slots.filter((slot) => now.getTime() - slot.getTime() <= windowMs)
+  const inWindow = scheduledRuns.filter((dueAt) => now.getTime() - dueAt.getTime() <= windowMs)
   return policy === 'all' ? inWindow : inWindow.slice(-1)
 }
 
@@ -101,12 +115,12 @@ function tellGap(gap: Gap | null): string {
 
 function tellPolicy(
   { policy, windowHours }: CatchUp,
-  slot: Date,
+  dueAt: Date,
   latest: Date | undefined,
   now: Date,
 ): string {
   if (policy === 'none') return 'not made up for'
-  const isPast = latest === undefined || now.getTime() - slot.getTime() > windowHours * HOUR_MS
+  const isPast = latest === undefined || now.getTime() - dueAt.getTime() > windowHours * HOUR_MS
   return isPast
     ? `more than ${tellHours(windowHours)} ago`
     : `that of ${tellInstant(latest.toISOString())} stands for it`
@@ -116,17 +130,22 @@ function tellPolicy(
  * After `from`, up to and including `to`: the last of them if there are very many. Looks back step by step, so
  * that a clock which was years behind does not make it walk through those years.
  */
-function slotsBetween(timing: Timing, from: Date, to: Date): Date[] {
+function scheduledRunsBetween(timing: Timing, from: Date, to: Date): Date[] {
   for (let span = HOUR_MS; ; span *= 4) {
     const start = Math.max(from.getTime(), to.getTime() - span)
-    const slots = slotsFrom(timing, new Date(start), to)
-    if (slots.length >= SLOTS_MAX || start === from.getTime()) return slots.slice(-SLOTS_MAX)
+    const scheduledRuns = scheduledRunsFrom(timing, new Date(start), to)
+    if (scheduledRuns.length >= SCHEDULED_RUNS_MAX || start === from.getTime())
+      return scheduledRuns.slice(-SCHEDULED_RUNS_MAX)
   }
 }
 
-function slotsFrom(timing: Timing, from: Date, to: Date): Date[] {
-  const slots: Date[] = []
-  for (let slot = nextSlot(timing, from); slot !== null && slot <= to; slot = nextSlot(timing, slot))
-    slots.push(slot)
-  return slots
+function scheduledRunsFrom(timing: Timing, from: Date, to: Date): Date[] {
+  const scheduledRuns: Date[] = []
+  for (
+    let dueAt = nextScheduledRun(timing, from);
+    dueAt !== null && dueAt <= to;
+    dueAt = nextScheduledRun(timing, dueAt)
+  )
+    scheduledRuns.push(dueAt)
+  return scheduledRuns
 }

@@ -34,7 +34,7 @@ export type AfterFailure =
     }
 
 /**
- * What becomes of a slot whose work has thrown: where nothing was wrong with that, it comes with the next tick; what
+ * What becomes of a scheduled run whose work has thrown: where nothing was wrong with that, it comes with the next tick; what
  * may pass is tried again after 5, 15 and 60 minutes; anything else has failed.
  * @param attempt 1 for the first
  */

@@ -1,5 +1,5 @@
 /**
- * Runs the slots of a schedule that are due, under its lease, so that no second process and no command by hand does
+ * Runs the scheduled runs of a schedule that are due, under its lease, so that no second process and no command by hand does
  * the same beside it. What becomes of each is noted with the lease's fence.
  */
 import { errorText } from '../../errors.ts'
@@ -7,21 +7,21 @@ import type { Log } from '../../log.ts'
 import type { Db, Store, Trx } from '../../store/db/store.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
 import {
-  beginSlot,
-  finishSlot,
+  beginScheduledRun,
+  finishScheduledRun,
   isAnyOpen,
-  listOpenSlots,
-  type Slot,
+  listOpenScheduledRuns,
+  type ScheduledRun,
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
 import { startOf } from './enqueue-due-runs.ts'
 import { afterFailure, logFailure } from './job-failure.ts'
 import {
-  type DueSlot,
+  type DueRun,
   LATE_MS,
   type Late,
+  type RunEnd,
   type Schedule,
-  type SlotEnd,
   tellHours,
   tellInstant,
 } from './schedule.ts'
@@ -32,11 +32,11 @@ export interface DueDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /** Whether a slot may begin beside what other workers do; asked too in the transaction in which it begins. */
+  /** Whether a scheduled run may begin beside what other workers do; asked too in the transaction in which it begins. */
   readonly mayBegin?: (db: Db, schedule: Schedule) => Promise<boolean>
 }
 
-/** What became of what was due: a slot is over, one was begun and waits now, or none could be begun. */
+/** What became of what was due: a scheduled run is over, one was begun and waits now, or none could be begun. */
 export type Ran = 'over' | 'waits' | 'nothing'
 
 /**
@@ -65,21 +65,25 @@ export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSig
 /** After one that is over another may follow at once; one that waits is in the way of those after it. */
 async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {
   const { store, now, mayBegin } = deps
-  const slot = await store.write(async (trx) => {
+  const scheduledRun = await store.write(async (trx) => {
     await lease.renew(trx, now())
     return mayBegin && !(await mayBegin(trx, schedule)) ? null : claimNext(trx, schedule, now())
   })
-  if (slot === null) return 'nothing'
-  const end = withinWindow(schedule, slot, await runSlot(deps, schedule, slot, lease, signal))
+  if (scheduledRun === null) return 'nothing'
+  const end = withinWindow(
+    schedule,
+    scheduledRun,
+    await runScheduledRun(deps, schedule, scheduledRun, lease, signal),
+  )
   const { state, message } = end
-  deps.log.info({ schedule: schedule.name, slot: slot.slot, state }, message ?? state)
+  deps.log.info({ schedule: schedule.name, due_at: scheduledRun.due_at, state }, message ?? state)
   const isOver = state !== 'again' && state !== 'held'
   await store.write(async (trx) => {
     await lease.renew(trx, now())
-    await finishSlot(trx, slot, {
+    await finishScheduledRun(trx, scheduledRun, {
       state: state === 'again' ? 'due' : state,
       not_before: state === 'again' ? end.notBefore : null,
-      attempts: state === 'again' && end.isWait ? slot.attempts - 1 : slot.attempts,
+      attempts: state === 'again' && end.isWait ? scheduledRun.attempts - 1 : scheduledRun.attempts,
       finished_at: isOver ? now().toISOString() : null,
       message,
     })
@@ -88,85 +92,92 @@ async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: 
 }
 
 /**
- * The slot whose turn it is: one that was let go, else the latest, or the oldest where all are made up for. Those that
+ * The scheduled run whose turn it is: one that was let go, else the latest, or the oldest where all are made up for. Those that
  * it leaves behind end here. One that stands as running was left by a killed process, for who calls this holds the
  * lease.
  */
-async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Slot | null> {
+async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<ScheduledRun | null> {
   const takesAll = schedule.catchUp.policy === 'all'
   for (;;) {
-    const open = await listOpenSlots(trx, schedule.name, now.toISOString())
-    const released = open.find((slot) => slot.released_at !== null && !hasToWait(slot, now))
+    const open = await listOpenScheduledRuns(trx, schedule.name, now.toISOString())
+    const released = open.find(
+      (scheduledRun) => scheduledRun.released_at !== null && !hasToWait(scheduledRun, now),
+    )
     const oldest = takesAll ? open.find(({ state }) => state !== 'held') : undefined
     const next = released ?? oldest ?? open.at(-1)
     if (!next || hasToWait(next, now)) return null
     const end = { not_before: null, finished_at: now.toISOString() }
-    const behind = released ? open.slice(0, open.indexOf(released)) : open.filter((slot) => slot !== next)
+    const behind = released ? open.slice(0, open.indexOf(released)) : open.filter((dueAt) => dueAt !== next)
     for (const left of behind.filter(({ state }) => !takesAll || state === 'held'))
-      await finishSlot(trx, left, { ...end, state: 'skipped', message: tellLeft(left, next) })
+      await finishScheduledRun(trx, left, { ...end, state: 'skipped', message: tellLeft(left, next) })
     if (next.state === 'held' || !isPast(schedule, next, now.getTime()))
-      return beginSlot(trx, next, now.toISOString())
+      return beginScheduledRun(trx, next, now.toISOString())
     const message = `${next.message ?? 'not begun'}; more than ${tellHours(schedule.catchUp.windowHours)} ago`
-    await finishSlot(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
+    await finishScheduledRun(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
   }
 }
 
-function hasToWait({ not_before }: Slot, now: Date): boolean {
+function hasToWait({ not_before }: ScheduledRun, now: Date): boolean {
   return not_before !== null && not_before > now.toISOString()
 }
 
-function tellLeft(left: Slot, next: Slot): string {
-  const later = `that of ${tellInstant(next.slot)} came`
+function tellLeft(left: ScheduledRun, next: ScheduledRun): string {
+  const later = `that of ${tellInstant(next.due_at)} came`
   if (left.state === 'held') return `held until ${later}: ${left.message}`
   return left.attempts === 0
     ? `overlapped: not begun when ${later}`
     : `given up when ${later}: ${left.message ?? 'stopped half-way'}`
 }
 
-function isPast({ catchUp }: Schedule, { slot }: Slot, atMs: number): boolean {
-  return atMs > Date.parse(slot) + catchUp.windowHours * HOUR_MS
+function isPast({ catchUp }: Schedule, { due_at }: ScheduledRun, atMs: number): boolean {
+  return atMs > Date.parse(due_at) + catchUp.windowHours * HOUR_MS
 }
 
-async function runSlot(
+async function runScheduledRun(
   { store, log, now }: DueDeps,
   schedule: Schedule,
-  slot: Slot,
+  scheduledRun: ScheduledRun,
   lease: Lease,
   signal: AbortSignal,
-): Promise<SlotEnd> {
-  const due: DueSlot = {
-    slot: new Date(slot.slot),
-    notedAt: new Date(slot.noted_at),
-    attempt: slot.attempts,
-    late: await findLate(store, schedule, slot, now()),
-    isReleased: slot.released_at !== null,
+): Promise<RunEnd> {
+  const due: DueRun = {
+    due_at: new Date(scheduledRun.due_at),
+    notedAt: new Date(scheduledRun.noted_at),
+    attempt: scheduledRun.attempts,
+    late: await findLate(store, schedule, scheduledRun, now()),
+    isReleased: scheduledRun.released_at !== null,
   }
   try {
     return await schedule.run(due, lease, signal)
   } catch (thrown) {
     const isPutDown = thrown === signal.reason
-    if (!isPutDown) logFailure(log, thrown, { schedule: schedule.name, slot: slot.slot })
+    if (!isPutDown) logFailure(log, thrown, { schedule: schedule.name, due_at: scheduledRun.due_at })
     // Whatever it was in the midst of: the next daemon takes it up.
     if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }
-    return afterFailure(thrown, slot.attempts, now())
+    return afterFailure(thrown, scheduledRun.attempts, now())
   }
 }
 
 /** A try that would come after the window is over is none. */
-function withinWindow(schedule: Schedule, slot: Slot, end: SlotEnd): SlotEnd {
+function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEnd): RunEnd {
   if (end.state !== 'again' || end.notBefore === null) return end
-  if (!isPast(schedule, slot, Date.parse(end.notBefore))) return end
+  if (!isPast(schedule, scheduledRun, Date.parse(end.notBefore))) return end
   return {
     state: 'failed',
     message: `${end.message}; after ${tellHours(schedule.catchUp.windowHours)} it is let go`,
   }
 }
 
-async function findLate(store: Store, schedule: Schedule, slot: Slot, now: Date): Promise<Late | null> {
-  const start = startOf(store, schedule, new Date(slot.slot))
+async function findLate(
+  store: Store,
+  schedule: Schedule,
+  scheduledRun: ScheduledRun,
+  now: Date,
+): Promise<Late | null> {
+  const start = startOf(store, schedule, new Date(scheduledRun.due_at))
   if (now.getTime() - start.getTime() <= LATE_MS) return null
-  const gap = await findGap(store.db, slot.slot)
-  const whole = { from: slot.slot, to: now.toISOString() }
+  const gap = await findGap(store.db, scheduledRun.due_at)
+  const whole = { from: scheduledRun.due_at, to: now.toISOString() }
   return gap === null
     ? { ...whole, why: 'waited' }
     : { from: gap.from ?? whole.from, to: gap.to ?? whole.to, why: gap.why }

@@ -3,34 +3,34 @@ import type { Instant } from '../../model.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 
-/** From then on a slot counts as late. */
+/** From then on a scheduled run counts as late. */
 export const LATE_MS = 5 * 60_000
 
 export interface Schedule {
   /** As in the ledger: `sync`, `sync-full`, `report:daily`. */
   readonly name: string
-  /** Held while a slot of it runs; those of one name never run beside each other. */
+  /** Held while a scheduled run of it runs; those of one name never run beside each other. */
   readonly leaseName: string
   readonly timing: Timing
   readonly catchUp: CatchUp
-  /** Each slot begins up to so much after its time. */
+  /** Each scheduled run begins up to so much after its time. */
   readonly jitterSeconds: number
   /** Whether the moment at which the schedule is first seen counts as due. */
   readonly runsAtFirstSight: boolean
   /**
-   * Does the work of a slot.
+   * Does the work of a scheduled run.
    * @param lease to be renewed in each transaction of the work
    * @param signal aborted too when the lease is lost
    * @throws LeadsheetError for what failed
    */
-  readonly run: (due: DueSlot, lease: Lease, signal: AbortSignal) => Promise<SlotEnd>
+  readonly run: (due: DueRun, lease: Lease, signal: AbortSignal) => Promise<RunEnd>
 }
 
 /** What the settings say of a schedule. */
 export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp' | 'jitterSeconds'>
 
-export interface DueSlot {
-  readonly slot: Date
+export interface DueRun {
+  readonly due_at: Date
   /** When it was seen to be due. */
   readonly notedAt: Date
   /** 1 for the first time; being asked again while held does not count. */
@@ -41,7 +41,7 @@ export interface DueSlot {
   readonly isReleased: boolean
 }
 
-/** From when to when the slot was kept waiting, and by what. */
+/** From when to when the scheduled run was kept waiting, and by what. */
 export interface Late {
   readonly from: Instant
   readonly to: Instant
@@ -49,7 +49,7 @@ export interface Late {
   readonly why: 'down' | 'blocked' | 'clock' | 'waited'
 }
 
-export type SlotEnd =
+export type RunEnd =
   | { readonly state: 'done' | 'failed' | 'skipped'; readonly message: string | null }
   /** Tried again, not before that instant; at the next tick if null. */
   | {
@@ -59,7 +59,7 @@ export type SlotEnd =
       /** Nothing was tried yet: the next time counts as this one. */
       readonly isWait?: boolean
     }
-  /** Asked again at each tick, until it ends otherwise or the next slot of the schedule comes. */
+  /** Asked again at each tick, until it ends otherwise or the next scheduled run of the schedule comes. */
   | { readonly state: 'held'; readonly message: string }
 
 /** As messages say it: `2026-11-20 07:00 UTC`. */

@@ -5,7 +5,7 @@ import type { Queue } from '../../queue/queue.ts'
 import { logFailure } from './job-failure.ts'
 import type { Lane } from './lane.ts'
 
-export type SharedLaneName = 'letters' | 'notices' | 'events'
+export type SharedLaneName = 'messages' | 'notices' | 'events'
 
 export function createSharedLane(
   queue: Queue,

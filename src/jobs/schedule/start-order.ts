@@ -1,5 +1,5 @@
 /**
- * Which slots may be begun beside what other workers do: as in the one lane of a single daemon, no report runs beside
+ * Which scheduled runs may be begun beside what other workers do: as in the one lane of a single daemon, no report runs beside
  * the sync that it needs, and what is due waits for the sync that is due before it.
  */
 

@@ -95,14 +95,14 @@ function* sheetXml(
   onCut: () => void,
 ): Generator<string> {
   if (count !== null && count >= ROWS_MAX) throw tooLarge(name)
-  const letters = columns.map((_, index) => columnLetters(index))
+  const messages = columns.map((_, index) => columnMessages(index))
   const frozen = `<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>`
   const widths = columns.map(
     (column, index) =>
       `<col min="${index + 1}" max="${index + 1}" width="${column.width ?? (column.isInstant ? WIDTH_OF_TIME : NARROW)}" customWidth="1"/>`,
   )
   const headings = columns.map(
-    (column, index) => `<c r="${letters[index]}1" s="${STYLE.heading}" ${textOf(column.name, onCut)}</c>`,
+    (column, index) => `<c r="${messages[index]}1" s="${STYLE.heading}" ${textOf(column.name, onCut)}</c>`,
   )
   yield `${XML}<worksheet xmlns="${MAIN}">${frozen}<cols>${widths.join('')}</cols><sheetData><row r="1">${headings.join('')}</row>`
   let number = 1
@@ -116,7 +116,7 @@ function* sheetXml(
     const cells = row.map((cell, index) =>
       cell === null
         ? ''
-        : `<c r="${letters[index]}${at}" ${cellXml(cell, columns[index]?.isInstant === true)}</c>`,
+        : `<c r="${messages[index]}${at}" ${cellXml(cell, columns[index]?.isInstant === true)}</c>`,
     )
     return `<row r="${at}">${cells.join('')}</row>`
   }
@@ -166,9 +166,9 @@ function xmlText(text: string): string {
 }
 
 /** 0 is A, 25 is Z, 26 is AA. */
-function columnLetters(index: number): string {
+function columnMessages(index: number): string {
   const rest = Math.floor(index / 26)
-  return (rest === 0 ? '' : columnLetters(rest - 1)) + String.fromCharCode(65 + (index % 26))
+  return (rest === 0 ? '' : columnMessages(rest - 1)) + String.fromCharCode(65 + (index % 26))
 }
 
 function tooLarge(table: string): LeadsheetError {

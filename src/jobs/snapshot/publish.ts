@@ -86,7 +86,7 @@ function isDue({ files, version, now }: PublishDeps, info: SnapshotInfo | null, 
   if (news.wholeRunId === null) return false
   if (info === null || info.schema !== news.schema || info.version !== version) return true
   if (!existsSync(files.metadata)) return true
-  if (news.editions + news.details > 0) return true
+  if (news.issues + news.details > 0) return true
   if (news.wholeRunId === info.runId) return false
   return news.changes > 0 || now().getTime() - Date.parse(info.madeAt) >= IDLE_MS
 }

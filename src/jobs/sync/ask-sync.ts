@@ -5,8 +5,8 @@
 
 import type { Store } from '../../store/db/store.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
-import { addSlot, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
-import { noteSlots } from '../schedule/enqueue-due-runs.ts'
+import { addScheduledRun, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
+import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 
 /**
@@ -20,10 +20,12 @@ export async function askSync(store: Store, schedule: Schedule, now: () => Date)
     const at = now()
     const instant = at.toISOString()
     // Due times are counted from the last one noted, which is going to be this one; so those before it come first.
-    await noteSlots(store, schedule, new Date(at.getTime() - 1))
+    await noteScheduledRuns(store, schedule, new Date(at.getTime() - 1))
     if (await isAnyOpen(store.db, schedule.name, instant)) return
-    const slot = { schedule: schedule.name, slot: instant, noted_at: instant }
-    await store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null }))
+    const scheduledRun = { schedule: schedule.name, due_at: instant, noted_at: instant }
+    await store.write((trx) =>
+      addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+    )
   } finally {
     await lease.release()
   }

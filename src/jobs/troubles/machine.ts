@@ -66,7 +66,7 @@ export const WATCH_JOBS: Watch = {
     const leases = await listHeldLeases(watched.store.db, now)
     const stuck = leases.filter((lease) => {
       const { name, acquired_at } = lease
-      // Those of daemons, and of workers that send letters, last as long as these run.
+      // Those of daemons, and of workers that send messages, last as long as these run.
       if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
       return acquired_at <= minutesBefore(now, longestOf(name, watched))
     })

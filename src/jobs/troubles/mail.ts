@@ -1,13 +1,13 @@
-/** What is wrong with letters, and with the mail server that should take them. */
+/** What is wrong with messages, and with the mail server that should take them. */
 import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/words/numbers.ts'
 import { listRefusing, type RefusingRecipient } from '../../store/outbox/delivery-list.ts'
 import {
   countWaiting,
-  type LetterTrouble,
   listInDoubt,
   listPutOff,
   listRefused,
+  type MessageTrouble,
 } from '../../store/outbox/delivery-problems.ts'
 import { findMailOutage, type MailOutage } from '../../store/outbox/smtp-circuit.ts'
 import { listSubscriptions } from '../../store/reports/preference.ts'
@@ -16,16 +16,16 @@ import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch } from './watch.ts'
 
 export const PUT_OFF_MINUTES = 120
-/** So many editions are no accident. */
+/** So many issues are no accident. */
 const REFUSED_IN_ROW = 3
 export const WEEK_MINUTES = 7 * 24 * 60
 
 export const WATCH_MAIL: Watch = {
   reasons: [
     'mail_away',
-    'letters_waiting',
-    'letters_failed',
-    'letters_in_doubt',
+    'messages_waiting',
+    'messages_failed',
+    'messages_in_doubt',
     'recipient_failing',
     'recipient_paused',
   ],
@@ -37,7 +37,7 @@ export const WATCH_MAIL: Watch = {
       ({ state, changedBy }) => state === 'paused' && changedBy === 'leadsheet',
     )
     return [
-      ...(outage === undefined ? [] : [away(outage, (await countWaiting(db)).letters)]),
+      ...(outage === undefined ? [] : [away(outage, (await countWaiting(db)).messages)]),
       ...(await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map(putOff),
       ...(await listRefused(db, weekAgo)).map(refused),
       ...(await listInDoubt(db, weekAgo)).map(inDoubt),
@@ -45,7 +45,7 @@ export const WATCH_MAIL: Watch = {
       ...paused.map(
         ({ address, report, changedAt, reason }): Trouble => ({
           ...{ reason: 'recipient_paused', subject: `${address} of ${report}` },
-          message: `${address} gets the report ${report} no more since ${tellInstant(changedAt)}: ${reason ?? 'too many of the letters were refused'}`,
+          message: `${address} gets the report ${report} no more since ${tellInstant(changedAt)}: ${reason ?? 'too many of the messages were refused'}`,
           hint: `Mend the address in the settings, or go on: ${shellCommand(`recipients resume ${address}`)}.`,
         }),
       ),
@@ -53,71 +53,71 @@ export const WATCH_MAIL: Watch = {
   },
 }
 
-function away({ server, kind, beganAt, failures, response }: MailOutage, letters: number): Trouble {
+function away({ server, kind, beganAt, failures, response }: MailOutage, messages: number): Trouble {
   const isSetting = kind === 'configuration'
   return {
     ...{ reason: 'mail_away', subject: '' },
-    message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(letters, 'letter')} ${letters === 1 ? 'waits' : 'wait'}: ${response}`,
+    message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}: ${response}`,
     hint: isSetting
       ? `Check user, password, port and protocol of mail.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
-      : `Nothing is lost: it is tried again, and the letters go out once it answers. ${shellCommand('reload')} has it tried at once.`,
+      : `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
     // A setting does not mend itself.
     failures: isSetting ? Number.POSITIVE_INFINITY : failures,
   }
 }
 
-function failing({ recipient, report, editions, since, response }: RefusingRecipient): Trouble {
+function failing({ recipient, report, issues, since, response }: RefusingRecipient): Trouble {
   return {
     ...{ reason: 'recipient_failing', subject: `${recipient} of ${report}` },
-    message: `${counted(editions, 'edition')} of the report ${report} in a row were refused for ${recipient} since ${tellInstant(since)}: ${response}`,
+    message: `${counted(issues, 'issue')} of the report ${report} in a row were refused for ${recipient} since ${tellInstant(since)}: ${response}`,
     hint: 'Mend the address in the settings, or take it out; after `mail.pause_after` it gets no more.',
   }
 }
 
-function putOff(one: LetterTrouble): Trouble {
+function putOff(one: MessageTrouble): Trouble {
   return {
-    ...{ reason: 'letters_waiting', subject: subjectOf(one) },
-    message: `${lettersOf(one)} ${verb(one)} put off by the mail server since ${tellInstant(one.since)}, ${quoted(one)}`,
+    ...{ reason: 'messages_waiting', subject: subjectOf(one) },
+    message: `${messagesOf(one)} ${verb(one)} put off by the mail server since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: 'They are tried for two days, then given up; ask whoever runs the mail server of the recipients.',
   }
 }
 
 /** Of the notice about them. */
-export function subjectOf({ report }: Pick<LetterTrouble, 'report'>): string {
+export function subjectOf({ report }: Pick<MessageTrouble, 'report'>): string {
   return report ?? 'notices'
 }
 
-function refused(one: LetterTrouble): Trouble {
+function refused(one: MessageTrouble): Trouble {
   return {
-    ...{ reason: 'letters_failed', subject: subjectOf(one) },
-    message: `${lettersOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
+    ...{ reason: 'messages_failed', subject: subjectOf(one) },
+    message: `${messagesOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: `${shellCommand('deliveries --state failed')} lists them.${resendHint(one, (report) => `Once the address is mended, ${shellCommand(`resend ${report} --failed`)} sends them again.`)}`,
   }
 }
 
-function inDoubt(one: LetterTrouble): Trouble {
+function inDoubt(one: MessageTrouble): Trouble {
   return {
-    ...{ reason: 'letters_in_doubt', subject: subjectOf(one) },
-    message: `${lettersOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
+    ...{ reason: 'messages_in_doubt', subject: subjectOf(one) },
+    message: `${messagesOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: `${shellCommand('deliveries --state in_doubt')} lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, ${shellCommand(`resend ${report} --in-doubt`)} sends them again.`)}`,
   }
 }
 
-/** @param again what can be done for letters of a report; notices are not sent again */
-function resendHint({ report }: LetterTrouble, again: (report: string) => string): string {
+/** @param again what can be done for messages of a report; notices are not sent again */
+function resendHint({ report }: MessageTrouble, again: (report: string) => string): string {
   return report === null ? '' : ` ${again(report)}`
 }
 
-function lettersOf({ report, letters }: LetterTrouble): string {
+function messagesOf({ report, messages }: MessageTrouble): string {
   return report === null
-    ? counted(letters, 'notice')
-    : `${counted(letters, 'letter')} of the report ${report}`
+    ? counted(messages, 'notice')
+    : `${counted(messages, 'message')} of the report ${report}`
 }
 
-function verb({ letters }: LetterTrouble): string {
-  return letters === 1 ? 'was' : 'were'
+function verb({ messages }: MessageTrouble): string {
+  return messages === 1 ? 'was' : 'were'
 }
 
-function quoted({ recipient, response, letters }: LetterTrouble): string {
-  return `${letters === 1 ? 'to' : 'such as that to'} ${recipient}${response === null ? '' : `: ${response}`}`
+function quoted({ recipient, response, messages }: MessageTrouble): string {
+  return `${messages === 1 ? 'to' : 'such as that to'} ${recipient}${response === null ? '' : `: ${response}`}`
 }

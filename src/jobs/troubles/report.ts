@@ -4,7 +4,11 @@ import type { FailedSection } from '../../domain/figures.ts'
 import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/words/numbers.ts'
 import { listLastFailed } from '../../store/reports/issue.ts'
-import { findLastSlot, listSlotsNotedSince, type Slot } from '../../store/schedule/scheduled-run.ts'
+import {
+  findLastScheduledRun,
+  listScheduledRunsNotedSince,
+  type ScheduledRun,
+} from '../../store/schedule/scheduled-run.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch } from './watch.ts'
@@ -19,8 +23,8 @@ export const WATCH_REPORTS: Watch = {
     const troubles: (Trouble | null)[] = []
     for (const report of reports) {
       const schedule = `report:${report}`
-      const last = await findLastSlot(db, schedule, now.toISOString())
-      const noted = await listSlotsNotedSince(db, schedule, minutesBefore(now, DAY_MINUTES))
+      const last = await findLastScheduledRun(db, schedule, now.toISOString())
+      const noted = await listScheduledRunsNotedSince(db, schedule, minutesBefore(now, DAY_MINUTES))
       troubles.push(
         last === undefined ? null : ofLast(report, last, now),
         missed(report, noted),
@@ -31,25 +35,25 @@ export const WATCH_REPORTS: Watch = {
   },
 }
 
-function ofLast(report: string, slot: Slot, now: Date): Trouble | null {
-  const due = `The report ${report} of ${tellInstant(slot.slot)}`
-  const why = slot.message === null ? '' : `: ${slot.message}`
-  if (slot.state === 'held') {
+function ofLast(report: string, scheduledRun: ScheduledRun, now: Date): Trouble | null {
+  const due = `The report ${report} of ${tellInstant(scheduledRun.due_at)}`
+  const why = scheduledRun.message === null ? '' : `: ${scheduledRun.message}`
+  if (scheduledRun.state === 'held') {
     return {
       ...{ reason: 'report_held', subject: report },
       message: `${due} is held${why}`,
       hint: `Look at it with ${shellCommand(`report ${report}`)}; ${shellCommand(`schedule release ${report}`)} sends it.`,
     }
   }
-  if (slot.state === 'failed' || (slot.state === 'skipped' && slot.attempts > 0)) {
+  if (scheduledRun.state === 'failed' || (scheduledRun.state === 'skipped' && scheduledRun.attempts > 0)) {
     return {
       ...{ reason: 'report_failed', subject: report },
-      message: `${due} ${slot.state === 'failed' ? 'failed' : 'was skipped'}${why}`,
+      message: `${due} ${scheduledRun.state === 'failed' ? 'failed' : 'was skipped'}${why}`,
       hint: `Once it is mended, ${shellCommand(`report ${report} --send`)} makes and sends it.`,
     }
   }
-  const isOpen = slot.state === 'due' || slot.state === 'running'
-  if (!isOpen || slot.slot > minutesBefore(now, REPORT_LATE_MINUTES)) return null
+  const isOpen = scheduledRun.state === 'due' || scheduledRun.state === 'running'
+  if (!isOpen || scheduledRun.due_at > minutesBefore(now, REPORT_LATE_MINUTES)) return null
   return {
     ...{ reason: 'report_late', subject: report },
     message: `${due} has not been made yet${why}`,
@@ -57,17 +61,17 @@ function ofLast(report: string, slot: Slot, now: Date): Trouble | null {
   }
 }
 
-/** Slots that were never begun; one that stands for the moment at which the schedule was set up is none. */
-function missed(report: string, noted: readonly Slot[]): Trouble | null {
-  const slots = noted.filter(
-    ({ state, attempts, slot, noted_at }) => state === 'skipped' && attempts === 0 && slot !== noted_at,
+/** ScheduledRuns that were never begun; one that stands for the moment at which the schedule was set up is none. */
+function missed(report: string, noted: readonly ScheduledRun[]): Trouble | null {
+  const scheduledRuns = noted.filter(
+    ({ state, attempts, due_at, noted_at }) => state === 'skipped' && attempts === 0 && due_at !== noted_at,
   )
-  const last = slots.at(-1)
+  const last = scheduledRuns.at(-1)
   if (last === undefined) return null
-  const more = slots.length === 1 ? '' : `, and ${counted(slots.length - 1, 'time')} before`
+  const more = scheduledRuns.length === 1 ? '' : `, and ${counted(scheduledRuns.length - 1, 'time')} before`
   return {
     ...{ reason: 'report_missed', subject: report },
-    message: `The report ${report} was not made at ${tellInstant(last.slot)}${more}: ${last.message ?? 'skipped'}`,
+    message: `The report ${report} was not made at ${tellInstant(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
     hint: `${shellCommand(`schedule explain report:${report}`)} tells more; ${shellCommand(`report ${report} --at DATE`)} makes one of a past day.`,
   }
 }

@@ -1,4 +1,4 @@
-/** What the archive tells of an edition below its mail: the facts, and how each figure is made. In English. */
+/** What the archive tells of an issue below its mail: the facts, and how each figure is made. In English. */
 import type { BlockName } from '../../domain/choices.ts'
 import type {
   Compared,

@@ -1,4 +1,4 @@
-/** The numbers of an edition as tables: one row a figure, and one a day of the trend. */
+/** The numbers of an issue as tables: one row a figure, and one a day of the trend. */
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Money } from '../../model.ts'
 

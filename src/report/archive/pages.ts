@@ -3,13 +3,13 @@
  * nothing, and their policy forbids both, so that what a lead is called can do nothing there either.
  */
 import { LeadsheetError } from '../../errors.ts'
-import type { LetterFile } from '../../model.ts'
+import type { MessageFile } from '../../model.ts'
 import { createCompiler } from '../render/compile-template.ts'
 import { readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
 
 export interface ArchivePages {
-  /** The page of an edition: its mail, pictures inside, with what is told about it. */
-  edition(mail: ArchivedMail, nav: NavView, about: AboutView): string
+  /** The page of an issue: its mail, pictures inside, with what is told about it. */
+  issue(mail: ArchivedMail, nav: NavView, about: AboutView): string
   /** The page with other neighbours. */
   withNav(page: string, nav: NavView): string
   index(view: IndexView): string
@@ -17,10 +17,10 @@ export interface ArchivePages {
 
 export interface ArchivedMail {
   readonly html: string
-  readonly files: readonly LetterFile[]
+  readonly files: readonly MessageFile[]
 }
 
-/** The editions before and after. */
+/** The issues before and after. */
 export interface NavView {
   readonly report: string
   /** Its dates. */
@@ -58,7 +58,7 @@ export interface ExplainedView {
 
 export interface IndexView {
   readonly summary: string
-  readonly months: readonly { readonly name: string; readonly editions: readonly IndexLine[] }[]
+  readonly months: readonly { readonly name: string; readonly issues: readonly IndexLine[] }[]
 }
 
 export interface IndexLine {
@@ -99,7 +99,7 @@ export async function openArchivePages(folder: string): Promise<ArchivePages> {
   const head = `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${take('archive.css').text}</style>`
   const withHead = (page: string) => page.replace('</head>', () => `${head}</head>`)
   return {
-    edition: (mail, neighbours, view) =>
+    issue: (mail, neighbours, view) =>
       withHead(withPictures(mail))
         .replace(/<body[^>]*>/, (body) => `${body}\n${nav(neighbours)}`)
         .replace('</body>', () => `${about(view)}</body>`),

@@ -1,5 +1,5 @@
 /**
- * The charts of an edition as PNG files, drawn once for all its readers of one language. What has too few values to
+ * The charts of an issue as PNG files, drawn once for all its readers of one language. What has too few values to
  * show anything is left out.
  */
 import type { BlockName } from '../../domain/choices.ts'

@@ -2,7 +2,7 @@
  * Pixels to a PNG with a palette, half as large as one in true colours. Where a picture has more than 256 colours,
  * near ones become one; charts have few but for the soft edges of their lines.
  *
- * PNG (Portable Network Graphics) Specification, third edition: https://www.w3.org/TR/png-3/
+ * PNG (Portable Network Graphics) Specification, third issue: https://www.w3.org/TR/png-3/
  */
 
 import { createRequire } from 'node:module'

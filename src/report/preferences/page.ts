@@ -2,7 +2,7 @@
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
 import { DAY_MS, mondayOf, weekdayOf } from '../../schedule/calendar.ts'
-import { nextSlot } from '../../schedule/slots.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import { localDay } from '../../schedule/zone.ts'
 import { nameCondition } from '../blocks/headline/view.ts'
@@ -146,10 +146,10 @@ const TIMES_MAX = 400
 export function listDueTimes(timing: Timing, now: Date): Instant[] {
   const until = now.getTime() + (DAYS_TOLD + 2) * DAY_MS
   const times: Instant[] = []
-  let next = nextSlot(timing, now)
+  let next = nextScheduledRun(timing, now)
   while (next !== null && next.getTime() < until && times.length < TIMES_MAX) {
     times.push(next.toISOString())
-    next = nextSlot(timing, next)
+    next = nextScheduledRun(timing, next)
   }
   return times
 }

@@ -31,7 +31,7 @@ export interface TemplateFiles {
 
 const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
-/** Folders that are no reports: also the page that an edition is kept with, those that the daemon serves, and notices. */
+/** Folders that are no reports: also the page that an issue is kept with, those that the daemon serves, and notices. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'notice']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
 /** What the folder of a report may have, beside its `blocks`. */

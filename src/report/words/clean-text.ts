@@ -9,7 +9,7 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu
 // emoji and several scripts need them.
 const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
-// No script stacks more marks than this on one letter.
+// No script stacks more marks than this on one message.
 const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 
 const STATUS_LENGTH = 24

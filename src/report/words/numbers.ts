@@ -127,7 +127,7 @@ const DIGITS = {
   exact: { minimumFractionDigits: 2, maximumFractionDigits: 2, trailingZeroDisplay: 'stripIfInteger' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
 
-/** @param currency null for a plain number: Intl refuses any code but three letters */
+/** @param currency null for a plain number: Intl refuses any code but three messages */
 function amountFormat(
   locale: string,
   currency: string | null,

@@ -1,5 +1,5 @@
 /**
- * Messages to operators, and where each stands with the webhook. As letters they stand in the ledger of letters,
+ * Messages to operators, and where each stands with the webhook. As messages they stand in the ledger of messages,
  * where a mail server that is away holds them up without the webhook knowing of it.
  */
 import type { Instant } from '../../model.ts'

@@ -9,7 +9,7 @@ import type { BackupContent } from './backup-check.ts'
 import type { BackupJob } from './backup-child.ts'
 
 const CHILD = programFile(import.meta.url, 'backup-child')
-/** There are addresses and letters in it. */
+/** There are addresses and messages in it. */
 const MODE = 0o600
 
 /**

@@ -21,8 +21,8 @@ const HOLD_WITHIN_MS = 2_000
 
 /** What of the deliveries in a backup cannot be known: what happened after it was made. */
 export interface Unknown {
-  /** Letters that were not sent when it was made. They may have been since, and are left to a person. */
-  readonly letters: number
+  /** Messages that were not sent when it was made. They may have been since, and are left to a person. */
+  readonly messages: number
   /** Schedules of reports, which go on from now. */
   readonly schedules: readonly string[]
 }
@@ -79,12 +79,12 @@ export async function settleRestored(store: Store, from: string, now: Date): Pro
   return store.write(async (trx) => {
     await trx.deleteFrom('lease').execute()
     const reason = `restored from ${from}: it may have been sent since that was made`
-    return { letters: await doubtLetters(trx, now, reason), schedules: await skipReports(trx, now, reason) }
+    return { messages: await doubtMessages(trx, now, reason), schedules: await skipReports(trx, now, reason) }
   })
 }
 
 /** In doubt for the second time: not sent again, and shown until a person decides. */
-async function doubtLetters(trx: Trx, now: Date, response: string): Promise<number> {
+async function doubtMessages(trx: Trx, now: Date, response: string): Promise<number> {
   const doubted = await trx
     .updateTable('delivery')
     .where('state', 'in', ['pending', 'sending', 'data', 'in_doubt'])
@@ -105,22 +105,22 @@ async function skipReports(trx: Trx, now: Date, message: string): Promise<string
   const at = now.toISOString()
   const end = { state: 'skipped' as const, finished_at: at, message }
   await trx
-    .updateTable('schedule_slot')
+    .updateTable('scheduled_run')
     .where('schedule', 'like', 'report:%')
     .where('state', 'in', ['due', 'running', 'held'])
     .set(end)
     .execute()
   const schedules = await trx
-    .selectFrom('schedule_slot')
+    .selectFrom('scheduled_run')
     .where('schedule', 'like', 'report:%')
     .select('schedule')
     .distinct()
     .execute()
   for (const { schedule } of schedules) {
     await trx
-      .insertInto('schedule_slot')
-      .values({ schedule, slot: at, noted_at: at, attempts: 0, ...end })
-      .onConflict((conflict) => conflict.columns(['schedule', 'slot']).doNothing())
+      .insertInto('scheduled_run')
+      .values({ schedule, due_at: at, noted_at: at, attempts: 0, ...end })
+      .onConflict((conflict) => conflict.columns(['schedule', 'due_at']).doNothing())
       .execute()
   }
   return schedules.map(({ schedule }) => schedule)

@@ -47,7 +47,7 @@ export function openSpool(folder: string): Spool {
 
 function openNameless(folder: string): number {
   try {
-    const own = mkdtempSync(join(folder, '.letters-'))
+    const own = mkdtempSync(join(folder, '.messages-'))
     try {
       return openSync(join(own, 'bodies'), 'wx+', 0o600)
     } finally {

@@ -48,7 +48,7 @@ function openFile(file: string): Database.Database {
   }
 }
 
-/** Recipients, letters and the key of their links are for nobody else; what SQLite puts beside it has the same mode. */
+/** Recipients, messages and the key of their links are for nobody else; what SQLite puts beside it has the same mode. */
 function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', MODE))

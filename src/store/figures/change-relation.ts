@@ -1,5 +1,5 @@
 /**
- * Relations of what has changed since the last edition: `:since` is where it ended, and `:told_at` when its figures
+ * Relations of what has changed since the last issue: `:since` is where it ended, and `:told_at` when its figures
  * were read, or null before the first.
  */
 import type { Bounds } from './query-bounds.ts'
@@ -24,7 +24,7 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
     news: {
       reads: [],
       isMaterialized: true,
-      sql: `-- leads that may not be what the last edition knew them to be
+      sql: `-- leads that may not be what the last issue knew them to be
     SELECT DISTINCT lead_id FROM (
       SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
       UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
@@ -44,7 +44,7 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
     standing: {
       reads: [...chosen, 'news', ...known],
       isMaterialized: true,
-      sql: `-- the status of these leads that the last edition knew, or the first since, and that at the end of the period:
+      sql: `-- the status of these leads that the last issue knew, or the first since, and that at the end of the period:
     -- by their moves, which may be known from before the first state that was read
     SELECT *, coalesce((SELECT max(moved_at) FROM ${moves} AS each
         WHERE each.lead_id = stood.lead_id AND moved_at < :to AND each.to_status = stood.to_status),
@@ -70,7 +70,7 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
     change: {
       reads: [...chosen, 'news', ...known, 'standing'],
       isMaterialized: true,
-      sql: `-- what has become of leads since the last edition, each once
+      sql: `-- what has become of leads since the last issue, each once
     SELECT told.*, CASE kind WHEN 'gone' THEN gone_at WHEN 'returned' THEN returned_at ELSE changed_at END AS at
     FROM (SELECT *, CASE
         WHEN is_gone THEN iif(was_gone, NULL, 'gone')

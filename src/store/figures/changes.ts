@@ -1,4 +1,4 @@
-/** What leads have been through since the last edition, each told once, by what it came to. */
+/** What leads have been through since the last issue, each told once, by what it came to. */
 import type { ChangedLead, ChangeKind, Changes } from '../../domain/figures.ts'
 import type { Instant, Money } from '../../model.ts'
 import { readCoverage } from './coverage.ts'
@@ -9,7 +9,7 @@ import type { Moment } from './read-transaction.ts'
 const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'gone', 'returned']
 
 const MEANING =
-  'leads whose status at the end of the period is not the one that the last edition knew, by what they came to: won; lost, or disqualified; forward or back in the funnel; gone upstream, or there again'
+  'leads whose status at the end of the period is not the one that the last issue knew, by what they came to: won; lost, or disqualified; forward or back in the funnel; gone upstream, or there again'
 
 export const CHANGE_COUNTS = {
   title: 'Changes',
@@ -34,7 +34,7 @@ export const CHANGED_LEADS = {
   WHERE place <= :rows ORDER BY kind, place`,
 } as const
 
-/** The end of the last edition that was sent, and when its figures were read. */
+/** The end of the last issue that was sent, and when its figures were read. */
 export interface LastTold {
   readonly at: Instant
   readonly knownAt: Instant
@@ -53,7 +53,7 @@ interface Row extends Omit<ChangedLead, 'value'> {
   readonly currency: string | null
 }
 
-/** @param told null before the first edition */
+/** @param told null before the first issue */
 export async function readChanges(
   moment: Moment,
   scope: FigureScope,

@@ -35,7 +35,7 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly topScore: number
   /** So many rows of each list are kept. */
   readonly rowsMax: number
-  /** The last edition that was sent; null before the first. */
+  /** The last issue that was sent; null before the first. */
   readonly since: LastTold | null
   /** The last periods of the kind up to this one, in order. */
   readonly sparkPeriods: readonly Period[]

@@ -1,4 +1,4 @@
-/** What holds of the program's own work: scans, runs, due times and letters. All of it is answered at once. */
+/** What holds of the program's own work: scans, runs, due times and messages. All of it is answered at once. */
 
 import { sql } from 'kysely'
 import { shellCommand } from '../../errors.ts'
@@ -59,43 +59,43 @@ export const OF_WORK: readonly Invariant[] = [
   },
   {
     rule: 'a due time is being worked on only while the lease of its schedule is held',
-    violations: sql`SELECT schedule || ' ' || slot AS what FROM schedule_slot WHERE state = 'running'
+    violations: sql`SELECT schedule || ' ' || due_at AS what FROM scheduled_run WHERE state = 'running'
       AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > (SELECT now FROM moment) AND name = CASE
         WHEN schedule IN ('sync', 'sync-full') THEN 'sync' WHEN schedule = 'snapshot' THEN 'snapshot-schedule' ELSE schedule END)`,
     remedy: `start ${shellCommand('run')}: it takes up what was left`,
   },
   {
     rule: 'only reports are held',
-    violations: sql`SELECT schedule || ' ' || slot AS what FROM schedule_slot
+    violations: sql`SELECT schedule || ' ' || due_at AS what FROM scheduled_run
       WHERE state = 'held' AND schedule NOT LIKE 'report:%'`,
     remedy: TELL,
   },
   {
-    rule: 'each letter is there, and the one to its recipient',
-    violations: sql`SELECT delivery.message_id AS what FROM delivery LEFT JOIN letter USING (message_id)
+    rule: 'each message is there, and the one to its recipient',
+    violations: sql`SELECT delivery.message_id AS what FROM delivery LEFT JOIN message USING (message_id)
       WHERE head ->> '$.messageId' IS DISTINCT FROM delivery.message_id OR head ->> '$.to' IS DISTINCT FROM recipient`,
     remedy: TELL,
   },
   {
-    rule: 'each file that a letter carries is there',
-    violations: sql`SELECT letter.message_id || ' ' || (file.value ->> '$.name') AS what
-      FROM letter, json_each(letter.files) AS file
-      WHERE NOT EXISTS (SELECT 1 FROM letter_file WHERE sha256 = file.value ->> '$.sha256')`,
+    rule: 'each file that a message carries is there',
+    violations: sql`SELECT message.message_id || ' ' || (file.value ->> '$.name') AS what
+      FROM message, json_each(message.files) AS file
+      WHERE NOT EXISTS (SELECT 1 FROM message_file WHERE sha256 = file.value ->> '$.sha256')`,
     remedy: TELL,
   },
   {
-    rule: 'each letter that was sent has the answer of the server that took it',
+    rule: 'each message that was sent has the answer of the server that took it',
     violations: sql`SELECT message_id AS what FROM delivery WHERE state = 'sent' AND response IS NULL`,
     remedy: TELL,
   },
   {
-    rule: 'each letter that is to be tried has a time for it, and no other has',
+    rule: 'each message that is to be tried has a time for it, and no other has',
     violations: sql`SELECT message_id AS what FROM delivery WHERE iif(next_attempt_at IS NULL,
       state IN ('pending', 'sending', 'data'), state IN ('sent', 'failed') OR doubts >= ${DOUBTS_MAX})`,
     remedy: TELL,
   },
   {
-    rule: 'no letter has been leaving for more than ten minutes',
+    rule: 'no message has been leaving for more than ten minutes',
     violations: sql`SELECT message_id AS what FROM delivery
       WHERE state IN ('sending', 'data') AND state_at < (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', now, '-10 minutes') FROM moment)
         AND NOT EXISTS (SELECT 1 FROM lease WHERE holder = sender AND expires_at > (SELECT now FROM moment))`,

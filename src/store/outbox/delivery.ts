@@ -1,5 +1,5 @@
 /**
- * The ledger of letters: each step of handing one over is committed before the next is taken, so that a crash at any
+ * The ledger of messages: each step of handing one over is committed before the next is taken, so that a crash at any
  * point leaves a state that says what is known.
  *
  * pending  to be sent        sending  connected, nothing of the body has left
@@ -8,27 +8,27 @@
  * withdrawn its recipient wanted no more of them before it went out
  */
 import { type Selectable, sql } from 'kysely'
-import type { Instant, Letter } from '../../model.ts'
+import type { Instant, Message } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { deleteGoneLeases } from '../schedule/lease.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'
-import { addToPack, createLetterPack, insertLetter, keepFiles, type LetterPack } from './message.ts'
+import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './message.ts'
 
-/** Of who sends letters; where several may at once, each has one of its own, which begins so. */
+/** Of who sends messages; where several may at once, each has one of its own, which begins so. */
 export const SENDER_LEASE = 'delivery'
 
 export type DeliveryRowState = DeliveryTable['state']
 
-/** A letter that was in doubt so often is left to a person. */
+/** A message that was in doubt so often is left to a person. */
 export const DOUBTS_MAX = 2
 
-/** Where a letter stands; the letter itself is in `store/outbox/message.ts`. */
+/** Where a message stands; the message itself is in `store/outbox/message.ts`. */
 export interface Delivery {
   readonly messageId: string
   /** Null for a notice to operators. */
-  readonly editionId: string | null
+  readonly issueId: string | null
   readonly recipient: string
-  /** 0 for the first letter of the edition to the recipient. */
+  /** 0 for the first message of the issue to the recipient. */
   readonly revision: number
   readonly state: DeliveryRowState
   /** How often the server was asked to take it. */
@@ -46,31 +46,31 @@ export interface Delivery {
 }
 
 /** Puts a notice to an operator into the ledger; one that is there under the same Message-ID stays as it is. */
-export async function enqueueNotice(trx: Trx, letter: Letter, at: Instant): Promise<void> {
-  const pack = createLetterPack()
-  addToPack(pack, letter)
-  await enqueueLetters(trx, { editionId: null, revision: 0 }, pack, at)
+export async function enqueueNotice(trx: Trx, message: Message, at: Instant): Promise<void> {
+  const pack = createMessagePack()
+  addToPack(pack, message)
+  await enqueueMessages(trx, { issueId: null, revision: 0 }, pack, at)
 }
 
 /**
- * Puts letters into the ledger; one that is there for the edition, recipient and revision, or under the same
+ * Puts messages into the ledger; one that is there for the issue, recipient and revision, or under the same
  * Message-ID, stays as it is.
  * @returns how many are new
  */
-export async function enqueueLetters(
+export async function enqueueMessages(
   trx: Trx,
-  { editionId, revision }: Pick<Delivery, 'editionId' | 'revision'>,
-  pack: LetterPack,
+  { issueId, revision }: Pick<Delivery, 'issueId' | 'revision'>,
+  pack: MessagePack,
   at: Instant,
 ): Promise<number> {
   let count = 0
-  for (const letter of pack.letters) {
+  for (const message of pack.messages) {
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('delivery')
       .values({
-        message_id: letter.messageId,
-        edition_id: editionId,
-        recipient: letter.recipient,
+        message_id: message.messageId,
+        issue_id: issueId,
+        recipient: message.recipient,
         revision,
         state: 'pending',
         queued_at: at,
@@ -80,17 +80,17 @@ export async function enqueueLetters(
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirst()
     if (numInsertedOrUpdatedRows !== 1n) continue
-    await insertLetter(trx, letter)
+    await insertMessage(trx, message)
     count++
   }
   if (count > 0) await keepFiles(trx, pack)
   return count
 }
 
-export async function listDeliveries(db: Db, editionId: string): Promise<Delivery[]> {
+export async function listDeliveries(db: Db, issueId: string): Promise<Delivery[]> {
   const rows = await db
     .selectFrom('delivery')
-    .where('edition_id', '=', editionId)
+    .where('issue_id', '=', issueId)
     .selectAll()
     .orderBy('recipient')
     .orderBy('revision')
@@ -99,12 +99,12 @@ export async function listDeliveries(db: Db, editionId: string): Promise<Deliver
 }
 
 export async function findDelivery(db: Db, messageId: string): Promise<Delivery | undefined> {
-  const letter = db.selectFrom('delivery').where('message_id', '=', messageId)
-  const row = await letter.selectAll().executeTakeFirst()
+  const message = db.selectFrom('delivery').where('message_id', '=', messageId)
+  const row = await message.selectAll().executeTakeFirst()
   return row && deliveryOf(row)
 }
 
-/** Letters that are to be tried up to an instant or beyond another, those first that wait longest. */
+/** Messages that are to be tried up to an instant or beyond another, those first that wait longest. */
 export async function listWaiting(
   db: Db,
   due: { readonly upTo: Instant; readonly beyond: Instant },
@@ -121,19 +121,21 @@ export async function listWaiting(
   return rows.map(deliveryOf)
 }
 
-/** How many letters stand in each state. */
+/** How many messages stand in each state. */
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
   // Nearly all were sent; of the others there is an index.
-  const { rows } = await sql<{ state: DeliveryRowState; letters: number }>`
-    WITH not_sent AS (SELECT state, count(*) AS letters FROM delivery WHERE state <> 'sent' GROUP BY state)
-    SELECT state, letters FROM not_sent
-    UNION ALL SELECT 'sent', (SELECT count(*) FROM delivery) - coalesce(sum(letters), 0) FROM not_sent`.execute(
+  const { rows } = await sql<{ state: DeliveryRowState; messages: number }>`
+    WITH not_sent AS (SELECT state, count(*) AS messages FROM delivery WHERE state <> 'sent' GROUP BY state)
+    SELECT state, messages FROM not_sent
+    UNION ALL SELECT 'sent', (SELECT count(*) FROM delivery) - coalesce(sum(messages), 0) FROM not_sent`.execute(
     db,
   )
-  return Object.fromEntries(rows.filter(({ letters }) => letters > 0).map((row) => [row.state, row.letters]))
+  return Object.fromEntries(
+    rows.filter(({ messages }) => messages > 0).map((row) => [row.state, row.messages]),
+  )
 }
 
-/** A step of a letter; what is absent stays as it was. */
+/** A step of a message; what is absent stays as it was. */
 export interface DeliveryMove {
   readonly state: DeliveryRowState
   readonly at: Instant
@@ -148,8 +150,8 @@ export interface DeliveryMove {
 }
 
 /**
- * Puts a letter into the hands of who holds a lease; nobody else takes it while that lives.
- * @param known where anything was tried since this was read, the letter is not taken
+ * Puts a message into the hands of who holds a lease; nobody else takes it while that lives.
+ * @param known where anything was tried since this was read, the message is not taken
  */
 export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: Instant): Promise<boolean> {
   const taken = await trx
@@ -165,7 +167,7 @@ export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: 
 }
 
 /**
- * Moves a letter from one of the given states into another; false when it is in none of them any more, which
+ * Moves a message from one of the given states into another; false when it is in none of them any more, which
  * means that another process has it.
  */
 export async function moveDelivery(
@@ -193,7 +195,7 @@ export async function moveDelivery(
   return moved.numUpdatedRows > 0n
 }
 
-/** Whether any letter is on its way: of a process that sends, or of one that ended in the midst of it. */
+/** Whether any message is on its way: of a process that sends, or of one that ended in the midst of it. */
 export async function isAnyOnItsWay(db: Db): Promise<boolean> {
   // They have a time for another attempt; of all that were ever sent there is an index of those that do.
   const waiting = db.selectFrom('delivery').where('next_attempt_at', 'is not', null)
@@ -202,9 +204,9 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 }
 
 /**
- * Of senders that are gone: letters whose body had not begun to leave are pending again, the others are in doubt. Their
+ * Of senders that are gone: messages whose body had not begun to leave are pending again, the others are in doubt. Their
  * leases end with it, so that a sender that only slept writes nothing more.
- * @param doubtsMax how often a letter may be in doubt before it is left to a person
+ * @param doubtsMax how often a message may be in doubt before it is left to a person
  */
 export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number): Promise<void> {
   await deleteGoneLeases(trx, SENDER_LEASE, now)
@@ -224,7 +226,7 @@ export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number):
       doubts: eb('doubts', '+', 1),
       next_attempt_at: sql<string | null>`iif(doubts + 1 < ${doubtsMax}, next_attempt_at, NULL)`,
       reply_code: null,
-      response: 'the program ended while the letter was leaving',
+      response: 'the program ended while the message was leaving',
     }))
     .execute()
 }
@@ -232,7 +234,7 @@ export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number):
 function deliveryOf(row: Selectable<DeliveryTable>): Delivery {
   return {
     messageId: row.message_id,
-    editionId: row.edition_id,
+    issueId: row.issue_id,
     recipient: row.recipient,
     revision: row.revision,
     state: row.state,

@@ -1,10 +1,10 @@
-/** The letters of editions, by who got them, without what they say. */
+/** The messages of issues, by who got them, without what they say. */
 import { sql } from 'kysely'
 import type { Instant, Period } from '../../model.ts'
 import type { Db } from '../db/store.ts'
 import { type Delivery, type DeliveryRowState, listDeliveries } from './delivery.ts'
 
-export interface KeptLetter {
+export interface KeptMessage {
   readonly messageId: string
   readonly recipient: string
   readonly state: DeliveryRowState
@@ -14,31 +14,31 @@ export interface KeptLetter {
   readonly response: string | null
 }
 
-/** In order of the recipients, of each the last one first; of all editions of a report and period. */
-export async function listKeptLetters(
+/** In order of the recipients, of each the last one first; of all issues of a report and period. */
+export async function listKeptMessages(
   db: Db,
   report: string,
   { from, to }: Pick<Period, 'from' | 'to'>,
-): Promise<KeptLetter[]> {
-  const { rows } = await sql<KeptLetter>`
+): Promise<KeptMessage[]> {
+  const { rows } = await sql<KeptMessage>`
     SELECT message_id AS "messageId", recipient, state, state_at AS "stateAt", response
-    FROM report_edition JOIN delivery ON edition_id = id
+    FROM report_issue JOIN delivery ON issue_id = id
     WHERE report = ${report} AND period_from = ${from} AND period_to = ${to}
     ORDER BY recipient, revision DESC, message_id`.execute(db)
   return rows
 }
 
-export interface EditionLetter extends Delivery {
-  /** Of its words (BCP 47); null where the letter is no longer there. */
+export interface IssueMessage extends Delivery {
+  /** Of its words (BCP 47); null where the message is no longer there. */
   readonly lang: string | null
 }
 
 /** In order of the recipients, of each the first one first. */
-export async function listEditionLetters(db: Db, editionId: string): Promise<EditionLetter[]> {
+export async function listIssueMessages(db: Db, issueId: string): Promise<IssueMessage[]> {
   const { rows } = await sql<{ messageId: string; lang: string | null }>`
     SELECT message_id AS "messageId", head ->> '$.lang' AS lang
-    FROM delivery JOIN letter USING (message_id) WHERE edition_id = ${editionId}`.execute(db)
+    FROM delivery JOIN message USING (message_id) WHERE issue_id = ${issueId}`.execute(db)
   const langs = new Map(rows.map(({ messageId, lang }) => [messageId, lang]))
-  const letters = await listDeliveries(db, editionId)
-  return letters.map((letter) => ({ ...letter, lang: langs.get(letter.messageId) ?? null }))
+  const messages = await listDeliveries(db, issueId)
+  return messages.map((message) => ({ ...message, lang: langs.get(message.messageId) ?? null }))
 }

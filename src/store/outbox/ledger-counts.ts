@@ -16,9 +16,9 @@ export interface RunCounts {
   readonly held: number
 }
 
-export interface SlotCounts {
+export interface ScheduledRunCounts {
   readonly schedule: string
-  readonly state: Tables['schedule_slot']['state']
+  readonly state: Tables['scheduled_run']['state']
   readonly runs: number
 }
 
@@ -84,19 +84,19 @@ function add(counts: Map<string, RunCounts>, run: RunCounts): void {
 }
 
 /** By schedule and state. */
-export async function countSlots(db: Db): Promise<SlotCounts[]> {
-  const { rows } = await sql<SlotCounts>`
-    SELECT schedule, state, count(*) AS runs FROM schedule_slot GROUP BY schedule, state`.execute(db)
+export async function countScheduledRuns(db: Db): Promise<ScheduledRunCounts[]> {
+  const { rows } = await sql<ScheduledRunCounts>`
+    SELECT schedule, state, count(*) AS runs FROM scheduled_run GROUP BY schedule, state`.execute(db)
   return rows
 }
 
 /** By schedule, those that passed by and were not made up for; the moment at which it was set up is none. */
-export async function countMissedSlots(
+export async function countMissedScheduledRuns(
   db: Db,
 ): Promise<{ readonly schedule: string; readonly runs: number }[]> {
   const { rows } = await sql<{ schedule: string; runs: number }>`
-    SELECT schedule, count(*) AS runs FROM schedule_slot
-    WHERE state = 'skipped' AND attempts = 0 AND slot <> noted_at GROUP BY schedule`.execute(db)
+    SELECT schedule, count(*) AS runs FROM scheduled_run
+    WHERE state = 'skipped' AND attempts = 0 AND due_at <> noted_at GROUP BY schedule`.execute(db)
   return rows
 }
 

@@ -1,5 +1,5 @@
 /**
- * Letters of somebody who wants no more of a report: what has not gone out by then never does, be it that the letter
+ * Messages of somebody who wants no more of a report: what has not gone out by then never does, be it that the message
  * waits already, or comes into the ledger only after the wish.
  */
 import type { Instant } from '../../model.ts'
@@ -13,43 +13,43 @@ const WHY = 'its recipient wanted no more of this report'
 
 /**
  * To be called with the wish, in its transaction.
- * @returns how many letters waited
+ * @returns how many messages waited
  */
-export async function withdrawLetters(
+export async function withdrawMessages(
   trx: Trx,
   { address, report }: SubscriptionKey,
   at: Instant,
 ): Promise<number> {
   const waiting = await trx
     .selectFrom('delivery')
-    .innerJoin('report_edition', 'report_edition.id', 'delivery.edition_id')
-    .where('report_edition.report', '=', report)
+    .innerJoin('report_issue', 'report_issue.id', 'delivery.issue_id')
+    .where('report_issue.report', '=', report)
     .where('next_attempt_at', 'is not', null)
     .where('state', 'in', WAITING)
     .select(['message_id', 'recipient', 'state'])
     .execute()
   const theirs = waiting.filter(({ recipient }) => recipient.toLowerCase() === address.toLowerCase())
-  for (const letter of theirs) await withdraw(trx, letter, at)
+  for (const message of theirs) await withdraw(trx, message, at)
   return theirs.length
 }
 
 /**
- * To be called in the transaction in which a letter is about to be sent.
+ * To be called in the transaction in which a message is about to be sent.
  * @returns whether it must not be, and has been withdrawn
  */
 export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
-  const letter = await trx
+  const message = await trx
     .selectFrom('delivery')
-    .innerJoin('report_edition', 'report_edition.id', 'delivery.edition_id')
+    .innerJoin('report_issue', 'report_issue.id', 'delivery.issue_id')
     .where('message_id', '=', messageId)
     .select(['message_id', 'recipient', 'report', 'state'])
     .executeTakeFirst()
   // A notice to operators is of no report.
-  if (letter === undefined) return false
-  const { recipient: address, report } = letter
+  if (message === undefined) return false
+  const { recipient: address, report } = message
   const subscription = await findSubscription(trx, { address, report })
   if (subscription === undefined || subscription.state === 'active') return false
-  await withdraw(trx, letter, at)
+  await withdraw(trx, message, at)
   return true
 }
 

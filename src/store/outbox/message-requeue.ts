@@ -1,18 +1,18 @@
-/** Letters that a person decided about: to be sent again under the same Message-ID, or known to be done with. */
+/** Messages that a person decided about: to be sent again under the same Message-ID, or known to be done with. */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Trx } from '../db/store.ts'
 import { DOUBTS_MAX } from './delivery.ts'
 
-/** What a person found out about a letter in doubt. */
+/** What a person found out about a message in doubt. */
 export type Finding = 'arrived' | 'lost'
 
 /**
- * A letter that has failed or is in doubt is to be sent again, with all attempts before it; in doubt once more, it is
+ * A message that has failed or is in doubt is to be sent again, with all attempts before it; in doubt once more, it is
  * left to a person again.
  * @returns false where it is in another state
  */
-export async function requeueLetter(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
+export async function requeueMessage(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('delivery')
     .where('message_id', '=', messageId)
@@ -30,7 +30,7 @@ export async function requeueLetter(trx: Trx, messageId: string, at: Instant): P
 }
 
 /** @returns false where it is not in doubt */
-export async function settleLetter(
+export async function settleMessage(
   trx: Trx,
   messageId: string,
   finding: Finding,

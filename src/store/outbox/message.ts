@@ -1,23 +1,23 @@
 /**
- * Letters as they are sent and shown again. Bodies are packed, and a file that many letters carry is kept once; so
+ * Messages as they are sent and shown again. Bodies are packed, and a file that many messages carry is kept once; so
  * they are read one at a time, when one is wanted.
  */
 import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
-import type { Letter, LetterFile } from '../../model.ts'
+import type { Message, MessageFile } from '../../model.ts'
 import type { StorePlace } from '../db/place.ts'
 import { openSpool, type Spool } from '../db/spool.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** A file as its letter refers to it. */
-interface FileReference extends Omit<LetterFile, 'content'> {
+/** A file as its message refers to it. */
+interface FileReference extends Omit<MessageFile, 'content'> {
   readonly sha256: string
 }
 
-/** A letter as it is kept. */
-export interface PackedLetter {
+/** A message as it is kept. */
+export interface PackedMessage {
   readonly messageId: string
   readonly recipient: string
   /** JSON of what stands above its text. */
@@ -28,30 +28,30 @@ export interface PackedLetter {
   readonly text: () => Uint8Array
 }
 
-/** Letters that are written together: ten thousand take little room, since a file that all carry is there once. */
-export interface LetterPack extends Disposable {
-  readonly letters: PackedLetter[]
-  /** The hash of each file by its content, which is one object however many letters carry it. */
+/** Messages that are written together: ten thousand take little room, since a file that all carry is there once. */
+export interface MessagePack extends Disposable {
+  readonly messages: PackedMessage[]
+  /** The hash of each file by its content, which is one object however many messages carry it. */
   readonly hashes: Map<Uint8Array, string>
   readonly bodies: Spool
 }
 
 /** For the store at a place, where there may be many; to be disposed of when they are in it. */
-export function createLetterPack(place?: StorePlace): LetterPack {
+export function createMessagePack(place?: StorePlace): MessagePack {
   const bodies = openSpool(place?.kind === 'sqlite' ? dirname(resolve(place.file)) : tmpdir())
-  return { letters: [], hashes: new Map(), bodies, [Symbol.dispose]: () => bodies[Symbol.dispose]() }
+  return { messages: [], hashes: new Map(), bodies, [Symbol.dispose]: () => bodies[Symbol.dispose]() }
 }
 
-export function addToPack({ letters, hashes, bodies }: LetterPack, letter: Letter): void {
-  const { html, text, files, ...head } = letter
+export function addToPack({ messages, hashes, bodies }: MessagePack, message: Message): void {
+  const { html, text, files, ...head } = message
   const references = files.map(({ content, ...file }): FileReference => {
     const sha256 = hashes.get(content) ?? createHash('sha256').update(content).digest('hex')
     hashes.set(content, sha256)
     return { ...file, sha256 }
   })
-  letters.push({
-    messageId: letter.messageId,
-    recipient: letter.to,
+  messages.push({
+    messageId: message.messageId,
+    recipient: message.to,
     head: JSON.stringify(head),
     files: JSON.stringify(references),
     html: bodies.put(deflateSync(html)),
@@ -59,42 +59,46 @@ export function addToPack({ letters, hashes, bodies }: LetterPack, letter: Lette
   })
 }
 
-export async function insertLetter(
+export async function insertMessage(
   trx: Trx,
-  { messageId, head, files, html, text }: PackedLetter,
+  { messageId, head, files, html, text }: PackedMessage,
 ): Promise<void> {
   const bodies = { html: html(), text: text() }
   await trx
-    .insertInto('letter')
+    .insertInto('message')
     .values({ message_id: messageId, head, files, ...bodies })
     .execute()
 }
 
-export async function keepFiles(trx: Trx, { hashes }: Pick<LetterPack, 'hashes'>): Promise<void> {
+export async function keepFiles(trx: Trx, { hashes }: Pick<MessagePack, 'hashes'>): Promise<void> {
   for (const [content, sha256] of hashes) {
     await trx
-      .insertInto('letter_file')
+      .insertInto('message_file')
       .values({ sha256, content })
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
 }
 
-/** The letter to the byte as it was put in. */
-export async function readLetter(db: Db, messageId: string): Promise<Letter> {
-  const letter = await findLetter(db, messageId)
-  if (letter === null) throw new Error(`the letter ${messageId} or a file of it is not in the store`)
-  return letter
+/** The message to the byte as it was put in. */
+export async function readMessage(db: Db, messageId: string): Promise<Message> {
+  const message = await findMessage(db, messageId)
+  if (message === null) throw new Error(`the message ${messageId} or a file of it is not in the store`)
+  return message
 }
 
-/** As {@link readLetter}; null where it is no longer there, or not whole. */
-export async function findLetter(db: Db, messageId: string): Promise<Letter | null> {
-  const row = await db.selectFrom('letter').where('message_id', '=', messageId).selectAll().executeTakeFirst()
+/** As {@link readMessage}; null where it is no longer there, or not whole. */
+export async function findMessage(db: Db, messageId: string): Promise<Message | null> {
+  const row = await db
+    .selectFrom('message')
+    .where('message_id', '=', messageId)
+    .selectAll()
+    .executeTakeFirst()
   if (row === undefined) return null
-  const files: LetterFile[] = []
+  const files: MessageFile[] = []
   for (const { sha256, ...file } of JSON.parse(row.files) as readonly FileReference[]) {
     const kept = await db
-      .selectFrom('letter_file')
+      .selectFrom('message_file')
       .where('sha256', '=', sha256)
       .select('content')
       .executeTakeFirst()

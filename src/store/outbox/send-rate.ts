@@ -1,5 +1,5 @@
 /**
- * How fast letters go to a mail server where several processes send to it, which is in PostgreSQL alone: by its clock,
+ * How fast messages go to a mail server where several processes send to it, which is in PostgreSQL alone: by its clock,
  * since theirs differ.
  */
 import { sql } from 'kysely'

@@ -1,4 +1,4 @@
-/** The mail server while it cannot be talked to: no letter can be sent then, and none is to blame. */
+/** The mail server while it cannot be talked to: no message can be sent then, and none is to blame. */
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -12,7 +12,7 @@ export interface MailOutage {
   readonly beganAt: Instant
   /** In a row. */
   readonly failures: number
-  /** No letter is tried before. */
+  /** No message is tried before. */
   readonly nextAttemptAt: Instant
   readonly replyCode: number | null
   readonly response: string
@@ -55,7 +55,7 @@ export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant):
   return numUpdatedRows > 0n
 }
 
-/** When a letter that is to be tried at some time is tried: not before its server is. */
+/** When a message that is to be tried at some time is tried: not before its server is. */
 export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Instant | null {
   if (at === null) return null
   return [at, ...outages.map(({ nextAttemptAt }) => nextAttemptAt)].sort().at(-1) ?? at

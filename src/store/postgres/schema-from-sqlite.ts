@@ -12,7 +12,7 @@ const TEXT = 'text COLLATE "C"'
 /** Tables whose order of arrival is asked for; SQLite numbers its rows anyway. */
 export const NUMBERED: ReadonlySet<string> = new Set(['sync_run', 'lead_version'])
 
-const isOfSearch = (name: string): boolean => name.startsWith('edition_search') || name === 'edition_no'
+const isOfSearch = (name: string): boolean => name.startsWith('issue_search') || name === 'issue_no'
 
 /** CREATE TABLE and CREATE INDEX, in the order in which they can be run. */
 export function translateSchema(objects: readonly SqliteObject[]): string[] {

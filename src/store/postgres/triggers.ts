@@ -1,4 +1,4 @@
-/** What PostgreSQL keeps up to date by itself, as SQLite's triggers do: counts of leads and events, words of editions. */
+/** What PostgreSQL keeps up to date by itself, as SQLite's triggers do: counts of leads and events, words of issues. */
 import { SEARCH_TRIGGERS } from './issue-words.ts'
 
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`

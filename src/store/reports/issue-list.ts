@@ -1,11 +1,11 @@
-/** The editions that are kept, without what they say, and how far their letters are. */
+/** The issues that are kept, without what they say, and how far their messages are. */
 import { type RawBuilder, sql } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 
-export interface ListedEdition {
+export interface ListedIssue {
   readonly id: string
   readonly report: string
   readonly kind: PeriodKind
@@ -17,11 +17,11 @@ export interface ListedEdition {
   readonly programVersion: string | null
   /** Why it was not sent at its time; null where it was, or was only looked at. */
   readonly notSent: string | null
-  readonly letters: LetterCounts
+  readonly messages: MessageCounts
 }
 
-/** Of each recipient the last letter. */
-export interface LetterCounts {
+/** Of each recipient the last message. */
+export interface MessageCounts {
   readonly total: number
   readonly sent: number
   /** Refused for good. */
@@ -32,34 +32,34 @@ export interface LetterCounts {
   readonly withdrawn: number
 }
 
-type Row = Omit<ListedEdition, 'period' | 'letters'> & Period & LetterCounts
+type Row = Omit<ListedIssue, 'period' | 'messages'> & Period & MessageCounts
 
 /**
  * The newest first.
  * @param report null for all
  */
-export function listEditions(db: Db, report: string | null, limit: number): Promise<ListedEdition[]> {
+export function listIssues(db: Db, report: string | null, limit: number): Promise<ListedIssue[]> {
   return list(db, report === null ? sql<boolean>`true` : sql<boolean>`report = ${report}`, limit)
 }
 
 /** Those of these ids that there are, the newest first. */
-export function listEditionsOf(db: Db, ids: readonly string[]): Promise<ListedEdition[]> {
+export function listIssuesOf(db: Db, ids: readonly string[]): Promise<ListedIssue[]> {
   return list(db, sql<boolean>`id IN ${listOf(ids)}`, ids.length)
 }
 
-/** Another edition, as a link to it names it. */
-export interface EditionName {
+/** Another issue, as a link to it names it. */
+export interface IssueName {
   readonly id: string
   readonly period: Period
 }
 
-/** Those before and after an edition: of the same leads, and of the same kind of period. */
+/** Those before and after an issue: of the same leads, and of the same kind of period. */
 export async function findNeighbours(
   db: Db,
-  { report, variant, kind, period }: Pick<ListedEdition, 'report' | 'variant' | 'kind' | 'period'>,
-): Promise<{ readonly older: EditionName | null; readonly newer: EditionName | null }> {
+  { report, variant, kind, period }: Pick<ListedIssue, 'report' | 'variant' | 'kind' | 'period'>,
+): Promise<{ readonly older: IssueName | null; readonly newer: IssueName | null }> {
   const series = db
-    .selectFrom('report_edition')
+    .selectFrom('report_issue')
     .where('report', '=', report)
     .where('variant', '=', variant)
     .where('kind', '=', kind)
@@ -74,55 +74,55 @@ export async function findNeighbours(
   }
 }
 
-/** The others of a report whose periods end with that of an edition: of other leads, or of a week. */
+/** The others of a report whose periods end with that of an issue: of other leads, or of a week. */
 export async function listBeside(
   db: Db,
-  { id, report, period }: Pick<ListedEdition, 'id' | 'report' | 'period'>,
-): Promise<ListedEdition[]> {
+  { id, report, period }: Pick<ListedIssue, 'id' | 'report' | 'period'>,
+): Promise<ListedIssue[]> {
   const rows = await db
-    .selectFrom('report_edition')
+    .selectFrom('report_issue')
     .where('period_to', '=', period.to)
     .where('report', '=', report)
     .where('id', '<>', id)
     .select('id')
     .execute()
-  return listEditionsOf(
+  return listIssuesOf(
     db,
     rows.map((row) => row.id),
   )
 }
 
-function nameOf({ id, ...period }: Period & { readonly id: string }): EditionName {
+function nameOf({ id, ...period }: Period & { readonly id: string }): IssueName {
   return { id, period }
 }
 
-async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Promise<ListedEdition[]> {
+async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Promise<ListedIssue[]> {
   const { rows } = await sql<Row>`
     WITH listed AS MATERIALIZED (
       SELECT id, report, kind, period_from AS "from", period_to AS "to", time_zone AS "timeZone", variant, subject,
         rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent"
-      FROM report_edition WHERE ${condition}
+      FROM report_issue WHERE ${condition}
       ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit})
     SELECT listed.*, total, sent, failed, "inDoubt", withdrawn
     FROM listed JOIN (SELECT listed.id AS counted, count(message_id) AS total,
         count(*) FILTER (WHERE state = 'sent') AS sent, count(*) FILTER (WHERE state = 'failed') AS failed,
         count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt",
         count(*) FILTER (WHERE state = 'withdrawn') AS withdrawn
-      FROM listed LEFT JOIN delivery ON edition_id = listed.id AND NOT EXISTS (SELECT 1 FROM delivery AS later
-        WHERE later.edition_id = listed.id AND later.recipient = delivery.recipient
+      FROM listed LEFT JOIN delivery ON issue_id = listed.id AND NOT EXISTS (SELECT 1 FROM delivery AS later
+        WHERE later.issue_id = listed.id AND later.recipient = delivery.recipient
           AND later.revision > delivery.revision)
-      GROUP BY listed.id) AS letter_count ON counted = listed.id
+      GROUP BY listed.id) AS message_count ON counted = listed.id
     ORDER BY "to" DESC, "renderedAt" DESC, report, variant`.execute(db)
-  return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, withdrawn, ...edition }) => ({
-    ...edition,
+  return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, withdrawn, ...issue }) => ({
+    ...issue,
     period: { from, to, timeZone },
-    letters: { total, sent, failed, inDoubt, withdrawn },
+    messages: { total, sent, failed, inDoubt, withdrawn },
   }))
 }
 
-export async function countEditions(db: Db): Promise<number> {
+export async function countIssues(db: Db): Promise<number> {
   const { count } = await db
-    .selectFrom('report_edition')
+    .selectFrom('report_issue')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count

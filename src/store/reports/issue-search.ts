@@ -1,6 +1,6 @@
 /**
- * The editions that a person looks for: by what they say, to whom they went, when they are of, and what became of them.
- * The words are in `edition_search`, which triggers keep; a word is found by its beginning. The phrases of both databases
+ * The issues that a person looks for: by what they say, to whom they went, when they are of, and what became of them.
+ * The words are in `issue_search`, which triggers keep; a word is found by its beginning. The phrases of both databases
  * find the same.
  */
 import { type RawBuilder, sql } from 'kysely'
@@ -11,27 +11,27 @@ import type { Db } from '../db/store.ts'
 import { saysAllInPostgres } from '../postgres/issue-words.ts'
 
 /** `sent`: all that there is to send. `looked_at`: made by hand, and not sent. */
-export const EDITION_STATES = ['sent', 'waiting', 'failed', 'in_doubt', 'not_sent', 'looked_at'] as const
-export type EditionState = (typeof EDITION_STATES)[number]
+export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'in_doubt', 'not_sent', 'looked_at'] as const
+export type IssueState = (typeof ISSUE_STATES)[number]
 
-/** What an edition says, or to whom it went; or of which time it is, in each zone that there are editions of. */
-export type EditionTerm = { readonly words: string } | { readonly days: readonly Period[] }
+/** What an issue says, or to whom it went; or of which time it is, in each zone that there are issues of. */
+export type IssueTerm = { readonly words: string } | { readonly days: readonly Period[] }
 
-export interface EditionQuestion {
+export interface IssueQuestion {
   /** Null for all. */
   readonly report: string | null
   /** Null for any. */
-  readonly state: EditionState | null
+  readonly state: IssueState | null
   /** All of them. */
-  readonly terms: readonly EditionTerm[]
-  /** Only those that come after this edition, by its id; null from the newest on. */
+  readonly terms: readonly IssueTerm[]
+  /** Only those that come after this issue, by its id; null from the newest on. */
   readonly after: string | null
 }
 
 /** Their ids, the newest first. */
-export async function findEditions(
+export async function findIssues(
   db: Db,
-  { report, state, terms, after }: EditionQuestion,
+  { report, state, terms, after }: IssueQuestion,
   limit: number,
 ): Promise<string[]> {
   const words = terms.flatMap((term) => ('words' in term ? [term.words] : []))
@@ -45,54 +45,54 @@ export async function findEditions(
   ]
   const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`
   const { rows } = await sql<{ id: string }>`
-    SELECT id FROM report_edition AS edition ${where}
+    SELECT id FROM report_issue AS issue ${where}
     ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit}`.execute(db)
   return rows.map(({ id }) => id)
 }
 
-/** What editions say as text, by their ids. */
-export async function readEditionTexts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+/** What issues say as text, by their ids. */
+export async function readIssueTexts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await db
-    .selectFrom('report_edition')
+    .selectFrom('report_issue')
     .where('id', 'in', listOf(ids))
     .select(['id', 'text'])
     .execute()
   return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
-/** The reports that there are editions of, in order. */
-export function listEditionReports(db: Db): Promise<string[]> {
-  return listDistinct(db, 'report_edition', 'report')
+/** The reports that there are issues of, in order. */
+export function listIssueReports(db: Db): Promise<string[]> {
+  return listDistinct(db, 'report_issue', 'report')
 }
 
-export async function listEditionZones(db: Db): Promise<string[]> {
-  const { rows } = await sql<{ zone: string }>`SELECT DISTINCT time_zone AS zone FROM report_edition`.execute(
+export async function listIssueZones(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ zone: string }>`SELECT DISTINCT time_zone AS zone FROM report_issue`.execute(
     db,
   )
   return rows.map(({ zone }) => zone)
 }
 
-/** Written as it is, since the index of those letters is one of those alone. Notices are letters of no edition. */
-const letterIn = (state: 'failed' | 'in_doubt') =>
-  sql<boolean>`id IN (SELECT edition_id FROM delivery WHERE state = ${sql.lit(state)} AND edition_id IS NOT NULL)`
-const HAS_LETTERS = sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE edition_id = edition.id)`
-const IS_WAITING = sql<boolean>`id IN (SELECT edition_id FROM delivery
-  WHERE next_attempt_at IS NOT NULL AND state <> 'in_doubt' AND edition_id IS NOT NULL)`
+/** Written as it is, since the index of those messages is one of those alone. Notices are messages of no issue. */
+const messageIn = (state: 'failed' | 'in_doubt') =>
+  sql<boolean>`id IN (SELECT issue_id FROM delivery WHERE state = ${sql.lit(state)} AND issue_id IS NOT NULL)`
+const HAS_MESSAGES = sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE issue_id = issue.id)`
+const IS_WAITING = sql<boolean>`id IN (SELECT issue_id FROM delivery
+  WHERE next_attempt_at IS NOT NULL AND state <> 'in_doubt' AND issue_id IS NOT NULL)`
 
 const STATES = {
-  sent: sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE edition_id = edition.id AND state = 'sent')
-    AND NOT (${IS_WAITING} OR ${letterIn('failed')} OR ${letterIn('in_doubt')})`,
+  sent: sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE issue_id = issue.id AND state = 'sent')
+    AND NOT (${IS_WAITING} OR ${messageIn('failed')} OR ${messageIn('in_doubt')})`,
   waiting: IS_WAITING,
-  failed: letterIn('failed'),
-  in_doubt: letterIn('in_doubt'),
-  not_sent: sql<boolean>`NOT ${HAS_LETTERS} AND not_sent IS NOT NULL`,
-  looked_at: sql<boolean>`NOT ${HAS_LETTERS} AND not_sent IS NULL`,
-} as const satisfies Record<EditionState, RawBuilder<boolean>>
+  failed: messageIn('failed'),
+  in_doubt: messageIn('in_doubt'),
+  not_sent: sql<boolean>`NOT ${HAS_MESSAGES} AND not_sent IS NOT NULL`,
+  looked_at: sql<boolean>`NOT ${HAS_MESSAGES} AND not_sent IS NULL`,
+} as const satisfies Record<IssueState, RawBuilder<boolean>>
 
 /** What a column holds, from step to step through its index, which has each value many times. */
 async function listDistinct(
   db: Db,
-  tableName: 'delivery' | 'report_edition',
+  tableName: 'delivery' | 'report_issue',
   columnName: 'recipient' | 'report',
 ): Promise<string[]> {
   const [table, column] = [sql.table(tableName), sql.ref(columnName)]
@@ -114,7 +114,7 @@ function holdWords(db: Db, words: readonly string[], recipients: readonly string
     ...(said.length === 0 ? [] : [saysAll(db, said)]),
     ...saidOrCalled.map(
       (each) => sql<boolean>`(${saysAll(db, [each])} OR EXISTS (SELECT 1 FROM delivery
-        WHERE edition_id = edition.id AND recipient IN ${listOf(calledSo(each))}))`,
+        WHERE issue_id = issue.id AND recipient IN ${listOf(calledSo(each))}))`,
     ),
   ]
 }
@@ -126,8 +126,8 @@ function holdWords(db: Db, words: readonly string[], recipients: readonly string
 function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
   if (isPostgres(db)) return saysAllInPostgres(words)
   const phrases = words.map((each) => `"${each.replaceAll('"', '""')}"*`).join(' ')
-  return sql<boolean>`+id IN (SELECT edition_id FROM edition_search JOIN edition_no ON no = edition_search.rowid
-    WHERE edition_search MATCH ${phrases})`
+  return sql<boolean>`+id IN (SELECT issue_id FROM issue_search JOIN issue_no ON no = issue_search.rowid
+    WHERE issue_search MATCH ${phrases})`
 }
 
 function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
@@ -140,8 +140,8 @@ function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
 
 /** Of none that there is not. */
 function comesAfter(id: string): RawBuilder<boolean> {
-  const last = sql`SELECT period_to, rendered_at FROM report_edition WHERE id = ${id}`
-  const lastInTurn = sql`SELECT report, variant FROM report_edition WHERE id = ${id}`
+  const last = sql`SELECT period_to, rendered_at FROM report_issue WHERE id = ${id}`
+  const lastInTurn = sql`SELECT report, variant FROM report_issue WHERE id = ${id}`
   return sql<boolean>`(period_to, rendered_at) <= (${last})
     AND ((period_to, rendered_at) < (${last}) OR (report, variant) > (${lastInTurn}))`
 }

@@ -1,5 +1,5 @@
 /**
- * The key of this installation that signs the links in letters. It goes with the database, its backups and the copy
+ * The key of this installation that signs the links in messages. It goes with the database, its backups and the copy
  * of preferences beside it, and nowhere else, so that a link holds after a restore, and no copy that analysts have can make one.
  */
 import { randomBytes } from 'node:crypto'

@@ -17,7 +17,7 @@ const LEASE_MS = 90_000
 /** Where workers on other machines wait to take over, whom no process id tells that it has ended. */
 const SHARED_LEASE_MS = 30_000
 
-/** Renews itself while it is held, however long a request or a letter takes. */
+/** Renews itself while it is held, however long a request or a message takes. */
 export interface Lease {
   /** By which it is told from all others. */
   readonly holder: string

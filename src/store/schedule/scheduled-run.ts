@@ -1,65 +1,69 @@
-/** The ledger of due times: each slot of a schedule is one row, whoever notices it and however late. */
+/** The ledger of due times: each scheduled run of a schedule is one row, whoever notices it and however late. */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
 import { indexedBy } from '../db/dialect.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { ScheduleSlotTable } from '../tables/tables.ts'
+import type { ScheduledRunTable } from '../tables/tables.ts'
 
-export type Slot = Readonly<ScheduleSlotTable>
+export type ScheduledRun = Readonly<ScheduledRunTable>
 
 /** Of which something is still to come. */
 const OPEN = ['due', 'running', 'held'] as const
 
 /**
- * The last slot of a schedule that has come and was noted by an instant: a clock may have been ahead and put right, and
+ * The last scheduled run of a schedule that has come and was noted by an instant: a clock may have been ahead and put right, and
  * what was noted then does not count.
  */
-export async function findLastSlot(db: Db, schedule: string, at: Instant): Promise<Slot | undefined> {
+export async function findLastScheduledRun(
+  db: Db,
+  schedule: string,
+  at: Instant,
+): Promise<ScheduledRun | undefined> {
   return db
-    .selectFrom('schedule_slot')
+    .selectFrom('scheduled_run')
     .where('schedule', '=', schedule)
-    .where('slot', '<=', at)
+    .where('due_at', '<=', at)
     .where('noted_at', '<=', at)
     .selectAll()
-    .orderBy('slot', 'desc')
+    .orderBy('due_at', 'desc')
     .limit(1)
     .executeTakeFirst()
 }
 
 /**
- * Notes a slot; one that is there stays as it is, but for one that was noted while the clock was ahead and never begun.
+ * Notes a scheduled run; one that is there stays as it is, but for one that was noted while the clock was ahead and never begun.
  * @returns whether it was noted
  */
-export async function addSlot(
+export async function addScheduledRun(
   trx: Trx,
-  slot: Pick<Slot, 'schedule' | 'slot' | 'state' | 'noted_at' | 'not_before' | 'message'>,
+  scheduledRun: Pick<ScheduledRun, 'schedule' | 'due_at' | 'state' | 'noted_at' | 'not_before' | 'message'>,
 ): Promise<boolean> {
-  const { state, noted_at, not_before, message } = slot
+  const { state, noted_at, not_before, message } = scheduledRun
   const added = await trx
-    .insertInto('schedule_slot')
-    .values({ ...slot, attempts: 0, released_at: null, started_at: null, finished_at: null })
+    .insertInto('scheduled_run')
+    .values({ ...scheduledRun, attempts: 0, released_at: null, started_at: null, finished_at: null })
     .onConflict((conflict) =>
       conflict
-        .columns(['schedule', 'slot'])
+        .columns(['schedule', 'due_at'])
         .doUpdateSet({ state, noted_at, not_before, message, finished_at: null })
-        .where('schedule_slot.noted_at', '>', noted_at)
-        .where('schedule_slot.attempts', '=', 0),
+        .where('scheduled_run.noted_at', '>', noted_at)
+        .where('scheduled_run.attempts', '=', 0),
     )
     .executeTakeFirst()
   return added.numInsertedOrUpdatedRows !== 0n
 }
 
-/** Whether a slot of the schedule can be begun, or was left by a process that is no more. */
+/** Whether a scheduled run of the schedule can be begun, or was left by a process that is no more. */
 export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<boolean> {
-  const open = await listOpenSlots(db, schedule, at)
+  const open = await listOpenScheduledRuns(db, schedule, at)
   return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
-/** Whether a slot of any schedule waits for its turn: one that is held does not, unless it was let go. */
+/** Whether a scheduled run of any schedule waits for its turn: one that is held does not, unless it was let go. */
 export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM schedule_slot ${indexedBy(db, 'schedule_slot_open')}
+  const { rows } = await sql`SELECT 1 FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
     WHERE state IN ('due', 'running', 'held') AND (state = 'due' OR (state = 'held' AND released_at IS NOT NULL))
-      AND slot <= ${at} AND (not_before IS NULL OR not_before <= ${at}) LIMIT 1`.execute(db)
+      AND due_at <= ${at} AND (not_before IS NULL OR not_before <= ${at}) LIMIT 1`.execute(db)
   return rows.length > 0
 }
 
@@ -67,63 +71,76 @@ export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
  * Those of a schedule that have come and of which something is still to come, oldest first. SQLite is told by which
  * index, since it would go through all due times that the schedule ever had, which come in order.
  */
-export async function listOpenSlots(db: Db, schedule: string, at: Instant): Promise<Slot[]> {
-  const { rows } = await sql<Slot>`SELECT * FROM schedule_slot ${indexedBy(db, 'schedule_slot_open')}
-    WHERE schedule = ${schedule} AND slot <= ${at} AND state IN ('due', 'running', 'held') ORDER BY slot`.execute(
+export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instant): Promise<ScheduledRun[]> {
+  const { rows } = await sql<ScheduledRun>`SELECT * FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
+    WHERE schedule = ${schedule} AND due_at <= ${at} AND state IN ('due', 'running', 'held') ORDER BY due_at`.execute(
     db,
   )
   return rows
 }
 
-/** To be called under the schedule's lease. A held slot is only asked again: that is no other attempt. */
-export async function beginSlot(trx: Trx, slot: Slot, at: Instant): Promise<Slot> {
+/** To be called under the schedule's lease. A held scheduled run is only asked again: that is no other attempt. */
+export async function beginScheduledRun(
+  trx: Trx,
+  scheduledRun: ScheduledRun,
+  at: Instant,
+): Promise<ScheduledRun> {
   const begun = {
     state: 'running' as const,
     started_at: at,
-    attempts: slot.attempts + (slot.state === 'held' ? 0 : 1),
+    attempts: scheduledRun.attempts + (scheduledRun.state === 'held' ? 0 : 1),
   }
   await trx
-    .updateTable('schedule_slot')
-    .where('schedule', '=', slot.schedule)
-    .where('slot', '=', slot.slot)
+    .updateTable('scheduled_run')
+    .where('schedule', '=', scheduledRun.schedule)
+    .where('due_at', '=', scheduledRun.due_at)
     .set(begun)
     .execute()
-  return { ...slot, ...begun }
+  return { ...scheduledRun, ...begun }
 }
 
-export async function finishSlot(
+export async function finishScheduledRun(
   trx: Trx,
-  slot: Pick<Slot, 'schedule' | 'slot'>,
-  end: Pick<Slot, 'state' | 'not_before' | 'finished_at' | 'message'> & Partial<Pick<Slot, 'attempts'>>,
+  scheduledRun: Pick<ScheduledRun, 'schedule' | 'due_at'>,
+  end: Pick<ScheduledRun, 'state' | 'not_before' | 'finished_at' | 'message'> &
+    Partial<Pick<ScheduledRun, 'attempts'>>,
 ): Promise<void> {
   await trx
-    .updateTable('schedule_slot')
-    .where('schedule', '=', slot.schedule)
-    .where('slot', '=', slot.slot)
+    .updateTable('scheduled_run')
+    .where('schedule', '=', scheduledRun.schedule)
+    .where('due_at', '=', scheduledRun.due_at)
     .set(end)
     .execute()
 }
 
-/** What was noted of a schedule since an instant, in order of the slots. */
-export async function listSlotsNotedSince(db: Db, schedule: string, since: Instant): Promise<Slot[]> {
+/** What was noted of a schedule since an instant, in order of the scheduled runs. */
+export async function listScheduledRunsNotedSince(
+  db: Db,
+  schedule: string,
+  since: Instant,
+): Promise<ScheduledRun[]> {
   return db
-    .selectFrom('schedule_slot')
+    .selectFrom('scheduled_run')
     .where('schedule', '=', schedule)
     .where('noted_at', '>=', since)
     .selectAll()
-    .orderBy('slot')
+    .orderBy('due_at')
     .execute()
 }
 
-/** The last slots of all schedules, newest first. */
-export async function listSlots(db: Db, limit: number): Promise<Slot[]> {
-  return db.selectFrom('schedule_slot').selectAll().orderBy('slot', 'desc').limit(limit).execute()
+/** The last scheduled runs of all schedules, newest first. */
+export async function listScheduledRuns(db: Db, limit: number): Promise<ScheduledRun[]> {
+  return db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').limit(limit).execute()
 }
 
 /** Ends what is open of schedules that the settings no longer have. */
-export async function endUnknownSlots(trx: Trx, known: readonly string[], at: Instant): Promise<void> {
+export async function endUnknownScheduledRuns(
+  trx: Trx,
+  known: readonly string[],
+  at: Instant,
+): Promise<void> {
   await trx
-    .updateTable('schedule_slot')
+    .updateTable('scheduled_run')
     .where('state', 'in', OPEN)
     .where('schedule', 'not in', known)
     .set({ state: 'skipped', finished_at: at, message: 'the settings have no such schedule any longer' })
@@ -131,35 +148,39 @@ export async function endUnknownSlots(trx: Trx, known: readonly string[], at: In
 }
 
 /** Those of a schedule that were not done, or were begun so late, the newest first. */
-export async function listTroubledSlots(
+export async function listTroubledScheduledRuns(
   db: Db,
   schedule: string,
   { since, lateMs, limit }: { readonly since: Instant; readonly lateMs: number; readonly limit: number },
-): Promise<Slot[]> {
+): Promise<ScheduledRun[]> {
   return db
-    .selectFrom('schedule_slot')
+    .selectFrom('scheduled_run')
     .where('schedule', '=', schedule)
-    .where('slot', '>=', since)
+    .where('due_at', '>=', since)
     .where(
-      sql<boolean>`(state <> 'done' OR (julianday(started_at) - julianday(slot)) * 86400000 > ${lateMs})`,
+      sql<boolean>`(state <> 'done' OR (julianday(started_at) - julianday(due_at)) * 86400000 > ${lateMs})`,
     )
     .selectAll()
-    .orderBy('slot', 'desc')
+    .orderBy('due_at', 'desc')
     .limit(limit)
     .execute()
 }
 
 /**
- * Lets the latest slot of a schedule go that is held, or waits: it runs at the next tick.
+ * Lets the latest scheduled run of a schedule go that is held, or waits: it runs at the next tick.
  * @returns it as it was; undefined where none is open
  */
-export async function releaseSlot(trx: Trx, schedule: string, at: Instant): Promise<Slot | undefined> {
-  const latest = (await listOpenSlots(trx, schedule, at)).at(-1)
+export async function releaseScheduledRun(
+  trx: Trx,
+  schedule: string,
+  at: Instant,
+): Promise<ScheduledRun | undefined> {
+  const latest = (await listOpenScheduledRuns(trx, schedule, at)).at(-1)
   if (!latest) return undefined
   await trx
-    .updateTable('schedule_slot')
+    .updateTable('scheduled_run')
     .where('schedule', '=', schedule)
-    .where('slot', '=', latest.slot)
+    .where('due_at', '=', latest.due_at)
     .set({ released_at: at, not_before: null })
     .execute()
   return latest

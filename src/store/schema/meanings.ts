@@ -77,10 +77,10 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'sync_run.duration_ms': 'how long it took',
   'sync_scan_verdict.mode': 'full read all leads, incremental those changed since the run before',
   'held_row.reason': 'why it could not be read',
-  'report_edition.id': 'random identifier',
-  'report_edition.time_zone': 'IANA zone of the period',
-  'report_edition.subject': 'subject of its letters',
-  'report_edition.rendered_at': 'UTC, by our clock: when it was made',
+  'report_issue.id': 'random identifier',
+  'report_issue.time_zone': 'IANA zone of the period',
+  'report_issue.subject': 'subject of its messages',
+  'report_issue.rendered_at': 'UTC, by our clock: when it was made',
 }
 
 /** A comment that says how a value is written, or of which table it is, but not what it means. */

@@ -25,22 +25,22 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   held_row: [],
   field_seen: [],
   pruned: [],
-  // The page and the letter as they were sent are in the archive.
-  report_edition: ['html', 'text'],
+  // The page and the message as they were sent are in the archive.
+  report_issue: ['html', 'text'],
 }
 
 /** Tables of the store that nobody but the program needs; a test sees to it that each table is in one of the two. */
 export const PRIVATE: readonly string[] = [
   'installation',
-  'edition_no',
-  ...['edition_search', 'edition_search_config', 'edition_search_content', 'edition_search_data'],
-  ...['edition_search_docsize', 'edition_search_idx'],
+  'issue_no',
+  ...['issue_search', 'issue_search_config', 'issue_search_content', 'issue_search_data'],
+  ...['issue_search_docsize', 'issue_search_idx'],
   'lead_absence',
   'lead_fingerprint',
   ...['detail_queue', 'event', 'event_queue', 'event_count'],
   'delivery',
-  'letter',
-  'letter_file',
+  'message',
+  'message_file',
   'mail_outage',
   ...['mail_turn', 'upstream_pace', 'detail_reading', 'detail_wanted'],
   'notice',
@@ -49,7 +49,7 @@ export const PRIVATE: readonly string[] = [
   'lease',
   'link_key',
   'subscription',
-  'schedule_slot',
+  'scheduled_run',
   'daemon_span',
   'settings_read',
   'sync_scan',

@@ -12,21 +12,21 @@ import { explainQuery, type FigureScope } from '../figures/query.ts'
 import { STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
 
 const STATEMENT = `
-  CREATE TABLE figure ( -- one row a figure of each report: its definition, and the SQL that gives it for the last edition
-    report TEXT NOT NULL, -- report_edition.report; empty before the first report, then for the last whole day in UTC
+  CREATE TABLE figure ( -- one row a figure of each report: its definition, and the SQL that gives it for the last issue
+    report TEXT NOT NULL, -- report_issue.report; empty before the first report, then for the last whole day in UTC
     name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
     title TEXT NOT NULL, -- as people call it
     meaning TEXT NOT NULL, -- what is counted, and what it is blind to
     unit TEXT NOT NULL, -- of its value: leads; share, of 1; money, in the currency that its column "of" names; money a day; days; list: a row a lead
-    period_from TEXT NOT NULL, -- UTC: when the period of the last edition begins
+    period_from TEXT NOT NULL, -- UTC: when the period of the last issue begins
     period_to TEXT NOT NULL, -- UTC: when it ends, not included
-    sql TEXT NOT NULL, -- to be run on this file: the figure for that period, by what was known when the edition was made
+    sql TEXT NOT NULL, -- to be run on this file: the figure for that period, by what was known when the issue was made
     prior_sql TEXT NOT NULL, -- the same for the period that it is compared with
     coverage_sql TEXT, -- to be run on this file: of how many leads in question (of) the figure is made (known), since it depends on what leads went through (lead_known); null of one that does not
     PRIMARY KEY (report, name)
   ) STRICT, WITHOUT ROWID`
 
-interface Edition {
+interface Issue {
   readonly report: string
   readonly period: Pick<FigureScope, 'from' | 'to'>
   readonly prior: Pick<FigureScope, 'from' | 'to'>
@@ -51,7 +51,7 @@ const DEFAULTS = { stalledDays: 7, topScore: 80 }
 export function addFigures(database: Database.Database): void {
   database.exec(STATEMENT)
   const insert = database.prepare('INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  for (const { report, period, prior, topScore, ...scope } of listEditions(database)) {
+  for (const { report, period, prior, topScore, ...scope } of listIssues(database)) {
     for (const { name, title, meaning, unit, coverage, ...query } of [...FIGURES, ...LISTS]) {
       const explained = [period, prior].map((each) =>
         explainQuery(query, { ...scope, ...each }, { top_score: topScore, rows: LIST_ROWS }),
@@ -63,28 +63,28 @@ export function addFigures(database: Database.Database): void {
 }
 
 /** The last of each report, of all its leads where there is one. */
-function listEditions(database: Database.Database): Edition[] {
+function listIssues(database: Database.Database): Issue[] {
   const rows = database
     .prepare<[], { report: string; rendered_at: string; figures: string }>(
-      `SELECT report, max(period_to || iif(variant = '', 1, 0)), rendered_at, figures FROM report_edition GROUP BY report`,
+      `SELECT report, max(period_to || iif(variant = '', 1, 0)), rendered_at, figures FROM report_issue GROUP BY report`,
     )
     .all()
   return rows.length === 0
     ? listDayBefore(database)
     : rows.map(({ report, rendered_at, figures }) =>
-        editionOf(database, report, rendered_at, JSON.parse(figures)),
+        issueOf(database, report, rendered_at, JSON.parse(figures)),
       )
 }
 
-/** Editions from before there were filters name their pipelines only. */
+/** Issues from before there were filters name their pipelines only. */
 type KeptFigures = Omit<ReportFigures, 'filter'> & Partial<Pick<ReportFigures, 'filter'>>
 
-function editionOf(
+function issueOf(
   database: Database.Database,
   report: string,
   renderedAt: Instant,
   { period, prior, pipelines, filter, stalled, topLeads }: KeptFigures,
-): Edition {
+): Issue {
   return {
     report,
     period,
@@ -103,7 +103,7 @@ function idsOf(database: Database.Database, names: readonly string[]): string[] 
   return covered.length === pipelines.length ? null : covered.map(({ id }) => id)
 }
 
-function listDayBefore(database: Database.Database): Edition[] {
+function listDayBefore(database: Database.Database): Issue[] {
   const asOf =
     database.prepare<[], string | null>('SELECT leads_as_of FROM snapshot_info').pluck().get() ?? null
   if (asOf === null) return []

@@ -13,7 +13,7 @@ export interface SnapshotNews {
   /** Leads whose details they have read. */
   readonly details: number
   /** Reports that were made since. */
-  readonly editions: number
+  readonly issues: number
 }
 
 /** @param info null counts everything as news */
@@ -26,7 +26,7 @@ export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promi
         + (SELECT count(*) FROM event WHERE done_at > ${madeAt} AND outcome IN ('inserted', 'updated', 'removed')
           AND received_at > coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', nullif(${madeAt}, ''), '-1 day'), '')) AS changes,
       coalesce(sum(details_read) FILTER (WHERE finished_at > ${madeAt}), 0) AS details,
-      (SELECT count(*) FROM report_edition WHERE rendered_at > ${madeAt}) AS editions
+      (SELECT count(*) FROM report_issue WHERE rendered_at > ${madeAt}) AS issues
     FROM sync_run
     WHERE rowid > coalesce((SELECT rowid FROM sync_run WHERE id = ${info?.runId ?? null}), 0)`.execute(db)
   const [news] = rows

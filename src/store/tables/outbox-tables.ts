@@ -1,9 +1,9 @@
-/** The ledger of letters, as Kysely sees it; what each column means stands in the migrations, and so in the file. */
+/** The ledger of messages, as Kysely sees it; what each column means stands in the migrations, and so in the file. */
 import type { Generated } from 'kysely'
 
 export interface DeliveryTable {
   message_id: string
-  edition_id: string | null
+  issue_id: string | null
   recipient: string
   revision: Generated<number>
   state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'in_doubt' | 'withdrawn'
@@ -18,7 +18,7 @@ export interface DeliveryTable {
   sender: string | null
 }
 
-interface LetterTable {
+interface MessageTable {
   message_id: string
   head: string
   files: string
@@ -43,8 +43,8 @@ interface MailTurnTable {
 
 export interface DeliveryTables {
   delivery: DeliveryTable
-  letter: LetterTable
-  letter_file: { sha256: string; content: Uint8Array }
+  message: MessageTable
+  message_file: { sha256: string; content: Uint8Array }
   mail_outage: MailOutageTable
   mail_turn: MailTurnTable
 }

@@ -241,7 +241,7 @@ interface HeldRow {
   record_id: string | null
 }
 
-export interface ReportEditionTable {
+export interface ReportIssueTable {
   id: string
   report: string
   period_from: string
@@ -259,9 +259,9 @@ export interface ReportEditionTable {
   program_version: string | null
 }
 
-export interface ScheduleSlotTable {
+export interface ScheduledRunTable {
   schedule: string
-  slot: string
+  due_at: string
   state: 'due' | 'running' | 'held' | 'done' | 'failed' | 'skipped'
   noted_at: string
   not_before: string | null
@@ -342,8 +342,8 @@ export interface Tables
   field_seen: FieldSeen
   upstream_pace: UpstreamPace
   upstream_profile: { id: number; sha256: string; since: string }
-  report_edition: ReportEditionTable
-  schedule_slot: ScheduleSlotTable
+  report_issue: ReportIssueTable
+  scheduled_run: ScheduledRunTable
   daemon_span: DaemonSpanTable
   settings_read: SettingsRead
   lease: Lease

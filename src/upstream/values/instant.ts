@@ -17,7 +17,7 @@ const WRITTEN =
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)Z?)?$/
 const EPOCH = /^-?\d{9,19}(\.\d+)?$/
 /** RFC 5322, which the HTTP date is a case of. */
-const LETTER = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:GMT|UTC|[+-]\d{4})$/
+const MESSAGE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:GMT|UTC|[+-]\d{4})$/
 /** `/Date(1700000000000)/` of older Microsoft services. */
 const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
 
@@ -60,7 +60,7 @@ function parsed(value: unknown): number {
   if (EPOCH.test(text)) return epoch(Number(text))
   const wrapped = WRAPPED.exec(text)?.[1]
   if (wrapped !== undefined) return Number(wrapped)
-  return LETTER.test(text) ? Date.parse(text) : Number.NaN
+  return MESSAGE.test(text) ? Date.parse(text) : Number.NaN
 }
 
 /** The parser would roll 30 February over; a day that is none is no time. A leap second counts as the one before. */

@@ -23,8 +23,8 @@ export interface Definition {
 const STATES = { ok: 0, warn: 1, fail: 2 } as const
 const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed'] as const
 const RESULTS = ['inserted', 'updated', 'unchanged', 'removed', 'held'] as const
-const SLOT_STATES = ['due', 'running', 'held', 'done', 'failed', 'skipped'] as const
-const LETTER_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn'] as const
+const SCHEDULED_RUN_STATES = ['due', 'running', 'held', 'done', 'failed', 'skipped'] as const
+const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn'] as const
 const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 export const DEFINITIONS: readonly Definition[] = [
@@ -128,17 +128,19 @@ export const DEFINITIONS: readonly Definition[] = [
     ({ lastEventAt }) => (lastEventAt === null ? [] : one(secondsOf(lastEventAt))),
   ),
   gauge(
-    'leadsheet_schedule_slots',
+    'leadsheet_scheduled_runs',
     'Due times of a schedule in the ledger, by what became of them.',
-    ({ schedules, slots }) =>
-      namesOf(schedules, slots).flatMap((schedule) => {
-        const own = slots.filter((slot) => slot.schedule === schedule)
-        return SLOT_STATES.map((state) => sample({ schedule, state }, numberIn(own, 'state', state, 'runs')))
+    ({ schedules, scheduledRuns }) =>
+      namesOf(schedules, scheduledRuns).flatMap((schedule) => {
+        const own = scheduledRuns.filter((scheduledRun) => scheduledRun.schedule === schedule)
+        return SCHEDULED_RUN_STATES.map((state) =>
+          sample({ schedule, state }, numberIn(own, 'state', state, 'runs')),
+        )
       }),
     ['schedule', 'state'],
   ),
   counter(
-    'leadsheet_schedule_slots_missed_total',
+    'leadsheet_scheduled_runs_missed_total',
     'Due times of a schedule that passed by and were not made up for.',
     ({ schedules, missed }) =>
       namesOf(schedules, missed).map((schedule) =>
@@ -156,14 +158,14 @@ export const DEFINITIONS: readonly Definition[] = [
     ['schedule'],
   ),
   gauge(
-    'leadsheet_outbox_letters',
-    'Letters in the ledger, by how far they are.',
-    ({ letters }) => LETTER_STATES.map((state) => sample({ state }, letters[state] ?? 0)),
+    'leadsheet_outbox_messages',
+    'Messages in the ledger, by how far they are.',
+    ({ messages }) => MESSAGE_STATES.map((state) => sample({ state }, messages[state] ?? 0)),
     ['state'],
   ),
   gauge(
     'leadsheet_outbox_oldest_waiting_seconds',
-    'How long the oldest letter has waited that is still to be sent; 0 where none waits.',
+    'How long the oldest message has waited that is still to be sent; 0 where none waits.',
     ({ waitingSince, now }) => one(waitingSince === null ? 0 : secondsSince(waitingSince, now)),
   ),
   gauge(

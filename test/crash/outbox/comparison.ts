@@ -4,15 +4,15 @@ import Database from 'better-sqlite3'
 import type { Arrival, Attempt } from './sink.ts'
 
 export interface Comparison {
-  readonly letters: number
+  readonly messages: number
   /** In the ledger at the end, by state. */
   readonly states: Readonly<Record<string, number>>
-  /** Letters that were in doubt at any time. */
+  /** Messages that were in doubt at any time. */
   readonly doubted: number
   /** Of these, how many had arrived more than once, and how many not at all. */
   readonly doubtedTwice: number
   readonly doubtedNever: number
-  /** What the sink did beside taking letters, as often. */
+  /** What the sink did beside taking messages, as often. */
   readonly turnedAway: number
   readonly putOff: number
   readonly refused: number
@@ -23,7 +23,7 @@ export interface Comparison {
   readonly altered: readonly string[]
 }
 
-/** What the ledger says of a letter. */
+/** What the ledger says of a message. */
 export interface Row {
   readonly recipient: string
   readonly message_id: string
@@ -49,7 +49,7 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
   const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.message_id) ?? [] }))
   const doubted = found.filter(({ row }) => row.doubts > 0)
   return {
-    letters: rows.length,
+    messages: rows.length,
     states: Object.fromEntries(
       Array.from(
         Map.groupBy(rows, ({ state }) => state),
@@ -75,7 +75,7 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
         .map(({ row }) => `${row.recipient}: another message`),
       ...arrivals
         .filter(({ messageId }) => !known.has(messageId))
-        .map(({ to }) => `${to}: no letter of ours`),
+        .map(({ to }) => `${to}: no message of ours`),
     ],
   }
 }

@@ -1,4 +1,4 @@
-/** A run: a store with letters that wait, a sink, and senders that are killed one after the other. */
+/** A run: a store with messages that wait, a sink, and senders that are killed one after the other. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,18 +14,18 @@ import { DKIM_KEY } from '../../support/dkim.ts'
 import { folderWith } from '../../support/folder.ts'
 import { type Finished, finished } from '../../support/leadsheet.ts'
 import { CONTENT, openLedger } from '../../support/ledger.ts'
-import { FILES } from '../../support/letter.ts'
+import { FILES } from '../../support/message.ts'
 import { start } from '../support/program.ts'
 import type { SenderJob } from './sender.ts'
 import type { SinkEvent, SinkFaults } from './sink.ts'
 
 const SENDER_PROGRAM = join(import.meta.dirname, 'sender.ts')
 const SINK_PROGRAM = join(import.meta.dirname, 'sink.ts')
-/** About as long as a letter takes, so that a kill comes at any moment of it. */
+/** About as long as a message takes, so that a kill comes at any moment of it. */
 export const KILL_WITHIN_MS = 4
 
-/** @returns the file of a store with a letter to each of so many recipients */
-export async function openStoreWithLetters(count: number): Promise<string> {
+/** @returns the file of a store with a message to each of so many recipients */
+export async function openStoreWithMessages(count: number): Promise<string> {
   const recipients = Array.from({ length: count }, (_, number) => `r${1_000 + number}@example.org`)
   await using ledger = await openLedger(recipients, { ...CONTENT, files: FILES })
   return fileOf(ledger.store)

@@ -13,7 +13,7 @@ import type { DkimKey } from '../../../src/mail/dkim.ts'
 import { openTransport, type Transport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { readLetter } from '../../../src/store/outbox/message.ts'
+import { readMessage } from '../../../src/store/outbox/message.ts'
 import { findHolder } from '../../../src/store/schedule/lease.ts'
 
 export interface SenderJob {
@@ -31,7 +31,7 @@ export interface SenderJob {
 const MINUTE_MS = 60_000
 const PAUSE_MS = 10
 /** As good as none. */
-const LETTERS_PER_MINUTE = 100_000
+const MESSAGES_PER_MINUTE = 100_000
 
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? ''))
 
@@ -40,7 +40,7 @@ async function main({ file, url, dkim, way }: SenderJob): Promise<void> {
   await using store = await openStore(file, new Date())
   await using transport = openTransport(url, { log, dkim })
   if (way === 'resend' || way === 'hold') {
-    const policy = { inDoubt: way, pace: createPace(LETTERS_PER_MINUTE) }
+    const policy = { inDoubt: way, pace: createPace(MESSAGES_PER_MINUTE) }
     await sendAll({ store, transport, log, policy })
   } else await sendNaively(store, transport, way)
 }
@@ -69,7 +69,7 @@ async function isAnyLeft({ db }: Store): Promise<boolean> {
   return (await left.select('message_id').limit(1).execute()).length > 0
 }
 
-/** When anything last happened to a letter, in ms: no process that takes over may be earlier. */
+/** When anything last happened to a message, in ms: no process that takes over may be earlier. */
 async function findLastMove({ db }: Store): Promise<number> {
   const { at } = await db
     .selectFrom('delivery')
@@ -89,7 +89,7 @@ async function sendNaively(store: Store, transport: Transport, way: SenderJob['w
     const { message_id: id } = next
     if (way === 'mark before sending') await mark(id, 'sent')
     try {
-      await transport.send(await readLetter(store.db, id), { signal })
+      await transport.send(await readMessage(store.db, id), { signal })
       if (way === 'mark after sending') await mark(id, 'sent')
     } catch (thrown) {
       if (!(thrown instanceof LeadsheetError)) throw thrown

@@ -1,6 +1,6 @@
 /**
  * A mail server in a process of its own that fails now and then: `node sink.ts LOG FAULTS`. What it did with each
- * letter stands in the log, a line of JSON each, and it says on its output how far a session is, so that a test can
+ * message stands in the log, a line of JSON each, and it says on its output how far a session is, so that a test can
  * kill the sender there. The same seed fails the same attempts, whenever they come.
  */
 import { createHash } from 'node:crypto'
@@ -13,15 +13,15 @@ export interface SinkFaults {
   readonly seed: number
   /** Of the sessions, how many are turned away before anything is said (421). */
   readonly turnedAway: number
-  /** Of the letters that are taken, how many get no reply: the connection ends instead. */
+  /** Of the messages that are taken, how many get no reply: the connection ends instead. */
   readonly lostReplies: number
-  /** Of the letters, how many are refused for now after their final dot. */
+  /** Of the messages, how many are refused for now after their final dot. */
   readonly refusals: number
   /** Of the recipients, how many are refused at their first attempt (450). */
   readonly greylisted: number
 }
 
-/** What became of an attempt to hand a letter over. */
+/** What became of an attempt to hand a message over. */
 export type Attempt = TurnedAway | PutOff | Arrival
 
 /** Before it was said to whom. */
@@ -30,13 +30,13 @@ interface TurnedAway {
   readonly end: 'turned away'
 }
 
-/** Before the letter was shown. */
+/** Before the message was shown. */
 interface PutOff {
   readonly to: string
   readonly end: 'put off'
 }
 
-/** Of a letter that came up to its final dot. */
+/** Of a message that came up to its final dot. */
 export interface Arrival {
   readonly to: string
   /** `lost`: taken, and the reply to it kept back. `refused`: not taken. */

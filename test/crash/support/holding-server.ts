@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { SMTPServerOptions } from 'smtp-server'
 import { openMailServer } from '../../support/mail-server.ts'
 
-/** Where it holds: `body` before it has taken the letter, `reply` after. */
+/** Where it holds: `body` before it has taken the message, `reply` after. */
 export const HOLDS = ['greeting', 'MAIL', 'RCPT', 'body', 'reply'] as const
 export type Hold = (typeof HOLDS)[number]
 
@@ -16,7 +16,7 @@ export interface Taken {
 
 export interface HoldingServer extends AsyncDisposable {
   readonly url: string
-  /** Every letter that was taken, also where nobody was there any more for the reply. */
+  /** Every message that was taken, also where nobody was there any more for the reply. */
   readonly taken: readonly Taken[]
   /** Resolves when somebody waits for the reply that is held. */
   readonly isHeld: Promise<void>

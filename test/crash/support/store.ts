@@ -6,7 +6,7 @@ import { findViolations } from '../../../src/store/invariants/invariants.ts'
 const SOURCES = join(import.meta.dirname, '../../../src')
 
 /**
- * Opens it as the next run would; every rule holds, from the file itself to the last letter.
+ * Opens it as the next run would; every rule holds, from the file itself to the last message.
  * @param except rules that need not hold until the next sync
  * @param sources of the version that opens it
  */

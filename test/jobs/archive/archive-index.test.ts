@@ -4,24 +4,24 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { archivedPage } from '../../../src/jobs/archive/archive.ts'
-import { editionState, variantText, writeArchiveIndex } from '../../../src/jobs/archive/archive-index.ts'
-import { deliverWaiting } from '../../../src/jobs/waiting-letters.ts'
+import { issueState, variantText, writeArchiveIndex } from '../../../src/jobs/archive/archive-index.ts'
+import { deliverWaiting } from '../../../src/jobs/waiting-messages.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openArchivePages } from '../../../src/report/archive/pages.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { enqueueLetters, moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { addToPack, createLetterPack } from '../../../src/store/outbox/message.ts'
-import { noteNotSent, saveEdition } from '../../../src/store/reports/issue.ts'
-import { listEditions } from '../../../src/store/reports/issue-list.ts'
+import { enqueueMessages, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { addToPack, createMessagePack } from '../../../src/store/outbox/message.ts'
+import { noteNotSent, saveIssue } from '../../../src/store/reports/issue.ts'
+import { listIssues } from '../../../src/store/reports/issue-list.ts'
 import { busyDay } from '../../support/figures.ts'
 import { folderWith } from '../../support/folder.ts'
-import { enqueueLetter, LETTER } from '../../support/letter.ts'
 import { AT_ONCE } from '../../support/mailing.ts'
+import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { openEmptyStore } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 
-const NO_LETTERS = { total: 0, sent: 0, failed: 0, inDoubt: 0, withdrawn: 0 }
+const NO_MESSAGES = { total: 0, sent: 0, failed: 0, inDoubt: 0, withdrawn: 0 }
 const pages = await openArchivePages(TEMPLATES_FOLDER)
 
 interface Kept {
@@ -31,55 +31,55 @@ interface Kept {
   readonly notSent?: string | null
 }
 
-/** An edition of a day of November 2026, with a letter for each state. */
+/** An issue of a day of November 2026, with a message for each state. */
 async function keep(store: Store, date: string, kept: Kept, states: readonly ('sent' | 'failed')[] = []) {
   const to = new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10)
   const { report = 'daily', variant = '', subject = `of ${date}`, notSent = null } = kept
   return store.write(async (trx) => {
-    const edition = await saveEdition(trx, {
+    const issue = await saveIssue(trx, {
       ...{ report, period: periodBetween(date, to, 'UTC'), variant, subject },
       ...{ renderedAt: `${to}T07:00:00.000Z`, programVersion: '1.2.3' },
       ...{ figures: busyDay(), html: 'h', text: 't' },
     })
-    await noteNotSent(trx, edition.id, notSent)
+    await noteNotSent(trx, issue.id, notSent)
     for (const [index, state] of states.entries()) {
-      const messageId = `<${index}@${edition.id}>`
-      await enqueueLetter(trx, edition.id, { ...LETTER, messageId, to: `${index}@example.com` }, LETTER.date)
-      await moveDelivery(trx, messageId, ['pending'], { state, at: LETTER.date })
+      const messageId = `<${index}@${issue.id}>`
+      await enqueueMessage(trx, issue.id, { ...MESSAGE, messageId, to: `${index}@example.com` }, MESSAGE.date)
+      await moveDelivery(trx, messageId, ['pending'], { state, at: MESSAGE.date })
     }
-    return edition
+    return issue
   })
 }
 
-describe('the editions that are kept', () => {
-  test('are listed newest first, with how far their letters are', async () => {
+describe('the issues that are kept', () => {
+  test('are listed newest first, with how far their messages are', async () => {
     await using store = await openEmptyStore()
     await keep(store, '2026-11-19', {}, ['sent', 'sent', 'failed'])
     await keep(store, '2026-11-20', { variant: '{"pipelineIds":["eu"],"conditions":[]}' })
     await keep(store, '2026-11-20', { report: 'weekly', notSent: 'nothing happened' })
-    const all = await listEditions(store.db, null, 10)
-    expect(all.map(({ report, period, letters }) => [report, period.from.slice(0, 10), letters])).toEqual([
-      ['daily', '2026-11-20', NO_LETTERS],
-      ['weekly', '2026-11-20', NO_LETTERS],
-      ['daily', '2026-11-19', { ...NO_LETTERS, total: 3, sent: 2, failed: 1 }],
+    const all = await listIssues(store.db, null, 10)
+    expect(all.map(({ report, period, messages }) => [report, period.from.slice(0, 10), messages])).toEqual([
+      ['daily', '2026-11-20', NO_MESSAGES],
+      ['weekly', '2026-11-20', NO_MESSAGES],
+      ['daily', '2026-11-19', { ...NO_MESSAGES, total: 3, sent: 2, failed: 1 }],
     ])
-    expect((await listEditions(store.db, 'weekly', 10)).map(({ notSent }) => notSent)).toEqual([
+    expect((await listIssues(store.db, 'weekly', 10)).map(({ notSent }) => notSent)).toEqual([
       'nothing happened',
     ])
-    expect(await listEditions(store.db, null, 1)).toHaveLength(1)
+    expect(await listIssues(store.db, null, 1)).toHaveLength(1)
   })
 })
 
 test.each([
-  [{ notSent: null, letters: NO_LETTERS }, 'looked at, not sent'],
-  [{ notSent: 'quiet', letters: NO_LETTERS }, 'not sent: quiet'],
-  [{ notSent: null, letters: { ...NO_LETTERS, total: 12, sent: 12 } }, 'sent to 12'],
+  [{ notSent: null, messages: NO_MESSAGES }, 'looked at, not sent'],
+  [{ notSent: 'quiet', messages: NO_MESSAGES }, 'not sent: quiet'],
+  [{ notSent: null, messages: { ...NO_MESSAGES, total: 12, sent: 12 } }, 'sent to 12'],
   [
-    { notSent: null, letters: { total: 10, sent: 5, failed: 1, inDoubt: 1, withdrawn: 1 } },
+    { notSent: null, messages: { total: 10, sent: 5, failed: 1, inDoubt: 1, withdrawn: 1 } },
     'sent to 5 of 10, 1 refused, 1 in doubt, 1 not wanted, 2 waiting',
   ],
-])('the state of %j is told as "%s"', (edition, state) => {
-  expect(editionState(edition)).toBe(state)
+])('the state of %j is told as "%s"', (issue, state) => {
+  expect(issueState(issue)).toBe(state)
 })
 
 test('a variant is told by its conditions', () => {
@@ -94,7 +94,7 @@ test('a variant is told by its conditions', () => {
   )
 })
 
-describe('the page of all editions', () => {
+describe('the page of all issues', () => {
   async function pageOf(store: Store, folder = folderWith()) {
     const file = await writeArchiveIndex({ folder, pages }, store.db)
     expect(file).toBe(join(folder, 'index.html'))
@@ -126,10 +126,10 @@ describe('the page of all editions', () => {
     expect(page.split('&lt;script&gt;')).toHaveLength(3)
   })
 
-  test('tells of letters that went out later, too', async () => {
+  test('tells of messages that went out later, too', async () => {
     await using store = await openEmptyStore()
     const { id } = await keep(store, '2026-11-20', {})
-    await store.write((trx) => enqueueLetter(trx, id, LETTER, LETTER.date))
+    await store.write((trx) => enqueueMessage(trx, id, MESSAGE, MESSAGE.date))
     const folder = folderWith()
     expect(await pageOf(store, folder)).toContain('sent to 0 of 1, 1 waiting')
     const outbox = pathToFileURL(folderWith()).href
@@ -145,22 +145,22 @@ describe('the page of all editions', () => {
     expect(readFileSync(join(folder, 'index.html'), 'utf8')).toContain('sent to 1')
   })
 
-  test('counts of each recipient the last letter', async () => {
+  test('counts of each recipient the last message', async () => {
     await using store = await openEmptyStore()
     const { id } = await keep(store, '2026-11-20', {})
     await store.write(async (trx) => {
       for (const revision of [0, 1]) {
-        const pack = createLetterPack()
-        addToPack(pack, { ...LETTER, messageId: `<${revision}@example.com>` })
-        await enqueueLetters(trx, { editionId: id, revision }, pack, LETTER.date)
+        const pack = createMessagePack()
+        addToPack(pack, { ...MESSAGE, messageId: `<${revision}@example.com>` })
+        await enqueueMessages(trx, { issueId: id, revision }, pack, MESSAGE.date)
       }
-      const sent = { state: 'sent', at: LETTER.date, nextAttemptAt: null, response: '250 Ok' } as const
+      const sent = { state: 'sent', at: MESSAGE.date, nextAttemptAt: null, response: '250 Ok' } as const
       await moveDelivery(trx, '<0@example.com>', ['pending'], sent)
     })
     expect(await pageOf(store)).toContain('sent to 0 of 1, 1 waiting')
   })
 
-  test('is there also before the first edition', async () => {
+  test('is there also before the first issue', async () => {
     await using store = await openEmptyStore()
     expect(await pageOf(store)).toContain('None has been made yet.')
   })

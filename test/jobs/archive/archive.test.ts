@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import {
   type Archive,
-  type ArchivedEdition,
+  type ArchivedIssue,
   archivedPage,
-  archiveEdition,
+  archiveIssue,
 } from '../../../src/jobs/archive/archive.ts'
 import { openArchivePages } from '../../../src/report/archive/pages.ts'
 import { hasBrowser, openBrowser } from '../../support/browser.ts'
@@ -27,7 +27,7 @@ function dayOf(date: number) {
   return periodBetween(`2026-11-${date}`, `2026-11-${date + 1}`, 'Europe/Berlin')
 }
 
-function editionOf(date: number, changes: Partial<ArchivedEdition> = {}): ArchivedEdition {
+function issueOf(date: number, changes: Partial<ArchivedIssue> = {}): ArchivedIssue {
   return {
     ...{ report: 'daily', period: dayOf(date), variant: '', renderedAt: '2026-11-21T05:04:00.000Z' },
     subject: 'Daily leads: 59 new',
@@ -56,18 +56,18 @@ function editionOf(date: number, changes: Partial<ArchivedEdition> = {}): Archiv
   }
 }
 
-const read = (archive: Archive, edition: ArchivedEdition, file = 'index.html') =>
-  readFileSync(join(archive.folder, archivedPage(edition), '..', file), 'utf8')
+const read = (archive: Archive, issue: ArchivedIssue, file = 'index.html') =>
+  readFileSync(join(archive.folder, archivedPage(issue), '..', file), 'utf8')
 
-describe('an edition in the archive', () => {
+describe('an issue in the archive', () => {
   test('is a folder with its page, text, figures and attachments', async () => {
     const archive = openArchive()
-    const page = await archiveEdition(archive, editionOf(20))
+    const page = await archiveIssue(archive, issueOf(20))
     expect(page).toBe(join(archive.folder, 'daily', '2026-11-20', 'index.html'))
     expect(readdirSync(join(page, '..')).sort()).toEqual([
       ...['daily-stalled.csv', 'figures.json', 'index.html', 'mail.txt'],
     ])
-    expect(JSON.parse(read(archive, editionOf(20), 'figures.json'))).toMatchObject({
+    expect(JSON.parse(read(archive, issueOf(20), 'figures.json'))).toMatchObject({
       ...{ report: 'daily', subject: 'Daily leads: 59 new', figures: { leads: 59 } },
     })
   })
@@ -75,18 +75,18 @@ describe('an edition in the archive', () => {
   test('lies beside that of other leads, and of longer periods', async () => {
     const archive = openArchive()
     const week = periodBetween('2026-11-16', '2026-11-23', 'Europe/Berlin')
-    await archiveEdition(archive, editionOf(20))
-    await archiveEdition(archive, editionOf(20, { variant: '{"pipelineIds":["eu"]}' }))
-    await archiveEdition(archive, editionOf(20, { variant: '{"pipelineIds":["us"]}' }))
-    await archiveEdition(archive, editionOf(20, { period: week }))
+    await archiveIssue(archive, issueOf(20))
+    await archiveIssue(archive, issueOf(20, { variant: '{"pipelineIds":["eu"]}' }))
+    await archiveIssue(archive, issueOf(20, { variant: '{"pipelineIds":["us"]}' }))
+    await archiveIssue(archive, issueOf(20, { period: week }))
     expect(readdirSync(join(archive.folder, 'daily'))).toHaveLength(4)
   })
 
   test('takes the place of an earlier one', async () => {
     const archive = openArchive()
-    await archiveEdition(archive, editionOf(20))
-    const page = await archiveEdition(archive, editionOf(20, { text: 'anew\n', files: [] }))
-    expect(read(archive, editionOf(20), 'mail.txt')).toBe('anew\n')
+    await archiveIssue(archive, issueOf(20))
+    const page = await archiveIssue(archive, issueOf(20, { text: 'anew\n', files: [] }))
+    expect(read(archive, issueOf(20), 'mail.txt')).toBe('anew\n')
     expect(readdirSync(join(page, '..')).sort()).toEqual(['figures.json', 'index.html', 'mail.txt'])
     expect(readdirSync(join(archive.folder, 'daily'))).toEqual(['2026-11-20'])
   })
@@ -94,7 +94,7 @@ describe('an edition in the archive', () => {
   test('leaves nothing half-written, and says what is not writable', async () => {
     const archive = openArchive()
     const files = [{ name: 'no/such/folder.csv', contentType: 'text/csv', content: PICTURE, cid: null }]
-    await expect(archiveEdition(archive, editionOf(20, { files }))).rejects.toMatchObject({
+    await expect(archiveIssue(archive, issueOf(20, { files }))).rejects.toMatchObject({
       code: 'data_unwritable',
       message: expect.stringContaining('2026-11-20'),
     })
@@ -102,37 +102,37 @@ describe('an edition in the archive', () => {
   })
 })
 
-describe('the editions of a report', () => {
+describe('the issues of a report', () => {
   const linksOf = (page: string) => [...page.matchAll(/rel="(prev|next)">([^<]+)</g)].map((link) => link[2])
 
   test('lead to the one before and the one after, in whatever order they were made', async () => {
     const archive = openArchive()
-    for (const date of [18, 20, 19]) await archiveEdition(archive, editionOf(date))
-    expect(linksOf(read(archive, editionOf(18)))).toEqual(['2026-11-19 →'])
-    expect(linksOf(read(archive, editionOf(19)))).toEqual(['← 2026-11-18', '2026-11-20 →'])
-    expect(linksOf(read(archive, editionOf(20)))).toEqual(['← 2026-11-19'])
+    for (const date of [18, 20, 19]) await archiveIssue(archive, issueOf(date))
+    expect(linksOf(read(archive, issueOf(18)))).toEqual(['2026-11-19 →'])
+    expect(linksOf(read(archive, issueOf(19)))).toEqual(['← 2026-11-18', '2026-11-20 →'])
+    expect(linksOf(read(archive, issueOf(20)))).toEqual(['← 2026-11-19'])
   })
 
-  test('do not lead to editions about other leads, nor to files of others', async () => {
+  test('do not lead to issues about other leads, nor to files of others', async () => {
     const archive = openArchive()
     mkdirSync(join(archive.folder, 'daily', '2026-11-10'), { recursive: true })
     writeFileSync(join(archive.folder, 'daily', '2026-11-11.html'), 'of an earlier version')
-    await archiveEdition(archive, editionOf(19, { variant: 'eu' }))
-    await archiveEdition(archive, editionOf(20))
-    expect(linksOf(read(archive, editionOf(20)))).toEqual([])
+    await archiveIssue(archive, issueOf(19, { variant: 'eu' }))
+    await archiveIssue(archive, issueOf(20))
+    expect(linksOf(read(archive, issueOf(20)))).toEqual([])
   })
 })
 
-describe.skipIf(!hasBrowser())('the page of an edition in a browser', () => {
+describe.skipIf(!hasBrowser())('the page of an issue in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
   })
   afterAll(() => browser.close())
 
-  async function open(edition: ArchivedEdition) {
+  async function open(issue: ArchivedIssue) {
     const archive = openArchive()
-    const file = await archiveEdition(archive, edition)
+    const file = await archiveIssue(archive, issue)
     const page = await browser.newPage()
     const complaints: string[] = []
     page.on('console', (message) => complaints.push(message.text()))
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser())('the page of an edition in a browser', () => {
   }
 
   test('shows the mail with its pictures, and SQL as it can be pasted', async () => {
-    const { page, complaints } = await open(editionOf(20))
+    const { page, complaints } = await open(issueOf(20))
     expect(await page.locator('body > p').textContent()).toBe('59 new')
     expect(await page.evaluate('document.images[0].naturalWidth')).toBe(1)
     await page.locator('summary').click()
@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser())('the page of an edition in a browser', () => {
   })
 
   test('leads to its files and to the list of all', async () => {
-    const { page } = await open(editionOf(20))
+    const { page } = await open(issueOf(20))
     const hrefs = 'Array.from(document.links, (link) => link.getAttribute("href"))'
     expect(await page.evaluate(hrefs)).toEqual([
       ...['../../index.html', 'mail.txt', 'figures.json', 'daily-stalled.csv'],
@@ -158,11 +158,11 @@ describe.skipIf(!hasBrowser())('the page of an edition in a browser', () => {
   })
 
   test('runs no script and loads nothing, even if a template let it in', async () => {
-    const html = editionOf(20).html.replace(
+    const html = issueOf(20).html.replace(
       '</body>',
       '<script>document.title = "run"</script><img src="http://127.0.0.1:9/x.png" onerror="document.title = 1"></body>',
     )
-    const { page, complaints } = await open(editionOf(20, { html }))
+    const { page, complaints } = await open(issueOf(20, { html }))
     expect(await page.title()).toBe('Daily leads')
     const refused = complaints.filter((text) => text.includes('Content Security Policy'))
     expect(refused.filter((text) => text.includes('script'))).not.toEqual([])

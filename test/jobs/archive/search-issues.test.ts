@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
-import { type EditionWish, searchEditions, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
+import { type IssueWish, searchIssues, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { enqueueNotice, moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { noteNotSent, saveEdition } from '../../../src/store/reports/issue.ts'
-import { EDITION_STATES, type EditionState } from '../../../src/store/reports/issue-search.ts'
+import { noteNotSent, saveIssue } from '../../../src/store/reports/issue.ts'
+import { ISSUE_STATES, type IssueState } from '../../../src/store/reports/issue-search.ts'
 import { busyDay } from '../../support/figures.ts'
-import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 interface Kept {
@@ -17,24 +17,24 @@ interface Kept {
   readonly variant?: string
   readonly text?: string
   readonly notSent?: string
-  /** Where the letter to somebody stands. */
-  readonly letters?: Readonly<Record<string, 'pending' | 'sent' | 'failed' | 'in_doubt'>>
+  /** Where the message to somebody stands. */
+  readonly messages?: Readonly<Record<string, 'pending' | 'sent' | 'failed' | 'in_doubt'>>
 }
 
 /** Under a subject by which the test knows it again. */
 async function keep(store: Store, subject: string, kept: Kept) {
   const { report = 'daily', from, to, timeZone = 'UTC', variant = '', text = '', notSent = null } = kept
   return store.write(async (trx) => {
-    const { id } = await saveEdition(trx, {
+    const { id } = await saveIssue(trx, {
       ...{ report, period: periodBetween(from, to, timeZone), variant, subject, text, html: '' },
       ...{ renderedAt: `${to}T07:00:00.000Z`, programVersion: '1.2.3', figures: busyDay() },
     })
     if (notSent !== null) await noteNotSent(trx, id, notSent)
-    for (const [recipient, state] of Object.entries(kept.letters ?? {})) {
+    for (const [recipient, state] of Object.entries(kept.messages ?? {})) {
       const messageId = `<${recipient}-${id}>`
-      await enqueueLetter(trx, id, { ...LETTER, messageId, to: recipient }, LETTER.date)
+      await enqueueMessage(trx, id, { ...MESSAGE, messageId, to: recipient }, MESSAGE.date)
       if (state === 'pending') continue
-      await moveDelivery(trx, messageId, ['pending'], { state, at: LETTER.date, nextAttemptAt: null })
+      await moveDelivery(trx, messageId, ['pending'], { state, at: MESSAGE.date, nextAttemptAt: null })
     }
     return id
   })
@@ -44,37 +44,37 @@ async function openKept() {
   const store = await openEmptyStore()
   await keep(store, 'Thursday', {
     ...{ from: '2026-11-19', to: '2026-11-20', text: 'Leads in the copy: 5,706\nMüller & Söhne is new' },
-    letters: { 'ana@example.com': 'sent', 'ben@example.com': 'failed' },
+    messages: { 'ana@example.com': 'sent', 'ben@example.com': 'failed' },
   })
   await keep(store, 'Friday', {
     ...{ from: '2026-11-20', to: '2026-11-21', timeZone: 'Europe/Berlin', text: 'Leads in the copy: 5,711' },
-    letters: { 'ana@example.com': 'sent' },
+    messages: { 'ana@example.com': 'sent' },
   })
   await keep(store, 'Friday in Germany', {
     ...{ from: '2026-11-20', to: '2026-11-21', timeZone: 'Europe/Berlin' },
     variant: '{"pipelineIds":["eu-mid"],"conditions":[{"field":"company_country","in":["Germany"]}]}',
-    letters: { 'ana@example.com': 'in_doubt', 'cem@example.com': 'pending' },
+    messages: { 'ana@example.com': 'in_doubt', 'cem@example.com': 'pending' },
   })
   await keep(store, 'The week', {
     ...{ report: 'weekly', from: '2026-11-09', to: '2026-11-16', notSent: 'quiet' },
   })
-  // A notice is of no edition.
+  // A notice is of no issue.
   for (const state of ['failed', 'in_doubt', 'pending'] as const) {
     await store.write(async (trx) => {
       const messageId = `<notice-${state}>`
-      await enqueueNotice(trx, { ...LETTER, messageId, to: 'ops@example.com' }, LETTER.date)
-      if (state !== 'pending') await moveDelivery(trx, messageId, ['pending'], { state, at: LETTER.date })
+      await enqueueNotice(trx, { ...MESSAGE, messageId, to: 'ops@example.com' }, MESSAGE.date)
+      if (state !== 'pending') await moveDelivery(trx, messageId, ['pending'], { state, at: MESSAGE.date })
     })
   }
   await keep(store, 'October', { report: 'monthly', from: '2026-10-01', to: '2026-11-01' })
   return store
 }
 
-const ALL: EditionWish = { text: '', report: null, state: null, after: null }
-const subjectsOf = async (store: Store, wish: Partial<EditionWish>) =>
-  (await searchEditions(store.db, { ...ALL, ...wish }, 10)).map(({ subject }) => subject)
+const ALL: IssueWish = { text: '', report: null, state: null, after: null }
+const subjectsOf = async (store: Store, wish: Partial<IssueWish>) =>
+  (await searchIssues(store.db, { ...ALL, ...wish }, 10)).map(({ subject }) => subject)
 
-describe('editions are found', () => {
+describe('issues are found', () => {
   const FOUND: Readonly<Record<string, readonly string[]>> = {
     '': ['Friday', 'Friday in Germany', 'Thursday', 'The week', 'October'],
     copy: ['Friday', 'Thursday'],
@@ -109,7 +109,7 @@ describe('editions are found', () => {
     expect(found).toEqual(FOUND)
   })
 
-  const STANDING: Readonly<Record<EditionState, readonly string[]>> = {
+  const STANDING: Readonly<Record<IssueState, readonly string[]>> = {
     sent: ['Friday'],
     failed: ['Thursday'],
     in_doubt: ['Friday in Germany'],
@@ -121,7 +121,7 @@ describe('editions are found', () => {
   it('by what became of them', async () => {
     await using store = await openKept()
     const found: Record<string, readonly string[]> = {}
-    for (const state of EDITION_STATES) found[state] = await subjectsOf(store, { state })
+    for (const state of ISSUE_STATES) found[state] = await subjectsOf(store, { state })
     expect(found).toEqual(STANDING)
   })
 
@@ -143,7 +143,7 @@ describe('editions are found', () => {
   })
 })
 
-it('one page of editions follows the other, without a gap and without any twice', async () => {
+it('one page of issues follows the other, without a gap and without any twice', async () => {
   await using store = await openEmptyStore()
   const days = Array.from({ length: 7 }, (_, index) => `2026-11-${10 + index}`)
   for (const [index, from] of days.slice(0, -1).entries()) {
@@ -151,17 +151,17 @@ it('one page of editions follows the other, without a gap and without any twice'
       await keep(store, `${report} ${from}`, { report, from, to: days[index + 1] ?? '' })
     }
   }
-  const all = await searchEditions(store.db, ALL, 100)
+  const all = await searchIssues(store.db, ALL, 100)
   expect(all).toHaveLength(18)
   const paged: string[] = []
   for (let after: string | null = null; ; ) {
-    const page: { id: string }[] = await searchEditions(store.db, { ...ALL, after }, 4)
+    const page: { id: string }[] = await searchIssues(store.db, { ...ALL, after }, 4)
     if (page.length === 0) break
     paged.push(...page.map(({ id }) => id))
     after = page.at(-1)?.id ?? null
   }
   expect(paged).toEqual(all.map(({ id }) => id))
-  expect(await searchEditions(store.db, { ...ALL, after: 'none such' }, 4)).toEqual([])
+  expect(await searchIssues(store.db, { ...ALL, after: 'none such' }, 4)).toEqual([])
 })
 
 it.each([

@@ -1,4 +1,4 @@
-/** What each thing that may go wrong with a letter makes of it, and of the letters behind it. */
+/** What each thing that may go wrong with a message makes of it, and of the messages behind it. */
 import { describe, expect, it } from 'vitest'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
@@ -29,7 +29,7 @@ function open(url: string, script: Partial<Record<Step, Answer>> = {}) {
   return openTransport(url, { log: SILENT, timeouts: (stalled && SHORT[stalled]) ?? {} })
 }
 
-/** In how many minutes something is tried again, of both letters and then of the server; null for never. */
+/** In how many minutes something is tried again, of both messages and then of the server; null for never. */
 async function waits(ledger: Ledger): Promise<(number | null)[]> {
   const outages = await listMailOutages(ledger.store.db)
   const times = [...(await ledger.deliveries()), ...outages].map(({ nextAttemptAt }) => nextAttemptAt)
@@ -42,7 +42,7 @@ const states = async (ledger: Ledger) =>
 /** A minute and five, as long as they are with jitter. */
 const ABOUT = { 1: [0.8, 1.2], 60: [48, 72] } as const
 
-describe('when the server is to blame, no letter is, and it alone is tried again', () => {
+describe('when the server is to blame, no message is, and it alone is tried again', () => {
   const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, 1 | 60])[] = [
     ['421 for a greeting', { greeting: '421 too busy' }, 1],
     ['no greeting', { greeting: 'stall' }, 1],
@@ -103,7 +103,7 @@ describe('when the server is to blame, no letter is, and it alone is tried again
   })
 })
 
-describe('what is said of one letter leaves the others alone (row 58)', () => {
+describe('what is said of one message leaves the others alone (row 58)', () => {
   const cases: readonly (readonly [string, Partial<Record<Step, Answer>>, string, number])[] = [
     ['451 to MAIL', { MAIL: '451 later' }, 'pending', 451],
     ['450 to RCPT', { RCPT: '450 greylisted' }, 'pending', 450],
@@ -136,7 +136,7 @@ describe('what is said of one letter leaves the others alone (row 58)', () => {
     }
   })
 
-  it('a connection that is lost in the midst of one letter; of two in a row it is the server', async () => {
+  it('a connection that is lost in the midst of one message; of two in a row it is the server', async () => {
     for (const [script, first] of [
       [{ RCPT: 'drop' }, ['pending', 1, 0]],
       [{ RCPT: 'stall' }, ['pending', 1, 0]],
@@ -152,7 +152,7 @@ describe('what is said of one letter leaves the others alone (row 58)', () => {
     }
   })
 
-  it('a letter in whose midst the connection is lost each time counts as put off, and is not given up', async () => {
+  it('a message in whose midst the connection is lost each time counts as put off, and is not given up', async () => {
     await using ledger = await openLedger(['ana@example.com'])
     const first = ledger.clock.now.toISOString()
     await using server = await openScriptedServer({ RCPT: 'drop' })
@@ -164,7 +164,7 @@ describe('what is said of one letter leaves the others alone (row 58)', () => {
     expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 30, putOffAt: first }])
   })
 
-  it('a letter in whose midst the server ends the session does not stand in the way of the others', async () => {
+  it('a message in whose midst the server ends the session does not stand in the way of the others', async () => {
     await using ledger = await openLedger(BOTH)
     await using server = await openMailServer({
       onRcptTo: ({ address }, _session, done) =>
@@ -178,7 +178,7 @@ describe('what is said of one letter leaves the others alone (row 58)', () => {
   })
 })
 
-describe('a letter that may have arrived', () => {
+describe('a message that may have arrived', () => {
   it('is sent once more, and then left to a person', async () => {
     await using ledger = await openLedger(['ana@example.com'])
     await using server = await openScriptedServer({ body: 'drop' })
@@ -219,7 +219,7 @@ describe('a letter that may have arrived', () => {
   })
 })
 
-describe('a letter that is put off again and again', () => {
+describe('a message that is put off again and again', () => {
   async function putOff(hours: number) {
     const ledger = await openLedger(['ana@example.com'])
     const server = await openScriptedServer({ RCPT: '450 greylisted' })

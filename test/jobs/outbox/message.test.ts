@@ -1,12 +1,12 @@
-/** The ways out that a letter names: a page of its recipient's own where pages are served. */
+/** The ways out that a message names: a page of its recipient's own where pages are served. */
 import { describe, expect, it } from 'vitest'
-import { letterFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/message.ts'
+import { messageFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/message.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { busyDay } from '../../support/figures.ts'
-import { LETTER, SENDER } from '../../support/letter.ts'
+import { MESSAGE, SENDER } from '../../support/message.ts'
 
 const figures = busyDay()
-const EDITION = { report: 'daily', period: figures.period, renderedAt: LETTER.date }
+const ISSUE = { report: 'daily', period: figures.period, renderedAt: MESSAGE.date }
 const ANA = { address: 'ana@example.com', name: null }
 
 function withPages(publicUrl: string): Sender {
@@ -16,12 +16,12 @@ function withPages(publicUrl: string): Sender {
 }
 
 async function headOf(sender: Sender): Promise<string> {
-  const letter = letterFor({ installationId: 'i' }, EDITION, ANA, LETTER, sender)
-  const [head = ''] = (await buildMessage(letter)).toString().split('\r\n\r\n')
+  const message = messageFor({ installationId: 'i' }, ISSUE, ANA, MESSAGE, sender)
+  const [head = ''] = (await buildMessage(message)).toString().split('\r\n\r\n')
   return head.replaceAll(/\r\n\s+/g, ' ')
 }
 
-describe('a letter', () => {
+describe('a message', () => {
   it('names an address to write to where no pages are served', async () => {
     const head = await headOf(SENDER)
     expect(head).toContain('List-Unsubscribe: <mailto:reports@example.com?subject=unsubscribe%20daily>\r\n')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { letterFor } from '../../../src/jobs/outbox/message.ts'
+import { messageFor } from '../../../src/jobs/outbox/message.ts'
 import { createPace } from '../../../src/jobs/outbox/rate.ts'
-import { deliverDue, deliverEditions, sendTest } from '../../../src/jobs/outbox/send-due.ts'
+import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/send-due.ts'
 import type { Transport } from '../../../src/mail/transport.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { enqueueNotice, moveDelivery } from '../../../src/store/outbox/delivery.ts'
@@ -9,14 +9,14 @@ import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/sm
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/dkim.ts'
 import { CONTENT, openLedger } from '../../support/ledger.ts'
-import { LETTER, SENDER } from '../../support/letter.ts'
 import { openMailServer, openScriptedServer } from '../../support/mail-server.ts'
+import { MESSAGE, SENDER } from '../../support/message.ts'
 import { IN_POSTGRES } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const signal = new AbortController().signal
 
-async function openEdition(recipients: readonly string[]) {
+async function openIssue(recipients: readonly string[]) {
   const ledger = await openLedger(recipients)
   const states = async () =>
     (await ledger.deliveries()).map(({ recipient, state, attempts }) => [recipient, state, attempts])
@@ -24,11 +24,11 @@ async function openEdition(recipients: readonly string[]) {
 }
 
 describe('delivery', () => {
-  it('gives every recipient a letter of their own', async () => {
-    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+  it('gives every recipient a message of their own', async () => {
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     expect(server.received.map((one) => one.to)).toEqual([['ana@example.com'], ['ben@example.com']])
     expect(server.received.map((one) => one.mail.to?.[0]?.address)).toEqual([
       'ana@example.com',
@@ -37,7 +37,7 @@ describe('delivery', () => {
   })
 
   it('lets one refused recipient stand alone, and does not ask again (row 59)', async () => {
-    await using made = await openEdition(['ana@example.com', 'gone@example.com', 'zoe@example.com'])
+    await using made = await openIssue(['ana@example.com', 'gone@example.com', 'zoe@example.com'])
     await using server = await openMailServer({
       onRcptTo: ({ address }, _session, done) =>
         done(
@@ -45,8 +45,8 @@ describe('delivery', () => {
         ),
     })
     await using transport = openTransport(server.url, { log: SILENT })
-    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
-    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
+    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     expect(await made.states()).toEqual([
       ['ana@example.com', 'sent', 1],
       ['gone@example.com', 'failed', 1],
@@ -56,14 +56,14 @@ describe('delivery', () => {
   })
 
   it('waits and tries again after a passing refusal', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     let refusals = 1
     await using server = await openMailServer({
       onRcptTo: (_address, _session, done) =>
         done(refusals-- > 0 ? Object.assign(new Error('greylisted'), { responseCode: 450 }) : null),
     })
     await using transport = openTransport(server.url, { log: SILENT })
-    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
     await deliverDue({ ...made.deps, transport }, signal)
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 1]])
@@ -72,10 +72,10 @@ describe('delivery', () => {
     expect(await made.states()).toEqual([['ana@example.com', 'sent', 2]])
   })
 
-  it('keeps the letters of a server that is away, and tries one of them only', async () => {
-    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+  it('keeps the messages of a server that is away, and tries one of them only', async () => {
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     expect(await made.states()).toEqual([
       ['ana@example.com', 'pending', 0],
       ['ben@example.com', 'pending', 0],
@@ -83,77 +83,77 @@ describe('delivery', () => {
   })
 
   it('is in doubt when the answer to the message is lost, and sends once more under the same Message-ID', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     await using losing = await openScriptedServer({ body: 'drop' })
     await using first = openTransport(losing.url, { log: SILENT })
-    await deliverEditions({ ...made.deps, transport: first }, [made.edition], signal)
+    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
     expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 1]])
     expect(losing.bodies()).toBe(1)
-    await deliverEditions({ ...made.deps, transport: first }, [made.edition], signal)
-    await deliverEditions({ ...made.deps, transport: first }, [made.edition], signal)
+    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
+    await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
     expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 2]])
     expect(losing.bodies()).toBe(2)
   })
 
   it('sends once more what is in doubt, however often it could not be sent before', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     for (let round = 0; round < 3; round++) {
-      await deliverEditions({ ...made.deps, transport: away }, [made.edition], signal)
+      await deliverIssues({ ...made.deps, transport: away }, [made.issue], signal)
     }
     await using losing = await openScriptedServer({ body: 'drop' })
     await using transport = openTransport(losing.url, { log: SILENT })
     for (let round = 0; round < 3; round++) {
-      await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+      await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     }
     expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 2]])
     expect(losing.bodies()).toBe(2)
   })
 
-  it('holds a letter for in doubt, not for unsent, when that it was taken could not be noted', async () => {
-    await using made = await openEdition(['ana@example.com'])
+  it('holds a message for in doubt, not for unsent, when that it was taken could not be noted', async () => {
+    await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using real = openTransport(server.url, { log: SILENT })
     const transport: Transport = {
       ...real,
-      send: async (letter, options) => {
-        const receipt = await real.send(letter, options)
+      send: async (message, options) => {
+        const receipt = await real.send(message, options)
         await made.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
         return receipt
       },
     }
-    const sending = deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+    const sending = deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     await expect(sending).rejects.toMatchObject({ code: 'job_busy' })
     expect(server.received).toHaveLength(1)
     expect(await made.states()).toEqual([['ana@example.com', 'data', 1]])
   })
 
-  it('lets no byte of a letter leave once another process has taken over', async () => {
-    await using made = await openEdition(['ana@example.com'])
+  it('lets no byte of a message leave once another process has taken over', async () => {
+    await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using real = openTransport(server.url, { log: SILENT })
     const transport: Transport = {
       ...real,
-      send: async (letter, options) => {
+      send: async (message, options) => {
         await made.store.write((trx) => trx.updateTable('lease').set({ holder: 'another' }).execute())
-        return real.send(letter, options)
+        return real.send(message, options)
       },
     }
-    const sending = deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+    const sending = deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     await expect(sending).rejects.toMatchObject({ code: 'job_busy' })
     expect(server.received).toEqual([])
   })
 
-  it('lets no byte of a letter leave that somebody else has dealt with meanwhile', async () => {
-    await using made = await openEdition(['ana@example.com'])
+  it('lets no byte of a message leave that somebody else has dealt with meanwhile', async () => {
+    await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using real = openTransport(server.url, { log: SILENT })
     const transport: Transport = {
       ...real,
-      send: async (letter, options) => {
+      send: async (message, options) => {
         const to = { state: 'failed', at: made.clock.now.toISOString(), nextAttemptAt: null } as const
-        await made.store.write((trx) => moveDelivery(trx, letter.messageId, ['sending'], to))
-        return real.send(letter, options)
+        await made.store.write((trx) => moveDelivery(trx, message.messageId, ['sending'], to))
+        return real.send(message, options)
       },
     }
     await expect(deliverDue({ ...made.deps, transport }, signal)).rejects.toThrow('is sent no more')
@@ -164,8 +164,8 @@ describe('delivery', () => {
   it.each([
     ['sending', 'sent', 1],
     ['data', 'sent', 1],
-  ] as const)('goes on after a crash in %s', async (state, end, letters) => {
-    await using made = await openEdition(['ana@example.com'])
+  ] as const)('goes on after a crash in %s', async (state, end, messages) => {
+    await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const row = await made.store.db.selectFrom('delivery').select('message_id').executeTakeFirstOrThrow()
@@ -176,19 +176,19 @@ describe('delivery', () => {
     made.clock.now = new Date('2026-11-21T07:05:00Z')
     await deliverDue({ ...made.deps, transport }, signal)
     expect(await made.states()).toEqual([['ana@example.com', end, 2]])
-    expect(server.received).toHaveLength(letters)
+    expect(server.received).toHaveLength(messages)
     expect(server.received[0]?.mail.messageId).toBe(row.message_id)
   })
 
   it('has the state on disk before the first byte of the message leaves', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     const seen: unknown[] = []
     await using server = await openMailServer()
     await using real = openTransport(server.url, { log: SILENT })
     const transport: Transport = {
       ...real,
-      send: (letter, options) =>
-        real.send(letter, {
+      send: (message, options) =>
+        real.send(message, {
           ...options,
           onData: async () => {
             seen.push(server.received.length, await made.states())
@@ -197,17 +197,17 @@ describe('delivery', () => {
           },
         }),
     }
-    await deliverEditions({ ...made.deps, transport }, [made.edition], signal)
+    await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     expect(seen).toEqual([0, [['ana@example.com', 'sending', 1]], [['ana@example.com', 'data', 1]]])
   })
 
   it('sends a test to one person alone, says so, and leaves the ledger as it is', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     await sendTest(
       { transport },
-      letterFor(made.store, made.edition, { address: 'me@example.com', name: null }, CONTENT, SENDER, 1),
+      messageFor(made.store, made.issue, { address: 'me@example.com', name: null }, CONTENT, SENDER, 1),
       signal,
     )
     expect(server.received.map((one) => one.to)).toEqual([['me@example.com']])
@@ -215,18 +215,18 @@ describe('delivery', () => {
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
   })
 
-  it('takes no letter of a notice for one of an edition, and sends it with the others', async () => {
-    await using made = await openEdition(['ana@example.com'])
+  it('takes no message of a notice for one of an issue, and sends it with the others', async () => {
+    await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    await made.store.write((trx) => enqueueNotice(trx, LETTER, made.clock.now.toISOString()))
+    await made.store.write((trx) => enqueueNotice(trx, MESSAGE, made.clock.now.toISOString()))
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
     await deliverDue({ ...made.deps, transport }, signal)
-    expect(server.received.map((one) => one.to[0])).toEqual(['ana@example.com', LETTER.to])
+    expect(server.received.map((one) => one.to[0])).toEqual(['ana@example.com', MESSAGE.to])
   })
 
   it('sends again the same bytes, with header, boundaries and signature', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     const taken: Buffer[] = []
     await using losing = await openMailServer({
@@ -252,7 +252,7 @@ describe('delivery', () => {
   })
 })
 
-describe('letters that wait', () => {
+describe('messages that wait', () => {
   it('go out in the order in which they came, so many a minute, once the server is back', async () => {
     const addresses = ['cleo', 'ana', 'ben'].map((name) => `${name}@example.com`)
     await using made = await openLedger([])
@@ -260,7 +260,7 @@ describe('letters that wait', () => {
     const policy = { ...made.deps.policy, pace: createPace(2) }
     for (const [hour, to] of addresses.entries()) {
       const at = new Date(made.clock.now.getTime() + hour * 3_600_000).toISOString()
-      await made.store.write((trx) => enqueueNotice(trx, { ...LETTER, to, messageId: `<${hour}@x>` }, at))
+      await made.store.write((trx) => enqueueNotice(trx, { ...MESSAGE, to, messageId: `<${hour}@x>` }, at))
     }
     made.clock.now = new Date('2026-11-23T07:00:00Z')
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
@@ -277,7 +277,7 @@ describe('letters that wait', () => {
   })
 
   it('are not tried before the server is, and all of them then; the outage is over with the first', async () => {
-    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const deps = { ...made.deps, transport }
@@ -292,7 +292,7 @@ describe('letters that wait', () => {
   })
 
   it('wait for their turn, unless all is to stop or the minute is over', async () => {
-    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const paced = (waits: number[]) => {
@@ -303,7 +303,7 @@ describe('letters that wait', () => {
     expect(server.received).toHaveLength(0)
     const stop = new AbortController()
     setTimeout(() => stop.abort(), 30)
-    await deliverEditions(paced([60_000]), [made.edition], stop.signal)
+    await deliverIssues(paced([60_000]), [made.issue], stop.signal)
     expect(server.received).toHaveLength(0)
     const begun = performance.now()
     await deliverDue(paced([0, 100]), signal)
@@ -312,7 +312,7 @@ describe('letters that wait', () => {
   })
 
   it('are tried at once when the daemon starts, whatever the server said before; one of other settings is forgotten', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     await deliverDue({ ...made.deps, transport }, signal)
     await deliverDue(
@@ -327,20 +327,20 @@ describe('letters that wait', () => {
     ])
     expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(true)
     expect(await listMailOutages(made.store.db)).toMatchObject([{ failures: 2 }])
-    // And when another one takes a letter, without a daemon.
+    // And when another one takes a message, without a daemon.
     await using server = await openMailServer()
     await using other = openTransport(server.url, { log: SILENT })
-    await deliverEditions({ ...made.deps, transport: other }, [made.edition], signal)
+    await deliverIssues({ ...made.deps, transport: other }, [made.issue], signal)
     expect(await listMailOutages(made.store.db)).toEqual([])
   })
 
   it.skipIf(IN_POSTGRES)('wait too while another process sends', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const lease = await claimLease(made.store, 'delivery', made.deps.now)
     expect(await deliverDue({ ...made.deps, transport }, signal)).toBe(false)
-    expect(await deliverEditions({ ...made.deps, transport }, [made.edition], signal)).toMatchObject([
+    expect(await deliverIssues({ ...made.deps, transport }, [made.issue], signal)).toMatchObject([
       { recipient: 'ana@example.com', state: 'pending', response: 'another process is sending' },
     ])
     await lease.release()
@@ -349,7 +349,7 @@ describe('letters that wait', () => {
   })
 
   it('are in doubt after a crash also while no server can be reached', async () => {
-    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     await deliverDue({ ...made.deps, transport }, signal)
     const [ana] = await made.deliveries()
@@ -368,14 +368,14 @@ describe('letters that wait', () => {
   })
 
   it('are not held up by one that cannot be read', async () => {
-    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const [ana] = await made.deliveries()
     const broken = { html: Buffer.from('not packed') }
     await made.store.write((trx) =>
       trx
-        .updateTable('letter')
+        .updateTable('message')
         .set(broken)
         .where('message_id', '=', ana?.messageId ?? '')
         .execute(),
@@ -390,7 +390,7 @@ describe('letters that wait', () => {
   })
 
   it('do not wait for what a clock that was far ahead took for the time', async () => {
-    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     await using server = await openMailServer()
     await using real = openTransport(server.url, { log: SILENT })
@@ -406,7 +406,7 @@ describe('letters that wait', () => {
   })
 
   it('stay as they were when all is to stop, but the one that is leaving gets its answer', async () => {
-    await using made = await openEdition(['ana@example.com', 'ben@example.com'])
+    await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     const stop = new AbortController()
     await using server = await openMailServer({
       onData: (stream, _session, done) => {
@@ -427,7 +427,7 @@ describe('letters that wait', () => {
   })
 
   it('count no attempt that was broken off before anything left', async () => {
-    await using made = await openEdition(['ana@example.com'])
+    await using made = await openIssue(['ana@example.com'])
     const stop = new AbortController()
     await using server = await openMailServer({ onRcptTo: () => stop.abort() })
     await using transport = openTransport(server.url, { log: SILENT })

@@ -1,16 +1,16 @@
-/** Who is refused by their server edition after edition: named after three, paused after as many as the settings say. */
+/** Who is refused by their server issue after issue: named after three, paused after as many as the settings say. */
 import { describe, expect, it } from 'vitest'
-import { letterFor } from '../../../src/jobs/outbox/message.ts'
+import { messageFor } from '../../../src/jobs/outbox/message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
 import { pauseRefused } from '../../../src/jobs/recipients/suppress-after-bounces.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-list.ts'
-import { saveEdition } from '../../../src/store/reports/issue.ts'
+import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { listSubscriptions } from '../../../src/store/reports/preference.ts'
 import { CONTENT, openLedger } from '../../support/ledger.ts'
-import { enqueueLetter, SENDER } from '../../support/letter.ts'
 import { openMailServer } from '../../support/mail-server.ts'
+import { enqueueMessage, SENDER } from '../../support/message.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const { signal } = new AbortController()
@@ -32,18 +32,18 @@ async function openDays() {
   const transport = openTransport(server.url, { log: SILENT })
   const { store, clock } = ledger
   const pause = (pauseAfter: number) => pauseRefused({ ...ledger.deps, pauseAfter })
-  /** One edition, handed over. */
+  /** One issue, handed over. */
   const passDay = async (): Promise<void> => {
     clock.now = new Date(clock.now.getTime() + DAY_MS)
     const at = clock.now.toISOString()
     const period = { from: new Date(clock.now.getTime() - DAY_MS).toISOString(), to: at, timeZone: 'UTC' }
-    const { figures, subject, html, text, report, variant, programVersion } = ledger.edition
+    const { figures, subject, html, text, report, variant, programVersion } = ledger.issue
     const unsaved = { figures, subject, html, text, report, variant, programVersion, period, renderedAt: at }
     await store.write(async (trx) => {
-      const edition = await saveEdition(trx, unsaved)
+      const issue = await saveIssue(trx, unsaved)
       for (const address of ['ana@example.com', GONE]) {
-        const letter = letterFor(store, edition, { address, name: null }, CONTENT, SENDER)
-        await enqueueLetter(trx, edition.id, letter, at)
+        const message = messageFor(store, issue, { address, name: null }, CONTENT, SENDER)
+        await enqueueMessage(trx, issue.id, message, at)
       }
     })
     await deliverDue({ ...ledger.deps, transport }, signal)
@@ -63,14 +63,14 @@ async function openDays() {
   }
 }
 
-describe('a recipient whose server refuses edition after edition', () => {
+describe('a recipient whose server refuses issue after issue', () => {
   it('is named after three in a row, with what the server said', async () => {
     await using days = await openDays()
     await days.passDays(2)
     expect(await listRefusing(days.store.db, 3)).toEqual([])
     await days.passDays(1)
     expect(await listRefusing(days.store.db, 3)).toMatchObject([
-      { recipient: GONE, report: 'daily', editions: 3, response: '550 no such user' },
+      { recipient: GONE, report: 'daily', issues: 3, response: '550 no such user' },
     ])
   })
 
@@ -86,12 +86,12 @@ describe('a recipient whose server refuses edition after edition', () => {
     expect(await listSubscriptions(days.store.db)).toMatchObject([
       {
         ...{ address: GONE, report: 'daily', state: 'paused', changedBy: 'leadsheet' },
-        reason: '5 editions in a row were refused: 550 no such user',
+        reason: '5 issues in a row were refused: 550 no such user',
       },
     ])
   })
 
-  it('begins anew with each letter that is taken', async () => {
+  it('begins anew with each message that is taken', async () => {
     await using days = await openDays()
     await days.passDays(4)
     days.refusal.code = null

@@ -1,4 +1,4 @@
-/** The page of an edition in the archive: its SQL, pasted into SQLite, gives what stands beside it. */
+/** The page of an issue in the archive: its SQL, pasted into SQLite, gives what stands beside it. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ test.skipIf(!hasSqlite3())('every SQL of the page runs as it is, and gives the v
   )
   syncing.clock.now = NOW
   await syncing.sync({ pageSize: 500 })
-  const { page, edition } = await makeDue(
+  const { page, issue } = await makeDue(
     mailingDeps(syncing.store, () => NOW),
     REPORT,
   )
@@ -55,7 +55,7 @@ test.skipIf(!hasSqlite3())('every SQL of the page runs as it is, and gives the v
     const answers = sqls.map((sql) => ask(fileOf(syncing.store), sql))
     if (value !== null) numbers[title] = [value, answers[0]?.[0]]
   }
-  const { leads, newLeads, winRate, stalled } = edition.figures
+  const { leads, newLeads, winRate, stalled } = issue.figures
   expect(leads).toBeGreaterThan(10)
   expect(numbers).toMatchObject({
     Leads: [leads.toLocaleString('en'), { value: leads }],
@@ -65,7 +65,7 @@ test.skipIf(!hasSqlite3())('every SQL of the page runs as it is, and gives the v
   })
   const byStage = shown.find(({ title }) => title === 'By stage')
   const rows = ask(fileOf(syncing.store), byStage?.sqls[0] ?? '').map((row) => Object.values(row))
-  expect(rows).toEqual(edition.figures.queries[0]?.rows)
+  expect(rows).toEqual(issue.figures.queries[0]?.rows)
   expect(rows.length).toBeGreaterThan(2)
 })
 

@@ -2,7 +2,7 @@ import { readSheet } from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
 import type { ListedLead } from '../../../src/domain/figures.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
-import type { LetterFile } from '../../../src/model.ts'
+import type { MessageFile } from '../../../src/model.ts'
 import type { ListedFigures } from '../../../src/report/lists.ts'
 import { createVoice } from '../../../src/report/words/locale-context.ts'
 
@@ -89,7 +89,7 @@ const FIGURES: ListedFigures = {
 async function attached(
   wanted: string,
   { figures = FIGURES, locale = 'en-GB', leadUrl = null as string | null } = {},
-): Promise<LetterFile> {
+): Promise<MessageFile> {
   const voice = createVoice(locale, 'Europe/Berlin', '2026-11-21T06:00:00.000Z')
   const request = { report: 'daily', figures, charts: [], voice, leadUrl }
   const [made] = await makeAttachments([wanted], request)
@@ -102,7 +102,7 @@ async function sheetOf(wanted: string, options?: Parameters<typeof attached>[1])
   return readSheet(Buffer.from(content))
 }
 
-const textOf = (file: LetterFile) => Buffer.from(file.content).toString()
+const textOf = (file: MessageFile) => Buffer.from(file.content).toString()
 
 describe('an attached list', () => {
   test('is named after report, list and day', async () => {

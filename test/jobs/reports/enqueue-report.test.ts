@@ -1,19 +1,19 @@
-/** Who gets what of a report that is due: editions, letters, and those that are not worth a mail. */
+/** Who gets what of a report that is due: issues, messages, and those that are not worth a mail. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { deliverEditions } from '../../../src/jobs/outbox/send-due.ts'
+import { deliverIssues } from '../../../src/jobs/outbox/send-due.ts'
 import { enqueueReport, enqueueReportNow, mailingText } from '../../../src/jobs/reports/enqueue-report.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import type { Letter } from '../../../src/model.ts'
+import type { Message } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
-import { readLetter } from '../../../src/store/outbox/message.ts'
+import { readMessage } from '../../../src/store/outbox/message.ts'
 import { listMailOutages } from '../../../src/store/outbox/smtp-circuit.ts'
-import { findEdition } from '../../../src/store/reports/issue.ts'
+import { findIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../../support/folder.ts'
 import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../../support/mailing.ts'
 import { startService } from '../../support/service.ts'
@@ -42,24 +42,24 @@ async function openWorld() {
   }
 }
 
-/** The letters of an edition by address. */
-async function lettersOf(store: Store, { id }: { readonly id: string }): Promise<Map<string, Letter>> {
-  const letters = new Map<string, Letter>()
+/** The messages of an issue by address. */
+async function messagesOf(store: Store, { id }: { readonly id: string }): Promise<Map<string, Message>> {
+  const messages = new Map<string, Message>()
   for (const { recipient: to, messageId } of await listDeliveries(store.db, id)) {
-    letters.set(to, await readLetter(store.db, messageId))
+    messages.set(to, await readMessage(store.db, messageId))
   }
-  return letters
+  return messages
 }
 
 describe('the recipients of a report', () => {
-  it('share an edition where they are of the same leads, and each has a letter with its numbers', async () => {
+  it('share an issue where they are of the same leads, and each has a message with its numbers', async () => {
     await using world = await openWorld()
     const mailings = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('ben@example.com', { filter: EMEA }),
       recipient('cleo@example.com', { filter: EMEA }),
     ])
-    expect(mailings.map(({ edition, notSent }) => [edition.variant, notSent])).toEqual([
+    expect(mailings.map(({ issue, notSent }) => [issue.variant, notSent])).toEqual([
       ['', null],
       [JSON.stringify(EMEA), null],
     ])
@@ -75,9 +75,9 @@ describe('the recipients of a report', () => {
       [mailings[0], ['ana@example.com'], all],
       [mailings[1], ['ben@example.com', 'cleo@example.com'], emea],
     ] as const) {
-      const letters = await lettersOf(world.store, mailing?.edition ?? { id: '' })
-      expect([...letters.keys()]).toEqual(addresses)
-      for (const [to, { subject, text }] of letters) {
+      const messages = await messagesOf(world.store, mailing?.issue ?? { id: '' })
+      expect([...messages.keys()]).toEqual(addresses)
+      for (const [to, { subject, text }] of messages) {
         expect(subject).toContain(`: ${count} new`)
         expect(text).toContain(to)
       }
@@ -93,8 +93,8 @@ describe('the recipients of a report', () => {
         ...{ blocks: ['headline', 'freshness', 'kpis'], attachments: ['top_leads.csv', 'charts'] },
       }),
     ])
-    const letters = await lettersOf(world.store, mailing?.edition ?? { id: '' })
-    const [ana, dana] = ['ana', 'dana'].map((name) => letters.get(`${name}@example.com`))
+    const messages = await messagesOf(world.store, mailing?.issue ?? { id: '' })
+    const [ana, dana] = ['ana', 'dana'].map((name) => messages.get(`${name}@example.com`))
     expect(ana).toMatchObject({ lang: 'en' })
     expect(ana?.text).toContain('FUNNEL')
     expect(ana?.text).toContain('Data as of 06:00')
@@ -109,30 +109,30 @@ describe('the recipients of a report', () => {
     expect(dana?.files.every(({ cid }) => cid === null || dana.html.includes(`cid:${cid}`))).toBe(true)
   })
 
-  it('who come later get the edition that the others got, who keep theirs', async () => {
+  it('who come later get the issue that the others got, who keep theirs', async () => {
     await using world = await openWorld()
     const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
-    const before = await lettersOf(world.store, first?.edition ?? { id: '' })
+    const before = await messagesOf(world.store, first?.issue ?? { id: '' })
     world.clock.now = new Date(NOW.getTime() + 3_600_000)
     const [second] = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('ben@example.com'),
     ])
-    expect(second?.edition.id).toBe(first?.edition.id)
-    const after = await lettersOf(world.store, second?.edition ?? { id: '' })
+    expect(second?.issue.id).toBe(first?.issue.id)
+    const after = await messagesOf(world.store, second?.issue ?? { id: '' })
     expect(after.get('ana@example.com')).toEqual(before.get('ana@example.com'))
     expect(after.get('ben@example.com')?.date).toBe(before.get('ana@example.com')?.date)
   })
 
-  it('who come later get of an older program’s edition what was made then', async () => {
+  it('who come later get of an older program’s issue what was made then', async () => {
     await using world = await openWorld()
     const [first] = await enqueueDue(world.deps, [recipient('ana@example.com')])
     const kept = { program_version: null, figures: '{}', html: '<p>as it was</p>', text: 'as it was' }
-    await world.store.write((trx) => trx.updateTable('report_edition').set(kept).execute())
+    await world.store.write((trx) => trx.updateTable('report_issue').set(kept).execute())
     await enqueueDue(world.deps, [recipient('ana@example.com'), recipient('ben@example.com')])
-    const letters = await lettersOf(world.store, first?.edition ?? { id: '' })
-    expect(letters.get('ben@example.com')).toMatchObject({ html: '<p>as it was</p>', text: 'as it was' })
-    expect((await makeDue(world.deps)).edition.text).toBe('as it was')
+    const messages = await messagesOf(world.store, first?.issue ?? { id: '' })
+    expect(messages.get('ben@example.com')).toMatchObject({ html: '<p>as it was</p>', text: 'as it was' })
+    expect((await makeDue(world.deps)).issue.text).toBe('as it was')
   })
 
   it('are told of files that would have made the mail too large, whatever they want to read', async () => {
@@ -140,10 +140,10 @@ describe('the recipients of a report', () => {
     const wanted = { attachments: ['stalled.csv', 'pipelines.xlsx'], blocks: ['kpis'] } as const
     const ana = [recipient('ana@example.com', wanted)]
     const [mailing] = await enqueueDue({ ...world.deps, maxBytes: 500_000 }, ana)
-    const letter = (await lettersOf(world.store, mailing?.edition ?? { id: '' })).get('ana@example.com')
-    expect(letter?.files.filter(({ cid }) => cid === null)).toEqual([])
-    expect(letter?.text).toContain('daily-stalled-2026-11-20.csv')
-    expect(letter?.text).toContain('daily-pipelines-2026-11-20.xlsx')
+    const message = (await messagesOf(world.store, mailing?.issue ?? { id: '' })).get('ana@example.com')
+    expect(message?.files.filter(({ cid }) => cid === null)).toEqual([])
+    expect(message?.text).toContain('daily-stalled-2026-11-20.csv')
+    expect(message?.text).toContain('daily-pipelines-2026-11-20.xlsx')
     // There they can be had, as the mail says.
     const archived = readdirSync(join(mailing?.page ?? '', '..'))
     expect(archived).toEqual(
@@ -169,7 +169,7 @@ describe('the recipients of a report', () => {
     expect(readdirSync(folder)).toContain('note.txt')
   })
 
-  it('have all of an edition or nothing of it, when another process has taken over meanwhile', async () => {
+  it('have all of an issue or nothing of it, when another process has taken over meanwhile', async () => {
     await using world = await openWorld()
     const { signal } = new AbortController()
     const lease = { renew: () => Promise.reject(new LeadsheetError('job_busy', 'taken over')) }
@@ -177,13 +177,13 @@ describe('the recipients of a report', () => {
     await expect(enqueueReport(world.deps, DAILY, both, { at: NOW, lease }, signal)).rejects.toMatchObject({
       code: 'job_busy',
     })
-    for (const table of ['report_edition', 'delivery', 'letter', 'letter_file'] as const) {
+    for (const table of ['report_issue', 'delivery', 'message', 'message_file'] as const) {
       expect(await world.store.db.selectFrom(table).selectAll().execute()).toEqual([])
     }
     expect(existsSync(world.deps.archive.folder)).toBe(false)
   })
 
-  it('have their letters where the archive cannot be written, which follows when it can', async () => {
+  it('have their messages where the archive cannot be written, which follows when it can', async () => {
     await using world = await openWorld()
     const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
     const looked = await makeDue(world.deps)
@@ -196,8 +196,8 @@ describe('the recipients of a report', () => {
       mailings: [{ page: null }, { page: null }],
       archiveFault: { code: 'data_unwritable' },
     })
-    const letters = await world.store.db.selectFrom('delivery').select(['recipient', 'state']).execute()
-    expect(letters.map(({ recipient: to, state }) => [to, state])).toEqual([
+    const messages = await world.store.db.selectFrom('delivery').select(['recipient', 'state']).execute()
+    expect(messages.map(({ recipient: to, state }) => [to, state])).toEqual([
       ['ana@example.com', 'pending'],
       ['ben@example.com', 'pending'],
     ])
@@ -208,22 +208,22 @@ describe('the recipients of a report', () => {
     expect(renderedAt.map((text) => JSON.parse(text).renderedAt)).toEqual(
       mailings.map(() => world.clock.now.toISOString()),
     )
-    // What was there before was of an edition that was only looked at.
+    // What was there before was of an issue that was only looked at.
     expect(mailings[0]?.page).toBe(looked.page)
   })
 
-  it('all wait while the mail server is away, of which one letter is enough to know', async () => {
+  it('all wait while the mail server is away, of which one message is enough to know', async () => {
     await using world = await openWorld()
     const mailings = await enqueueDue(world.deps, [
       recipient('ana@example.com'),
       recipient('ben@example.com', { filter: EMEA }),
     ])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
-    const editions = mailings.map(({ edition }) => edition)
+    const issues = mailings.map(({ issue }) => issue)
     const { signal } = new AbortController()
-    await deliverEditions({ ...world.deps, transport, log: SILENT }, editions, signal)
-    const letters = await world.store.db.selectFrom('delivery').select(['state', 'attempts']).execute()
-    expect(letters.map(({ state, attempts }) => [state, attempts])).toEqual([
+    await deliverIssues({ ...world.deps, transport, log: SILENT }, issues, signal)
+    const messages = await world.store.db.selectFrom('delivery').select(['state', 'attempts']).execute()
+    expect(messages.map(({ state, attempts }) => [state, attempts])).toEqual([
       ['pending', 0],
       ['pending', 0],
     ])
@@ -248,17 +248,17 @@ describe('the recipients of a report', () => {
 describe('a report that is sent only if it is worth it', () => {
   const quiet: Report = { ...DAILY, send: { if_threshold: 'new_leads > 1000000' } }
 
-  it('is kept with the reason, and has no letters', async () => {
+  it('is kept with the reason, and has no messages', async () => {
     await using world = await openWorld()
     const mailings = await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
     expect(mailings).toMatchObject([{ notSent: 'quiet: not new_leads > 1000000' }])
     const [mailing] = mailings
-    expect(await listDeliveries(world.store.db, mailing?.edition.id ?? '')).toEqual([])
+    expect(await listDeliveries(world.store.db, mailing?.issue.id ?? '')).toEqual([])
     expect(mailingText({ mailings, leftOut: [] })).toBe(
-      `${mailing?.edition.subject}: not sent: quiet: not new_leads > 1000000`,
+      `${mailing?.issue.subject}: not sent: quiet: not new_leads > 1000000`,
     )
     // Looking at it later makes it anew, and it was still not sent.
-    expect((await makeDue(world.deps, quiet)).edition.notSent).toBe('quiet: not new_leads > 1000000')
+    expect((await makeDue(world.deps, quiet)).issue.notSent).toBe('quiet: not new_leads > 1000000')
   })
 
   it('is sent after all once the settings say so', async () => {
@@ -266,11 +266,11 @@ describe('a report that is sent only if it is worth it', () => {
     await enqueueDue(world.deps, [recipient('ana@example.com')], quiet)
     const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com')])
     expect(mailing?.notSent).toBeNull()
-    const key = { report: 'daily', period: (await makeDue(world.deps)).edition.period, variant: '' }
-    expect(await findEdition(world.store.db, key)).toMatchObject({ notSent: null, isMailed: true })
+    const key = { report: 'daily', period: (await makeDue(world.deps)).issue.period, variant: '' }
+    expect(await findIssue(world.store.db, key)).toMatchObject({ notSent: null, isMailed: true })
   })
 
-  it('is told of all its editions together', async () => {
+  it('is told of all its issues together', async () => {
     await using world = await openWorld()
     const rare: Report = { ...DAILY, send: { if_threshold: 'leads > 100' } }
     const mailings = await enqueueDue(
@@ -280,26 +280,26 @@ describe('a report that is sent only if it is worth it', () => {
     )
     expect(mailings.map(({ notSent }) => notSent)).toEqual([null, 'quiet: not leads > 100'])
     expect(mailingText({ mailings, leftOut: [] })).toBe(
-      '2 editions, 1 not sent: quiet: not leads > 100; 1 letter to send',
+      '2 issues, 1 not sent: quiet: not leads > 100; 1 message to send',
     )
     const again = await enqueueDue(world.deps, [recipient('Ana@example.com')], rare)
     expect(mailingText({ mailings: again, leftOut: [] })).toBe(
-      `${again[0]?.edition.subject}: all letters were written before`,
+      `${again[0]?.issue.subject}: all messages were written before`,
     )
   })
 })
 
-describe('a report since the last edition', () => {
+describe('a report since the last issue', () => {
   it('covers the days of those that were not sent too', async () => {
     await using world = await openWorld()
     const since: Report = { ...DAILY, kind: 'since_last' }
     const days = async (report: Report) => {
       const [mailing] = await enqueueDue(world.deps, [recipient('ana@example.com')], report)
-      const { from, to } = mailing?.edition.period ?? { from: '', to: '' }
+      const { from, to } = mailing?.issue.period ?? { from: '', to: '' }
       return (Date.parse(to) - Date.parse(from)) / DAY_MS
     }
     expect(await days(since)).toBe(1)
-    // Asked again on the same day it is the same edition.
+    // Asked again on the same day it is the same issue.
     expect(await days(since)).toBe(1)
     world.clock.now = new Date(NOW.getTime() + DAY_MS)
     expect(await days({ ...since, send: { if_threshold: 'leads < 0' } })).toBe(1)
@@ -317,9 +317,6 @@ describe('a report since the last edition', () => {
     expect(ofMany.map(({ notSent }) => notSent === null)).toEqual([true, false])
     world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
     const mailings = await enqueueDue(world.deps, both, since)
-    expect(mailings.map(({ edition }) => edition.period.from.slice(0, 10))).toEqual([
-      '2026-11-22',
-      '2026-11-21',
-    ])
+    expect(mailings.map(({ issue }) => issue.period.from.slice(0, 10))).toEqual(['2026-11-22', '2026-11-21'])
   })
 })

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/figure-files.ts'
-import type { Edition } from '../../../src/store/reports/issue.ts'
+import type { Issue } from '../../../src/store/reports/issue.ts'
 import { busyDay } from '../../support/figures.ts'
 
 const EVIL = '=cmd|" /C calc"!A0'
 
-function editionOf(change: Partial<ReportFigures> = {}): Edition {
+function issueOf(change: Partial<ReportFigures> = {}): Issue {
   const figures = { ...busyDay(), ...change }
   return {
     ...{ id: 'e', report: 'daily', variant: '', subject: '', text: '', isMailed: true, notSent: null },
@@ -15,14 +15,14 @@ function editionOf(change: Partial<ReportFigures> = {}): Edition {
   }
 }
 
-const linesOf = async (edition: Edition, name: string) =>
-  Buffer.from((await makeFigureFile(edition, name))?.content ?? '')
+const linesOf = async (issue: Issue, name: string) =>
+  Buffer.from((await makeFigureFile(issue, name))?.content ?? '')
     .toString()
     .split('\n')
 
 it('the key figures are a row each, and one a currency', async () => {
   const [head, ...lines] = await linesOf(
-    editionOf({
+    issueOf({
       leads: 5706,
       winRate: { current: { part: 1, whole: 3 }, prior: { part: 0, whole: 0 } },
       wonValue: {
@@ -46,26 +46,26 @@ it('the key figures are a row each, and one a currency', async () => {
   )
 })
 
-it('no cell is a formula, in the language of the edition', async () => {
+it('no cell is a formula, in the language of the issue', async () => {
   const { topLeads } = busyDay()
   const rows = topLeads.rows.slice(0, 1).map((row) => ({ ...row, companyName: EVIL }))
-  const edition = editionOf({
+  const issue = issueOf({
     openValue: { current: [{ amount: -5, currency: '=1+1' }], prior: [] },
     topLeads: { ...topLeads, total: 1, rows },
   })
-  expect((await linesOf(edition, 'figures')).join('\n')).toContain(",open_value,'=1+1,-5,0,,\n")
-  const [head, first] = await linesOf(edition, 'top_leads')
+  expect((await linesOf(issue, 'figures')).join('\n')).toContain(",open_value,'=1+1,-5,0,,\n")
+  const [head, first] = await linesOf(issue, 'top_leads')
   expect(head).toContain('Unternehmen')
   expect(first).toContain(`"'${EVIL.replaceAll('"', '""')}"`)
 })
 
 it('what could not be made is left out, and what there is not is not made', async () => {
   const failed = [{ block: 'stalled', query: null, message: 'no such table' }] as const
-  const edition = editionOf({ failed })
-  expect(listFigureFiles(edition).map(({ name }) => name)).toEqual([
+  const issue = issueOf({ failed })
+  expect(listFigureFiles(issue).map(({ name }) => name)).toEqual([
     ...['figures', 'trend', 'top_leads', 'changes', 'pipelines', 'sources'],
   ])
-  expect(await makeFigureFile(edition, 'stalled')).toBeNull()
-  expect(await makeFigureFile(edition, 'constructor')).toBeNull()
-  expect(listFigureFiles({ ...edition, programVersion: null })).toEqual([])
+  expect(await makeFigureFile(issue, 'stalled')).toBeNull()
+  expect(await makeFigureFile(issue, 'constructor')).toBeNull()
+  expect(listFigureFiles({ ...issue, programVersion: null })).toEqual([])
 })

@@ -10,16 +10,16 @@ import { reportSchedule } from '../../../src/jobs/reports/scheduled-report.ts'
 import { judgeCounts } from '../../../src/jobs/reports/volume-anomaly.ts'
 import { afterFailure } from '../../../src/jobs/schedule/job-failure.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
-import type { DueSlot, SlotEnd } from '../../../src/jobs/schedule/schedule.ts'
+import type { DueRun, RunEnd } from '../../../src/jobs/schedule/schedule.ts'
 import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
 import type { Work } from '../../../src/jobs/work.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
-import { readLetter } from '../../../src/store/outbox/message.ts'
+import { readMessage } from '../../../src/store/outbox/message.ts'
 import { findLastSent } from '../../../src/store/reports/issue.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { addSlot, listSlots } from '../../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun, listScheduledRuns } from '../../../src/store/schedule/scheduled-run.ts'
 import { openSource } from '../../../src/upstream/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { DAILY, mailingDeps, recipient } from '../../support/mailing.ts'
@@ -29,7 +29,7 @@ import { SILENT } from '../../support/syncing.ts'
 import { startUpstream, status } from '../../support/upstream.ts'
 
 /** Its period is the day before, which ends at midnight. */
-const SLOT = new Date('2026-11-21T07:00:00Z')
+const SCHEDULED_RUN = new Date('2026-11-21T07:00:00Z')
 const AFTERNOON = '2026-11-20T14:10:00Z'
 const RECIPIENTS = [recipient('ana@example.com')]
 const { signal } = new AbortController()
@@ -59,24 +59,24 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
   const report: Report = { ...DAILY, gate: { ...DAILY.gate, ...gate } }
   return {
     ...{ upstream, store, work, report, clock },
-    /** What comes of the slot when it is run at that time. */
-    async run(now: Date, due: Partial<DueSlot> = {}): Promise<SlotEnd> {
+    /** What comes of the scheduled run when it is run at that time. */
+    async run(now: Date, due: Partial<DueRun> = {}): Promise<RunEnd> {
       clock.now = now
       const lease = await claimLease(store, 'report:daily', () => now)
       const schedule = reportSchedule(work, report, { ...scheduleOf(), recipients: RECIPIENTS })
       try {
-        return await schedule.run({ ...dueAt(SLOT), ...due }, lease, signal)
+        return await schedule.run({ ...dueAt(SCHEDULED_RUN), ...due }, lease, signal)
       } finally {
         await lease.release()
       }
     },
-    /** Of the edition that was sent. */
-    async letter() {
-      const sent = await store.db.selectFrom('report_edition').select('id').executeTakeFirstOrThrow()
+    /** Of the issue that was sent. */
+    async message() {
+      const sent = await store.db.selectFrom('report_issue').select('id').executeTakeFirstOrThrow()
       const [delivery] = await listDeliveries(store.db, sent.id)
-      return readLetter(store.db, delivery?.messageId ?? '')
+      return readMessage(store.db, delivery?.messageId ?? '')
     },
-    countEditions: async () => (await store.db.selectFrom('report_edition').select('id').execute()).length,
+    countIssues: async () => (await store.db.selectFrom('report_issue').select('id').execute()).length,
     fail: (code: number, headers: Record<string, string> = {}) =>
       void upstream.faults.splice(0, upstream.faults.length, ...Array(100).fill(status(code, headers))),
     mend: () => void upstream.faults.splice(0),
@@ -93,7 +93,7 @@ describe('a report whose data do not cover its period', () => {
   it('has a sync triggered, and is made of what that brought', async () => {
     await using world = await openWorld()
     expect(await world.run(at('07:00'))).toMatchObject({ state: 'done' })
-    const { subject, text } = await world.letter()
+    const { subject, text } = await world.message()
     expect(subject).toMatch(/^Daily leads: /)
     expect(text).toContain('Data as of 07:00')
     expect(text).not.toContain('PLEASE NOTE')
@@ -115,10 +115,10 @@ describe('a report whose data do not cover its period', () => {
     expect(tried).toBeGreaterThan(asked)
     expect(await world.run(at('07:03'))).toMatchObject({ state: 'again' })
     expect(world.upstream.requests).toHaveLength(tried)
-    expect(await world.countEditions()).toBe(0)
+    expect(await world.countIssues()).toBe(0)
     world.mend()
     expect(await world.run(at('07:05'))).toMatchObject({ state: 'done' })
-    expect((await world.letter()).text).not.toContain('PLEASE NOTE')
+    expect((await world.message()).text).not.toContain('PLEASE NOTE')
   })
 
   it('waits from when it was seen to be due, and no longer than the settings say', async () => {
@@ -134,8 +134,8 @@ describe('a report whose data do not cover its period', () => {
     world.fail(503)
     const pass = (minutes: number) => {
       world.clock.now = at('07:00')
-      const next = new Date(SLOT.getTime() + minutes * 60_000)
-      return passGate(world.work, world.report, RECIPIENTS, dueAt(SLOT), next, signal)
+      const next = new Date(SCHEDULED_RUN.getTime() + minutes * 60_000)
+      return passGate(world.work, world.report, RECIPIENTS, dueAt(SCHEDULED_RUN), next, signal)
     }
     expect(await pass(4)).toMatchObject({ notBefore: '2026-11-21T07:03:00.000Z' })
     expect(await pass(1)).toBeNull()
@@ -150,7 +150,7 @@ describe('a report whose data do not cover its period', () => {
       state: 'done',
       message: expect.stringContaining('[Stale data] Daily leads: incomplete data'),
     })
-    const { subject, text, html } = await world.letter()
+    const { subject, text, html } = await world.message()
     expect(subject).toMatch(/^\[Stale data\] Daily leads: incomplete data, /)
     const said = text.replace(/\s+/g, ' ')
     expect(said).toMatch(
@@ -169,10 +169,10 @@ describe('a report whose data do not cover its period', () => {
       state: 'held',
       message: expect.stringContaining('leads are of 2026-11-20 14:10'),
     })
-    expect(await world.countEditions()).toBe(0)
+    expect(await world.countIssues()).toBe(0)
     world.mend()
     expect(await world.run(at('07:46'))).toMatchObject({ state: 'done' })
-    expect((await world.letter()).subject).toMatch(/^Daily leads/)
+    expect((await world.message()).subject).toMatch(/^Daily leads/)
   })
 
   it('is held until somebody lets it go, and then says that its data are old', async () => {
@@ -180,7 +180,7 @@ describe('a report whose data do not cover its period', () => {
     world.fail(503)
     expect(await world.run(at('08:00'))).toMatchObject({ state: 'held' })
     expect(await world.run(at('08:01'), { isReleased: true })).toMatchObject({ state: 'done' })
-    expect((await world.letter()).subject).toMatch(/^\[Stale data\]/)
+    expect((await world.message()).subject).toMatch(/^\[Stale data\]/)
   })
 
   it('is skipped with its reason, where the settings say so', async () => {
@@ -190,7 +190,7 @@ describe('a report whose data do not cover its period', () => {
       state: 'skipped',
       message: expect.stringContaining('the report ends 2026-11-21 00:00 UTC'),
     })
-    expect(await world.countEditions()).toBe(0)
+    expect(await world.countIssues()).toBe(0)
   })
 
   it('lets an upstream that refuses the key alone for a quarter of an hour', async () => {
@@ -234,7 +234,7 @@ describe('a report whose data do not cover its period', () => {
         '2026-11-21T06:45:00.000Z', '2026-11-21T06:46:00.000Z')`.execute(db)
     world.fail(503)
     const blocks = ['headline', 'kpis'] as const
-    const due = { ...dueAt(SLOT), notedAt: at('06:00') }
+    const due = { ...dueAt(SCHEDULED_RUN), notedAt: at('06:00') }
     world.clock.now = at('07:00')
     const without = { ...world.report, blocks }
     expect(
@@ -249,13 +249,15 @@ describe('a report whose data do not cover its period', () => {
 
   it('that is sent by hand waits for nothing, and is refused where the settings hold it', async () => {
     await using world = await openWorld()
-    await expect(requireGoodData(world.work, world.report, RECIPIENTS, SLOT)).resolves.toBeUndefined()
+    await expect(
+      requireGoodData(world.work, world.report, RECIPIENTS, SCHEDULED_RUN),
+    ).resolves.toBeUndefined()
     for (const [ifStale, state] of [
       ['hold', 'held'],
       ['skip', 'skipped'],
     ] as const) {
       const report = { ...world.report, gate: { ...world.report.gate, ifStale } }
-      await expect(requireGoodData(world.work, report, RECIPIENTS, SLOT)).rejects.toMatchObject({
+      await expect(requireGoodData(world.work, report, RECIPIENTS, SCHEDULED_RUN)).rejects.toMatchObject({
         code: 'report_held',
         message: expect.stringContaining(
           `The report daily is ${state} as its settings say: the leads are of`,
@@ -301,7 +303,7 @@ describe('a report about far fewer leads than before', () => {
 
   it('says so above everything, or is held until it is let go', async () => {
     await using world = await openWorld({ ifUnusual: 'hold' })
-    expect(await world.run(SLOT)).toMatchObject({ state: 'done' })
+    expect(await world.run(SCHEDULED_RUN)).toMatchObject({ state: 'done' })
     for (const id of [...world.upstream.leads.keys()].slice(20)) world.upstream.leads.delete(id)
     const next = new Date('2026-11-22T07:00:00Z')
     world.clock.now = next
@@ -313,7 +315,7 @@ describe('a report about far fewer leads than before', () => {
       message: expect.stringContaining(told),
       hint: expect.stringContaining('See whether that is so'),
     })
-    expect(await world.countEditions()).toBe(1)
+    expect(await world.countIssues()).toBe(1)
     expect(await world.run(next, { ...due, isReleased: true })).toMatchObject({ state: 'done' })
     const sent = await findLastSent(
       world.store.db,
@@ -321,24 +323,24 @@ describe('a report about far fewer leads than before', () => {
       next.toISOString(),
     )
     expect(sent?.figures.warnings).toEqual([{ kind: 'unusual', what: 'removal', was: 40, is: 20 }])
-    const [edition] = await world.store.db
-      .selectFrom('report_edition')
+    const [issue] = await world.store.db
+      .selectFrom('report_issue')
       .where('period_to', '=', sent?.periodTo ?? '')
       .select(['subject', 'text'])
       .execute()
-    expect(edition?.subject).toMatch(/^\[Unusual data\] Daily leads: /)
-    expect(edition?.text.replace(/\s+/g, ' ')).toContain('listed only 20 of 40 leads')
+    expect(issue?.subject).toMatch(/^\[Unusual data\] Daily leads: /)
+    expect(issue?.text.replace(/\s+/g, ' ')).toContain('listed only 20 of 40 leads')
   })
 })
 
 describe('a report of which something cannot be read', () => {
   it('goes out with that said in its place', async () => {
     await using world = await openWorld()
-    world.clock.now = SLOT
+    world.clock.now = SCHEDULED_RUN
     await sync(world.work, world.work.syncOptions(signal))
     await sql`UPDATE sync_scan_verdict SET drift = '{'`.execute(world.store.db)
-    expect(await world.run(SLOT)).toMatchObject({ state: 'done' })
-    const { text } = await world.letter()
+    expect(await world.run(SCHEDULED_RUN)).toMatchObject({ state: 'done' })
+    const { text } = await world.message()
     expect(text.replace(/\s+/g, ' ')).toMatch(
       /^PLEASE NOTE - A part of this report could not be made: Data quality\./,
     )
@@ -348,14 +350,14 @@ describe('a report of which something cannot be read', () => {
 
   it('goes out without the file that it would have filled, and says so', async () => {
     await using world = await openWorld()
-    world.clock.now = SLOT
+    world.clock.now = SCHEDULED_RUN
     await sync(world.work, world.work.syncOptions(signal))
     const query = { name: 'mine', title: 'Mine', note: null, place: 'mine/report.yaml:3:10' }
     const sql = 'SELECT abs(min(-9223372036854775807 - 1)) AS much FROM lead'
     const report = { ...world.report, queries: [{ ...query, sql }] }
     const ana = recipient('ana@example.com', { attachments: ['mine.csv', 'stalled.csv'] })
-    await enqueueReportNow(world.work, report, [ana], SLOT, signal)
-    const { text, files } = await world.letter()
+    await enqueueReportNow(world.work, report, [ana], SCHEDULED_RUN, signal)
+    const { text, files } = await world.message()
     expect(files.filter(({ cid }) => cid === null).map(({ name }) => name)).toEqual([
       'daily-stalled-2026-11-20.csv',
     ])
@@ -369,38 +371,52 @@ describe('a report of which something cannot be read', () => {
   it('is not sent without its core numbers, tried again, and sent when they can be read', async () => {
     await using world = await openWorld()
     const { store, work, clock } = world
-    clock.now = SLOT
+    clock.now = SCHEDULED_RUN
     await sync(work, work.syncOptions(signal))
-    const slot = { schedule: 'report:daily', slot: SLOT.toISOString(), noted_at: SLOT.toISOString() }
-    await store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null }))
+    const scheduledRun = {
+      schedule: 'report:daily',
+      due_at: SCHEDULED_RUN.toISOString(),
+      noted_at: SCHEDULED_RUN.toISOString(),
+    }
+    await store.write((trx) =>
+      addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+    )
     const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
     await sql`ALTER TABLE lead_count RENAME TO lead_count_away`.execute(store.db)
     await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
-    expect((await listSlots(store.db, 1))[0]).toMatchObject({
+    expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({
       state: 'due',
       not_before: '2026-11-21T07:05:00.000Z',
       message: expect.stringMatching(/^The numbers of the report cannot be read: .*lead_count/),
     })
-    expect(await world.countEditions()).toBe(0)
+    expect(await world.countIssues()).toBe(0)
     await sql`ALTER TABLE lead_count_away RENAME TO lead_count`.execute(store.db)
     clock.now = at('07:05')
     await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
-    expect((await listSlots(store.db, 1))[0]).toMatchObject({ state: 'done', attempts: 2 })
+    expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({ state: 'done', attempts: 2 })
   })
 
   it('does not wait at the cost of its tries, neither for data nor for another process', async () => {
-    expect(afterFailure(new LeadsheetError('job_busy', 'taken'), 1, SLOT)).toMatchObject({ isWait: true })
+    expect(afterFailure(new LeadsheetError('job_busy', 'taken'), 1, SCHEDULED_RUN)).toMatchObject({
+      isWait: true,
+    })
     await using world = await openWorld()
     const { store, work, clock } = world
-    clock.now = SLOT
-    const slot = { schedule: 'report:daily', slot: SLOT.toISOString(), noted_at: SLOT.toISOString() }
-    await store.write((trx) => addSlot(trx, { ...slot, state: 'due', not_before: null, message: null }))
+    clock.now = SCHEDULED_RUN
+    const scheduledRun = {
+      schedule: 'report:daily',
+      due_at: SCHEDULED_RUN.toISOString(),
+      noted_at: SCHEDULED_RUN.toISOString(),
+    }
+    await store.write((trx) =>
+      addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+    )
     const schedule = reportSchedule(work, world.report, { ...scheduleOf(), recipients: RECIPIENTS })
     world.fail(503)
     for (const time of ['07:00', '07:05', '07:10']) {
       clock.now = at(time)
       await runDue({ store, log: SILENT, now: () => clock.now }, schedule, signal)
     }
-    expect((await listSlots(store.db, 1))[0]).toMatchObject({ state: 'due', attempts: 0 })
+    expect((await listScheduledRuns(store.db, 1))[0]).toMatchObject({ state: 'due', attempts: 0 })
   })
 })

@@ -7,7 +7,7 @@ import { readSheet } from 'read-excel-file/node'
 import { describe, expect, it } from 'vitest'
 import type { ListedLead } from '../../../src/domain/figures.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
-import type { LetterFile } from '../../../src/model.ts'
+import type { MessageFile } from '../../../src/model.ts'
 import { createVoice } from '../../../src/report/words/locale-context.ts'
 import { folderWith } from '../../support/folder.ts'
 import { PAYLOADS } from '../../support/payloads.ts'
@@ -33,7 +33,7 @@ function leadNamed(name: string): ListedLead & { idleDays: number } {
 const NAMES = PAYLOADS.map((payload) => payload.toWellFormed())
 
 /** Every list has a row for each name. */
-async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly LetterFile[]> {
+async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> {
   const rows = NAMES.map(leadNamed)
   const total = rows.length
   const wanted = ['top_leads', 'stalled', 'changes', 'pipelines', 'sources', 'own']

@@ -1,7 +1,7 @@
-/** What recipients wish is obeyed: by reports that are due, by letters that wait, and by what others get to see. */
+/** What recipients wish is obeyed: by reports that are due, by messages that wait, and by what others get to see. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { deliverDue, deliverEditions } from '../../../src/jobs/outbox/send-due.ts'
+import { deliverDue, deliverIssues } from '../../../src/jobs/outbox/send-due.ts'
 import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
 import { enqueueReportNow, mailingText } from '../../../src/jobs/reports/enqueue-report.ts'
 import { findAttendance, reportAs } from '../../../src/jobs/reports/preferences.ts'
@@ -10,7 +10,7 @@ import { publishSnapshot } from '../../../src/jobs/snapshot/publish.ts'
 import { signLink } from '../../../src/mail/link-token.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import type { Wish } from '../../../src/report/preferences/page.ts'
-import { readLetter } from '../../../src/store/outbox/message.ts'
+import { readMessage } from '../../../src/store/outbox/message.ts'
 import { readOrCreateLinkKey } from '../../../src/store/reports/link-key.ts'
 import { findSubscription } from '../../../src/store/reports/preference.ts'
 import { folderWith } from '../../support/folder.ts'
@@ -53,11 +53,11 @@ async function openDaily(report: Report = DAILY) {
         { by: 'recipient', reason: null },
         clock.now,
       ),
-    /** What somebody has got, in order: the kind of the edition and the first and the last day of its period. */
+    /** What somebody has got, in order: the kind of the issue and the first and the last day of its period. */
     async gotten(name: string): Promise<string[]> {
       const rows = await store.db
         .selectFrom('delivery')
-        .innerJoin('report_edition', 'report_edition.id', 'edition_id')
+        .innerJoin('report_issue', 'report_issue.id', 'issue_id')
         .where('recipient', '=', `${name}@example.com`)
         .select(['kind', 'period_from', 'period_to', 'delivery.message_id'])
         .orderBy('queued_at')
@@ -119,16 +119,16 @@ describe('who wants a report weekly', () => {
       .where('recipient', '=', 'ana@example.com')
       .select('message_id')
       .executeTakeFirstOrThrow()
-    const letter = await readLetter(db, row.message_id)
-    expect(letter.subject).toContain('week 47')
-    expect(letter.report).toBe('daily')
+    const message = await readMessage(db, row.message_id)
+    expect(message.subject).toContain('week 47')
+    expect(message.report).toBe('daily')
     const created = await db
       .selectFrom('lead')
       .where('created_at', '>=', '2026-11-16T00:00:00.000Z')
       .where('created_at', '<', '2026-11-23T00:00:00.000Z')
       .select('id')
       .execute()
-    expect(letter.subject).toContain(`: ${created.length} new`)
+    expect(message.subject).toContain(`: ${created.length} new`)
   })
 
   it('gets it on a later day where the first was missed, be it that the week was quiet for others', async () => {
@@ -162,7 +162,7 @@ describe('who wants a report weekly', () => {
     expect(await kindFor(null)).toBe('day')
   })
 
-  it('gets it once, however often the slot is run', async () => {
+  it('gets it once, however often the scheduled run is run', async () => {
     const daily = await openDaily()
     await daily.wish('ana', 'weekly')
     for (const day of [0, 0, 0]) await daily.send(day)
@@ -195,7 +195,7 @@ describe('who wants a report weekly', () => {
   })
 })
 
-describe('letters that wait', () => {
+describe('messages that wait', () => {
   it('never go out after their recipient has stopped, and say why', async () => {
     const daily = await openDaily()
     const { mailings } = await daily.send(0)
@@ -204,8 +204,8 @@ describe('letters that wait', () => {
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const deps = { ...daily.deps, transport, log: SILENT, policy: AT_ONCE }
-    const editions = mailings.map(({ edition }) => edition)
-    const deliveries = await deliverEditions(deps, editions, NEVER)
+    const issues = mailings.map(({ issue }) => issue)
+    const deliveries = await deliverIssues(deps, issues, NEVER)
     expect(deliveries.map(({ recipient: to, state }) => [to, state])).toEqual([
       ['ana@example.com', 'withdrawn'],
       ['ben@example.com', 'sent'],
@@ -235,9 +235,9 @@ describe('letters that wait', () => {
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const deps = { ...daily.deps, transport, log: SILENT, policy: AT_ONCE }
-    await deliverEditions(
+    await deliverIssues(
       deps,
-      mailings.map(({ edition }) => edition),
+      mailings.map(({ issue }) => issue),
       NEVER,
     )
     expect(server.received.flatMap(({ to }) => to)).toEqual(['ben@example.com', 'cleo@example.com'])

@@ -94,7 +94,7 @@ describe('a preview', () => {
     expect(html).toContain('Chile')
     expect(html).not.toContain('Peru')
     expect(text).toContain('ana@example.com')
-    expect((await opened.store.db.selectFrom('report_edition').select('id').execute()).length).toBe(0)
+    expect((await opened.store.db.selectFrom('report_issue').select('id').execute()).length).toBe(0)
   })
 
   test('of real figures needs some', async () => {

@@ -1,39 +1,39 @@
-/** An edition asked for again, from a service that lives on meanwhile. */
+/** An issue asked for again, from a service that lives on meanwhile. */
 import { expect, test } from 'vitest'
 import { dayBefore, daysUpTo, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
-import { compareEdition } from '../../../src/jobs/reports/recompute-issue.ts'
+import { compareIssue } from '../../../src/jobs/reports/recompute-issue.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { type Edition, findLastSent, saveEdition, toldUpTo } from '../../../src/store/reports/issue.ts'
-import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { findLastSent, type Issue, saveIssue, toldUpTo } from '../../../src/store/reports/issue.ts'
 import { liveThrough } from '../../support/living-service.ts'
+import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const FIRST = Date.parse('2026-11-12T06:00:00Z')
 const DAYS = 4
 
-test(`editions are later, by what was known then, what they were then (SEED=${SEED})`, async () => {
-  const editions: Edition[] = []
+test(`issues are later, by what was known then, what they were then (SEED=${SEED})`, async () => {
+  const issues: Issue[] = []
   await liveThrough(
     { seed: SEED, first: FIRST, days: DAYS, historyDays: 15, isFull: () => true },
     async (store) => {
       const later: number[] = []
-      for (const edition of editions) {
-        expect((await compareEdition(store, edition, true)).differences).toEqual([])
-        const { differences, leadsKnownLater } = await compareEdition(store, edition, false)
+      for (const issue of issues) {
+        expect((await compareIssue(store, issue, true)).differences).toEqual([])
+        const { differences, leadsKnownLater } = await compareIssue(store, issue, false)
         if (leadsKnownLater === 0) expect(differences).toEqual([])
         later.push(leadsKnownLater)
       }
       expect(later.at(0)).toBeGreaterThan(0)
       expect(later.at(-1)).toBe(0)
     },
-    async (store, at) => void editions.push(await keepDaily(store, at)),
+    async (store, at) => void issues.push(await keepDaily(store, at)),
   )
 })
 
-/** The edition of the day before, and a letter of it, so that the next tells changes since. */
-async function keepDaily(store: Store, at: Date): Promise<Edition> {
+/** The issue of the day before, and a message of it, so that the next tells changes since. */
+async function keepDaily(store: Store, at: Date): Promise<Issue> {
   const period = dayBefore(at, 'Europe/Berlin')
   const renderedAt = at.toISOString()
   const key = { report: 'daily', period, variant: '', renderedAt }
@@ -46,8 +46,8 @@ async function keepDaily(store: Store, at: Date): Promise<Edition> {
   })
   return store.write(async (trx) => {
     const said = { subject: 's', html: 'h', text: 't', programVersion: '1.2.3', notSent: null }
-    const edition = await saveEdition(trx, { ...key, ...said, figures })
-    await enqueueLetter(trx, edition.id, { ...LETTER, messageId: `<${edition.id}>` }, renderedAt)
-    return edition
+    const issue = await saveIssue(trx, { ...key, ...said, figures })
+    await enqueueMessage(trx, issue.id, { ...MESSAGE, messageId: `<${issue.id}>` }, renderedAt)
+    return issue
   })
 }

@@ -1,9 +1,9 @@
-/** Which letters are sent again, to whom, and how: as they were, or as new ones. */
+/** Which messages are sent again, to whom, and how: as they were, or as new ones. */
 import { describe, expect, it } from 'vitest'
 import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
 import { enqueueResend, planResend, type ResendPlan } from '../../../src/jobs/reports/resend.ts'
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { readLetter } from '../../../src/store/outbox/message.ts'
+import { readMessage } from '../../../src/store/outbox/message.ts'
 import { folderWith } from '../../support/folder.ts'
 import { DAILY, enqueueDue, mailingDeps, recipient } from '../../support/mailing.ts'
 import { startService } from '../../support/service.ts'
@@ -26,7 +26,7 @@ const ENDS: Readonly<Record<string, Pick<DeliveryMove, 'state' | 'nextAttemptAt'
   eve: { state: 'pending' },
 }
 
-/** A report of yesterday that went out to five people, in two editions, and ended differently for each. */
+/** A report of yesterday that went out to five people, in two issues, and ended differently for each. */
 async function openMailed() {
   const service = await startService(folderWith(), NOW, 8)
   const syncing = await openSyncing(service.url, await service.createKey({ name: 'test', scope: 'read' }))
@@ -54,13 +54,13 @@ async function openMailed() {
 }
 
 const told = ({ again, anew, leftOut }: ResendPlan) => ({
-  again: again.map(({ letter }) => letter.recipient.split('@')[0]),
-  anew: anew.map(({ letter }) => letter.recipient.split('@')[0]),
+  again: again.map(({ message }) => message.recipient.split('@')[0]),
+  anew: anew.map(({ message }) => message.recipient.split('@')[0]),
   leftOut: leftOut.map((one) => `${one.recipient.split('@')[0]}: ${one.why}`),
 })
 
 describe('a report that is sent again', () => {
-  it('goes to those who are meant, of all its editions', async () => {
+  it('goes to those who are meant, of all its issues', async () => {
     await using mailed = await openMailed()
     const { deps, clock } = mailed
     const plan = async (...choice: Parameters<typeof planResend>[3][]) =>
@@ -118,11 +118,11 @@ describe('a report that is sent again', () => {
     ])
     const anew = rows.filter(({ revision }) => revision === 1).map((row) => row.message_id)
     expect(queued).toEqual(new Set([idOf('cleo'), idOf('dan'), ...anew]))
-    const letter = await readLetter(store.db, anew[0] ?? '')
-    expect(letter).toMatchObject({ inReplyTo: idOf('ana'), date: clock.now.toISOString() })
-    expect(letter.text).toContain('wrong currency')
-    const first = await readLetter(store.db, idOf('ana'))
-    expect(letter.subject).toBe(first.subject)
+    const message = await readMessage(store.db, anew[0] ?? '')
+    expect(message).toMatchObject({ inReplyTo: idOf('ana'), date: clock.now.toISOString() })
+    expect(message.text).toContain('wrong currency')
+    const first = await readMessage(store.db, idOf('ana'))
+    expect(message.subject).toBe(first.subject)
     // Asked for by two people at once, it is written once.
     await enqueueResend(deps, DAILY, plan, null)
     expect(await mailed.rows()).toHaveLength(rows.length)

@@ -1,4 +1,4 @@
-/** When an edition is worth a mail, and what is said of those that are not. */
+/** When an issue is worth a mail, and what is said of those that are not. */
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { daysUpTo, periodBetween, priorOf } from '../../../src/domain/period.ts'
@@ -48,11 +48,11 @@ describe('sent if_rows', () => {
     ],
     ['rows of a query', { queries: [queryWith([['x']])] }],
     ['data that do not reach the end of the day', { freshness: EMPTY.freshness }],
-  ])('is an edition with %s', (_, part) => {
+  ])('is an issue with %s', (_, part) => {
     expect(reason({ ...QUIET, ...part })).toBeNull()
   })
 
-  it('is an edition with an agent that fails, however its service calls that', () => {
+  it('is an issue with an agent that fails, however its service calls that', () => {
     const agent = {
       kind: null,
       statusChangedAt: null,
@@ -77,7 +77,7 @@ describe('sent if_rows', () => {
 })
 
 describe('sent if_changed', () => {
-  it('is the first edition, and each whose headline numbers are not those last sent', () => {
+  it('is the first issue, and each whose headline numbers are not those last sent', () => {
     expect(reasonNotToSend('if_changed', QUIET, null)).toBeNull()
     expect(reasonNotToSend('if_changed', { ...QUIET, leads: 41 }, QUIET)).toBeNull()
   })
@@ -93,7 +93,7 @@ describe('sent if_changed', () => {
 describe('sent if_threshold', () => {
   const judge = (condition: string) => reasonNotToSend({ if_threshold: condition }, QUIET, null)
 
-  it('is an edition of which the condition is true', () => {
+  it('is an issue of which the condition is true', () => {
     for (const condition of [
       'new_leads < 10',
       'stalled > 20 OR leads >= 40',

@@ -18,8 +18,8 @@ async function missed(policy: CatchUp['policy'], until: string, windowHours = 24
   return ticking
 }
 
-const hours = (ran: readonly { readonly slot: Date }[]): string[] =>
-  ran.map(({ slot }) => slot.toISOString().slice(8, 13))
+const hours = (ran: readonly { readonly due_at: Date }[]): string[] =>
+  ran.map(({ due_at }) => due_at.toISOString().slice(8, 13))
 
 describe.each([
   ['1 minute', '2026-11-20T07:01:00Z', ['20T07'], ['20T07'], ['20T07']],
@@ -54,14 +54,14 @@ describe.each([
 describe('what was missed', () => {
   it('says from when to when nothing ran, and what becomes of it', async () => {
     await using latest = await missed('latest', '2026-11-20T09:10:00Z', 1)
-    expect((await latest.slots()).map(({ message }) => message)).toEqual([
+    expect((await latest.scheduledRuns()).map(({ message }) => message)).toEqual([
       'the schedule was set up',
       'missed: the process was held up from 2026-11-20 06:31 UTC to 2026-11-20 09:10 UTC; more than 1 hour ago',
       'missed: the process was held up from 2026-11-20 06:31 UTC to 2026-11-20 09:10 UTC; more than 1 hour ago',
       null,
     ])
     await using none = await missed('none', '2026-11-20T07:10:00Z')
-    expect((await none.slots()).at(-1)?.message).toContain('; not made up for')
+    expect((await none.scheduledRuns()).at(-1)?.message).toContain('; not made up for')
   })
 
   it('comes late with the reason', async () => {
@@ -103,8 +103,8 @@ describe('what was missed', () => {
 describe('a run that takes longer than its interval', () => {
   it('is followed by the latest of those that came meanwhile, and the others are overlapped', async () => {
     await using hourly = await openTicking(catchUp('latest'))
-    hourly.ends = async ({ slot }) => {
-      if (slot.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
+    hourly.ends = async ({ due_at }) => {
+      if (due_at.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
       return { state: 'done', message: null }
     }
     await hourly.tick('2026-11-20T07:00:00Z')
@@ -120,8 +120,8 @@ describe('a run that takes longer than its interval', () => {
 
   it('runs them all where all are made up for, oldest first', async () => {
     await using hourly = await openTicking(catchUp('all'))
-    hourly.ends = async ({ slot }) => {
-      if (slot.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
+    hourly.ends = async ({ due_at }) => {
+      if (due_at.getUTCHours() === 7) hourly.clock.now = new Date('2026-11-20T10:20:00Z')
       return { state: 'done', message: null }
     }
     await hourly.tick('2026-11-20T07:00:00Z')

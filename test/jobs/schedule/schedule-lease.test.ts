@@ -22,9 +22,9 @@ describe('the lease of a schedule', () => {
   it('keeps a report from being sent by hand while the daemon makes it, and says who does', async () => {
     await using daily = await openTicking()
     const deps = mailingDeps(daily.store, () => daily.clock.now)
-    daily.ends = async ({ slot }) => {
+    daily.ends = async ({ due_at }) => {
       await expect(
-        enqueueReportNow(deps, DAILY, [recipient('ana@example.com')], slot, new AbortController().signal),
+        enqueueReportNow(deps, DAILY, [recipient('ana@example.com')], due_at, new AbortController().signal),
       ).rejects.toMatchObject({
         message: expect.stringContaining(`A report daily is already running: process ${process.pid}`),
       })
@@ -34,14 +34,14 @@ describe('the lease of a schedule', () => {
     expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
   })
 
-  it('is taken over from a process that was killed, and its slot begun again', async () => {
+  it('is taken over from a process that was killed, and its scheduled run begun again', async () => {
     await using daily = await openTicking()
     daily.ends = async () => ({ state: 'again', message: 'stopped', notBefore: null })
     await daily.tick('2026-11-20T07:00:00Z')
     const dead = { name: 'report:daily', holder: 'h', host: 'elsewhere', pid: 1 }
     const times = { acquired_at: '2026-11-20T07:00:00.000Z', expires_at: '2999' }
     await daily.store.db
-      .updateTable('schedule_slot')
+      .updateTable('scheduled_run')
       .where('state', '=', 'due')
       .set({ state: 'running' })
       .execute()
@@ -57,7 +57,7 @@ describe('the lease of a schedule', () => {
     expect(await daily.states()).toEqual(['06:30 skipped', '07:00 done'])
   })
 
-  it('that was lost lets nothing more be noted of the slot', async () => {
+  it('that was lost lets nothing more be noted of the scheduled run', async () => {
     await using daily = await openTicking()
     daily.ends = async () => {
       await daily.store.db

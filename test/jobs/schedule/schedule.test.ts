@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { tryAgain } from '../../../src/jobs/schedule/job-failure.ts'
-import { releaseSlot } from '../../../src/store/schedule/scheduled-run.ts'
+import { releaseScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { timing } from '../../support/schedule.ts'
 import { openTicking } from '../../support/ticking.ts'
 
 const AN_HOUR = { timing: timing('0 * * * *') }
 
 describe('a schedule', () => {
-  it('runs a slot once, however often the clock ticks', async () => {
+  it('runs a scheduled run once, however often the clock ticks', async () => {
     await using daily = await openTicking()
     for (const at of ['06:59:59Z', '07:00:00Z', '07:00:40Z', '07:01:00Z'])
       await daily.tick(`2026-11-20T${at}`)
     expect(daily.ran).toEqual([
       {
-        slot: new Date('2026-11-20T07:00:00Z'),
+        due_at: new Date('2026-11-20T07:00:00Z'),
         notedAt: new Date('2026-11-20T07:00:00Z'),
         attempt: 1,
         late: null,
@@ -38,7 +38,7 @@ describe('a schedule', () => {
       '11:00',
     ])
       await hourly.tick(`2026-11-20T${at}:00Z`)
-    expect(hourly.ran.map(({ slot }) => slot.getUTCHours())).toEqual([7, 10, 8, 11])
+    expect(hourly.ran.map(({ due_at }) => due_at.getUTCHours())).toEqual([7, 10, 8, 11])
     expect(await hourly.states()).toEqual([
       '06:30 skipped',
       '07:00 done',
@@ -56,7 +56,7 @@ describe('a schedule', () => {
     minutely.ran.length = 0
     await minutely.tick('2026-11-20T07:00:30Z')
     await minutely.tick('2026-11-20T07:01:30Z')
-    expect(minutely.ran.map(({ slot }) => slot.toISOString())).toEqual([
+    expect(minutely.ran.map(({ due_at }) => due_at.toISOString())).toEqual([
       '2026-11-20T07:00:00.000Z',
       '2026-11-20T07:01:00.000Z',
     ])
@@ -65,19 +65,19 @@ describe('a schedule', () => {
 
   it('runs at once when it is first seen, if that is asked for', async () => {
     await using first = await openTicking({ runsAtFirstSight: true })
-    expect(first.ran.map(({ slot }) => slot.toISOString())).toEqual(['2026-11-20T06:30:00.000Z'])
+    expect(first.ran.map(({ due_at }) => due_at.toISOString())).toEqual(['2026-11-20T06:30:00.000Z'])
   })
 
-  it('begins a slot later by its jitter, at the same second each time, and never past half the way to the next', async () => {
+  it('begins a scheduled run later by its jitter, at the same second each time, and never past half the way to the next', async () => {
     await using jittered = await openTicking({ ...AN_HOUR, jitterSeconds: 3600 })
     await jittered.tick('2026-11-20T07:00:00Z')
-    const [, slot] = await jittered.slots()
-    const begin = slot?.not_before ?? ''
+    const [, scheduledRun] = await jittered.scheduledRuns()
+    const begin = scheduledRun?.not_before ?? ''
     expect(begin > '2026-11-20T07:00:00.000Z' && begin <= '2026-11-20T07:30:00.000Z').toBe(true)
     await jittered.tick(new Date(Date.parse(begin) - 1).toISOString())
     expect(jittered.ran).toEqual([])
     await jittered.tick(begin)
-    expect(jittered.ran).toMatchObject([{ slot: new Date('2026-11-20T07:00:00Z'), late: null }])
+    expect(jittered.ran).toMatchObject([{ due_at: new Date('2026-11-20T07:00:00Z'), late: null }])
   })
 
   it('reports once each local day over both clock changes of a year', async () => {
@@ -88,19 +88,19 @@ describe('a schedule', () => {
       ['2026-10-23', 4],
     ] as const) {
       daily.ran.length = 0
-      await daily.store.db.deleteFrom('schedule_slot').execute()
+      await daily.store.db.deleteFrom('scheduled_run').execute()
       const start = Date.parse(`${from}T12:00:00Z`)
       for (let minute = 0; minute <= days * 24 * 60; minute += 10) {
         await daily.tick(new Date(start + minute * 60_000).toISOString())
       }
-      const ran = daily.ran.map(({ slot }) => localDay.format(slot))
+      const ran = daily.ran.map(({ due_at }) => localDay.format(due_at))
       expect(ran).toHaveLength(days)
       expect(new Set(ran).size).toBe(days)
     }
   })
 })
 
-describe('a slot that fails', () => {
+describe('a scheduled run that fails', () => {
   const fail = async (): Promise<never> => {
     throw new LeadsheetError('data_unwritable', 'the disk is full')
   }
@@ -110,7 +110,7 @@ describe('a slot that fails', () => {
     daily.ends = fail
     await daily.live('2026-11-20T09:00:00Z')
     expect(daily.ran.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4])
-    expect((await daily.slots()).at(-1)).toMatchObject({
+    expect((await daily.scheduledRuns()).at(-1)).toMatchObject({
       ...{ state: 'failed', attempts: 4, finished_at: '2026-11-20T08:20:00.000Z' },
       message: 'the disk is full; tried 4 times',
     })
@@ -134,7 +134,7 @@ describe('a slot that fails', () => {
       daily.ends = () => Promise.reject(thrown)
       await daily.live('2026-11-20T08:30:00Z')
       expect(daily.ran).toHaveLength(1)
-      expect((await daily.slots()).at(-1)).toMatchObject({ state: 'failed', message: thrown.message })
+      expect((await daily.scheduledRuns()).at(-1)).toMatchObject({ state: 'failed', message: thrown.message })
     },
   )
 
@@ -152,7 +152,7 @@ describe('a slot that fails', () => {
     await daily.live('2026-11-20T08:29:00Z')
     expect(daily.ran).toHaveLength(1)
     await daily.live('2026-11-20T08:31:00Z')
-    expect((await daily.slots()).at(-1)).toMatchObject({
+    expect((await daily.scheduledRuns()).at(-1)).toMatchObject({
       state: 'failed',
       message: 'put off; after 2 hours it is let go',
     })
@@ -160,16 +160,17 @@ describe('a slot that fails', () => {
 
   it('makes way for the next one', async () => {
     await using hourly = await openTicking(AN_HOUR)
-    hourly.ends = async ({ slot }) => (slot.getUTCHours() === 7 ? fail() : { state: 'done', message: null })
+    hourly.ends = async ({ due_at }) =>
+      due_at.getUTCHours() === 7 ? fail() : { state: 'done', message: null }
     await hourly.live('2026-11-20T08:01:00Z')
     expect(await hourly.states()).toEqual(['06:30 skipped', '07:00 skipped', '08:00 done'])
-    expect((await hourly.slots())[1]?.message).toBe(
+    expect((await hourly.scheduledRuns())[1]?.message).toBe(
       'given up when that of 2026-11-20 08:00 UTC came: the disk is full',
     )
   })
 })
 
-describe('a slot that is held', () => {
+describe('a scheduled run that is held', () => {
   const held = async () => ({ state: 'held' as const, message: 'the data are old' })
 
   it('is asked again each minute, until it is let go', async () => {
@@ -178,7 +179,7 @@ describe('a slot that is held', () => {
     await daily.live('2026-11-20T07:02:00Z')
     expect(await daily.states()).toEqual(['06:30 skipped', '07:00 held'])
     await daily.store.db
-      .updateTable('schedule_slot')
+      .updateTable('scheduled_run')
       .where('state', '=', 'held')
       .set({ released_at: 'now' })
       .execute()
@@ -192,9 +193,9 @@ describe('a slot that is held', () => {
     hourly.ends = async ({ isReleased }) => (isReleased ? { state: 'done', message: null } : held())
     await hourly.live('2026-11-20T07:59:00Z')
     const letGo = await hourly.store.write((trx) =>
-      releaseSlot(trx, 'report:daily', '2026-11-20T07:59:30.000Z'),
+      releaseScheduledRun(trx, 'report:daily', '2026-11-20T07:59:30.000Z'),
     )
-    expect(letGo).toMatchObject({ slot: '2026-11-20T07:00:00.000Z' })
+    expect(letGo).toMatchObject({ due_at: '2026-11-20T07:00:00.000Z' })
     await hourly.live('2026-11-20T08:00:00Z')
     expect(await hourly.states()).toEqual(['06:30 skipped', '07:00 done', '08:00 held'])
   })
@@ -204,7 +205,7 @@ describe('a slot that is held', () => {
     hourly.ends = held
     await hourly.live('2026-11-20T08:00:00Z')
     expect(await hourly.states()).toEqual(['06:30 skipped', '07:00 skipped', '08:00 held'])
-    expect((await hourly.slots())[1]?.message).toBe(
+    expect((await hourly.scheduledRuns())[1]?.message).toBe(
       'held until that of 2026-11-20 08:00 UTC came: the data are old',
     )
   })

@@ -63,23 +63,23 @@ describe('publishing', () => {
       topLeads: { minScore: 80 },
     })
     await store.write(async (trx) => {
-      const edition = { id: 'e1', report: 'daily', time_zone: 'UTC', figures, subject: 'Shown', run_id: null }
+      const issue = { id: 'e1', report: 'daily', time_zone: 'UTC', figures, subject: 'Shown', run_id: null }
       const times = { period_from: period.from, period_to: period.to, rendered_at: '2026' }
       await trx
-        .insertInto('report_edition')
-        .values({ ...edition, ...times, html: secret, text: secret })
+        .insertInto('report_issue')
+        .values({ ...issue, ...times, html: secret, text: secret })
         .execute()
-      const letter = { message_id: secret, edition_id: 'e1', recipient: secret }
+      const message = { message_id: secret, issue_id: 'e1', recipient: secret }
       await trx
         .insertInto('delivery')
-        .values({ ...letter, state: 'sent', queued_at: '2026', state_at: '2026', response: secret })
+        .values({ ...message, state: 'sent', queued_at: '2026', state_at: '2026', response: secret })
         .execute()
       const bytes = Buffer.from(secret)
       await trx
-        .insertInto('letter')
+        .insertInto('message')
         .values({ message_id: secret, head: secret, files: '[]', html: bytes, text: bytes })
         .execute()
-      await trx.insertInto('letter_file').values({ sha256: secret, content: bytes }).execute()
+      await trx.insertInto('message_file').values({ sha256: secret, content: bytes }).execute()
       await trx
         .insertInto('lease')
         .values({
@@ -95,15 +95,15 @@ describe('publishing', () => {
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)
     await store.close()
     expect(readFileSync(file).includes(secret)).toBe(false)
-    expect(ask(file, 'SELECT subject FROM report_edition')).toEqual([{ subject: 'Shown' }])
+    expect(ask(file, 'SELECT subject FROM report_issue')).toEqual([{ subject: 'Shown' }])
   })
 
   it("takes an analyst's own views along, but for those that read what is private", async () => {
     const { store, folder } = await openFilledStore()
     const analyst = new Database(fileOf(store))
     analyst.exec("CREATE VIEW my_won AS SELECT * FROM lead_now WHERE outcome = 'won'")
-    analyst.exec('CREATE VIEW my_letters AS SELECT * FROM delivery')
-    analyst.exec('CREATE VIEW my_sent AS SELECT * FROM my_letters')
+    analyst.exec('CREATE VIEW my_messages AS SELECT * FROM delivery')
+    analyst.exec('CREATE VIEW my_sent AS SELECT * FROM my_messages')
     analyst.exec("CREATE VIEW figure AS SELECT 'as one in the snapshot is called'")
     analyst.close()
     const { file } = await publishSnapshot(publishing(store, folder), NEVER)
@@ -162,7 +162,7 @@ describe('publishing', () => {
 })
 
 describe('a snapshot with due times of its own', () => {
-  it('is made then, and the slot says what it covers', async () => {
+  it('is made then, and the scheduled run says what it covers', async () => {
     const { store, folder } = await openFilledStore()
     const deps = publishing(store, folder)
     const schedule = snapshotSchedule(deps, scheduleOf({ name: 'snapshot' }))

@@ -117,12 +117,12 @@ function times(count: number, make: () => string): string {
 
 async function expectReports(copy: Following, report: Report): Promise<void> {
   const deps = mailingDeps(copy.store, () => NOW)
-  const { edition, page } = await inTime(`${report.name}: archive`, () => makeDue(deps, report))
-  expect(edition.figures.failed).toEqual([])
-  expectFinite(edition.figures, 'figures')
-  expect(edition.figures.leads).toBeGreaterThan(100)
+  const { issue, page } = await inTime(`${report.name}: archive`, () => makeDue(deps, report))
+  expect(issue.figures.failed).toEqual([])
+  expectFinite(issue.figures, 'figures')
+  expect(issue.figures.leads).toBeGreaterThan(100)
   expect(readFileSync(page, 'utf8').length).toBeGreaterThan(10_000)
-  const findContent = createContents(deps, report, edition)
+  const findContent = createContents(deps, report, issue)
   for (const locale of ['en-GB', 'de-DE']) {
     const mail = await inTime(`${report.name}: ${locale}`, () =>
       findContent({ ...report, locale }, 'ana@example.com'),
@@ -136,8 +136,8 @@ async function expectReports(copy: Following, report: Report): Promise<void> {
     for (const { name, content } of mail.files.filter(({ name }) => name.endsWith('.xlsx')))
       expect((await readSheet(Buffer.from(content))).length, name).toBeGreaterThan(0)
   }
-  for (const { name } of listFigureFiles(edition)) {
-    const file = await inTime(`${report.name}: ${name}`, () => makeFigureFile(edition, name))
+  for (const { name } of listFigureFiles(issue)) {
+    const file = await inTime(`${report.name}: ${name}`, () => makeFigureFile(issue, name))
     expect(Buffer.from(file?.content ?? '').toString(), name).not.toMatch(/,(?:NaN|-?Infinity|undefined)\b/)
   }
 }

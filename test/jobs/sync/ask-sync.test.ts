@@ -17,8 +17,8 @@ async function openDaemon(file: string, at: string) {
   const ran: string[] = []
   const schedule = scheduleOf({
     ...{ name: 'sync', leaseName: 'sync', timing: timing('*/15 * * * *'), runsAtFirstSight: true },
-    run: async ({ slot }) => {
-      ran.push(slot.toISOString().slice(11, 16))
+    run: async ({ due_at }) => {
+      ran.push(due_at.toISOString().slice(11, 16))
       return { state: 'done', message: null }
     },
   })
@@ -46,15 +46,15 @@ async function openDaemon(file: string, at: string) {
       await daemon.tick()
       await daemon.idle()
     },
-    slots: async () =>
-      (await store.db.selectFrom('schedule_slot').selectAll().orderBy('slot').execute()).map(
-        ({ slot, state }) => `${slot.slice(11, 16)} ${state}`,
+    scheduledRuns: async () =>
+      (await store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute()).map(
+        ({ due_at, state }) => `${due_at.slice(11, 16)} ${state}`,
       ),
   }
 }
 
 it('runs without waiting for the next tick, and those that are due later come as ever', async () => {
-  const { clock, daemon, ran, ask, tick, slots } = await openDaemon(
+  const { clock, daemon, ran, ask, tick, scheduledRuns } = await openDaemon(
     `${folderWith()}/leadsheet.db`,
     '2026-11-20T07:00:00Z',
   )
@@ -66,7 +66,7 @@ it('runs without waiting for the next tick, and those that are due later come as
   expect(ran).toEqual(['07:00', '07:04'])
   clock.now = new Date('2026-11-20T07:15:00Z')
   await tick()
-  expect(await slots()).toEqual(['07:00 done', '07:04 done', '07:15 done'])
+  expect(await scheduledRuns()).toEqual(['07:00 done', '07:04 done', '07:15 done'])
 })
 
 it('runs when there is a daemon again, where the one that was asked ends first', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import { noteSlots } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
 import { syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
@@ -50,14 +50,14 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
   const schedule = { ...syncSchedule(work, { ...scheduleOf(settings), full }), runsAtFirstSight: false }
   const tick = async (time: string): Promise<void> => {
     clock.now = new Date(`2026-11-21T${time}:00Z`)
-    await noteSlots(store, schedule, clock.now)
+    await noteScheduledRuns(store, schedule, clock.now)
     await runDue({ store, log: SILENT, now }, schedule, NEVER)
   }
   await tick('03:00')
   return {
     ...{ store, upstream, tick },
-    slot: async () =>
-      (await store.db.selectFrom('schedule_slot').selectAll().orderBy('slot', 'desc').execute())[0],
+    due_at: async () =>
+      (await store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').execute())[0],
     byHand: () => sync({ source, store, log: SILENT, now }, options),
     async [Symbol.asyncDispose]() {
       await source.close()
@@ -73,30 +73,30 @@ const away = status(503)
 it('a full sync that met an upstream which was away is tried again after 5 minutes', async () => {
   await using nightly = await openNightly([away, away, away], true)
   await nightly.tick('03:30')
-  expect(await nightly.slot()).toMatchObject({ state: 'due', not_before: '2026-11-21T03:35:00.000Z' })
+  expect(await nightly.due_at()).toMatchObject({ state: 'due', not_before: '2026-11-21T03:35:00.000Z' })
   nightly.upstream.faults.length = 0
   await nightly.tick('03:35')
-  expect(await nightly.slot()).toMatchObject({ state: 'done', attempts: 2 })
+  expect(await nightly.due_at()).toMatchObject({ state: 'done', attempts: 2 })
 })
 
 it('a sync of changes leaves that to the next one, and a refused key is not tried again', async () => {
   await using changes = await openNightly([away, away, away], false)
   await changes.tick('03:30')
-  expect(await changes.slot()).toMatchObject({ state: 'failed', attempts: 1 })
+  expect(await changes.due_at()).toMatchObject({ state: 'failed', attempts: 1 })
   await using refused = await openNightly([status(401), status(401), status(401)], true)
   await refused.tick('03:30')
-  expect(await refused.slot()).toMatchObject({ state: 'failed', attempts: 1 })
+  expect(await refused.due_at()).toMatchObject({ state: 'failed', attempts: 1 })
 })
 
 it('a sync that the upstream puts off comes when that is over', async () => {
   await using nightly = await openNightly([status(429, { 'retry-after': '3600' })], false)
   await nightly.tick('03:30')
-  expect(await nightly.slot()).toMatchObject({ state: 'due', not_before: '2026-11-21T04:30:00.000Z' })
+  expect(await nightly.due_at()).toMatchObject({ state: 'due', not_before: '2026-11-21T04:30:00.000Z' })
   const requests = nightly.upstream.requests.length
   await nightly.tick('04:29')
   expect(nightly.upstream.requests).toHaveLength(requests)
   await nightly.tick('04:30')
-  expect(await nightly.slot()).toMatchObject({ state: 'done' })
+  expect(await nightly.due_at()).toMatchObject({ state: 'done' })
 })
 
 it('a sync by hand and one of the daemon never run beside each other', async () => {
@@ -108,5 +108,5 @@ it('a sync by hand and one of the daemon never run beside each other', async () 
   })
   await lease.release()
   await nightly.tick('03:31')
-  expect(await nightly.slot()).toMatchObject({ state: 'done' })
+  expect(await nightly.due_at()).toMatchObject({ state: 'done' })
 })

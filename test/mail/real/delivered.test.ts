@@ -1,5 +1,5 @@
 /**
- * Letters on their whole way: over SMTP to Postfix, from there to Dovecot, and read back from the mailbox over IMAP.
+ * Messages on their whole way: over SMTP to Postfix, from there to Dovecot, and read back from the mailbox over IMAP.
  * Where these are not installed, or may not be started, the tests are skipped and say so.
  */
 import PostalMime from 'postal-mime'
@@ -8,9 +8,9 @@ import { openLog } from '../../../src/log.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { classifySendFailure } from '../../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import type { Letter } from '../../../src/model.ts'
+import type { Message } from '../../../src/model.ts'
 import { DKIM_KEY, verify } from '../../support/dkim.ts'
-import { FILES, LETTER } from '../../support/letter.ts'
+import { FILES, MESSAGE } from '../../support/message.ts'
 import type { Mailbox } from './imap.ts'
 import { BUSY, GONE, MAX_BYTES } from './postfix.ts'
 import { isWithoutServers, startServers, untilArrived } from './servers.ts'
@@ -21,9 +21,9 @@ const TEST_MS = 90_000
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()
 
-/** What mail servers have been known to change: dots, `From`, spaces at the end, long lines, letters of any language. */
-const LETTER_OF_TRAPS: Letter = {
-  ...LETTER,
+/** What mail servers have been known to change: dots, `From`, spaces at the end, long lines, messages of any language. */
+const MESSAGE_OF_TRAPS: Message = {
+  ...MESSAGE,
   subject: 'Täglich: 59 neue Leads (+18 %), 3 gewonnen · Fr., 20. Nov.',
   lang: 'de',
   text: `Grüße\n.\n..\nFrom here on\n  spaces  \n\t\n${'ohne Ende '.repeat(200)}\nŁódź, 東京, 🚀\n`,
@@ -31,18 +31,18 @@ const LETTER_OF_TRAPS: Letter = {
   files: FILES,
 }
 
-describe.skipIf(isWithoutServers)('a letter', () => {
+describe.skipIf(isWithoutServers)('a message', () => {
   it(
     'arrives to the byte, built as it should be, and its signature holds',
     async () => {
       const servers = await startServers()
       await using transport = openTransport(servers.url, { log, dkim: DKIM_KEY })
-      await transport.send(LETTER_OF_TRAPS, { signal })
-      await using mailbox = await servers.open(LETTER.to)
+      await transport.send(MESSAGE_OF_TRAPS, { signal })
+      await using mailbox = await servers.open(MESSAGE.to)
       const raw = await untilArrived(mailbox)
 
       // Servers put their fields above it.
-      const sent = await buildMessage(LETTER_OF_TRAPS, DKIM_KEY)
+      const sent = await buildMessage(MESSAGE_OF_TRAPS, DKIM_KEY)
       expect(raw.subarray(-sent.length).equals(sent)).toBe(true)
       expect(await verify(raw)).toMatchObject({ dkim: ['pass'], dmarc: 'pass' })
 
@@ -68,9 +68,9 @@ describe.skipIf(isWithoutServers)('a letter', () => {
       expect(await partOf(mailbox, '2')).toEqual(Uint8Array.from(FILES[2]?.content ?? []))
 
       const mail = await PostalMime.parse(raw)
-      expect(mail.subject).toBe(LETTER_OF_TRAPS.subject)
-      expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(LETTER_OF_TRAPS.text.trimEnd())
-      expect(mail.html?.replaceAll('\r\n', '\n').trimEnd()).toBe(LETTER_OF_TRAPS.html.trimEnd())
+      expect(mail.subject).toBe(MESSAGE_OF_TRAPS.subject)
+      expect(mail.text?.replaceAll('\r\n', '\n').trimEnd()).toBe(MESSAGE_OF_TRAPS.text.trimEnd())
+      expect(mail.html?.replaceAll('\r\n', '\n').trimEnd()).toBe(MESSAGE_OF_TRAPS.html.trimEnd())
       expect(mail.returnPath).toBe('reports@example.com')
     },
     TEST_MS,
@@ -87,24 +87,24 @@ describe.skipIf(isWithoutServers)('a letter', () => {
         content: new Uint8Array(MAX_BYTES),
         cid: null,
       }
-      const refused = async (letter: Letter) => {
-        const failure = await transport.send(letter, { signal }).catch((thrown: unknown) => thrown)
+      const refused = async (message: Message) => {
+        const failure = await transport.send(message, { signal }).catch((thrown: unknown) => thrown)
         return [classifySendFailure(failure), String(failure)]
       }
-      expect(await refused({ ...LETTER, to: GONE })).toEqual([
+      expect(await refused({ ...MESSAGE, to: GONE })).toEqual([
         'permanent',
         expect.stringContaining('550 5.1.1'),
       ])
-      expect(await refused({ ...LETTER, to: BUSY })).toEqual([
+      expect(await refused({ ...MESSAGE, to: BUSY })).toEqual([
         'transient',
         expect.stringContaining('450 4.2.0'),
       ])
-      expect(await refused({ ...LETTER, files: [huge] })).toEqual([
+      expect(await refused({ ...MESSAGE, files: [huge] })).toEqual([
         'permanent',
         expect.stringContaining('Message size larger than allowed'),
       ])
-      await transport.send(LETTER, { signal })
-      await using mailbox = await servers.open(LETTER.to)
+      await transport.send(MESSAGE, { signal })
+      await using mailbox = await servers.open(MESSAGE.to)
       await untilArrived(mailbox)
       expect(await mailbox.count()).toBe(1)
     },

@@ -1,4 +1,4 @@
-/** Postfix from Debian as the mail server that takes letters and passes them on to the mailboxes. Only root can start it. */
+/** Postfix from Debian as the mail server that takes messages and passes them on to the mailboxes. Only root can start it. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Postfix before Dovecot: the whole way of a letter on one machine. */
+/** Postfix before Dovecot: the whole way of a message on one machine. */
 
 import { isSkipped } from '../../support/programs.ts'
 import { missingDovecot, PASSWORD, startDovecot } from './dovecot.ts'
@@ -8,7 +8,7 @@ import { missingPostfix, type Postfix, startPostfix } from './postfix.ts'
 const POLL_MS = 100
 
 export interface MailServers {
-  /** `smtp://…`, for letters to anybody at example.org. */
+  /** `smtp://…`, for messages to anybody at example.org. */
   readonly url: string
   readonly postfix: Postfix
   open(address: string): Promise<Mailbox>
@@ -29,7 +29,7 @@ export async function startServers(policyPort?: number): Promise<MailServers> {
 }
 
 export const isWithoutServers = isSkipped(
-  'letters through Postfix to Dovecot',
+  'messages through Postfix to Dovecot',
   missingPostfix(),
   missingDovecot(),
 )

@@ -1,14 +1,14 @@
-/** What a filter for spam thinks of our letters. Where it is not installed, the tests are skipped and say so. */
+/** What a filter for spam thinks of our messages. Where it is not installed, the tests are skipped and say so. */
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import { letterFor } from '../../../src/jobs/outbox/message.ts'
+import { messageFor } from '../../../src/jobs/outbox/message.ts'
 import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { DKIM_KEY } from '../../support/dkim.ts'
 import { busyDay, busyWeek, emptyDay, GENERATED_AT, quietDay } from '../../support/figures.ts'
-import { LETTER, SENDER } from '../../support/letter.ts'
 import { DAILY } from '../../support/mailing.ts'
+import { MESSAGE, SENDER } from '../../support/message.ts'
 import { isSkipped } from '../../support/programs.ts'
 import { judge, missingSpamAssassin } from './spamassassin.ts'
 
@@ -23,8 +23,8 @@ interface Sent {
   readonly attachments?: readonly string[]
 }
 
-describe.skipIf(isSkipped('what SpamAssassin thinks of the letters', missingSpamAssassin()))(
-  'a letter',
+describe.skipIf(isSkipped('what SpamAssassin thinks of the messages', missingSpamAssassin()))(
+  'a message',
   () => {
     it.each<[string, Sent]>([
       ['of a busy day in English', { figures: busyDay(), locale: 'en-GB' }],
@@ -40,7 +40,7 @@ describe.skipIf(isSkipped('what SpamAssassin thinks of the letters', missingSpam
       async (what, sent) => {
         const { score, rules } = await judge(await messageOf(sent))
         // biome-ignore lint/suspicious/noConsole: what was found is worth reading, whatever the test says of it
-        console.info(`SpamAssassin on a letter ${what}: ${score}\n  ${rules.join('\n  ')}`)
+        console.info(`SpamAssassin on a message ${what}: ${score}\n  ${rules.join('\n  ')}`)
         expect(score).toBeLessThanOrEqual(SCORE_MAX)
       },
       TEST_MS,
@@ -50,7 +50,7 @@ describe.skipIf(isSkipped('what SpamAssassin thinks of the letters', missingSpam
       'is spam where it is: this filter can tell',
       async () => {
         const spam = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'
-        expect((await judge(await buildMessage({ ...LETTER, text: spam }))).score).toBeGreaterThan(100)
+        expect((await judge(await buildMessage({ ...MESSAGE, text: spam }))).score).toBeGreaterThan(100)
       },
       TEST_MS,
     )
@@ -58,14 +58,14 @@ describe.skipIf(isSkipped('what SpamAssassin thinks of the letters', missingSpam
 )
 
 async function messageOf({ figures, locale, attachments = [] }: Sent): Promise<Buffer> {
-  const edition = { report: 'daily', period: figures.period, renderedAt: GENERATED_AT, figures }
-  const findContent = createContents({ templates, maxBytes: 20_000_000, sender: SENDER }, DAILY, edition)
-  const content = await findContent({ ...DAILY, locale, attachments }, LETTER.to)
+  const issue = { report: 'daily', period: figures.period, renderedAt: GENERATED_AT, figures }
+  const findContent = createContents({ templates, maxBytes: 20_000_000, sender: SENDER }, DAILY, issue)
+  const content = await findContent({ ...DAILY, locale, attachments }, MESSAGE.to)
   return buildMessage(
-    letterFor(
+    messageFor(
       { installationId: '0190f7c2' },
-      edition,
-      { address: LETTER.to, name: LETTER.toName },
+      issue,
+      { address: MESSAGE.to, name: MESSAGE.toName },
       content,
       SENDER,
     ),

@@ -1,4 +1,4 @@
-/** The files of an edition's charts. */
+/** The files of an issue's charts. */
 import { Resvg } from '@resvg/resvg-js'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ const FIGURES = {
   },
 }
 
-describe('the charts of an edition', () => {
+describe('the charts of an issue', () => {
   it('are the trend in two schemes and a sparkline for each number at the top', async () => {
     const { files } = await drawCharts(FIGURES, english)
     expect(files.map(({ name, width, height }) => [name, width, height])).toEqual([

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { noteSlots } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { makeBackup } from '../../../src/store/backup/backup.ts'
@@ -184,28 +184,28 @@ describe('a restore', () => {
     expect(existsSync(`${place.file}-wal`)).toBe(false)
   })
 
-  test('mails nothing again: neither the reports nor the letters since the backup', async () => {
+  test('mails nothing again: neither the reports nor the messages since the backup', async () => {
     const place = await makePlace(async (store) => {
-      await noteSlots(store, daily([]), new Date('2026-11-20T07:00:00Z'))
-      await insertLetters(store, { l1: 'sent', l2: 'pending', l3: 'data', l4: 'in_doubt', l5: 'failed' })
+      await noteScheduledRuns(store, daily([]), new Date('2026-11-20T07:00:00Z'))
+      await insertMessages(store, { l1: 'sent', l2: 'pending', l3: 'data', l4: 'in_doubt', l5: 'failed' })
     })
     await back(place)
     const { unknown } = await restore(place)
-    expect(unknown).toEqual({ letters: 3, schedules: ['report:daily'] })
+    expect(unknown).toEqual({ messages: 3, schedules: ['report:daily'] })
 
     await using store = await openStore(place.file, RESTORED_AT)
     const ran: string[] = []
     for (const at of ['2026-11-23T09:01:00Z', '2026-11-24T07:00:30Z']) {
-      await noteSlots(store, daily(ran), new Date(at))
+      await noteScheduledRuns(store, daily(ran), new Date(at))
       await runDue({ store, log: SILENT, now: () => new Date(at) }, daily(ran), signal)
     }
     expect(ran).toEqual(['2026-11-24T07:00:00.000Z'])
-    const letters = await store.db
+    const messages = await store.db
       .selectFrom('delivery')
       .select(['message_id', 'state', 'doubts'])
       .orderBy('message_id')
       .execute()
-    expect(letters.map((row) => [row.message_id, row.state, row.doubts])).toEqual([
+    expect(messages.map((row) => [row.message_id, row.state, row.doubts])).toEqual([
       ['l1', 'sent', 0],
       ['l2', 'in_doubt', 2],
       ['l3', 'in_doubt', 2],
@@ -217,14 +217,14 @@ describe('a restore', () => {
 
 function daily(ran: string[]): Schedule {
   return scheduleOf({
-    run: async ({ slot }) => {
-      ran.push(slot.toISOString())
+    run: async ({ due_at }) => {
+      ran.push(due_at.toISOString())
       return { state: 'done', message: null }
     },
   })
 }
 
-async function insertLetters(
+async function insertMessages(
   store: Store,
   states: Readonly<Record<string, DeliveryTable['state']>>,
 ): Promise<void> {
@@ -232,14 +232,14 @@ async function insertLetters(
     const period = { period_from: '2026-11-19', period_to: '2026-11-20', time_zone: 'UTC' }
     const text = { subject: '', html: '', text: '', figures: '{}' }
     await trx
-      .insertInto('report_edition')
+      .insertInto('report_issue')
       .values({ id: 'e1', report: 'daily', rendered_at: '2026', run_id: null, ...period, ...text })
       .execute()
     for (const [id, state] of Object.entries(states)) {
-      const letter = { edition_id: 'e1', recipient: `${id}@example.com`, response: null }
+      const message = { issue_id: 'e1', recipient: `${id}@example.com`, response: null }
       await trx
         .insertInto('delivery')
-        .values({ message_id: id, state, queued_at: '2026', state_at: '2026', ...letter })
+        .values({ message_id: id, state, queued_at: '2026', state_at: '2026', ...message })
         .execute()
     }
   })

@@ -57,7 +57,7 @@ describe.skipIf(!hasPostgres)('a moved store', () => {
     const moved = await move(source, there)
     expect(moved).toMatchObject({ state: 'empty', violations: [] })
     const tables = Object.fromEntries(moved.tables.map(({ name, rows }) => [name, rows]))
-    expect(tables).toMatchObject({ sync_run: 2, letter: 1, link_key: 1, event_count: 1, report_edition: 1 })
+    expect(tables).toMatchObject({ sync_run: 2, message: 1, link_key: 1, event_count: 1, report_issue: 1 })
     expect(tables['lead']).toBeGreaterThan(40)
     expect(tables['activity']).toBeGreaterThan(20)
 
@@ -187,9 +187,9 @@ describe('what is moved', () => {
   it('is every table but those that are about the database or its processes, or are made of others', async () => {
     const copied = await listCopiedTables()
     const left = [...Object.keys(PUBLISHED), ...PRIVATE].filter(
-      (name) => !name.startsWith('edition_search') && copied.every((table) => table.name !== name),
+      (name) => !name.startsWith('issue_search') && copied.every((table) => table.name !== name),
     )
-    expect(left.sort()).toEqual(['edition_no', 'installation', 'lease', 'mail_turn', 'sync_dropped_index'])
+    expect(left.sort()).toEqual(['issue_no', 'installation', 'lease', 'mail_turn', 'sync_dropped_index'])
     expect(copied.filter(({ key }) => key.length === 0)).toEqual([])
   })
 })

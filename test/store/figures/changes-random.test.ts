@@ -18,7 +18,7 @@ const LEADS = 60
 const SPANS = 60
 const STATUSES = [...STAGES.map((stage) => stage.status), 'on_hold']
 
-/** Later than every instant: no edition came before. */
+/** Later than every instant: no issue came before. */
 const NEVER = '~'
 
 type Next = () => number
@@ -138,7 +138,7 @@ function becomeOf({ readings, absences }: Life, since: string, knownAt: string, 
   if (isGone(to)) return isGone(since) ? null : { kind: 'gone', fromStatus: null, toStatus }
   const first = moves.find((move) => move.at >= since && move.at < to)
   const moved = moves.findLast((move) => move.at < since)?.to ?? first?.from
-  // Where no edition has told of it, what it moved to before counts, also what is known of it only since.
+  // Where no issue has told of it, what it moved to before counts, also what is known of it only since.
   const fromStatus = (knownAt === NEVER ? (moved ?? known?.status) : (known?.status ?? moved)) ?? null
   const told = (kind: ChangeKind): Told => ({ kind, fromStatus, toStatus })
   const isNews =
@@ -160,7 +160,7 @@ function placeOf(status: string): number {
 }
 
 describe(`changes of random pasts (SEED=${SEED})`, () => {
-  it('are told once a lead, by what it came to since what the last edition knew', async () => {
+  it('are told once a lead, by what it came to since what the last issue knew', async () => {
     const next = random(SEED)
     await using store = await openEmptyStore()
     const lives = await liveThrough(store, next)

@@ -100,9 +100,9 @@ describe.skipIf(!hasPostgres)('a snapshot of PostgreSQL', () => {
     const copy = join(folder, 'copy.db')
     await copyPublished(both.inPostgres.db, copy, NEVER)
     const database = new Database(copy, { readonly: true })
-    for (const table of ['letter', 'delivery', 'link_key', 'daemon_span'])
+    for (const table of ['message', 'delivery', 'link_key', 'daemon_span'])
       expect(database.prepare(`SELECT * FROM ${table}`).all()).toEqual([])
-    expect(database.prepare('SELECT html, text, subject FROM report_edition').all()).toEqual([
+    expect(database.prepare('SELECT html, text, subject FROM report_issue').all()).toEqual([
       { html: '', text: '', subject: 'Übersicht' },
     ])
     database.close()

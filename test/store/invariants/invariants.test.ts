@@ -19,18 +19,18 @@ const LONG_AGO = '2026-11-21T05:49:00.000Z'
 const A_RUN = `INSERT INTO sync_run (id, started_at, mode, parts, outcome) VALUES ('run-x', '${NOW}', 'full', '[]', 'ok');`
 const A_SCAN = `INSERT INTO sync_scan (resource, mode, profile_sha256, is_remap, started_at, pages, pass_pages)
   VALUES ('lead', 'full', '', 0, '${NOW}', 2, 1);`
-const AN_EDITION = `INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
+const AN_ISSUE = `INSERT INTO report_issue (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
   VALUES ('e', 'daily', '', '', 'UTC', '', '{}', '', '', '');`
-const letter = (
+const message = (
   state: string,
   change: { head?: string; files?: string; tried?: string; response?: string } = {},
 ): string => `
-  ${AN_EDITION} INSERT INTO delivery (message_id, edition_id, recipient, state, queued_at, state_at, next_attempt_at, response)
+  ${AN_ISSUE} INSERT INTO delivery (message_id, issue_id, recipient, state, queued_at, state_at, next_attempt_at, response)
   VALUES ('m', 'e', 'ana', '${state}', '${LONG_AGO}', '${LONG_AGO}', ${change.tried ?? `'${NOW}'`}, ${change.response ?? 'NULL'});
-  INSERT INTO letter VALUES ('m', '${change.head ?? '{"messageId":"m","to":"ana"}'}', '${change.files ?? '[]'}', x'', x'');`
+  INSERT INTO message VALUES ('m', '${change.head ?? '{"messageId":"m","to":"ana"}'}', '${change.files ?? '[]'}', x'', x'');`
 
-const slot = (schedule: string, state: string): string =>
-  `INSERT INTO schedule_slot (schedule, slot, state, noted_at) VALUES ('${schedule}', '${NOW}', '${state}', '${NOW}');`
+const scheduledRun = (schedule: string, state: string): string =>
+  `INSERT INTO scheduled_run (schedule, due_at, state, noted_at) VALUES ('${schedule}', '${NOW}', '${state}', '${NOW}');`
 
 /** By rule, what breaks it. */
 const BREAKS: Readonly<Record<string, readonly string[]>> = {
@@ -68,30 +68,32 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
        VALUES ('pipeline', 'l', '${NOW}', '${NOW}', 1, 0, 0);`,
   ],
   'a due time is being worked on only while the lease of its schedule is held': [
-    slot('sync-full', 'running'),
-    `${slot('report:daily', 'running')}
+    scheduledRun('sync-full', 'running'),
+    `${scheduledRun('report:daily', 'running')}
      INSERT INTO lease VALUES ('report:daily', 'h', 'host', 1, '${LONG_AGO}', '${LONG_AGO}');`,
-    `${slot('report:daily', 'running')}
+    `${scheduledRun('report:daily', 'running')}
      INSERT INTO lease VALUES ('sync', 'h', 'host', 1, '${NOW}', '9999');`,
   ],
-  'only reports are held': [slot('sync', 'held')],
-  'each letter is there, and the one to its recipient': [
-    letter('pending', { head: '{"messageId":"m","to":"ben"}' }),
-    letter('pending', { head: '{"messageId":"n","to":"ana"}' }),
-    `${letter('pending')} DELETE FROM letter;`,
+  'only reports are held': [scheduledRun('sync', 'held')],
+  'each message is there, and the one to its recipient': [
+    message('pending', { head: '{"messageId":"m","to":"ben"}' }),
+    message('pending', { head: '{"messageId":"n","to":"ana"}' }),
+    `${message('pending')} DELETE FROM message;`,
   ],
-  'each file that a letter carries is there': [
-    letter('pending', { files: '[{"name":"trend.png","sha256":"3f2a"}]' }),
+  'each file that a message carries is there': [
+    message('pending', { files: '[{"name":"trend.png","sha256":"3f2a"}]' }),
   ],
-  'each letter that was sent has the answer of the server that took it': [letter('sent', { tried: 'NULL' })],
-  'each letter that is to be tried has a time for it, and no other has': [
-    letter('pending', { tried: 'NULL' }),
-    letter('sent', { response: `'250 Ok'` }),
+  'each message that was sent has the answer of the server that took it': [
+    message('sent', { tried: 'NULL' }),
   ],
-  'no letter has been leaving for more than ten minutes': [letter('sending'), letter('data')],
+  'each message that is to be tried has a time for it, and no other has': [
+    message('pending', { tried: 'NULL' }),
+    message('sent', { response: `'250 Ok'` }),
+  ],
+  'no message has been leaving for more than ten minutes': [message('sending'), message('data')],
   'each reference finds its row': [
     'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
-    `PRAGMA foreign_keys = OFF; ${AN_EDITION} UPDATE sync_scan_verdict SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
+    `PRAGMA foreign_keys = OFF; ${AN_ISSUE} UPDATE sync_scan_verdict SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
   ],
   'a lead that is there has one open version, a removed one none': [
     `UPDATE lead_version SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,

@@ -30,7 +30,7 @@ describe('a lead', () => {
     await store.close()
   })
 
-  it('keeps what it was given to the letter: unusual text, large and broken numbers', async () => {
+  it('keeps what it was given to the message: unusual text, large and broken numbers', async () => {
     const store = await openEmptyStore()
     const odd = lead('9007199254740993', {
       companyName: '深圳 "x" \\ \u{1F680}\n\t',

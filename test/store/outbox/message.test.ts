@@ -7,20 +7,20 @@ import { runInNewContext } from 'node:vm'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { buildMessage } from '../../../src/mail/message.ts'
-import type { Letter } from '../../../src/model.ts'
+import type { Message } from '../../../src/model.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { enqueueLetters, listDeliveries } from '../../../src/store/outbox/delivery.ts'
-import { addToPack, createLetterPack, readLetter } from '../../../src/store/outbox/message.ts'
-import { enqueueLetter, FILES, LETTER } from '../../support/letter.ts'
+import { enqueueMessages, listDeliveries } from '../../../src/store/outbox/delivery.ts'
+import { addToPack, createMessagePack, readMessage } from '../../../src/store/outbox/message.ts'
+import { enqueueMessage, FILES, MESSAGE } from '../../support/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()
 const MANY = 2_000
 
-async function openWithEdition(): Promise<Store> {
+async function openWithIssue(): Promise<Store> {
   const store = await openEmptyStore()
-  await sql`INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
+  await sql`INSERT INTO report_issue (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
     VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(store.db)
   return store
 }
@@ -31,41 +31,41 @@ function unlikeText(number: number): string {
   return Array.from({ length: 150 }, (_, index) => hash(index)).join('')
 }
 
-const enqueue = (store: Store, letters: readonly Letter[]) =>
+const enqueue = (store: Store, messages: readonly Message[]) =>
   store.write(async (trx) => {
-    for (const letter of letters) await enqueueLetter(trx, 'e1', letter, NOW)
+    for (const message of messages) await enqueueMessage(trx, 'e1', message, NOW)
   })
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-describe('a letter in the ledger', () => {
+describe('a message in the ledger', () => {
   it('comes back to the byte, with its files in their order', async () => {
-    await using store = await openWithEdition()
-    const letter = {
-      ...LETTER,
+    await using store = await openWithIssue()
+    const message = {
+      ...MESSAGE,
       files: FILES,
-      unsubscribe: { ...LETTER.unsubscribe, url: 'https://leads.example.com/u/1' },
+      unsubscribe: { ...MESSAGE.unsubscribe, url: 'https://leads.example.com/u/1' },
     }
-    await enqueue(store, [letter])
-    const kept = await readLetter(store.db, letter.messageId)
+    await enqueue(store, [message])
+    const kept = await readMessage(store.db, message.messageId)
     expect(kept).toEqual({
-      ...letter,
+      ...message,
       files: FILES.map((file) => ({ ...file, content: Buffer.from(file.content) })),
     })
-    expect(await buildMessage(kept)).toEqual(await buildMessage(letter))
+    expect(await buildMessage(kept)).toEqual(await buildMessage(message))
   })
 
   it('takes hardly any memory while it waits for thousands of others, and leaves nothing beside the store', async () => {
-    await using store = await openWithEdition()
+    await using store = await openWithIssue()
     const folder = IN_POSTGRES ? tmpdir() : dirname(fileOf(store))
-    const listSpools = () => readdirSync(folder).filter((name) => name.startsWith('.letters-'))
+    const listSpools = () => readdirSync(folder).filter((name) => name.startsWith('.messages-'))
     collectGarbage()
     const before = process.memoryUsage().arrayBuffers
-    using pack = createLetterPack(store.place)
+    using pack = createMessagePack(store.place)
     for (let number = 0; number < MANY; number++) {
       addToPack(pack, {
-        ...LETTER,
+        ...MESSAGE,
         to: `r${number}@x.org`,
         messageId: `<${number}@x>`,
         html: unlikeText(number),
@@ -75,22 +75,22 @@ describe('a letter in the ledger', () => {
     collectGarbage()
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MANY * 2 * 16_384 * 0.6)
     expect(listSpools()).toEqual([])
-    await store.write((trx) => enqueueLetters(trx, { editionId: 'e1', revision: 0 }, pack, NOW))
+    await store.write((trx) => enqueueMessages(trx, { issueId: 'e1', revision: 0 }, pack, NOW))
     for (const number of [0, MANY - 1])
-      expect(await readLetter(store.db, `<${number}@x>`)).toMatchObject({ html: unlikeText(number) })
+      expect(await readMessage(store.db, `<${number}@x>`)).toMatchObject({ html: unlikeText(number) })
   })
 
-  it('stays as it is when another is put in for the same edition and recipient, or under its Message-ID', async () => {
-    await using store = await openWithEdition()
-    const later = { ...LETTER, subject: 'Changed', files: FILES }
-    await enqueue(store, [LETTER, { ...later, messageId: '<2@x>' }, { ...later, to: 'eve@example.org' }])
-    expect((await listDeliveries(store.db, 'e1')).map(({ recipient }) => recipient)).toEqual([LETTER.to])
-    expect(await readLetter(store.db, LETTER.messageId)).toEqual(LETTER)
+  it('stays as it is when another is put in for the same issue and recipient, or under its Message-ID', async () => {
+    await using store = await openWithIssue()
+    const later = { ...MESSAGE, subject: 'Changed', files: FILES }
+    await enqueue(store, [MESSAGE, { ...later, messageId: '<2@x>' }, { ...later, to: 'eve@example.org' }])
+    expect((await listDeliveries(store.db, 'e1')).map(({ recipient }) => recipient)).toEqual([MESSAGE.to])
+    expect(await readMessage(store.db, MESSAGE.messageId)).toEqual(MESSAGE)
     expect(await countFiles(store)).toBe(0)
   })
 
   it('shares its files with all others that carry them', async () => {
-    await using store = await openWithEdition()
+    await using store = await openWithIssue()
     await enqueue(
       store,
       [1, 2, 3].map((n) => numbered(n, { files: FILES })),
@@ -101,7 +101,7 @@ describe('a letter in the ledger', () => {
   it.skipIf(IN_POSTGRES)(
     'takes less than 15 kB of a file beside a thousand others of 60 kB that show the same pictures',
     async () => {
-      await using store = await openWithEdition()
+      await using store = await openWithIssue()
       const images = [1, 2, 3, 4].map((n) => ({
         name: `${n}.png`,
         contentType: 'image/png',
@@ -112,7 +112,7 @@ describe('a letter in the ledger', () => {
         store,
         Array.from({ length: 1_000 }, (_, n) => numbered(n, { html: companies(n), files: images })),
       )
-      const { html } = await readLetter(store.db, numbered(999).messageId)
+      const { html } = await readMessage(store.db, numbered(999).messageId)
       expect(html).toBe(companies(999))
       expect(Buffer.byteLength(html)).toBeGreaterThan(60_000)
       await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(store.db)
@@ -121,12 +121,12 @@ describe('a letter in the ledger', () => {
   )
 })
 
-function numbered(n: number, change: Partial<Letter> = {}): Letter {
-  return { ...LETTER, to: `${n}@example.org`, messageId: `<${n}@example.com>`, ...change }
+function numbered(n: number, change: Partial<Message> = {}): Message {
+  return { ...MESSAGE, to: `${n}@example.org`, messageId: `<${n}@example.com>`, ...change }
 }
 
 async function countFiles(store: Store): Promise<number> {
-  return (await store.db.selectFrom('letter_file').select('sha256').execute()).length
+  return (await store.db.selectFrom('message_file').select('sha256').execute()).length
 }
 
 /** A page as full of names and figures as a report with long lists, another for each number. */

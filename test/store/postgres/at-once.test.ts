@@ -8,9 +8,13 @@ import { saveStages } from '../../../src/store/leads/stage.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { listWaiting, takeInHand } from '../../../src/store/outbox/delivery.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { addSlot, beginSlot, listOpenSlots } from '../../../src/store/schedule/scheduled-run.ts'
+import {
+  addScheduledRun,
+  beginScheduledRun,
+  listOpenScheduledRuns,
+} from '../../../src/store/schedule/scheduled-run.ts'
 import { event, receive } from '../../support/events.ts'
-import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
 import { lead, OPENED_AT, STAGES, seenAt } from '../../support/store.ts'
@@ -40,28 +44,28 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
   it('note a due time once, and only the one with the lease begins it', async () => {
     await using two = await openTwo()
     for (let round = 0; round < ROUNDS; round++) {
-      const slot = new Date(OPENED_AT.getTime() - round * 60_000).toISOString()
+      const dueAt = new Date(OPENED_AT.getTime() - round * 60_000).toISOString()
       const due = {
         schedule: 'sync',
-        slot,
+        due_at: dueAt,
         state: 'due',
         noted_at: NOW,
         not_before: null,
         message: null,
       } as const
-      const noted = await race(two.both, (trx) => addSlot(trx, due))
+      const noted = await race(two.both, (trx) => addScheduledRun(trx, due))
       expect(noted.sort()).toEqual([false, true])
     }
     const claims = await Promise.allSettled(
       two.both.map(async (store) => {
         const lease = await claimLease(store, 'schedule:sync', () => OPENED_AT)
-        for (const slot of await listOpenSlots(store.db, 'sync', NOW))
-          await store.write((trx) => beginSlot(trx, slot, NOW))
+        for (const dueAt of await listOpenScheduledRuns(store.db, 'sync', NOW))
+          await store.write((trx) => beginScheduledRun(trx, dueAt, NOW))
         return lease
       }),
     )
     expect(claims.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    const attempts = await two.one.db.selectFrom('schedule_slot').select('attempts').distinct().execute()
+    const attempts = await two.one.db.selectFrom('scheduled_run').select('attempts').distinct().execute()
     expect(attempts).toEqual([{ attempts: 1 }])
     for (const claim of claims) if (claim.status === 'fulfilled') await claim.value.release()
   })
@@ -91,14 +95,16 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
     vi.useRealTimers()
   })
 
-  it('take each letter into the hands of one of them', async () => {
+  it('take each message into the hands of one of them', async () => {
     await using two = await openTwo()
-    await two.one.write((trx) => addLetters(trx, ROUNDS))
+    await two.one.write((trx) => addMessages(trx, ROUNDS))
     const waiting = await listWaiting(two.one.db, { upTo: NOW, beyond: NOW }, ROUNDS)
     expect(waiting).toHaveLength(ROUNDS)
-    for (const letter of waiting) {
+    for (const message of waiting) {
       const taken = await Promise.all(
-        two.both.map((store, index) => store.write((trx) => takeInHand(trx, letter, `sender ${index}`, NOW))),
+        two.both.map((store, index) =>
+          store.write((trx) => takeInHand(trx, message, `sender ${index}`, NOW)),
+        ),
       )
       expect(taken.sort()).toEqual([false, true])
     }
@@ -143,14 +149,14 @@ describe.skipIf(!hasPostgres)('two machines at once', () => {
   })
 })
 
-async function addLetters(trx: Trx, count: number): Promise<void> {
-  await sql`INSERT INTO report_edition (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
+async function addMessages(trx: Trx, count: number): Promise<void> {
+  await sql`INSERT INTO report_issue (id, report, period_from, period_to, time_zone, rendered_at, figures, subject, html, text)
     VALUES ('e1', 'daily', '2026-11-19', '2026-11-20', 'UTC', ${NOW}, '{}', '', '', '')`.execute(trx)
   for (let n = 0; n < count; n++)
-    await enqueueLetter(
+    await enqueueMessage(
       trx,
       'e1',
-      { ...LETTER, to: `${n}@example.org`, messageId: `<${n}@example.com>` },
+      { ...MESSAGE, to: `${n}@example.org`, messageId: `<${n}@example.com>` },
       NOW,
     )
 }

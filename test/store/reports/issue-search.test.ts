@@ -1,8 +1,8 @@
 /** What is found by its words is the same in both databases, though each has its own index. */
 import { expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
-import { saveEdition } from '../../../src/store/reports/issue.ts'
-import { findEditions } from '../../../src/store/reports/issue-search.ts'
+import { saveIssue } from '../../../src/store/reports/issue.ts'
+import { findIssues } from '../../../src/store/reports/issue-search.ts'
 import { busyDay } from '../../support/figures.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
@@ -43,7 +43,7 @@ it.each([
   await using store = await openEmptyStore()
   for (const [index, [subject, text]] of TEXTS.entries()) {
     await store.write((trx) =>
-      saveEdition(trx, {
+      saveIssue(trx, {
         ...{ report: 'daily', subject, text, html: '', programVersion: '1.2.3', figures: busyDay() },
         variant: subject === 'Friday' ? '{"conditions":[{"field":"company_country","in":["Germany"]}]}' : '',
         period: periodBetween(`2026-11-1${index}`, `2026-11-1${index + 1}`, 'UTC'),
@@ -52,8 +52,8 @@ it.each([
     )
   }
   const question = { report: null, state: null, terms: [{ words }], after: null }
-  const ids = await findEditions(store.db, question, 10)
-  const subjects = await store.db.selectFrom('report_edition').select(['id', 'subject']).execute()
+  const ids = await findIssues(store.db, question, 10)
+  const subjects = await store.db.selectFrom('report_issue').select(['id', 'subject']).execute()
   const names = ids.map((id) => subjects.find((each) => each.id === id)?.subject)
   expect(names.toSorted()).toEqual([...found].sort())
 })

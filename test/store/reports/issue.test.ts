@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import {
-  findEdition,
+  findIssue,
   findLastSent,
   findLastSentEnd,
   hasGoneOut,
   noteNotSent,
-  saveEdition,
+  saveIssue,
   toldUpTo,
 } from '../../../src/store/reports/issue.ts'
 import { busyDay } from '../../support/figures.ts'
-import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 const figures = busyDay()
-const edition = (subject: string) => ({
+const issue = (subject: string) => ({
   report: 'daily',
   period: figures.period,
   renderedAt: '2026-11-21T07:00:00.000Z',
@@ -26,27 +26,25 @@ const edition = (subject: string) => ({
   html: 'h',
   text: 't',
 })
-const keep = (store: Store, subject: string) => store.write((trx) => saveEdition(trx, edition(subject)))
-const find = (store: Store) => findEdition(store.db, { report: 'daily', period: figures.period, variant: '' })
+const keep = (store: Store, subject: string) => store.write((trx) => saveIssue(trx, issue(subject)))
+const find = (store: Store) => findIssue(store.db, { report: 'daily', period: figures.period, variant: '' })
 
-/** A letter of the edition, so that it counts as sent. */
+/** A message of the issue, so that it counts as sent. */
 const send = (store: Store, id: string) =>
-  store.write((trx) => enqueueLetter(trx, id, { ...LETTER, messageId: `<${id}>` }, LETTER.date))
+  store.write((trx) => enqueueMessage(trx, id, { ...MESSAGE, messageId: `<${id}>` }, MESSAGE.date))
 
-describe('an edition', () => {
+describe('an issue', () => {
   it('comes back as it was kept, and is nobody else’s', async () => {
     const store = await openEmptyStore()
     const kept = await keep(store, 'first')
     expect(await find(store)).toEqual(kept)
-    expect(await findEdition(store.db, { ...edition('first'), report: 'weekly' })).toBeUndefined()
-    expect(
-      await findEdition(store.db, { ...edition('first'), variant: '{"pipelines":["eu"]}' }),
-    ).toBeUndefined()
-    expect(await findEdition(store.db, { ...edition('first'), period: figures.prior })).toBeUndefined()
+    expect(await findIssue(store.db, { ...issue('first'), report: 'weekly' })).toBeUndefined()
+    expect(await findIssue(store.db, { ...issue('first'), variant: '{"pipelines":["eu"]}' })).toBeUndefined()
+    expect(await findIssue(store.db, { ...issue('first'), period: figures.prior })).toBeUndefined()
     await store.close()
   })
 
-  it('is made anew, under its own id, as long as no letter of it exists', async () => {
+  it('is made anew, under its own id, as long as no message of it exists', async () => {
     const store = await openEmptyStore()
     const first = await keep(store, 'of half the day')
     const second = await keep(store, 'of the whole day')
@@ -58,38 +56,36 @@ describe('an edition', () => {
   it('stands as it was mailed from its first letter on', async () => {
     const store = await openEmptyStore()
     const { id } = await keep(store, 'as mailed')
-    await store.write((trx) => enqueueLetter(trx, id, LETTER, LETTER.date))
+    await store.write((trx) => enqueueMessage(trx, id, MESSAGE, MESSAGE.date))
     expect(await keep(store, 'too late')).toMatchObject({ id, subject: 'as mailed', isMailed: true })
     expect(await find(store)).toMatchObject({ subject: 'as mailed', isMailed: true })
     await store.close()
   })
 })
 
-describe('editions of other leads', () => {
-  it('stand beside that of all, each with letters of its own', async () => {
+describe('issues of other leads', () => {
+  it('stand beside that of all, each with messages of its own', async () => {
     const store = await openEmptyStore()
     const all = await keep(store, 'all')
-    const eu = await store.write((trx) =>
-      saveEdition(trx, { ...edition('eu'), variant: '{"pipelines":["eu"]}' }),
-    )
+    const eu = await store.write((trx) => saveIssue(trx, { ...issue('eu'), variant: '{"pipelines":["eu"]}' }))
     expect(eu.id).not.toBe(all.id)
     await send(store, eu.id)
     expect(await find(store)).toMatchObject({ subject: 'all', isMailed: false })
-    expect(await findEdition(store.db, eu)).toMatchObject({ subject: 'eu', isMailed: true })
+    expect(await findIssue(store.db, eu)).toMatchObject({ subject: 'eu', isMailed: true })
     await store.close()
   })
 })
 
-describe('the last edition that was sent', () => {
+describe('the last issue that was sent', () => {
   const onDay = (day: string, variant = '') => ({
-    ...edition(day),
+    ...issue(day),
     variant,
     period: { from: `2026-11-${day}T00:00:00.000Z`, to: `2026-11-${day}T24:00:00.000Z`, timeZone: 'UTC' },
   })
   const keepDay = (store: Store, day: string, variant?: string) =>
-    store.write((trx) => saveEdition(trx, onDay(day, variant)))
+    store.write((trx) => saveIssue(trx, onDay(day, variant)))
 
-  it('is the latest one with letters that ended by then, of the same leads', async () => {
+  it('is the latest one with messages that ended by then, of the same leads', async () => {
     const store = await openEmptyStore()
     await send(store, (await keepDay(store, '10')).id)
     await send(store, (await keepDay(store, '12')).id)
@@ -106,7 +102,7 @@ describe('the last edition that was sent', () => {
     const store = await openEmptyStore()
     const week = { ...onDay('15'), figures: { ...figures, kind: 'week' } } as const
     await send(store, (await keepDay(store, '14')).id)
-    await send(store, (await store.write((trx) => saveEdition(trx, week))).id)
+    await send(store, (await store.write((trx) => saveIssue(trx, week))).id)
     const key = { report: 'daily', variant: '' }
     const find = (kind: 'day' | 'week') =>
       findLastSent(store.db, { ...key, kind }, '2026-11-30T00:00:00.000Z')

@@ -1,4 +1,4 @@
-/** Subscriptions, the key that signs their links, and letters that nobody wants any more. */
+/** Subscriptions, the key that signs their links, and messages that nobody wants any more. */
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { enqueueNotice, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { withdrawIfUnwanted, withdrawLetters } from '../../../src/store/outbox/message-cancel.ts'
+import { withdrawIfUnwanted, withdrawMessages } from '../../../src/store/outbox/message-cancel.ts'
 import { readOrCreateLinkKey, replaceLinkKey } from '../../../src/store/reports/link-key.ts'
 import {
   findSubscription,
@@ -16,7 +16,7 @@ import {
   saveSubscription,
 } from '../../../src/store/reports/preference.ts'
 import { folderWith } from '../../support/folder.ts'
-import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const AT = OPENED_AT.toISOString()
@@ -25,25 +25,25 @@ const STOPPED: Subscription = {
   ...{ changedAt: AT, changedBy: 'recipient', reason: null },
 }
 
-/** An edition of the report with a letter to each of these addresses, which are their ids too. */
+/** An issue of the report with a message to each of these addresses, which are their ids too. */
 async function mailTo(store: Store, report: string, addresses: readonly string[]): Promise<void> {
   const text = { subject: '', html: '', text: '', figures: '{}', variant: '', kind: 'day' as const }
   const period = { period_from: AT, period_to: AT, time_zone: 'UTC', rendered_at: AT }
   await store.write(async (trx) => {
     const none = { not_sent: null, program_version: null, run_id: null }
     await trx
-      .insertInto('report_edition')
+      .insertInto('report_issue')
       .values({ id: report, report, ...period, ...text, ...none })
       .execute()
     for (const to of addresses) {
-      await enqueueLetter(trx, report, { ...LETTER, to, messageId: `${report} ${to}` }, AT)
+      await enqueueMessage(trx, report, { ...MESSAGE, to, messageId: `${report} ${to}` }, AT)
     }
   })
 }
 
 async function statesOf(store: Store, report: string): Promise<[string, string, string | null][]> {
-  const letters = await listDeliveries(store.db, report)
-  return letters.map(({ recipient, state, nextAttemptAt }) => [recipient, state, nextAttemptAt])
+  const messages = await listDeliveries(store.db, report)
+  return messages.map(({ recipient, state, nextAttemptAt }) => [recipient, state, nextAttemptAt])
 }
 
 describe('a subscription', () => {
@@ -88,12 +88,12 @@ describe('the key of the links', () => {
   )
 })
 
-describe('letters of somebody who wants no more', () => {
+describe('messages of somebody who wants no more', () => {
   it('are withdrawn where they wait, of that report and address alone', async () => {
     await using store = await openEmptyStore()
     await mailTo(store, 'daily', ['Ana@example.com', 'ben@example.com'])
     await mailTo(store, 'weekly', ['ana@example.com'])
-    expect(await store.write((trx) => withdrawLetters(trx, STOPPED, AT))).toBe(1)
+    expect(await store.write((trx) => withdrawMessages(trx, STOPPED, AT))).toBe(1)
     expect(await statesOf(store, 'daily')).toEqual([
       ['Ana@example.com', 'withdrawn', null],
       ['ben@example.com', 'pending', AT],
@@ -106,7 +106,7 @@ describe('letters of somebody who wants no more', () => {
     await mailTo(store, 'daily', ['ana@example.com'])
     const doubted = { state: 'in_doubt', at: AT, nextAttemptAt: AT } as const
     await store.write((trx) => moveDelivery(trx, 'daily ana@example.com', ['pending'], doubted))
-    await store.write((trx) => withdrawLetters(trx, STOPPED, AT))
+    await store.write((trx) => withdrawMessages(trx, STOPPED, AT))
     expect(await statesOf(store, 'daily')).toEqual([['ana@example.com', 'in_doubt', null]])
   })
 
@@ -126,7 +126,7 @@ describe('letters of somebody who wants no more', () => {
   it('are sent where they are notices to operators', async () => {
     await using store = await openEmptyStore()
     await store.write((trx) => saveSubscription(trx, STOPPED))
-    await store.write((trx) => enqueueNotice(trx, { ...LETTER, to: STOPPED.address }, AT))
-    expect(await store.write((trx) => withdrawIfUnwanted(trx, LETTER.messageId, AT))).toBe(false)
+    await store.write((trx) => enqueueNotice(trx, { ...MESSAGE, to: STOPPED.address }, AT))
+    expect(await store.write((trx) => withdrawIfUnwanted(trx, MESSAGE.messageId, AT))).toBe(false)
   })
 })

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import {
-  addSlot,
-  beginSlot,
-  endUnknownSlots,
-  findLastSlot,
-  finishSlot,
+  addScheduledRun,
+  beginScheduledRun,
+  endUnknownScheduledRuns,
+  findLastScheduledRun,
+  finishScheduledRun,
   isAnyOpen,
-  listOpenSlots,
-  listSlots,
-  type Slot,
+  listOpenScheduledRuns,
+  listScheduledRuns,
+  type ScheduledRun,
 } from '../../../src/store/schedule/scheduled-run.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
@@ -19,80 +19,86 @@ const [SIX, SEVEN, EIGHT] = [
   '2026-11-21T08:00:00.000Z',
 ] as const
 
-async function withSlots(...slots: readonly string[]): Promise<Store> {
+async function withScheduledRuns(...scheduledRuns: readonly string[]): Promise<Store> {
   const store = await openEmptyStore()
   await store.write(async (trx) => {
-    for (const slot of slots) await addSlot(trx, due(slot))
+    for (const dueAt of scheduledRuns) await addScheduledRun(trx, due(dueAt))
   })
   return store
 }
 
-function due(slot: string) {
+function due(dueAt: string) {
   return {
-    ...{ schedule: 'sync', slot, state: 'due' as const },
-    ...{ noted_at: slot, not_before: null, message: null },
+    ...{ schedule: 'sync', due_at: dueAt, state: 'due' as const },
+    ...{ noted_at: dueAt, not_before: null, message: null },
   }
 }
 
 /** The oldest that is open. */
-async function begin(store: Store): Promise<Slot> {
-  const [oldest] = await listOpenSlots(store.db, 'sync', EIGHT)
+async function begin(store: Store): Promise<ScheduledRun> {
+  const [oldest] = await listOpenScheduledRuns(store.db, 'sync', EIGHT)
   if (oldest === undefined) throw new Error('nothing is open')
-  return store.write((trx) => beginSlot(trx, oldest, EIGHT))
+  return store.write((trx) => beginScheduledRun(trx, oldest, EIGHT))
 }
 
-const finish = (store: Store, slot: string, end: 'done' | 'held', at: string | null = EIGHT) =>
+const finish = (store: Store, dueAt: string, end: 'done' | 'held', at: string | null = EIGHT) =>
   store.write((trx) =>
-    finishSlot(
+    finishScheduledRun(
       trx,
-      { schedule: 'sync', slot },
+      { schedule: 'sync', due_at: dueAt },
       { state: end, not_before: null, finished_at: at, message: 'all well' },
     ),
   )
-const states = async (store: Store) => (await listSlots(store.db, 9)).map((slot) => [slot.slot, slot.state])
+const states = async (store: Store) =>
+  (await listScheduledRuns(store.db, 9)).map((scheduledRun) => [scheduledRun.due_at, scheduledRun.state])
 
-describe('the slots of a schedule', () => {
+describe('the scheduled runs of a schedule', () => {
   it('are open until they are over, the oldest first, and only of that schedule', async () => {
-    const store = await withSlots(SEVEN, SIX)
-    expect(await listOpenSlots(store.db, 'report:daily', EIGHT)).toEqual([])
-    expect(await begin(store)).toMatchObject({ slot: SIX, state: 'running', attempts: 1, started_at: EIGHT })
+    const store = await withScheduledRuns(SEVEN, SIX)
+    expect(await listOpenScheduledRuns(store.db, 'report:daily', EIGHT)).toEqual([])
+    expect(await begin(store)).toMatchObject({
+      due_at: SIX,
+      state: 'running',
+      attempts: 1,
+      started_at: EIGHT,
+    })
     await finish(store, SIX, 'done')
-    expect(await begin(store)).toMatchObject({ slot: SEVEN })
+    expect(await begin(store)).toMatchObject({ due_at: SEVEN })
     await finish(store, SEVEN, 'done')
-    expect(await listOpenSlots(store.db, 'sync', EIGHT)).toEqual([])
+    expect(await listOpenScheduledRuns(store.db, 'sync', EIGHT)).toEqual([])
     await store.close()
   })
 
   it('stay as they are when they are noted again', async () => {
-    const store = await withSlots(SIX)
+    const store = await withScheduledRuns(SIX)
     await begin(store)
     await finish(store, SIX, 'done')
-    await store.write((trx) => addSlot(trx, due(SIX)))
-    expect(await listSlots(store.db, 9)).toMatchObject([
+    await store.write((trx) => addScheduledRun(trx, due(SIX)))
+    expect(await listScheduledRuns(store.db, 9)).toMatchObject([
       { state: 'done', message: 'all well', finished_at: EIGHT },
     ])
     await store.close()
   })
 
   it('that a clock which was ahead has noted are noted anew, but for what was begun', async () => {
-    const store = await withSlots(SIX)
+    const store = await withScheduledRuns(SIX)
     const ahead = { ...due(SEVEN), state: 'skipped' as const, noted_at: EIGHT, message: 'missed' }
-    await store.write((trx) => addSlot(trx, ahead))
-    expect(await findLastSlot(store.db, 'sync', SEVEN)).toMatchObject({ slot: SIX })
-    expect(await store.write((trx) => addSlot(trx, due(SEVEN)))).toBe(true)
+    await store.write((trx) => addScheduledRun(trx, ahead))
+    expect(await findLastScheduledRun(store.db, 'sync', SEVEN)).toMatchObject({ due_at: SIX })
+    expect(await store.write((trx) => addScheduledRun(trx, due(SEVEN)))).toBe(true)
     expect(await states(store)).toEqual([
       [SEVEN, 'due'],
       [SIX, 'due'],
     ])
     await begin(store)
     expect(
-      await store.write((trx) => addSlot(trx, { ...due(SIX), noted_at: '2026-11-21T05:00:00.000Z' })),
+      await store.write((trx) => addScheduledRun(trx, { ...due(SIX), noted_at: '2026-11-21T05:00:00.000Z' })),
     ).toBe(false)
     await store.close()
   })
 
   it('count how often they were begun, but not how often a held one was asked again', async () => {
-    const store = await withSlots(SIX)
+    const store = await withScheduledRuns(SIX)
     await begin(store)
     expect(await begin(store)).toMatchObject({ attempts: 2 })
     await finish(store, SIX, 'held', null)
@@ -102,21 +108,21 @@ describe('the slots of a schedule', () => {
 
   it('are not begun before their time', async () => {
     const store = await openEmptyStore()
-    await store.write((trx) => addSlot(trx, { ...due(SIX), not_before: EIGHT }))
+    await store.write((trx) => addScheduledRun(trx, { ...due(SIX), not_before: EIGHT }))
     expect(await isAnyOpen(store.db, 'sync', SEVEN)).toBe(false)
     expect(await isAnyOpen(store.db, 'sync', EIGHT)).toBe(true)
     await store.close()
   })
 
   it('are over when the settings have no such schedule any longer', async () => {
-    const store = await withSlots(SIX, SEVEN)
+    const store = await withScheduledRuns(SIX, SEVEN)
     await finish(store, SEVEN, 'done')
-    await store.write((trx) => endUnknownSlots(trx, ['sync'], EIGHT))
+    await store.write((trx) => endUnknownScheduledRuns(trx, ['sync'], EIGHT))
     expect(await states(store)).toEqual([
       [SEVEN, 'done'],
       [SIX, 'due'],
     ])
-    await store.write((trx) => endUnknownSlots(trx, ['report:daily'], EIGHT))
+    await store.write((trx) => endUnknownScheduledRuns(trx, ['report:daily'], EIGHT))
     expect(await states(store)).toEqual([
       [SEVEN, 'done'],
       [SIX, 'skipped'],
@@ -125,10 +131,10 @@ describe('the slots of a schedule', () => {
   })
 
   it('have a last one up to an instant', async () => {
-    const store = await withSlots(SIX, SEVEN, '2031-01-01T00:00:00.000Z')
-    expect((await findLastSlot(store.db, 'sync', EIGHT))?.slot).toBe(SEVEN)
-    expect((await findLastSlot(store.db, 'sync', SIX))?.slot).toBe(SIX)
-    expect(await findLastSlot(store.db, 'sync', '2026-11-21T05:00:00.000Z')).toBeUndefined()
+    const store = await withScheduledRuns(SIX, SEVEN, '2031-01-01T00:00:00.000Z')
+    expect((await findLastScheduledRun(store.db, 'sync', EIGHT))?.due_at).toBe(SEVEN)
+    expect((await findLastScheduledRun(store.db, 'sync', SIX))?.due_at).toBe(SIX)
+    expect(await findLastScheduledRun(store.db, 'sync', '2026-11-21T05:00:00.000Z')).toBeUndefined()
     await store.close()
   })
 })

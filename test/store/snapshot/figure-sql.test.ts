@@ -58,11 +58,11 @@ async function publishReported() {
     filter: { pipelineIds: ['pl_emea'], conditions: [] },
     stalledDays: 3,
   }
-  const { edition } = await makeDue(
+  const { issue } = await makeDue(
     mailingDeps(syncing.store, () => NOW),
     report,
   )
-  const { figures } = edition
+  const { figures } = issue
   const { file } = await publishSnapshot(publishing(syncing.store, folder), NEVER)
   return { file, figures }
 }

@@ -139,11 +139,11 @@ describe('a session', () => {
     expect((await ask(url, { headers: { cookie } })).status).toBe(200)
     const value = cookie.slice('leadsheet='.length)
     const next = random(SEED)
-    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
+    const messages = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
     const forged = Array.from({ length: 300 }, () => {
       const at = Math.floor(next() * value.length)
-      const letter = letters[Math.floor(next() * letters.length)] ?? 'A'
-      return next() < 0.2 ? value.slice(0, at) : `${value.slice(0, at)}${letter}${value.slice(at + 1)}`
+      const message = messages[Math.floor(next() * messages.length)] ?? 'A'
+      return next() < 0.2 ? value.slice(0, at) : `${value.slice(0, at)}${message}${value.slice(at + 1)}`
     }).filter((each) => each !== value)
     expect(forged.length).toBeGreaterThan(280)
     const taken: string[] = []

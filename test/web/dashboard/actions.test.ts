@@ -7,7 +7,7 @@ import { type Notice, saveNotices } from '../../../src/store/alerts/alert.ts'
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { findSubscription } from '../../../src/store/reports/preference.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { addSlot } from '../../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { pauseButton } from '../../../src/web/dashboard/actions/buttons.ts'
 import { findBarriers } from '../../look/axe.ts'
 import { hasBrowser, openBrowser } from '../../support/browser.ts'
@@ -53,8 +53,9 @@ async function openOperated() {
     },
     page: async (path: string) =>
       (await ask(`${dashboard.url}${path}`, { headers: { ...AS_BROWSER, cookie: session.cookie } })).text,
-    slots: () => dashboard.store.db.selectFrom('schedule_slot').selectAll().orderBy('slot').execute(),
-    letters: () =>
+    scheduledRuns: () =>
+      dashboard.store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute(),
+    messages: () =>
       dashboard.store.db
         .selectFrom('delivery')
         .selectAll()
@@ -64,7 +65,7 @@ async function openOperated() {
   }
 }
 
-/** The report of yesterday as it went out to ana and ben, each letter with an end of its own. */
+/** The report of yesterday as it went out to ana and ben, each message with an end of its own. */
 async function mail({ store }: OpenedDashboard, ends: Readonly<Record<string, DeliveryMove['state']>>) {
   await save(store, [lead('1'), lead('2')], '2026-11-19T10:00:00Z')
   await saveWholeRun(store, '2026-11-20T08:00:00Z')
@@ -82,11 +83,11 @@ async function mail({ store }: OpenedDashboard, ends: Readonly<Record<string, De
 
 describe('a sync that is asked for', () => {
   it('is a due time of now, once, and the daemon looks after it at once', async () => {
-    const { act, slots, pokes, lines } = await openOperated()
+    const { act, scheduledRuns, pokes, lines } = await openOperated()
     expect(await act('/actions/sync', {})).toBe('ok: A sync has been asked for. It begins at once.')
     await act('/actions/sync', { what: '' })
-    const due = (await slots()).filter(({ state }) => state === 'due')
-    expect(due.map(({ schedule, slot }) => [schedule, slot])).toEqual([['sync', NOW.toISOString()]])
+    const due = (await scheduledRuns()).filter(({ state }) => state === 'due')
+    expect(due.map(({ schedule, due_at }) => [schedule, due_at])).toEqual([['sync', NOW.toISOString()]])
     expect(pokes()).toBe(2)
     expect(lines.join()).toMatch(
       /"action":"sync","fields":\{\},"session":"[\w-]{8}","network":"127\.0\.0\.1","msg":"A sync has/,
@@ -94,31 +95,31 @@ describe('a sync that is asked for', () => {
   })
 
   it('reads everything where that is wanted', async () => {
-    const { act, slots } = await openOperated()
+    const { act, scheduledRuns } = await openOperated()
     expect(await act('/actions/sync', { what: 'full=yes' })).toBe('ok: Everything is being read again.')
-    const due = (await slots()).filter(({ state }) => state === 'due')
+    const due = (await scheduledRuns()).filter(({ state }) => state === 'due')
     expect(due.map(({ schedule }) => schedule)).toEqual(['sync-full'])
   })
 
   it('passes over no due time that has come before it', async () => {
-    const { act, slots, store } = await openOperated()
+    const { act, scheduledRuns, store } = await openOperated()
     const at = '2026-11-20T08:40:00.000Z'
-    const earlier = { schedule: 'sync', slot: at, noted_at: at, not_before: null, message: null }
-    await store.write((trx) => addSlot(trx, { ...earlier, state: 'skipped' }))
+    const earlier = { schedule: 'sync', due_at: at, noted_at: at, not_before: null, message: null }
+    await store.write((trx) => addScheduledRun(trx, { ...earlier, state: 'skipped' }))
     await act('/actions/sync', {})
-    expect((await slots()).map(({ slot, state }) => `${slot.slice(11, 16)} ${state}`)).toEqual([
+    expect((await scheduledRuns()).map(({ due_at, state }) => `${due_at.slice(11, 16)} ${state}`)).toEqual([
       ...['08:40 skipped', '08:45 skipped', '09:00 due'],
     ])
   })
 
   it('is refused while one runs, whoever runs it', async () => {
-    const { act, slots, store } = await openOperated()
+    const { act, scheduledRuns, store } = await openOperated()
     const lease = await claimLease(store, 'sync', () => NOW)
     expect(await act('/actions/sync', {})).toMatch(
       /^fail: A sync is already running: process \d+ on .*\. Wait for it to end; `npx leadsheet status` shows it\.$/,
     )
     await lease.release()
-    expect(await slots()).toEqual([])
+    expect(await scheduledRuns()).toEqual([])
   })
 })
 
@@ -185,14 +186,14 @@ describe('a trouble', () => {
 
 describe('a report', () => {
   it('that is held is let go', async () => {
-    const { act, store, slots, pokes } = await openOperated()
+    const { act, store, scheduledRuns, pokes } = await openOperated()
     const at = '2026-11-20T07:00:00.000Z'
-    const held = { schedule: 'report:daily', slot: at, state: 'held', message: 'the data are old' } as const
-    await store.write((trx) => addSlot(trx, { ...held, noted_at: at, not_before: null }))
+    const held = { schedule: 'report:daily', due_at: at, state: 'held', message: 'the data are old' } as const
+    await store.write((trx) => addScheduledRun(trx, { ...held, noted_at: at, not_before: null }))
     expect(await act('/actions/release', { what: 'report=daily' })).toBe(
       'ok: The report daily is let go. It is made at once.',
     )
-    expect([(await slots())[0]?.released_at, pokes()]).toEqual([NOW.toISOString(), 1])
+    expect([(await scheduledRuns())[0]?.released_at, pokes()]).toEqual([NOW.toISOString(), 1])
   })
 
   it('of which nothing is held says so', async () => {
@@ -215,10 +216,10 @@ describe('a report', () => {
     )
     const [file = '', ...more] = readdirSync(dashboard.outbox).filter((name) => name.endsWith('.eml'))
     expect(more).toEqual([])
-    const letter = readFileSync(join(dashboard.outbox, file), 'utf8')
-    expect(letter).toMatch(/^To: ops@example\.com\r$/m)
-    expect(letter).toMatch(/^Subject: =\?UTF-8\?Q\?=5BTest=5D_Daily/m)
-    expect(await dashboard.letters()).toEqual([])
+    const message = readFileSync(join(dashboard.outbox, file), 'utf8')
+    expect(message).toMatch(/^To: ops@example\.com\r$/m)
+    expect(message).toMatch(/^Subject: =\?UTF-8\?Q\?=5BTest=5D_Daily/m)
+    expect(await dashboard.messages()).toEqual([])
   })
 
   it('is tried by no other address', async () => {
@@ -250,7 +251,7 @@ describe('a recipient', () => {
       state: 'paused',
       changedBy: 'operator',
     })
-    expect((await dashboard.letters()).map(({ state }) => state)).toEqual(['withdrawn', 'sent'])
+    expect((await dashboard.messages()).map(({ state }) => state)).toEqual(['withdrawn', 'sent'])
     expect(await dashboard.act('/actions/resume', { what })).toBe('ok: ana@example.com gets daily again.')
     expect(await findSubscription(dashboard.store.db, key)).toMatchObject({
       state: 'active',
@@ -280,14 +281,14 @@ describe('a recipient', () => {
   })
 })
 
-describe('letters', () => {
+describe('messages', () => {
   it('that were refused are sent again, without a question', async () => {
     const dashboard = await openOperated()
     await mail(dashboard, { ana: 'failed', ben: 'sent' })
     expect(await dashboard.act('/actions/resend', { what: 'report=daily&to=failed' })).toMatch(
       /^ok: 1 mail of daily on the way/,
     )
-    const states = (await dashboard.letters()).map(({ recipient, revision, state }) => [
+    const states = (await dashboard.messages()).map(({ recipient, revision, state }) => [
       recipient,
       revision,
       state,
@@ -306,14 +307,14 @@ describe('letters', () => {
     const asked = await dashboard.act('/actions/resend', form)
     expect(asked).toMatch(/^200 .* Send it again\? Who has the mail/)
     expect(asked).toContain('ana@example.com 2026-11-19 has it a new mail that says so')
-    expect(await dashboard.letters()).toHaveLength(1)
+    expect(await dashboard.messages()).toHaveLength(1)
     const sent = await dashboard.act('/actions/resend', {
       ...form,
       confirmed: 'yes',
       reason: 'wrong <currency>',
     })
     expect(sent).toMatch(/^ok: 1 mail of daily on the way/)
-    const [, second] = await dashboard.letters()
+    const [, second] = await dashboard.messages()
     expect([second?.revision, second?.state]).toEqual([1, 'pending'])
   })
 
@@ -347,7 +348,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
   }
 
   it('signs in, syncs, acknowledges and signs out', async () => {
-    const { url, store, slots, pokes } = await openOperated()
+    const { url, store, scheduledRuns, pokes } = await openOperated()
     await store.write((trx) => saveNotices(trx, [TROUBLE]))
     const page = await browser.newPage()
     const complaints: string[] = []
@@ -363,7 +364,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
     await tabTo(page, 'Sync now')
     await page.keyboard.press('Enter')
     await page.getByText('A sync has been asked for. It begins at once.').waitFor()
-    expect([(await slots()).filter(({ state }) => state === 'due').length, pokes()]).toEqual([1, 1])
+    expect([(await scheduledRuns()).filter(({ state }) => state === 'due').length, pokes()]).toEqual([1, 1])
     await page.reload()
     expect(await page.getByText('A sync has been asked for').count()).toBe(0)
 

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { saveEdition } from '../../../src/store/reports/issue.ts'
+import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { saveSubscription } from '../../../src/store/reports/preference.ts'
 import { listElements } from '../../look/elements.ts'
 import { hostilePage } from '../../look/pages.ts'
@@ -14,7 +14,7 @@ import { openArchive } from '../../support/archive.ts'
 import { hasBrowser, openBrowser } from '../../support/browser.ts'
 import { NOW, type OpenedDashboard, openDashboard, signIn } from '../../support/dashboard.ts'
 import { busyDay } from '../../support/figures.ts'
-import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { PAYLOADS } from '../../support/payloads.ts'
 
 /** What would be seen if any of it were obeyed; as no template makes it, but a broken one might. */
@@ -40,19 +40,19 @@ const ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => [...row.qu
 const COLOUR_OF_SHOWN = `getComputedStyle(document.getElementById('shown')).color`
 const GROUND = 'getComputedStyle(document.body).backgroundColor'
 
-/** An edition with one letter. */
-async function keepLetter(store: Store, number: number, mail: { html: string; subject: string }) {
+/** An issue with one message. */
+async function keepMessage(store: Store, number: number, mail: { html: string; subject: string }) {
   const figures = busyDay()
   const { from, timeZone } = figures.period
   const to = new Date(Date.parse(figures.period.to) + number).toISOString()
   return store.write(async (trx) => {
-    const { id } = await saveEdition(trx, {
+    const { id } = await saveIssue(trx, {
       ...{ report: 'daily', variant: JSON.stringify({ pipelineIds: [mail.subject], conditions: [] }) },
       ...{ period: { from, to, timeZone }, renderedAt: to, programVersion: '1.2.3', text: mail.subject },
       ...{ figures, ...mail },
     })
-    const letter = { ...LETTER, ...mail, messageId: `<${number}@example.com>`, text: mail.subject }
-    await enqueueLetter(trx, id, letter, LETTER.date)
+    const message = { ...MESSAGE, ...mail, messageId: `<${number}@example.com>`, text: mail.subject }
+    await enqueueMessage(trx, id, message, MESSAGE.date)
     return id
   })
 }
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
 
   it('runs nothing, loads nothing, and leads nowhere, whatever stands in it', async () => {
     const dashboard = await openDashboard()
-    const id = await keepLetter(dashboard.store, 0, { html: EVIL, subject: 'evil' })
+    const id = await keepMessage(dashboard.store, 0, { html: EVIL, subject: 'evil' })
     const page = await openSignedIn(dashboard)
     const address = `${dashboard.url}/archive/${id}`
     await page.goto(address)
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
 
   it('runs nothing where it is opened alone', async () => {
     const dashboard = await openDashboard()
-    const id = await keepLetter(dashboard.store, 0, {
+    const id = await keepMessage(dashboard.store, 0, {
       html: EVIL.replace(/<meta[^>]*>/, ''),
       subject: 'evil',
     })
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   it('cannot be framed by a page of another site', async () => {
     // Where nobody signs in, no cookie is missing there.
     const { url, store } = await openDashboard('')
-    const id = await keepLetter(store, 0, { html: EVIL, subject: 'evil' })
+    const id = await keepMessage(store, 0, { html: EVIL, subject: 'evil' })
     const page = await browser.newPage()
     onTestFinished(() => page.close())
     await page.setContent(`<iframe src="${url}/archive/${id}/mail/0%40example.com"></iframe>`)
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
     const page = await openSignedIn(dashboard)
     const lookAt = async (name: string, number: number) => {
       const { html } = hostilePage(name).rendered
-      const id = await keepLetter(dashboard.store, number, { html, subject: 'hostile' })
+      const id = await keepMessage(dashboard.store, number, { html, subject: 'hostile' })
       await page.goto(`${dashboard.url}/archive/${id}/mail/${number}%40example.com`)
       return listElements(page)
     }
@@ -161,21 +161,21 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
     const hostile = PAYLOADS.map((payload) => `plain ${payload}`)
     const ids: string[] = []
     for (const [number, subject] of hostile.entries()) {
-      const id = await keepLetter(store, number, { html: '', subject })
+      const id = await keepMessage(store, number, { html: '', subject })
       ids.push(id)
-      const move = { state: 'failed', at: LETTER.date, nextAttemptAt: null, response: subject } as const
+      const move = { state: 'failed', at: MESSAGE.date, nextAttemptAt: null, response: subject } as const
       await store.write(async (trx) => {
-        await enqueueLetter(
+        await enqueueMessage(
           trx,
           id,
-          { ...LETTER, messageId: `<${number}@example.org>`, to: subject },
-          LETTER.date,
+          { ...MESSAGE, messageId: `<${number}@example.org>`, to: subject },
+          MESSAGE.date,
         )
         for (const host of ['com', 'org'])
           await moveDelivery(trx, `<${number}@example.${host}>`, ['pending'], move)
         await saveSubscription(trx, {
           ...{ address: subject, report: 'daily', state: 'paused', cadence: 'as_scheduled' },
-          ...{ changedAt: LETTER.date, changedBy: 'operator', reason: subject },
+          ...{ changedAt: MESSAGE.date, changedBy: 'operator', reason: subject },
         })
       })
     }
@@ -185,13 +185,13 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
     }
     const list = await rowsOf('/archive')
     expect([list.length, new Set(list).size]).toEqual([50, 1])
-    const letters: string[] = []
+    const messages: string[] = []
     for (const id of ids.filter((_, number) => number % 6 === 3)) {
-      letters.push(...(await rowsOf(`/archive/${id}`)))
+      messages.push(...(await rowsOf(`/archive/${id}`)))
       expect(await page.locator('main :is(script, img, svg, object, style, base, meta)').count()).toBe(0)
     }
     // Who is paused has a line more than who is not.
-    expect([letters.length > 20, new Set(letters).size]).toEqual([true, 2])
+    expect([messages.length > 20, new Set(messages).size]).toEqual([true, 2])
     expect(arrived).toEqual([])
   })
 

@@ -1,12 +1,12 @@
-/** The archive of the dashboard, over editions that were made and mailed for real. */
+/** The archive of the dashboard, over issues that were made and mailed for real. */
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { enqueueResend, planResend } from '../../../src/jobs/reports/resend.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { readLetter } from '../../../src/store/outbox/message.ts'
+import { readMessage } from '../../../src/store/outbox/message.ts'
 import { saveMailOutage } from '../../../src/store/outbox/smtp-circuit.ts'
-import { saveEdition } from '../../../src/store/reports/issue.ts'
+import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { saveSubscription } from '../../../src/store/reports/preference.ts'
 import { dispositionOf } from '../../../src/web/server/headers.ts'
 import { openArchive, PEOPLE, REPORT } from '../../support/archive.ts'
@@ -36,37 +36,37 @@ const linksIn = (html: string) =>
     href.replaceAll('&#x3D;', '=').replaceAll('&amp;', '&'),
   )
 
-/** The path of the page of the edition for all leads. */
+/** The path of the page of the issue for all leads. */
 async function pathOf(store: Store, variant = ''): Promise<string> {
   const { id } = await store.db
-    .selectFrom('report_edition')
+    .selectFrom('report_issue')
     .where('variant', '=', variant)
     .select('id')
     .executeTakeFirstOrThrow()
   return `/archive/${id}`
 }
 
-const letterTo = (store: Store, recipient: string) =>
+const messageTo = (store: Store, recipient: string) =>
   store.db.selectFrom('delivery').where('recipient', '=', recipient).selectAll().executeTakeFirstOrThrow()
 
 const bare = (messageId: string) => messageId.slice(1, -1)
 
 describe('the list of the archive', () => {
-  /** Editions of so many days up to the end of 2025, each with its number. */
+  /** Issues of so many days up to the end of 2025, each with its number. */
   async function keepDays(store: Store, count: number) {
     for (let number = 1; number <= count; number++) {
       const from = new Date(Date.UTC(2025, 11, 31 - number)).toISOString().slice(0, 10)
       const to = new Date(Date.UTC(2025, 11, 32 - number)).toISOString().slice(0, 10)
       await store.write((trx) =>
-        saveEdition(trx, {
+        saveIssue(trx, {
           ...{ report: number % 2 === 0 ? 'daily' : 'sales & more', variant: '', programVersion: '1.2.3' },
           ...{ period: periodBetween(from, to, 'UTC'), renderedAt: `${to}T07:00:00.000Z` },
-          ...{ subject: `Edition ${number}`, html: '', text: `text of ${number}`, figures: busyDay() },
+          ...{ subject: `Issue ${number}`, html: '', text: `text of ${number}`, figures: busyDay() },
         }),
       )
     }
   }
-  const subjectsIn = (html: string) => [...html.matchAll(/>(Edition \d+)</g)].map(([, subject]) => subject)
+  const subjectsIn = (html: string) => [...html.matchAll(/>(Issue \d+)</g)].map(([, subject]) => subject)
 
   it('says so where there is nothing yet', async () => {
     const { url } = await openDashboard()
@@ -81,15 +81,13 @@ describe('the list of the archive', () => {
     const { url, store } = await openDashboard()
     await keepDays(store, 120)
     const first = await get(url, '/archive?report=daily')
-    expect(wordsOf(first.text)).toContain('120 editions, the newest first')
-    expect(subjectsIn(first.text)).toEqual(
-      Array.from({ length: 50 }, (_, index) => `Edition ${2 * index + 2}`),
-    )
+    expect(wordsOf(first.text)).toContain('120 issues, the newest first')
+    expect(subjectsIn(first.text)).toEqual(Array.from({ length: 50 }, (_, index) => `Issue ${2 * index + 2}`))
     const older = linksIn(first.text).find((href) => href.includes('after=')) ?? ''
     expect(older).toMatch(/^\/archive\?report=daily&after=[\w-]+$/)
     const second = await get(url, older)
     expect(subjectsIn(second.text)).toEqual(
-      Array.from({ length: 10 }, (_, index) => `Edition ${2 * index + 102}`),
+      Array.from({ length: 10 }, (_, index) => `Issue ${2 * index + 102}`),
     )
     expect(linksIn(second.text)).toContain('/archive?report=daily')
     expect(linksIn(second.text).some((href) => href.includes('after='))).toBe(false)
@@ -99,14 +97,14 @@ describe('the list of the archive', () => {
     const { url, store } = await openDashboard()
     await keepDays(store, 3)
     const pageOf = (query: Record<string, string>) => get(url, `/archive?${new URLSearchParams(query)}`)
-    expect(subjectsIn((await pageOf({ q: '"text of 2"' })).text)).toEqual(['Edition 2'])
-    expect(subjectsIn((await pageOf({ q: '2025-12-30' })).text)).toEqual(['Edition 1'])
+    expect(subjectsIn((await pageOf({ q: '"text of 2"' })).text)).toEqual(['Issue 2'])
+    expect(subjectsIn((await pageOf({ q: '2025-12-30' })).text)).toEqual(['Issue 1'])
     expect((await pageOf({ q: 'TEXT 3' })).text).toContain('<mark>text</mark> of <mark>3</mark></span>')
-    expect((await pageOf({ q: 'edition' })).text).not.toContain('<mark>')
-    expect(subjectsIn((await pageOf({ report: 'sales & more' })).text)).toEqual(['Edition 1', 'Edition 3'])
+    expect((await pageOf({ q: 'issue' })).text).not.toContain('<mark>')
+    expect(subjectsIn((await pageOf({ report: 'sales & more' })).text)).toEqual(['Issue 1', 'Issue 3'])
     expect(subjectsIn((await pageOf({ state: 'sent' })).text)).toEqual([])
     const none = await pageOf({ q: '"><script>alert(1)</script>', report: 'daily', state: 'looked_at' })
-    expect(wordsOf(none.text)).toContain('No edition is like that.')
+    expect(wordsOf(none.text)).toContain('No issue is like that.')
     expect(none.text).not.toContain('<script>alert')
     expect(none.text).toContain('value="daily" selected')
     expect(none.text).toContain('value="looked_at" selected')
@@ -121,7 +119,7 @@ describe('the list of the archive', () => {
   })
 })
 
-describe('an edition in the archive', () => {
+describe('an issue in the archive', () => {
   it('tells who got it, what the server said, and what became of them since', async () => {
     const archive = await openArchive()
     const { store, url } = archive
@@ -157,7 +155,7 @@ describe('an edition in the archive', () => {
       .where('revision', '=', 1)
       .selectAll()
       .executeTakeFirstOrThrow()
-    const shown = await get(url, `${await pathOf(store)}?letter=${bare(again.message_id)}&as=text`)
+    const shown = await get(url, `${await pathOf(store)}?message=${bare(again.message_id)}&as=text`)
     expect(wordsOf(shown.text)).toContain('a pipeline was missing')
   })
 
@@ -173,7 +171,7 @@ describe('an edition in the archive', () => {
     const show = async (path: string) =>
       (await ask(`${url}${path}`, { headers: { ...AS_BROWSER, cookie } })).text
     const { id } = await store.db
-      .selectFrom('report_edition')
+      .selectFrom('report_issue')
       .where('variant', '=', '')
       .orderBy('period_to', 'desc')
       .select('id')
@@ -185,7 +183,7 @@ describe('an edition in the archive', () => {
     expect(actionsIn((await get(url, `/archive/${id}`)).text)).toEqual([])
   })
 
-  it('says what to do about a letter that may not have arrived', async () => {
+  it('says what to do about a message that may not have arrived', async () => {
     const archive = await openArchive()
     const { store, url } = archive
     await archive.mail(NOW)
@@ -206,7 +204,7 @@ describe('an edition in the archive', () => {
     )
   })
 
-  it('says when a letter is tried next: not before the mail server is', async () => {
+  it('says when a message is tried next: not before the mail server is', async () => {
     const { url, store, deps } = await openArchive()
     await enqueueDue(deps, PEOPLE, REPORT)
     const minutes = (after: number) => new Date(NOW.getTime() + after * 60_000).toISOString()
@@ -226,23 +224,23 @@ describe('an edition in the archive', () => {
     const archive = await openArchive()
     const { store, url } = archive
     await archive.mail(NOW)
-    const { message_id: id } = await letterTo(store, 'clara@example.com')
-    const page = await get(url, `${await pathOf(store)}?letter=${bare(id)}`)
+    const { message_id: id } = await messageTo(store, 'clara@example.com')
+    const page = await get(url, `${await pathOf(store)}?message=${bare(id)}`)
     expect(page.headers['content-security-policy']).toContain("frame-src 'self'")
     const [, src = ''] =
       /<iframe src="([^"]+)" height="\d+" sandbox title="The mail, To clara@example.com">/.exec(page.text) ??
       []
     const framed = await get(url, src)
-    const letter = await readLetter(store.db, id)
+    const message = await readMessage(store.db, id)
     const pictures = new Map(
-      letter.files.map(({ cid, content }) => [cid, Buffer.from(content).toString('base64')]),
+      message.files.map(({ cid, content }) => [cid, Buffer.from(content).toString('base64')]),
     )
     const shown = framed.text.replaceAll(/="data:image\/png;base64,([^"]+)"/g, (source, content: string) => {
       const [cid] = [...pictures].find(([, each]) => each === content) ?? []
       return cid === undefined ? source : `="cid:${cid}"`
     })
-    expect(letter.html).toContain('="cid:')
-    expect(shown).toBe(letter.html)
+    expect(message.html).toContain('="cid:')
+    expect(shown).toBe(message.html)
     expect(framed.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy':
@@ -254,13 +252,13 @@ describe('an edition in the archive', () => {
     })
   })
 
-  it('gives each letter as it went over the wire, with what came with it', async () => {
+  it('gives each message as it went over the wire, with what came with it', async () => {
     const archive = await openArchive()
     const { store, url, mailServer } = archive
     await archive.mail(NOW)
-    const { message_id: id } = await letterTo(store, 'ana@example.com')
-    const letters = `${await pathOf(store)}/letter/${encodeURIComponent(bare(id))}`
-    const { response, content } = await save(url, `${letters}.eml`)
+    const { message_id: id } = await messageTo(store, 'ana@example.com')
+    const messages = `${await pathOf(store)}/message/${encodeURIComponent(bare(id))}`
+    const { response, content } = await save(url, `${messages}.eml`)
     const sent = mailServer.received.find(({ to }) => to.includes('ana@example.com'))
     expect(content.equals(sent?.raw ?? Buffer.alloc(0))).toBe(true)
     expect(response.headers.get('content-type')).toBe('message/rfc822')
@@ -268,7 +266,7 @@ describe('an edition in the archive', () => {
       dispositionOf('daily-2026-11-20-ana@example.com.eml'),
     )
 
-    const page = await get(url, `${await pathOf(store)}?letter=${bare(id)}`)
+    const page = await get(url, `${await pathOf(store)}?message=${bare(id)}`)
     const files = linksIn(page.text).filter((href) => href.includes('/file/'))
     const saved = await Promise.all(files.map((href) => save(url, href)))
     expect(saved.map((one) => one.response.headers.get('content-disposition'))).toEqual([
@@ -276,7 +274,7 @@ describe('an edition in the archive', () => {
       dispositionOf('daily-stalled-2026-11-19.xlsx'),
     ])
     const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
-    const { files: kept } = await readLetter(store.db, id)
+    const { files: kept } = await readMessage(store.db, id)
     expect(saved.map((one) => hash(one.content))).toEqual(
       kept.filter(({ cid }) => cid === null).map((file) => hash(file.content)),
     )
@@ -327,30 +325,30 @@ describe('an edition in the archive', () => {
     const path = await pathOf(store)
     const page = await get(url, path)
     expect(wordsOf(page.text)).toContain('Nobody: it was not sent. looked at, not sent.')
-    expect(page.text).toContain(`<iframe src="${path}/mail/edition"`)
-    const { text } = await get(url, `${path}/mail/edition`)
+    expect(page.text).toContain(`<iframe src="${path}/mail/issue"`)
+    const { text } = await get(url, `${path}/mail/issue`)
     expect(text).toContain('src="data:image/png;base64,')
     expect(text).not.toContain('cid:')
   })
 
-  it('says so where a letter is no longer kept, and shows the edition all the same', async () => {
+  it('says so where a message is no longer kept, and shows the issue all the same', async () => {
     const archive = await openArchive()
     const { store, url } = archive
     await archive.mail(NOW)
-    const { message_id: id } = await letterTo(store, 'ana@example.com')
-    await store.db.deleteFrom('letter').where('message_id', '=', id).execute()
+    const { message_id: id } = await messageTo(store, 'ana@example.com')
+    await store.db.deleteFrom('message').where('message_id', '=', id).execute()
     const path = await pathOf(store)
-    const page = await get(url, `${path}?letter=${bare(id)}`)
-    expect(wordsOf(page.text)).toContain('This letter is no longer kept.')
+    const page = await get(url, `${path}?message=${bare(id)}`)
+    expect(wordsOf(page.text)).toContain('This message is no longer kept.')
     expect(page.text).not.toContain('<iframe')
-    expect((await get(url, `${path}/letter/${bare(id)}.eml`)).status).toBe(404)
-    expect((await get(url, `${path}?letter=edition`)).text).toContain('<iframe')
+    expect((await get(url, `${path}/message/${bare(id)}.eml`)).status).toBe(404)
+    expect((await get(url, `${path}?message=issue`)).text).toContain('<iframe')
   })
 
   it('of an older program is shown without what it did not keep', async () => {
     const { url, store } = await openDashboard()
     const { id } = await store.write((trx) =>
-      saveEdition(trx, {
+      saveIssue(trx, {
         ...{
           report: 'daily',
           variant: '',
@@ -366,40 +364,39 @@ describe('an edition in the archive', () => {
       }),
     )
     expect(wordsOf((await get(url, `/archive/${id}`)).text)).toContain('an older leadsheet')
-    expect((await get(url, `/archive/${id}/mail/edition`)).text).toBe('<p>of before</p>')
+    expect((await get(url, `/archive/${id}/mail/issue`)).text).toBe('<p>of before</p>')
     expect(wordsOf((await get(url, `/archive/${id}/figures`)).text)).toContain(
       'How its figures were made is not known.',
     )
     expect((await get(url, `/archive/${id}/csv/figures`)).status).toBe(404)
   })
 
-  it('gives nothing of another edition, nor of what there is not', async () => {
+  it('gives nothing of another issue, nor of what there is not', async () => {
     const archive = await openArchive()
     const { store, url } = archive
     await archive.mail(NOW)
     const path = await pathOf(store)
-    const emea = bare((await letterTo(store, 'ben@example.com')).message_id)
-    const ana = bare((await letterTo(store, 'ana@example.com')).message_id)
+    const emea = bare((await messageTo(store, 'ben@example.com')).message_id)
+    const ana = bare((await messageTo(store, 'ana@example.com')).message_id)
     for (const unknown of [
+      ...['/archive/none', '/archive/none/figures', '/archive/none/mail/issue', '/archive/none/csv/figures'],
       ...[
-        '/archive/none',
-        '/archive/none/figures',
-        '/archive/none/mail/edition',
-        '/archive/none/csv/figures',
-      ],
-      ...[
-        `/archive/none/letter/${ana}.eml`,
+        `/archive/none/message/${ana}.eml`,
         `/archive/%2e%2e%2f%2e%2e%2fetc`,
         `/archive/${'x'.repeat(5_000)}`,
       ],
-      ...[`${path}?letter=${emea}`, `${path}/mail/${emea}`, `${path}/letter/${emea}.eml`],
-      ...[`${path}/letter/${emea}/file/0`, `${path}/letter/${ana}`, `${path}/letter/${ana}.exe`],
-      ...[`${path}/letter/${ana}/file/99`, `${path}/letter/${ana}/file/-1`, `${path}/letter/${ana}/file/0x1`],
-      ...[`${path}/letter/${ana}/file/constructor`, `${path}/csv/none`, `${path}/csv/..%2ffigures`],
+      ...[`${path}?message=${emea}`, `${path}/mail/${emea}`, `${path}/message/${emea}.eml`],
+      ...[`${path}/message/${emea}/file/0`, `${path}/message/${ana}`, `${path}/message/${ana}.exe`],
+      ...[
+        `${path}/message/${ana}/file/99`,
+        `${path}/message/${ana}/file/-1`,
+        `${path}/message/${ana}/file/0x1`,
+      ],
+      ...[`${path}/message/${ana}/file/constructor`, `${path}/csv/none`, `${path}/csv/..%2ffigures`],
     ]) {
       const { status, text } = await get(url, unknown)
       expect([unknown, status]).toEqual([unknown, 404])
-      expect(text).toMatch(/There is no such (edition|letter)/)
+      expect(text).toMatch(/There is no such (issue|message)/)
       expect(linksIn(text)).toContain('/archive')
     }
   })
@@ -408,12 +405,12 @@ describe('an edition in the archive', () => {
     const archive = await openArchive()
     await archive.mail(NOW)
     const path = await pathOf(archive.store)
-    const { message_id: id } = await letterTo(archive.store, 'ana@example.com')
+    const { message_id: id } = await messageTo(archive.store, 'ana@example.com')
     for (const each of ['/archive', path, `${path}/figures`]) {
       const { status, headers } = await ask(`${archive.url}${each}`, { headers: AS_BROWSER })
       expect([status, headers.location]).toEqual([303, expect.stringMatching(/^\/sign-in/)])
     }
-    for (const each of [`${path}/mail/edition`, `${path}/letter/${bare(id)}.eml`, `${path}/csv/figures`]) {
+    for (const each of [`${path}/mail/issue`, `${path}/message/${bare(id)}.eml`, `${path}/csv/figures`]) {
       expect((await ask(`${archive.url}${each}`)).status).toBe(401)
     }
   })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { saveNotices } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveHeldRows } from '../../../src/store/leads/quarantined-record.ts'
-import { addSlot } from '../../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
 import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
 import { hasBrowser, openBrowser } from '../../support/browser.ts'
@@ -39,9 +39,9 @@ async function openNamed(names: readonly string[]): Promise<Store> {
     await saveAgents(trx, agents, seen, { isWhole: true })
     for (const [index, name] of names.entries()) {
       await savePipelineStat(trx, { ...stat(`p${index}`, READ_AT, { new: 1 }), name, status: name }, seen)
-      const slot = new Date(Date.parse(READ_AT) + index * 60_000).toISOString()
-      const slotOf = { schedule: 'sync', slot, state: 'failed', message: name } as const
-      await addSlot(trx, { ...slotOf, noted_at: slot, not_before: null })
+      const dueAt = new Date(Date.parse(READ_AT) + index * 60_000).toISOString()
+      const scheduledRunOf = { schedule: 'sync', due_at: dueAt, state: 'failed', message: name } as const
+      await addScheduledRun(trx, { ...scheduledRunOf, noted_at: dueAt, not_before: null })
     }
     const record = { resource: 'lead', isWhole: true, raw: '{}' } as const
     await saveHeldRows(

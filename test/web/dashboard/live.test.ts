@@ -80,7 +80,7 @@ it('sends all parts at first, and then only those that have changed', async () =
   expect(await listener.untilBeat()).toEqual([
     'retry',
     ...['part-head', 'part-progress', 'part-troubles', 'part-freshness', 'part-schedules'],
-    ...['part-runs', 'part-letters', 'part-records', 'part-installation'],
+    ...['part-runs', 'part-messages', 'part-records', 'part-installation'],
   ])
   const at = clock.now.toISOString()
   await store.write((trx) =>

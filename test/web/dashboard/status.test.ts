@@ -7,17 +7,17 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { saveHeldRows } from '../../../src/store/leads/quarantined-record.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../../src/store/outbox/smtp-circuit.ts'
-import { saveEdition } from '../../../src/store/reports/issue.ts'
+import { saveIssue } from '../../../src/store/reports/issue.ts'
 import type { Lease } from '../../../src/store/schedule/lease.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { addSlot, type Slot } from '../../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun, type ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { addSpan, touchSpan } from '../../../src/store/schedule/uptime.ts'
 import { startScan } from '../../../src/store/sync/scan.ts'
 import { saveVerdict } from '../../../src/store/sync/scan-result.ts'
 import { addCounts, finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import { event, follow, receive } from '../../support/events.ts'
 import { busyDay } from '../../support/figures.ts'
-import { enqueueLetter, LETTER } from '../../support/letter.ts'
+import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { openStatusPage, STATUS_AT } from '../../support/status-page.ts'
 import { lead, save, saveWholeRun } from '../../support/store.ts'
 
@@ -45,16 +45,16 @@ async function allIsWell(store: Store): Promise<void> {
   await store.write(async (trx) =>
     touchSpan(trx, await addSpan(trx, { at: ago(600), after: 'down' }), ago(0)),
   )
-  await slot(store, { schedule: 'sync', slot: ago(0), state: 'done' })
-  await slot(store, { schedule: 'report:daily', slot: '2026-11-20T15:00:00.000Z', state: 'done' })
+  await scheduledRun(store, { schedule: 'sync', due_at: ago(0), state: 'done' })
+  await scheduledRun(store, { schedule: 'report:daily', due_at: '2026-11-20T15:00:00.000Z', state: 'done' })
 }
 
-async function slot(
+async function scheduledRun(
   store: Store,
-  change: Pick<Slot, 'schedule' | 'slot' | 'state'> & Partial<Slot>,
+  change: Pick<ScheduledRun, 'schedule' | 'due_at' | 'state'> & Partial<ScheduledRun>,
 ): Promise<void> {
-  const noted = { noted_at: change.slot, not_before: null, message: null }
-  await store.write((trx) => addSlot(trx, { ...noted, ...change }))
+  const noted = { noted_at: change.due_at, not_before: null, message: null }
+  await store.write((trx) => addScheduledRun(trx, { ...noted, ...change }))
 }
 
 function notice(id: number, change: Partial<Notice> = {}): Notice {
@@ -122,7 +122,12 @@ it('tells what is wrong with its remedy, once, and lets who may act say that the
 it('has no buttons where nothing can be done', async () => {
   const { readHtml, store } = await openStatusPage()
   await store.write((trx) => saveNotices(trx, [notice(1)]))
-  await slot(store, { schedule: 'report:daily', slot: ago(10), state: 'held', message: 'the data are old' })
+  await scheduledRun(store, {
+    schedule: 'report:daily',
+    due_at: ago(10),
+    state: 'held',
+    message: 'the data are old',
+  })
   expect(await readHtml()).not.toContain('<button')
 })
 
@@ -207,7 +212,12 @@ it('unfolds what went wrong in a sync, and counts it in the strip of the day', a
 
 it('tells of a held report why, and lets who may act let it go', async () => {
   const { read, readHtml, store } = await openStatusPage({ canAct: true })
-  await slot(store, { schedule: 'report:daily', slot: ago(10), state: 'held', message: 'the data are old' })
+  await scheduledRun(store, {
+    schedule: 'report:daily',
+    due_at: ago(10),
+    state: 'held',
+    message: 'the data are old',
+  })
   expect(await read()).toContain('12:50 held the data are old Let it go daily')
   expect(await readHtml()).toContain('formaction="/actions/release" name="what" value="report&#x3D;daily"')
 })
@@ -219,8 +229,8 @@ it('tells what was missed and why, and when the daemon did not run', async () =>
     state: 'skipped',
     message: 'missed: nothing ran since 2026-11-18 14:50 UTC',
   } as const
-  await slot(store, { ...skipped, slot: '2026-11-18T15:00:00.000Z' })
-  await slot(store, { ...skipped, slot: '2026-11-19T15:00:00.000Z' })
+  await scheduledRun(store, { ...skipped, due_at: '2026-11-18T15:00:00.000Z' })
+  await scheduledRun(store, { ...skipped, due_at: '2026-11-19T15:00:00.000Z' })
   await store.write(async (trx) => {
     await touchSpan(trx, await addSpan(trx, { at: ago(9000), after: 'down' }), ago(6000))
     await touchSpan(trx, await addSpan(trx, { at: ago(60), after: 'down' }), ago(0))
@@ -232,31 +242,31 @@ it('tells what was missed and why, and when the daemon did not run', async () =>
   expect(text).toContain('Tue 17 Nov, 09:00 to 12:00: it was not started')
 })
 
-it('shows what became of the last editions, and which letters may not have arrived', async () => {
+it('shows what became of the last issues, and which messages may not have arrived', async () => {
   const { read, readHtml, store } = await openStatusPage()
   const figures = busyDay()
-  const edition = await store.write((trx) =>
-    saveEdition(trx, {
+  const issue = await store.write((trx) =>
+    saveIssue(trx, {
       ...{ report: 'daily', period: figures.period, renderedAt: ago(30), figures, variant: '' },
       ...{ programVersion: null, subject: '31 new leads', html: 'h', text: 't' },
     }),
   )
   await store.write(async (trx) => {
-    await enqueueLetter(trx, edition.id, LETTER, ago(30))
+    await enqueueMessage(trx, issue.id, MESSAGE, ago(30))
     const doubt = {
       state: 'in_doubt',
       at: ago(20),
       nextAttemptAt: null,
       response: 'the line was cut',
     } as const
-    await moveDelivery(trx, LETTER.messageId, ['pending'], doubt)
+    await moveDelivery(trx, MESSAGE.messageId, ['pending'], doubt)
   })
   const text = await read()
   expect(text).toMatch(/31 new leads daily · \S+ · made 12:30 sent to 0 of 1, 1 in doubt/)
-  expect(text).toContain(`${LETTER.to}, daily, 12:40: ask them`)
+  expect(text).toContain(`${MESSAGE.to}, daily, 12:40: ask them`)
   expect(text).not.toContain('the line was cut')
   const links = [...(await readHtml()).matchAll(/href="(\/archive\/[^"]*)"/g)].map(([, href]) => href)
-  expect(links).toEqual([`/archive/${edition.id}`, `/archive/${edition.id}`])
+  expect(links).toEqual([`/archive/${issue.id}`, `/archive/${issue.id}`])
 })
 
 it('says that the mail server is away, and when it is tried again', async () => {

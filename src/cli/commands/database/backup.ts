@@ -50,7 +50,7 @@ export function contentLine({ leadsAsOf, rows }: BackupContent): string {
   return [
     rowsOf('lead', 'lead'),
     rowsOf('lead_version', 'version'),
-    rowsOf('report_edition', 'report'),
+    rowsOf('report_issue', 'report'),
     asOf,
   ].join(', ')
 }
@@ -119,8 +119,8 @@ function restoredJson({ content, unknown, before }: Restored) {
   return { before, ...contentJson(content), ...unknownJson(unknown) }
 }
 
-function unknownJson({ letters, schedules }: Unknown) {
-  return { letters_in_doubt: letters, schedules_from_now: schedules }
+function unknownJson({ messages, schedules }: Unknown) {
+  return { messages_in_doubt: messages, schedules_from_now: schedules }
 }
 
 function printRestored(terminal: Terminal, database: string, { content, unknown, before }: Restored): void {
@@ -133,9 +133,9 @@ function noteUnknown(terminal: Terminal, unknown: Unknown): void {
   if (unknown.schedules.length > 0) {
     terminal.note('reports go on with their next due time: those since the backup may have been sent already')
   }
-  if (unknown.letters > 0) {
+  if (unknown.messages > 0) {
     terminal.note(
-      `letters that the backup had not sent are in doubt now, and stay unsent: ${unknown.letters}`,
+      `messages that the backup had not sent are in doubt now, and stay unsent: ${unknown.messages}`,
     )
   }
   terminal.note(`${shellCommand('sync')} brings it up to date`)

@@ -5,7 +5,7 @@ import { openDataIfThere } from '../../../app/installation.ts'
 import { channelsOf, mailedOperators, placeOf } from '../../../app/operators.ts'
 import type { Config } from '../../../config/config.ts'
 import { LeadsheetError } from '../../../errors.ts'
-import { lettersOf } from '../../../jobs/notify-operators.ts'
+import { messagesOf } from '../../../jobs/notify-operators.ts'
 import { sendTest } from '../../../jobs/outbox/send-due.ts'
 import { postMessage } from '../../../jobs/post-notices.ts'
 import { openTransport } from '../../../mail/transport.ts'
@@ -48,27 +48,31 @@ function triedJson({ channel, to, isTaken, said }: Tried) {
 }
 
 async function* tryAll(terminal: Terminal, config: Config): AsyncGenerator<Tried> {
-  const message = testMessage(config, new Date().toISOString())
-  yield* tryMail(terminal, config, message)
+  const alertMessage = testMessage(config, new Date().toISOString())
+  yield* tryMail(terminal, config, alertMessage)
   await using poster = openPoster()
   const { webhook, ping } = channelsOf(config)
   const { signal } = terminal
   if (webhook !== null) {
-    const outcome = await postMessage(poster, webhook, message, signal)
+    const outcome = await postMessage(poster, webhook, alertMessage, signal)
     yield { channel: 'webhook', to: new URL(webhook.url).origin, ...outcome }
   }
   if (ping !== null) {
     // Kept by the switch without resetting it.
-    const url = pingUrl(ping.url, 'log', message.made_at)
+    const url = pingUrl(ping.url, 'log', alertMessage.made_at)
     yield {
       channel: 'ping',
       to: url.origin,
-      ...(await poster.post(url, 'text/plain', message.subject, signal)),
+      ...(await poster.post(url, 'text/plain', alertMessage.subject, signal)),
     }
   }
 }
 
-async function* tryMail(terminal: Terminal, config: Config, message: NoticeMessage): AsyncGenerator<Tried> {
+async function* tryMail(
+  terminal: Terminal,
+  config: Config,
+  alertMessage: NoticeMessage,
+): AsyncGenerator<Tried> {
   const { recipients } = config.operators
   const mail = await mailedOperators(config)
   if (mail === null || config.mail.url === null) {
@@ -79,15 +83,15 @@ async function* tryMail(terminal: Terminal, config: Config, message: NoticeMessa
   await using store = await openDataIfThere(config)
   const log = await terminal.log()
   await using transport = openTransport(config.mail.url.reveal(), { log, dkim: dkimOf(config.mail) })
-  for (const letter of lettersOf(store, mail, message)) {
-    const outcome = await sendTest({ transport }, letter, terminal.signal).then(
+  for (const message of messagesOf(store, mail, alertMessage)) {
+    const outcome = await sendTest({ transport }, message, terminal.signal).then(
       (said) => ({ isTaken: true, said }),
       (thrown: unknown) => {
         if (!(thrown instanceof LeadsheetError)) throw thrown
         return { isTaken: false, said: thrown.message }
       },
     )
-    yield { channel: 'mail', to: letter.to, ...outcome }
+    yield { channel: 'mail', to: message.to, ...outcome }
   }
 }
 

@@ -15,7 +15,7 @@ import { isAboutDashboard } from '../../../config/web-access.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { readVersion } from '../../../leadsheet.ts'
 import type { Log } from '../../../log.ts'
-import { nextSlot } from '../../../schedule/slots.ts'
+import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { isStoreThere } from '../../../store/db/store-exists.ts'
@@ -75,7 +75,7 @@ async function runDaemon(
 
 function tell(log: Log, { dataDir, file, web }: Config, running: RunningDaemon): void {
   for (const { name, timing } of running.schedules) {
-    const next = nextSlot(timing, new Date())?.toISOString() ?? 'never'
+    const next = nextScheduledRun(timing, new Date())?.toISOString() ?? 'never'
     log.info({ schedule: name, when: timing.expression, timeZone: timing.timeZone, next }, 'scheduled')
   }
   const settings = file ?? 'from the environment alone'

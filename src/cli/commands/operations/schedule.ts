@@ -9,16 +9,16 @@ import { periodOf, tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import type { Report } from '../../../jobs/reports/report-definition.ts'
 import { release } from '../../../jobs/schedule/approve-run.ts'
-import type { MissedSlots } from '../../../jobs/schedule/missed-runs.ts'
-import { GAP_MS, readMissedSlots } from '../../../jobs/schedule/missed-runs.ts'
+import type { MissedScheduledRuns } from '../../../jobs/schedule/missed-runs.ts'
+import { GAP_MS, readMissedScheduledRuns } from '../../../jobs/schedule/missed-runs.ts'
 import { tellHours } from '../../../jobs/schedule/schedule.ts'
 import type { ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import { outcomeText, readScheduleStates } from '../../../jobs/schedule/schedule-state.ts'
 import { clockNote } from '../../../schedule/clock-change.ts'
-import { nextDueTime } from '../../../schedule/slots.ts'
+import { nextDueTime } from '../../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../../schedule/timing.ts'
 import { startOfDay } from '../../../schedule/zone.ts'
-import type { Slot } from '../../../store/schedule/scheduled-run.ts'
+import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import type { Gap } from '../../../store/schedule/uptime.ts'
 import { listGaps } from '../../../store/schedule/uptime.ts'
 import { addExamples, day, wholeNumber } from '../../command.ts'
@@ -53,7 +53,7 @@ async function listSchedules(terminal: Terminal): Promise<void> {
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
       { title: 'WHEN', value: ({ timing }) => timing.expression, isWhole: true },
       { title: 'ZONE', value: ({ timing }) => timing.timeZone },
-      { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot), isWhole: true },
+      { title: 'LAST', value: ({ last }) => last && formatInstant(last.due_at), isWhole: true },
       { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
       { title: 'NEXT', value: ({ next, timing }) => next && localTime(next, timing.timeZone), isWhole: true },
       { title: 'IN UTC', value: ({ next }) => next && formatInstant(next.toISOString()), isWhole: true },
@@ -72,7 +72,7 @@ function jsonOf({ name, timing, catchUp, last, next }: ScheduleState<ConfiguredS
     time_zone: timing.timeZone,
     catch_up: catchUp.policy,
     last: last && {
-      ...{ slot: last.slot, state: last.state, message: last.message, attempts: last.attempts },
+      ...{ due_at: last.due_at, state: last.state, message: last.message, attempts: last.attempts },
       ...{ started_at: last.started_at, finished_at: last.finished_at, not_before: last.not_before },
     },
     next: next?.toISOString() ?? null,
@@ -85,9 +85,9 @@ async function releaseReport(terminal: Terminal, name: string): Promise<void> {
   const config = await terminal.config()
   const schedule = findSchedule(config, name)
   await using store = await openData(config)
-  const { slot, message } = await release(store, schedule.name, new Date())
-  if (terminal.json) return terminal.printJson({ schedule: schedule.name, slot, message })
-  terminal.print(`${schedule.name} of ${formatInstant(slot)} is let go: the daemon runs it within a minute`)
+  const { due_at, message } = await release(store, schedule.name, new Date())
+  if (terminal.json) return terminal.printJson({ schedule: schedule.name, due_at, message })
+  terminal.print(`${schedule.name} of ${formatInstant(due_at)} is let go: the daemon runs it within a minute`)
 }
 
 /* `leadsheet schedule explain`: the next due times with what the clock does about them, and what was missed and why. */
@@ -98,7 +98,7 @@ interface Options {
 }
 
 interface ComingTime {
-  readonly slot: Date
+  readonly due_at: Date
   /** The local dates that the report then covers; null of what is no report. */
   readonly covers: string | null
   /** What the clock does about it. */
@@ -108,7 +108,7 @@ interface ComingTime {
 interface Explanation {
   readonly schedule: ConfiguredSchedule
   readonly coming: readonly ComingTime[]
-  readonly troubles: readonly MissedSlots[]
+  readonly troubles: readonly MissedScheduledRuns[]
 }
 
 const DAY_MS = 86_400_000
@@ -146,7 +146,7 @@ async function explain(terminal: Terminal, name: string | undefined, options: Op
     explanations.push({
       schedule,
       coming,
-      troubles: await readMissedSlots(store.db, schedule.name, { daysBack: DAYS_BACK, now }),
+      troubles: await readMissedScheduledRuns(store.db, schedule.name, { daysBack: DAYS_BACK, now }),
     })
   }
   const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
@@ -202,17 +202,17 @@ function comingTimes(
   for (
     let due = nextDueTime(timing, after);
     due !== null && times.length < count;
-    due = nextDueTime(timing, due.slot)
+    due = nextDueTime(timing, due.due_at)
   ) {
-    const covers = report && coveredBy(report, due.slot)
-    times.push({ slot: due.slot, covers, note: clockNote(timing, due, previous) })
-    previous = due.slot
+    const covers = report && coveredBy(report, due.due_at)
+    times.push({ due_at: due.due_at, covers, note: clockNote(timing, due, previous) })
+    previous = due.due_at
   }
   return times
 }
 
-function coveredBy({ kind, timeZone, holidays }: Report, slot: Date): string {
-  const period = periodOf(kind, slot, timeZone, { holidays, lastEnd: null })
+function coveredBy({ kind, timeZone, holidays }: Report, dueAt: Date): string {
+  const period = periodOf(kind, dueAt, timeZone, { holidays, lastEnd: null })
   return kind === 'since_last' ? 'since the last one' : tellDates(period)
 }
 
@@ -231,8 +231,8 @@ async function printExplanation(
   else {
     await terminal.printTable<ComingTime>(
       [
-        { title: 'NEXT', value: ({ slot }) => localTime(slot, timing.timeZone), isWhole: true },
-        { title: 'IN UTC', value: ({ slot }) => formatInstant(slot.toISOString()), isWhole: true },
+        { title: 'NEXT', value: ({ due_at }) => localTime(due_at, timing.timeZone), isWhole: true },
+        { title: 'IN UTC', value: ({ due_at }) => formatInstant(due_at.toISOString()), isWhole: true },
         ...(schedule.report
           ? [{ title: 'COVERS', value: ({ covers }: ComingTime) => covers, isWhole: true }]
           : []),
@@ -246,12 +246,16 @@ async function printExplanation(
   terminal.print('')
   if (troubles.length === 0) return
   terminal.print(`Of the last ${DAYS_BACK} days:`)
-  await terminal.printTable<MissedSlots>(
+  await terminal.printTable<MissedScheduledRuns>(
     [
-      { title: 'DUE', value: ({ first }) => localTime(new Date(first.slot), timing.timeZone), isWhole: true },
+      {
+        title: 'DUE',
+        value: ({ first }) => localTime(new Date(first.due_at), timing.timeZone),
+        isWhole: true,
+      },
       {
         title: 'UP TO',
-        value: ({ last, count }) => (count === 1 ? null : localTime(new Date(last.slot), timing.timeZone)),
+        value: ({ last, count }) => (count === 1 ? null : localTime(new Date(last.due_at), timing.timeZone)),
         isOptional: true,
       },
       { title: 'TIMES', value: ({ count }) => count },
@@ -263,9 +267,9 @@ async function printExplanation(
   terminal.print('')
 }
 
-function stateText(slot: Slot): string {
-  if (slot.state !== 'done' || slot.started_at === null) return outcomeText(slot)
-  const minutes = Math.round((Date.parse(slot.started_at) - Date.parse(slot.slot)) / 60_000)
+function stateText(scheduledRun: ScheduledRun): string {
+  if (scheduledRun.state !== 'done' || scheduledRun.started_at === null) return outcomeText(scheduledRun)
+  const minutes = Math.round((Date.parse(scheduledRun.started_at) - Date.parse(scheduledRun.due_at)) / 60_000)
   return `done, ${minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`} late`
 }
 
@@ -275,14 +279,14 @@ function jsonOfOfScheduleExplain({ schedule: { name, timing, catchUp }, coming, 
     when: timing.expression,
     time_zone: timing.timeZone,
     catch_up: catchUp.policy,
-    next: coming.map(({ slot, covers, note }) => ({
-      slot: slot.toISOString(),
-      local: localTime(slot, timing.timeZone),
+    next: coming.map(({ due_at, covers, note }) => ({
+      due_at: due_at.toISOString(),
+      local: localTime(due_at, timing.timeZone),
       covers,
       note,
     })),
     missed: troubles.map(({ first, last, count }) => ({
-      ...{ from: first.slot, to: last.slot, slots: count, state: first.state },
+      ...{ from: first.due_at, to: last.due_at, scheduledRuns: count, state: first.state },
       ...{ started_at: first.started_at, message: first.message },
     })),
   }
@@ -297,7 +301,7 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
   if (outcome !== 'held' && outcome !== 'waits') return []
   const how = outcome === 'held' ? ' is held' : ''
   const release = `${shellCommand(`schedule release ${report.name}`)} lets it go.`
-  return [`${name} of ${formatInstant(last.slot)}${how}: ${last.message}. ${release}`]
+  return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${release}`]
 }
 
 /** What is made up for of what was missed, and for how long. */

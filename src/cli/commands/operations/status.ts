@@ -7,7 +7,7 @@ import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
 import { requireSettings } from '../../../config/requirements.ts'
 import { tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
-import { editionState } from '../../../jobs/archive/archive-index.ts'
+import { issueState } from '../../../jobs/archive/archive-index.ts'
 import type { HealthCheck } from '../../../jobs/health/installation.ts'
 import { factsOf } from '../../../jobs/notice-reasons.ts'
 import { outcomeText, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
@@ -17,21 +17,21 @@ import { readStatus } from '../../../jobs/status.ts'
 import type { QueueCounts } from '../../../queue/look.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
-import type { ListedEdition } from '../../../store/reports/issue-list.ts'
+import type { ListedIssue } from '../../../store/reports/issue-list.ts'
 import type { RunSummary } from '../../../store/sync/sync-run.ts'
 import { checkStore } from '../../checks/store-check.ts'
 import { VERDICT_COLORS } from '../../checks/verdict.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
-import { editionJson } from '../reports/editions.ts'
+import { issueJson } from '../reports/issues.ts'
 import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
 import { noticeJson } from './notices.ts'
 import { heldText } from './schedule.ts'
 
 /** As of doctor: a cron or a script that asks is told too. */
 const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
-const ROWS = { runs: 5, slots: 5, editions: 5, events: 5, notices: 100 }
+const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, notices: 100 }
 
 type Status = StatusOf<ConfiguredSchedule>
 
@@ -80,10 +80,10 @@ function statusJson(database: string, { health, ...status }: Status) {
     notices: status.notices.map(noticeJson),
     runs: status.runs.map(runJson),
     schedules: status.schedules.map(scheduleJson),
-    slots: status.slots,
+    scheduledRuns: status.scheduledRuns,
     deliveries: status.deliveries,
     servers_away: status.serversAway.map(outageJson),
-    editions: status.editions.map(editionJson),
+    issues: status.issues.map(issueJson),
     events: status.events && eventsJson(status.events),
     workers:
       status.workers?.map(({ host, pid, since, lastBeat, inHand }) => ({
@@ -120,7 +120,7 @@ function scheduleJson({ name, timing, last, next }: ScheduleState<ConfiguredSche
     schedule: name,
     when: timing.expression,
     time_zone: timing.timeZone,
-    last: last && { slot: last.slot, state: last.state, message: last.message },
+    last: last && { due_at: last.due_at, state: last.state, message: last.message },
     next: next?.toISOString() ?? null,
   }
 }
@@ -154,7 +154,7 @@ function jobsText(jobs: readonly QueueCounts[]): string {
 }
 
 async function printStatus(terminal: Terminal, database: string, status: Status): Promise<void> {
-  const letters = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
+  const messages = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
   const failure = status.lastFailure
   const { verdict, sentence } = status.health
   terminal.print(terminal.style(VERDICT_COLORS[verdict], sentence), '')
@@ -167,7 +167,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
     'Held rows': status.heldRows > 0 ? status.heldRows : null,
     'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
     Events: status.health.checks.find(({ what }) => what === 'events')?.found,
-    Letters: letters.join(', ') || 'none',
+    Messages: messages.join(', ') || 'none',
     'Mail server': status.serversAway.map(outageText).join('; ') || null,
     Jobs: status.jobs && jobsText(status.jobs),
   })
@@ -201,35 +201,35 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
       status.runs,
     )
   }
-  if (status.slots.length > 0) {
+  if (status.scheduledRuns.length > 0) {
     terminal.print('')
     await terminal.printTable(
       [
-        { title: 'DUE', value: (slot) => formatInstant(slot.slot) },
-        { title: 'SCHEDULE', value: (slot) => slot.schedule },
-        { title: 'STATE', value: (slot) => slot.state },
-        { title: 'MESSAGE', value: (slot) => slot.message },
+        { title: 'DUE', value: (scheduledRun) => formatInstant(scheduledRun.due_at) },
+        { title: 'SCHEDULE', value: (scheduledRun) => scheduledRun.schedule },
+        { title: 'STATE', value: (scheduledRun) => scheduledRun.state },
+        { title: 'MESSAGE', value: (scheduledRun) => scheduledRun.message },
       ],
-      status.slots,
+      status.scheduledRuns,
     )
   }
-  if (status.editions.length > 0) {
+  if (status.issues.length > 0) {
     terminal.print('')
-    await terminal.printTable<ListedEdition>(
+    await terminal.printTable<ListedIssue>(
       [
         { title: 'REPORT', value: ({ report }) => report, isWhole: true },
         { title: 'PERIOD', value: ({ period }) => tellDates(period), isWhole: true },
-        { title: 'MAILS', value: editionState, isWhole: true },
+        { title: 'MAILS', value: issueState, isWhole: true },
         { title: 'SUBJECT', value: ({ subject }) => subject },
       ],
-      status.editions,
+      status.issues,
     )
   }
   terminal.print('')
   await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
     [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
-      { title: 'LAST', value: ({ last }) => last && formatInstant(last.slot) },
+      { title: 'LAST', value: ({ last }) => last && formatInstant(last.due_at) },
       { title: 'OUTCOME', value: ({ last }) => last && outcomeText(last) },
       { title: 'NEXT', value: ({ next }) => next && formatInstant(next.toISOString()) },
       { title: 'WHEN', value: ({ timing }) => timing.expression },

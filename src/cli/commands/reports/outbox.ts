@@ -6,7 +6,7 @@ import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Store } from '../../../store/db/store.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import { findDeliveries, type ListedDelivery, listRefusing } from '../../../store/outbox/delivery-list.ts'
-import { type Finding, settleLetter } from '../../../store/outbox/message-requeue.ts'
+import { type Finding, settleMessage } from '../../../store/outbox/message-requeue.ts'
 import { listMailOutages, type MailOutage, nextTry } from '../../../store/outbox/smtp-circuit.ts'
 import { addExamples, instant, wholeNumber } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
@@ -30,7 +30,7 @@ const STATES = {
 } as const satisfies Record<string, readonly DeliveryRowState[]>
 
 const LIMIT_DEFAULT = 50
-/** So many editions in a row are worth a word. */
+/** So many issues in a row are worth a word. */
 const REFUSED_IN_ROW = 3
 
 export function defineDeliveries(command: Command, terminal: Terminal): void {
@@ -60,8 +60,8 @@ async function listDeliveries(terminal: Terminal, options: Options): Promise<voi
     return terminal.printJson({
       deliveries: deliveries.map((one) => deliveryJson(one, outages)),
       servers_away: outages.map(outageJson),
-      refusing: refusing.map(({ recipient: to, report: of, editions, since: from, response }) => ({
-        ...{ recipient: to, report: of, editions_in_a_row: editions, since: from, response },
+      refusing: refusing.map(({ recipient: to, report: of, issues, since: from, response }) => ({
+        ...{ recipient: to, report: of, issues_in_a_row: issues, since: from, response },
       })),
     })
   }
@@ -93,8 +93,8 @@ function printDeliveries(
 /** What explains more than one of them, below. */
 async function tellTroubles(terminal: Terminal, store: Store, outages: readonly MailOutage[]): Promise<void> {
   for (const outage of outages) terminal.note(outageText(outage))
-  for (const { recipient, report, editions, response } of await listRefusing(store.db, REFUSED_IN_ROW)) {
-    terminal.note(`${recipient} refused the last ${editions} editions of ${report}: ${response}`)
+  for (const { recipient, report, issues, response } of await listRefusing(store.db, REFUSED_IN_ROW)) {
+    terminal.note(`${recipient} refused the last ${issues} issues of ${report}: ${response}`)
   }
 }
 
@@ -182,21 +182,21 @@ async function settle(
   const finding: Finding = arrived ? 'arrived' : 'lost'
   await using store = await openDataIfThere(await terminal.config())
   const question = { report, since: null, recipient: address, states: STATES.in_doubt }
-  const letters = await findDeliveries(store.db, question, Number.MAX_SAFE_INTEGER)
-  if (letters.length === 0) {
-    throw new LeadsheetError('report_not_kept', `No letter of ${report} to ${address} is in doubt`, {
+  const messages = await findDeliveries(store.db, question, Number.MAX_SAFE_INTEGER)
+  if (messages.length === 0) {
+    throw new LeadsheetError('report_not_kept', `No message of ${report} to ${address} is in doubt`, {
       hint: `${shellCommand('deliveries --state in_doubt')} lists those that are.`,
     })
   }
   const at = new Date().toISOString()
   await store.write(async (trx) => {
-    for (const { messageId } of letters) await settleLetter(trx, messageId, finding, at)
+    for (const { messageId } of messages) await settleMessage(trx, messageId, finding, at)
   })
   if (terminal.json) {
-    const settled = letters.map(({ messageId, period }) => ({ message_id: messageId, period }))
+    const settled = messages.map(({ messageId, period }) => ({ message_id: messageId, period }))
     return terminal.printJson({ report, recipient: address, finding, settled })
   }
-  for (const { period } of letters) {
+  for (const { period } of messages) {
     terminal.print(`${report}, ${period && tellDates(period)}, to ${address}: ${arrived ? 'sent' : 'failed'}`)
   }
 }

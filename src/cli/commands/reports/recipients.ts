@@ -35,7 +35,7 @@ interface Line {
   readonly refusing: RefusingRecipient | null
 }
 
-/** So many editions in a row. */
+/** So many issues in a row. */
 const REFUSED_IN_ROW = 3
 
 export function defineRecipients(command: Command, terminal: Terminal): void {
@@ -119,7 +119,7 @@ function sourceOf({ reports, sources }: Config, report: ReportConfig): string {
 
 function stateOf({ subscription, refusing }: Line): string {
   const state = subscription === null ? 'active' : subscriptionText(subscription)
-  return refusing === null ? state : `${state}, failing: ${refusing.editions} refused in a row`
+  return refusing === null ? state : `${state}, failing: ${refusing.issues} refused in a row`
 }
 
 function jsonOf({ recipient, subscription, refusing, ...line }: Line) {
@@ -133,7 +133,7 @@ function jsonOf({ recipient, subscription, refusing, ...line }: Line) {
     changed_at: subscription?.changedAt ?? null,
     changed_by: subscription?.changedBy ?? null,
     reason: subscription?.reason ?? null,
-    refused_in_a_row: refusing?.editions ?? 0,
+    refused_in_a_row: refusing?.issues ?? 0,
   }
 }
 
@@ -282,7 +282,7 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
 }
 
 /**
- * Under the lease of the daemon, which signs letters with the key that it began with.
+ * Under the lease of the daemon, which signs messages with the key that it began with.
  * @throws LeadsheetError job_busy while the daemon runs
  */
 async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> {
@@ -300,7 +300,7 @@ async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> 
       throw new LeadsheetError(
         'job_busy',
         `A daemon is already running: process ${worker.pid} on ${worker.host}`,
-        { hint: 'Stop all workers first; they sign letters with the key that they began with.' },
+        { hint: 'Stop all workers first; they sign messages with the key that they began with.' },
       )
     }
     await replaceLinkKey(store, now())

@@ -1,4 +1,4 @@
-/** `leadsheet report NAME --diff` and `--as-sent`: of an edition that is kept, not of one made anew. */
+/** `leadsheet report NAME --diff` and `--as-sent`: of an issue that is kept, not of one made anew. */
 import { resolve } from 'node:path'
 import { dkimOf } from '../../../app/configured-mail.ts'
 import { findReader, findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
@@ -8,15 +8,15 @@ import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { FigureDifference } from '../../../jobs/reports/figure-difference.ts'
 import { findPeriod } from '../../../jobs/reports/make-issue.ts'
 import { reportAs } from '../../../jobs/reports/preferences.ts'
-import { compareEdition, type EditionComparison } from '../../../jobs/reports/recompute-issue.ts'
+import { compareIssue, type IssueComparison } from '../../../jobs/reports/recompute-issue.ts'
 import { variantOf } from '../../../jobs/reports/report-definition.ts'
 import { readVersion } from '../../../leadsheet.ts'
 import type { DkimKey } from '../../../mail/dkim.ts'
 import type { Period } from '../../../model.ts'
 import type { Store } from '../../../store/db/store.ts'
-import { type KeptLetter, listKeptLetters } from '../../../store/outbox/kept-messages.ts'
-import { readLetter } from '../../../store/outbox/message.ts'
-import { type Edition, type EditionKey, findEdition } from '../../../store/reports/issue.ts'
+import { type KeptMessage, listKeptMessages } from '../../../store/outbox/kept-messages.ts'
+import { readMessage } from '../../../store/outbox/message.ts'
+import { findIssue, type Issue, type IssueKey } from '../../../store/reports/issue.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { previewKind, writePreview } from './report-output.ts'
@@ -47,7 +47,7 @@ export async function runKept(terminal: Terminal, name: string, options: KeptOpt
   await using store = await openDataIfThere(config)
   const { for: recipient = null, preview = null } = options
   const report = await reportAs(store, usual, recipient)
-  // Who is no recipient any more may still have a letter.
+  // Who is no recipient any more may still have a message.
   const reader = options.asSent
     ? (recipients.find(({ address }) => address === recipient) ?? report)
     : findReader(report, recipients, recipient)
@@ -74,7 +74,7 @@ function refuseTogether({ asSent, diff, asKnown, preview, send, testTo, locale, 
   }
   if (asSent || diff) return
   throw new LeadsheetError('usage_invalid', '--as-known is given without --diff', {
-    hint: 'It says with what the edition is compared: `--diff --as-known`.',
+    hint: 'It says with what the issue is compared: `--diff --as-known`.',
   })
 }
 
@@ -86,16 +86,16 @@ function refuseTogether({ asSent, diff, asKnown, preview, send, testTo, locale, 
 async function compareKept(
   terminal: Terminal,
   store: Store,
-  key: EditionKey,
+  key: IssueKey,
   isAsKnown: boolean,
 ): Promise<void> {
-  const edition = await findEdition(store.db, key)
-  if (edition === undefined || edition.programVersion === null) throw notKept(key.report, key.period)
-  const comparison = await compareEdition(store, edition, isAsKnown)
+  const issue = await findIssue(store.db, key)
+  if (issue === undefined || issue.programVersion === null) throw notKept(key.report, key.period)
+  const comparison = await compareIssue(store, issue, isAsKnown)
   const { differences, leadsKnownLater } = comparison
   if (differences.length > 0) terminal.end('partly')
   if (terminal.json) {
-    const { subject, renderedAt, programVersion } = edition
+    const { subject, renderedAt, programVersion } = issue
     terminal.printJson({
       ...{
         report: key.report,
@@ -110,10 +110,10 @@ async function compareKept(
   }
   await terminal.printFields({
     Report: `${key.report}, ${tellDates(key.period)} (${key.period.timeZone})`,
-    Subject: edition.subject,
-    Made: `${formatInstant(edition.renderedAt)} by leadsheet ${edition.programVersion}`,
+    Subject: issue.subject,
+    Made: `${formatInstant(issue.renderedAt)} by leadsheet ${issue.programVersion}`,
   })
-  terminal.print('', verdictOf(comparison, edition))
+  terminal.print('', verdictOf(comparison, issue))
   if (differences.length === 0) return
   terminal.print('')
   await terminal.printTable<FigureDifference>(
@@ -128,7 +128,7 @@ async function compareKept(
 }
 
 /** What is the same or why it may not be. */
-function verdictOf({ differences, leadsKnownLater }: EditionComparison, { programVersion }: Edition): string {
+function verdictOf({ differences, leadsKnownLater }: IssueComparison, { programVersion }: Issue): string {
   if (differences.length === 0) return 'Every figure is as it was kept.'
   const reasons = [
     ...(leadsKnownLater > 0
@@ -150,7 +150,7 @@ function differenceOf({ kept, now }: FigureDifference): number | null {
   return now - kept
 }
 
-interface SentRequest extends Pick<EditionKey, 'report' | 'period'> {
+interface SentRequest extends Pick<IssueKey, 'report' | 'period'> {
   /** Null for the first of them. */
   readonly recipient: string | null
   /** A file to write it to. */
@@ -159,7 +159,7 @@ interface SentRequest extends Pick<EditionKey, 'report' | 'period'> {
 }
 
 /**
- * Who has a letter; or one letter to the byte as it went out, or is to, where a recipient or a file is given.
+ * Who has a message; or one message to the byte as it went out, or is to, where a recipient or a file is given.
  * @throws LeadsheetError report_not_kept
  */
 async function showAsSent(
@@ -167,22 +167,22 @@ async function showAsSent(
   store: Store,
   { report, period, recipient, preview, dkim }: SentRequest,
 ): Promise<void> {
-  const letters = await listKeptLetters(store.db, report, period)
+  const messages = await listKeptMessages(store.db, report, period)
   const head = { report, period: periodJson(period) }
   if (recipient === null && preview === null) {
-    if (letters.length === 0) throw notKept(report, period)
-    if (terminal.json) return terminal.printJson({ ...head, letters: letters.map(letterJson) })
-    return await printLetters(terminal, letters)
+    if (messages.length === 0) throw notKept(report, period)
+    if (terminal.json) return terminal.printJson({ ...head, messages: messages.map(messageJson) })
+    return await printMessages(terminal, messages)
   }
-  const kept = letters.find((letter) => recipient === null || letter.recipient === recipient)
+  const kept = messages.find((message) => recipient === null || message.recipient === recipient)
   if (kept === undefined) throw notKept(report, period, recipient)
-  const letter = await readLetter(store.db, kept.messageId)
-  if (preview !== null) await writePreview(preview, previewKind(preview), letter, dkim)
-  const { subject } = letter
+  const message = await readMessage(store.db, kept.messageId)
+  if (preview !== null) await writePreview(preview, previewKind(preview), message, dkim)
+  const { subject } = message
   const file = preview === null ? null : resolve(preview)
-  const files = letter.files.filter(({ cid }) => cid === null).map(({ name }) => name)
+  const files = message.files.filter(({ cid }) => cid === null).map(({ name }) => name)
   if (terminal.json)
-    return terminal.printJson({ ...head, ...letterJson(kept), subject, files, preview: file })
+    return terminal.printJson({ ...head, ...messageJson(kept), subject, files, preview: file })
   await terminal.printFields({
     Report: `${report}, ${tellDates(period)} (${period.timeZone})`,
     To: kept.recipient,
@@ -194,19 +194,19 @@ async function showAsSent(
   })
 }
 
-function printLetters(terminal: Terminal, letters: readonly KeptLetter[]): Promise<void> {
-  return terminal.printTable<KeptLetter>(
+function printMessages(terminal: Terminal, messages: readonly KeptMessage[]): Promise<void> {
+  return terminal.printTable<KeptMessage>(
     [
       { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
       { title: 'STATE', value: ({ state }) => state, isWhole: true },
       { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt), isWhole: true },
       { title: 'ANSWER', value: ({ response }) => response },
     ],
-    letters,
+    messages,
   )
 }
 
-function letterJson({ recipient, messageId, state, stateAt, response }: KeptLetter) {
+function messageJson({ recipient, messageId, state, stateAt, response }: KeptMessage) {
   return { recipient, message_id: messageId, state, state_at: stateAt, response }
 }
 
@@ -215,8 +215,8 @@ function periodJson({ from, to, timeZone }: Period) {
 }
 
 function notKept(report: string, period: Period, recipient: string | null = null): LeadsheetError {
-  const what = recipient === null ? `edition of ${report}` : `letter of ${report} to ${recipient}`
+  const what = recipient === null ? `issue of ${report}` : `message of ${report} to ${recipient}`
   return new LeadsheetError('report_not_kept', `No ${what} for ${tellDates(period)} is kept`, {
-    hint: `${shellCommand('editions')} lists those that are; --at says of which time, --for of whose leads.`,
+    hint: `${shellCommand('issues')} lists those that are; --at says of which time, --for of whose leads.`,
   })
 }

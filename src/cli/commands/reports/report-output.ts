@@ -10,7 +10,7 @@ import type { LeftOut } from '../../../jobs/reports/preferences.ts'
 import type { Report } from '../../../jobs/reports/report-definition.ts'
 import type { DkimKey } from '../../../mail/dkim.ts'
 import { buildMessage } from '../../../mail/message.ts'
-import type { Letter } from '../../../model.ts'
+import type { Message } from '../../../model.ts'
 import { withPictures } from '../../../report/archive/pages.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { wordOf } from './outbox.ts'
@@ -39,11 +39,15 @@ export function previewKind(file: string): PreviewKind {
 export async function writePreview(
   file: string,
   kind: PreviewKind,
-  letter: Letter,
+  message: Message,
   dkim: DkimKey | null,
 ): Promise<void> {
   const content =
-    kind === '.eml' ? await buildMessage(letter, dkim) : kind === '.html' ? withPictures(letter) : letter.text
+    kind === '.eml'
+      ? await buildMessage(message, dkim)
+      : kind === '.html'
+        ? withPictures(message)
+        : message.text
   await writeFile(file, content).catch((cause: unknown) => {
     throw new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${faultText(cause)}`, {
       hint: 'Choose a file in a folder that is there and writable.',
@@ -57,8 +61,8 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   const preview = output.preview === null ? null : resolve(output.preview)
   noteFailed(terminal, mailings)
   if (terminal.json) return terminal.printJson(jsonOf(report, { mailings, deliveries, preview, leftOut }))
-  for (const { edition, page, notSent } of mailings) {
-    const { period, variant, subject } = edition
+  for (const { issue, page, notSent } of mailings) {
+    const { period, variant, subject } = issue
     await terminal.printFields({
       Report: `${report.name}, ${tellDates(period)} (${period.timeZone})`,
       Leads: variantText(variant),
@@ -98,7 +102,7 @@ function noteFailed(terminal: Terminal, mailings: readonly Mailing[]): void {
 function jsonOf(report: Report, { mailings, preview, deliveries, leftOut }: Output) {
   return {
     report: report.name,
-    editions: mailings.map(({ edition: { period, variant, subject }, page, notSent, failed }) => ({
+    issues: mailings.map(({ issue: { period, variant, subject }, page, notSent, failed }) => ({
       period,
       leads: variantText(variant),
       subject,

@@ -1,4 +1,4 @@
-/** `leadsheet report`: makes the edition of a period; looks at it by default, sends it only when told to. */
+/** `leadsheet report`: makes the issue of a period; looks at it by default, sends it only when told to. */
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { deliveryPolicyOf, dkimOf, openMail } from '../../../app/configured-mail.ts'
@@ -14,12 +14,12 @@ import { type ReadyMail, requireMail } from '../../../config/requirements.ts'
 import { localeFault } from '../../../config/rules.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { writeArchiveIndex } from '../../../jobs/archive/archive-index.ts'
-import { letterFor } from '../../../jobs/outbox/message.ts'
-import { deliverEditions, sendTest } from '../../../jobs/outbox/send-due.ts'
+import { messageFor } from '../../../jobs/outbox/message.ts'
+import { deliverIssues, sendTest } from '../../../jobs/outbox/send-due.ts'
 import { pauseRefused } from '../../../jobs/recipients/suppress-after-bounces.ts'
 import { enqueueReportNow, type MailingDeps } from '../../../jobs/reports/enqueue-report.ts'
 import { requireGoodData } from '../../../jobs/reports/freshness-gate.ts'
-import { contentsOfNow, findPeriod, makeEdition } from '../../../jobs/reports/make-issue.ts'
+import { contentsOfNow, findPeriod, makeIssue } from '../../../jobs/reports/make-issue.ts'
 import { reportAs } from '../../../jobs/reports/preferences.ts'
 import { tryReport } from '../../../jobs/reports/preview.ts'
 import { contentsOf } from '../../../jobs/reports/report-content.ts'
@@ -57,12 +57,9 @@ export function defineReport(command: Command, terminal: Terminal): void {
     .option('--send', 'send it to its recipients; who has had it gets it no second time')
     .option('--force', 'with --send: also where the settings hold it, since its data are old or odd')
     .option('--test-to <address>', 'send a test to this address alone: no recipient gets it, none has had it')
-    .option('--diff', 'compare the figures of the edition that is kept with those of now')
+    .option('--diff', 'compare the figures of the issue that is kept with those of now')
     .option('--as-known', 'with --diff: with those by what was known when it was made')
-    .option(
-      '--as-sent',
-      'who has a letter of the edition; with --for or --preview one of them as it went out',
-    )
+    .option('--as-sent', 'who has a message of the issue; with --for or --preview one of them as it went out')
     .option('--watch', 'show it in the browser, and again whenever one of its files changes')
     .option(
       '--port <number>',
@@ -118,7 +115,7 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
 
   const report = await reportAs(store, usual, options.for ?? null)
   const period = await findPeriod(store, report, at, reader)
-  const { edition, page } = await makeEdition(deps, report, period, [reader], terminal.signal)
+  const { issue, page } = await makeIssue(deps, report, period, [reader], terminal.signal)
   await writeArchiveIndex(deps.archive, store.db)
   const { preview = null } = options
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
@@ -127,27 +124,27 @@ async function runReport(terminal: Terminal, name: string, options: Options): Pr
   // What stands in the archive was sent; who tries the report wants what it would say now.
   const isTried = kind !== null || mail !== null
   const contents = isTried
-    ? contentsOfNow({ ...deps, sender }, report, edition, [reader], terminal.signal)
-    : contentsOf({ ...deps, sender }, report, edition)
+    ? contentsOfNow({ ...deps, sender }, report, issue, [reader], terminal.signal)
+    : contentsOf({ ...deps, sender }, report, issue)
   const content = await (await contents)(reader, to)
-  if (isTried && edition.isMailed) {
+  if (isTried && issue.isMailed) {
     const sent = shellCommand(`report ${report.name} --as-sent --preview sent.html`)
     terminal.note(
-      `This one is made from the data of now. The one that was sent on ${edition.renderedAt.slice(0, 10)} stays as it is: ${sent}`,
+      `This one is made from the data of now. The one that was sent on ${issue.renderedAt.slice(0, 10)} stays as it is: ${sent}`,
     )
   }
   const revision = options.testTo === undefined ? 0 : deps.now().getTime()
-  const letter = letterFor(store, edition, addressee(to, recipients), content, sender, revision)
-  if (kind !== null && preview !== null) await writePreview(preview, kind, letter, dkimOf(config.mail))
+  const message = messageFor(store, issue, addressee(to, recipients), content, sender, revision)
+  if (kind !== null && preview !== null) await writePreview(preview, kind, message, dkimOf(config.mail))
 
-  const { notSent } = edition
-  const { failed } = edition.figures
-  const mailings = [{ edition: { ...edition, subject: content.subject }, page, notSent, letters: 0, failed }]
+  const { notSent } = issue
+  const { failed } = issue.figures
+  const mailings = [{ issue: { ...issue, subject: content.subject }, page, notSent, messages: 0, failed }]
   if (mail === null)
     return await printMailings(terminal, report, { mailings, preview, deliveries: null, leftOut: [] })
   await using transport = openMail(mail, await terminal.log())
-  const response = await sendTest({ transport }, letter, terminal.signal)
-  const test = { recipient: letter.to, state: 'sent' as const, response, isNew: true }
+  const response = await sendTest({ transport }, message, terminal.signal)
+  const test = { recipient: message.to, state: 'sent' as const, response, isNew: true }
   await printMailings(terminal, report, { mailings, preview, deliveries: [test], leftOut: [] })
 }
 
@@ -168,17 +165,17 @@ async function sendReport(
   )
   const log = await terminal.log()
   await using transport = openMail(mail, log)
-  const editions = mailings.map(({ edition }) => edition)
-  const deliveries = await deliverEditions(
+  const issues = mailings.map(({ issue }) => issue)
+  const deliveries = await deliverIssues(
     { ...deps, transport, log, policy: deliveryPolicyOf(mail, deps.store, transport) },
-    editions,
+    issues,
     terminal.signal,
   )
   await pauseRefused({ ...deps, log, pauseAfter: mail.pauseAfter })
   if (archiveFault === null) await writeArchiveIndex(deps.archive, deps.store.db)
   await printMailings(terminal, report, { mailings, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)
-  // Only now: the letters are out, and no daemon would send them later.
+  // Only now: the messages are out, and no daemon would send them later.
   if (archiveFault !== null) throw archiveFault
   if (deliveries.some((one) => one.state !== 'sent' && one.state !== 'withdrawn')) {
     terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
@@ -208,7 +205,7 @@ function instantIn({ at }: Options): Date {
   })
 }
 
-/** Nobody has a letter that is only looked at. */
+/** Nobody has a message that is only looked at. */
 function addressee(address: string | null, recipients: readonly Recipient[]) {
   return recipients.find((one) => one.address === address) ?? { address: address ?? '', name: null }
 }

@@ -7,7 +7,7 @@ import { requireMail } from '../../../config/requirements.ts'
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { writeArchiveIndex } from '../../../jobs/archive/archive-index.ts'
-import { type DeliverySummary, deliverEditions } from '../../../jobs/outbox/send-due.ts'
+import { type DeliverySummary, deliverIssues } from '../../../jobs/outbox/send-due.ts'
 import {
   enqueueResend,
   planResend,
@@ -60,15 +60,15 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   const plan = await planResend(deps, report, recipients, choice, by)
   const count = plan.again.length + plan.anew.length
   if (count === 0) return showPlan(terminal, plan, 'nothing')
-  const mayHaveIt = plan.anew.length + plan.again.filter(({ letter }) => letter.state === 'in_doubt').length
+  const mayHaveIt = plan.anew.length + plan.again.filter(({ message }) => message.state === 'in_doubt').length
   if (mayHaveIt > 1 && !options.yes) return showPlan(terminal, plan, 'asks')
 
   const queued = await enqueueResend(deps, report, plan, options.reason ?? null)
-  const editions = new Set([...plan.again, ...plan.anew].map(({ edition }) => edition))
+  const issues = new Set([...plan.again, ...plan.anew].map(({ issue }) => issue))
   const log = await terminal.log()
   await using transport = await openMail(mail, log)
   const delivering = { ...deps, transport, log, policy: deliveryPolicyOf(mail, store, transport) }
-  const deliveries = await deliverEditions(delivering, [...editions], terminal.signal, queued)
+  const deliveries = await deliverIssues(delivering, [...issues], terminal.signal, queued)
   await writeArchiveIndex(deps.archive, store.db)
   await showSent(terminal, plan, deliveries)
 }
@@ -155,9 +155,9 @@ interface Row {
 function rowsOf({ again, anew, leftOut }: ResendPlan): Row[] {
   const row =
     (what: string) =>
-    ({ edition, letter }: ResendPlan['again'][number]) => ({
-      ...{ recipient: letter.recipient, state: wordOf(letter.state), what },
-      period: tellDates(edition.period),
+    ({ issue, message }: ResendPlan['again'][number]) => ({
+      ...{ recipient: message.recipient, state: wordOf(message.state), what },
+      period: tellDates(issue.period),
     })
   return [
     ...again.map(row('the same mail')),
@@ -172,10 +172,10 @@ function rowsOf({ again, anew, leftOut }: ResendPlan): Row[] {
 }
 
 function planJson({ again, anew, leftOut }: ResendPlan) {
-  const of = ({ edition, letter }: ResendPlan['again'][number]) => ({
-    recipient: letter.recipient,
-    state: letter.state,
-    period: { from: edition.period.from, to: edition.period.to, time_zone: edition.period.timeZone },
+  const of = ({ issue, message }: ResendPlan['again'][number]) => ({
+    recipient: message.recipient,
+    state: message.state,
+    period: { from: issue.period.from, to: issue.period.to, time_zone: issue.period.timeZone },
   })
   return { same_mail: again.map(of), new_mail: anew.map(of), left_out: leftOut }
 }

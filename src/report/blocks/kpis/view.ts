@@ -16,13 +16,13 @@ import type { Voice } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { formatMoneys } from '../list-rows.ts'
 
-/** Letters of a value that still have room in large print. */
+/** Messages of a value that still have room in large print. */
 const LARGE_LENGTH = 7
 
 export interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
-  /** Of the text part: letters of the longest label and value, and those before a note. */
+  /** Of the text part: messages of the longest label and value, and those before a note. */
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
 

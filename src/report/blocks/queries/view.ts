@@ -49,7 +49,7 @@ const FONT_PX = 14
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
 const CELL_LENGTH = 60
-/** Letters from which and up to which a column's width follows its content; text can be wrapped on a phone. */
+/** Messages from which and up to which a column's width follows its content; text can be wrapped on a phone. */
 const WIDTH_LEAST = 6
 const WIDTH_MOST = 12
 const FIRST_WIDTH_MOST = 18

@@ -17,9 +17,9 @@ export const OPERATION = [
     expires_at TEXT NOT NULL -- UTC; moved on while the holder works
   ) STRICT`,
 
-  sql`CREATE TABLE schedule_slot ( -- one row a due time of a schedule: what became of it
+  sql`CREATE TABLE scheduled_run ( -- one row a due time of a schedule: what became of it
     schedule TEXT NOT NULL, -- sync, sync-full, snapshot or report:<name>
-    slot TEXT NOT NULL, -- UTC: when it was due
+    due_at TEXT NOT NULL, -- UTC: when it was due
     state TEXT NOT NULL CHECK (state IN ('due', 'running', 'held', 'done', 'failed', 'skipped')),
     noted_at TEXT NOT NULL, -- UTC: when the daemon saw that it was due
     not_before TEXT, -- UTC: it is not begun, or tried again, before; null for at once
@@ -28,12 +28,12 @@ export const OPERATION = [
     started_at TEXT, -- UTC: when it was begun last
     finished_at TEXT, -- UTC
     message TEXT, -- what came of it, or why it waits, failed or was skipped
-    PRIMARY KEY (schedule, slot)
+    PRIMARY KEY (schedule, due_at)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX schedule_slot_open ON schedule_slot (schedule) WHERE state IN ('due', 'running', 'held')`,
-  sql`CREATE INDEX schedule_slot_by_state ON schedule_slot (schedule, state)`,
-  sql`CREATE INDEX schedule_slot_by_time ON schedule_slot (slot)`,
-  sql`CREATE INDEX schedule_slot_missed ON schedule_slot (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
+  sql`CREATE INDEX scheduled_run_open ON scheduled_run (schedule) WHERE state IN ('due', 'running', 'held')`,
+  sql`CREATE INDEX scheduled_run_by_state ON scheduled_run (schedule, state)`,
+  sql`CREATE INDEX scheduled_run_by_time ON scheduled_run (due_at)`,
+  sql`CREATE INDEX scheduled_run_missed ON scheduled_run (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
 
   sql`CREATE TABLE daemon_span ( -- one row a time through which the daemon ran without a gap
     id INTEGER PRIMARY KEY,
@@ -77,7 +77,7 @@ export const OPERATION = [
     id INTEGER PRIMARY KEY,
     made_at TEXT NOT NULL, -- UTC
     content TEXT NOT NULL, -- JSON: what it says, however each way to tell it writes that
-    post_state TEXT CHECK (post_state IN ('pending', 'sent', 'failed')), -- of the webhook; null where none was set. Letters stand in delivery
+    post_state TEXT CHECK (post_state IN ('pending', 'sent', 'failed')), -- of the webhook; null where none was set. Messages stand in delivery
     post_attempts INTEGER NOT NULL DEFAULT 0,
     next_post_at TEXT, -- UTC: not tried before; null where nothing is left to try
     post_response TEXT -- what the far side said last, or why there is no answer

@@ -1,8 +1,8 @@
-/** Editions of reports with their search, the letters that carry them, and what recipients wish. */
+/** Issues of reports with their search, the messages that carry them, and what recipients wish. */
 import { sql } from 'kysely'
 
 export const REPORTS = [
-  sql`CREATE TABLE report_edition ( -- one row a report of a period and a choice of leads: what it said
+  sql`CREATE TABLE report_issue ( -- one row a report of a period and a choice of leads: what it said
     id TEXT PRIMARY KEY,
     report TEXT NOT NULL, -- name of the report, as in the settings
     period_from TEXT NOT NULL, -- UTC: when the period that it covers begins
@@ -20,32 +20,32 @@ export const REPORTS = [
     program_version TEXT, -- of the leadsheet that made it; null where that is not known
     UNIQUE (report, period_from, period_to, variant)
   ) STRICT`,
-  sql`CREATE INDEX report_edition_by_end ON report_edition (period_to, rendered_at, id, time_zone, period_from)`,
-  sql`CREATE INDEX report_edition_by_series ON report_edition (report, variant, kind, period_to)`,
+  sql`CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,
+  sql`CREATE INDEX report_issue_by_series ON report_issue (report, variant, kind, period_to)`,
 
-  // Apart from the texts, so that a search finds editions without reading them.
-  sql`CREATE TABLE edition_no ( -- one row an edition: its number in edition_search
+  // Apart from the texts, so that a search finds issues without reading them.
+  sql`CREATE TABLE issue_no ( -- one row an issue: its number in issue_search
     no INTEGER PRIMARY KEY,
-    edition_id TEXT NOT NULL UNIQUE -- report_edition.id
+    issue_id TEXT NOT NULL UNIQUE -- report_issue.id
   ) STRICT`,
 
-  sql`CREATE VIRTUAL TABLE edition_search USING fts5 (subject, about, text,
+  sql`CREATE VIRTUAL TABLE issue_search USING fts5 (subject, about, text,
     tokenize = 'unicode61 remove_diacritics 2')`,
-  sql`CREATE TRIGGER edition_search_insert AFTER INSERT ON report_edition BEGIN
-    INSERT INTO edition_no (edition_id) VALUES (new.id);
-    INSERT INTO edition_search (rowid, subject, about, text)
+  sql`CREATE TRIGGER issue_search_insert AFTER INSERT ON report_issue BEGIN
+    INSERT INTO issue_no (issue_id) VALUES (new.id);
+    INSERT INTO issue_search (rowid, subject, about, text)
       SELECT no, new.subject, new.report || coalesce((SELECT group_concat(' ' || atom, '')
         FROM json_tree(iif(json_valid(new.variant), new.variant, '{}')) WHERE type = 'text'), ''), new.text
-      FROM edition_no WHERE edition_id = new.id;
+      FROM issue_no WHERE issue_id = new.id;
   END`,
-  sql`CREATE TRIGGER edition_search_delete AFTER DELETE ON report_edition BEGIN
-    DELETE FROM edition_search WHERE rowid = (SELECT no FROM edition_no WHERE edition_id = old.id);
-    DELETE FROM edition_no WHERE edition_id = old.id;
+  sql`CREATE TRIGGER issue_search_delete AFTER DELETE ON report_issue BEGIN
+    DELETE FROM issue_search WHERE rowid = (SELECT no FROM issue_no WHERE issue_id = old.id);
+    DELETE FROM issue_no WHERE issue_id = old.id;
   END`,
 
   sql`CREATE TABLE delivery ( -- one row a message to one recipient: how far it is
     message_id TEXT PRIMARY KEY, -- the same for every attempt
-    edition_id TEXT REFERENCES report_edition (id), -- null for a notice to operators
+    issue_id TEXT REFERENCES report_issue (id), -- null for a notice to operators
     recipient TEXT NOT NULL,
     revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first; one more each time a person has it sent anew
     state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn')), -- withdrawn: its recipient wanted no more before it went out
@@ -58,25 +58,25 @@ export const REPORTS = [
     reply_code INTEGER, -- SMTP, of the server's last reply; null where there was none
     response TEXT, -- what the mail server said last, or why there is no answer
     sender TEXT, -- the lease of who has it in hand, or had it last; null where nobody ever had
-    UNIQUE (edition_id, recipient, revision)
+    UNIQUE (issue_id, recipient, revision)
   ) STRICT`,
   sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
   sql`CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
   // The checks of each minute read these, however much has been sent.
   sql`CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
   sql`CREATE INDEX delivery_in_doubt ON delivery (state_at) WHERE state = 'in_doubt'`,
-  // Without the letters that were sent: with them SQLite would take this index for a way to the letters of a recipient.
+  // Without the messages that were sent: with them SQLite would take this index for a way to the messages of a recipient.
   sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
-  sql`CREATE TABLE letter ( -- one row a message: all of it, so that every attempt sends the same
+  sql`CREATE TABLE message ( -- one row a message: all of it, so that every attempt sends the same
     message_id TEXT PRIMARY KEY REFERENCES delivery (message_id),
     head TEXT NOT NULL, -- JSON: sender, recipient, subject, date and what else stands above the text
-    files TEXT NOT NULL, -- JSON: name, contentType, cid and sha256 (of letter_file) of each file, in their order
+    files TEXT NOT NULL, -- JSON: name, contentType, cid and sha256 (of message_file) of each file, in their order
     html BLOB NOT NULL, -- UTF-8, packed by zlib
     text BLOB NOT NULL -- UTF-8, packed by zlib
   ) STRICT`,
 
-  sql`CREATE TABLE letter_file ( -- one row a file that letters carry, however many do
+  sql`CREATE TABLE message_file ( -- one row a file that messages carry, however many do
     sha256 TEXT PRIMARY KEY, -- of content, hex
     content BLOB NOT NULL
   ) STRICT`,
@@ -86,12 +86,12 @@ export const REPORTS = [
     kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration')), -- passes by itself, or a setting has to change
     began_at TEXT NOT NULL, -- UTC: the first failure
     failures INTEGER NOT NULL, -- in a row
-    next_attempt_at TEXT NOT NULL, -- UTC: no letter is tried before
+    next_attempt_at TEXT NOT NULL, -- UTC: no message is tried before
     reply_code INTEGER, -- SMTP, of the last one; null where there was no reply
     response TEXT NOT NULL -- what the server said last, or why there is no answer
   ) STRICT`,
 
-  sql`CREATE TABLE mail_turn ( -- one row a letter that went out within the last minute, where several processes send to a server
+  sql`CREATE TABLE mail_turn ( -- one row a message that went out within the last minute, where several processes send to a server
     server TEXT NOT NULL, -- such as smtp://mail.example.com:587
     taken_ms REAL NOT NULL -- milliseconds since 1970, by the clock of the database
   ) STRICT`,
@@ -108,7 +108,7 @@ export const REPORTS = [
     PRIMARY KEY (address, report)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE link_key ( -- one row: what signs the links in letters by which recipients change their subscription
+  sql`CREATE TABLE link_key ( -- one row: what signs the links in messages by which recipients change their subscription
     id INTEGER PRIMARY KEY CHECK (id = 1),
     key BLOB NOT NULL CHECK (length(key) = 32), -- random
     made_at TEXT NOT NULL -- UTC

@@ -75,9 +75,9 @@ export interface ResendRow {
 /** @throws LeadsheetError for what is wrong, as the command line does */
 export type Deed = (deps: DeedDeps, form: Form) => Promise<Outcome>
 
-/* Letters of the last edition sent again; where somebody has one, they are listed first, and a person decides. */
+/* Messages of the last issue sent again; where somebody has one, they are listed first, and a person decides. */
 
-/** `to` of the form: an address, or this for all whose letter was refused or given up. */
+/** `to` of the form: an address, or this for all whose message was refused or given up. */
 const FAILED = 'failed'
 const REASON_MAX = 300
 
@@ -92,7 +92,7 @@ export async function resend(
   const plan = await planResend(work, report, recipients, choice, work.now())
   const { again, anew } = plan
   if (again.length + anew.length === 0) throw nothingToSend(plan)
-  const mayHaveIt = anew.length > 0 || again.some(({ letter }) => letter.state === 'in_doubt')
+  const mayHaveIt = anew.length > 0 || again.some(({ message }) => message.state === 'in_doubt')
   if (mayHaveIt && form.get('confirmed') !== 'yes') {
     const view = { report: report.name, to, rows: rowsOf(plan), isAnyNew: anew.length > 0 }
     return { ask: { page: 'ask-resend', title: 'Send it again?', view } }
@@ -101,7 +101,7 @@ export async function resend(
   const queued = await enqueueResend(work, report, plan, reason === '' ? null : reason)
   poke()
   const mails = queued.size === 1 ? '1 mail' : `${queued.size} mails`
-  return { done: `${mails} of ${report.name} on the way: the ledger of letters tells how each fares.` }
+  return { done: `${mails} of ${report.name} on the way: the ledger of messages tells how each fares.` }
 }
 
 function nothingToSend({ leftOut }: ResendPlan): LeadsheetError {
@@ -117,10 +117,10 @@ const STATES = { sent: 'has it', in_doubt: 'may have it' } as const
 function rowsOf({ again, anew }: ResendPlan): ResendRow[] {
   const row =
     (gets: string) =>
-    ({ edition, letter }: ResendPlan['again'][number]): ResendRow => ({
-      recipient: letter.recipient,
-      period: tellDates(edition.period),
-      state: letter.state in STATES ? STATES[letter.state as keyof typeof STATES] : 'has not got it',
+    ({ issue, message }: ResendPlan['again'][number]): ResendRow => ({
+      recipient: message.recipient,
+      period: tellDates(issue.period),
+      state: message.state in STATES ? STATES[message.state as keyof typeof STATES] : 'has not got it',
       gets,
     })
   return [...again.map(row('the same mail')), ...anew.map(row('a new mail that says so'))]

@@ -42,7 +42,7 @@ export function releaseButton(report: string): Button {
   return button('release', 'Let it go', report, { report })
 }
 
-/** To those whose letter of the last edition was refused or given up. */
+/** To those whose message of the last issue was refused or given up. */
 export function resendFailedButton(report: string): Button {
   return button('resend', 'Send to those who missed it', report, { report, to: 'failed' })
 }

@@ -1,31 +1,31 @@
 /**
- * What is behind the page of an edition: its mails for the frame, the letters to the byte as files, what came with
- * them, and the figures as CSV. Each is found by the id of its edition first, so that no address leads anywhere else.
+ * What is behind the page of an issue: its mails for the frame, the messages to the byte as files, what came with
+ * them, and the figures as CSV. Each is found by the id of its issue first, so that no address leads anywhere else.
  */
 import { makeFigureFile } from '../../../jobs/reports/figure-files.ts'
 import { picturesOf } from '../../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../../mail/dkim.ts'
 import { buildMessage } from '../../../mail/message.ts'
-import type { Letter } from '../../../model.ts'
+import type { Message } from '../../../model.ts'
 import { withPictures } from '../../../report/archive/pages.ts'
 import { listDeliveries } from '../../../store/outbox/delivery.ts'
-import { findLetter } from '../../../store/outbox/message.ts'
-import { type Edition, readEdition } from '../../../store/reports/issue.ts'
+import { findMessage } from '../../../store/outbox/message.ts'
+import { type Issue, readIssue } from '../../../store/reports/issue.ts'
 import type { DashboardDeps } from '../../server/frame.ts'
 import { MAIL_HEADERS, sendDownload } from '../../server/headers.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
-import { KEPT, unknownEdition, unknownLetter } from './edition.ts'
-import { letterName } from './edition-letters.ts'
+import { KEPT, unknownIssue, unknownMessage } from './issue.ts'
+import { messageName } from './issue-messages.ts'
 
-export interface EditionFilesDeps extends Pick<DashboardDeps, 'store'> {
-  /** Whose signature letters carry; null for none. */
+export interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
+  /** Whose signature messages carry; null for none. */
   readonly dkim: DkimKey | null
 }
 
 interface Route {
   readonly Params: {
-    readonly edition: string
-    readonly letter: string
+    readonly issue: string
+    readonly message: string
     readonly file: string
     readonly list: string
   }
@@ -34,57 +34,57 @@ interface Route {
 type Params = Partial<Route['Params']>
 
 const EML = '.eml'
-/** Others are saved as bytes, whatever a letter says that they are. */
+/** Others are saved as bytes, whatever a message says that they are. */
 const KNOWN_TYPES =
   /^(?:text\/csv; charset=utf-8|image\/png|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/
 
-export function editionFilesRoutes({ store: { db }, dkim }: EditionFilesDeps): AddRoutes {
-  const findEdition = async ({ edition: id = '' }: Params): Promise<Edition> => {
-    const edition = await readEdition(db, id)
-    if (edition === undefined) throw unknownEdition()
-    return edition
+export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRoutes {
+  const findIssue = async ({ issue: id = '' }: Params): Promise<Issue> => {
+    const issue = await readIssue(db, id)
+    if (issue === undefined) throw unknownIssue()
+    return issue
   }
-  const findKept = async ({ edition = '', letter: name }: Params): Promise<Letter> => {
-    const letters = await listDeliveries(db, edition)
-    const found = letters.find(({ messageId }) => letterName(messageId) === name)
-    const letter = found === undefined ? null : await findLetter(db, found.messageId)
-    if (letter === null) throw unknownLetter()
-    return letter
+  const findKept = async ({ issue = '', message: name }: Params): Promise<Message> => {
+    const messages = await listDeliveries(db, issue)
+    const found = messages.find(({ messageId }) => messageName(messageId) === name)
+    const message = found === undefined ? null : await findMessage(db, found.messageId)
+    if (message === null) throw unknownMessage()
+    return message
   }
   return (app) => {
-    app.get<Route>('/archive/:edition/mail/:letter', async ({ params }, reply) => {
+    app.get<Route>('/archive/:issue/mail/:message', async ({ params }, reply) => {
       const html =
-        params.letter === KEPT
-          ? await keptHtml(await findEdition(params))
+        params.message === KEPT
+          ? await keptHtml(await findIssue(params))
           : withPictures(await findKept(params))
       return sendPage(reply.headers(MAIL_HEADERS), html)
     })
-    app.get<Route>('/archive/:edition/letter/:file', async ({ params: { edition, file } }, reply) => {
-      if (!file.endsWith(EML)) throw unknownLetter()
-      const letter = await findKept({ edition, letter: file.slice(0, -EML.length) })
-      const name = `${letter.report}-${letter.date.slice(0, 10)}-${letter.to}${EML}`
+    app.get<Route>('/archive/:issue/message/:file', async ({ params: { issue, file } }, reply) => {
+      if (!file.endsWith(EML)) throw unknownMessage()
+      const message = await findKept({ issue, message: file.slice(0, -EML.length) })
+      const name = `${message.report}-${message.date.slice(0, 10)}-${message.to}${EML}`
       return sendDownload(reply, {
         name,
         contentType: 'message/rfc822',
-        content: await buildMessage(letter, dkim),
+        content: await buildMessage(message, dkim),
       })
     })
-    app.get<Route>('/archive/:edition/letter/:letter/file/:file', async ({ params }, reply) => {
+    app.get<Route>('/archive/:issue/message/:message/file/:file', async ({ params }, reply) => {
       const { files } = await findKept(params)
       const file = /^\d{1,3}$/.test(params.file) ? files[Number(params.file)] : undefined
-      if (file === undefined) throw unknownLetter()
+      if (file === undefined) throw unknownMessage()
       const contentType = KNOWN_TYPES.test(file.contentType) ? file.contentType : 'application/octet-stream'
       return sendDownload(reply, { ...file, contentType })
     })
-    app.get<Route>('/archive/:edition/csv/:list', async ({ params }, reply) => {
-      const file = await makeFigureFile(await findEdition(params), params.list)
-      if (file === null) throw unknownEdition()
+    app.get<Route>('/archive/:issue/csv/:list', async ({ params }, reply) => {
+      const file = await makeFigureFile(await findIssue(params), params.list)
+      if (file === null) throw unknownIssue()
       return sendDownload(reply, file)
     })
   }
 }
 
-/** Of an edition that is made for nobody no pictures are kept. */
-async function keptHtml(edition: Edition): Promise<string> {
-  return withPictures({ html: edition.html, files: await picturesOf(edition) })
+/** Of an issue that is made for nobody no pictures are kept. */
+async function keptHtml(issue: Issue): Promise<string> {
+  return withPictures({ html: issue.html, files: await picturesOf(issue) })
 }

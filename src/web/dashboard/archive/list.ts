@@ -1,14 +1,14 @@
-/** The archive: all editions, the newest first, by report, state and what is in them. */
+/** The archive: all issues, the newest first, by report, state and what is in them. */
 
 import { localDates, tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
-import { editionState, variantText } from '../../../jobs/archive/archive-index.ts'
+import { issueState, variantText } from '../../../jobs/archive/archive-index.ts'
 import type { Excerpt } from '../../../jobs/archive/search-issues.ts'
-import { findExcerpts, searchEditions } from '../../../jobs/archive/search-issues.ts'
-import type { ListedEdition } from '../../../store/reports/issue-list.ts'
-import { countEditions } from '../../../store/reports/issue-list.ts'
-import type { EditionState } from '../../../store/reports/issue-search.ts'
-import { EDITION_STATES, listEditionReports } from '../../../store/reports/issue-search.ts'
+import { findExcerpts, searchIssues } from '../../../jobs/archive/search-issues.ts'
+import type { ListedIssue } from '../../../store/reports/issue-list.ts'
+import { countIssues } from '../../../store/reports/issue-list.ts'
+import type { IssueState } from '../../../store/reports/issue-search.ts'
+import { ISSUE_STATES, listIssueReports } from '../../../store/reports/issue-search.ts'
 import type { DashboardDeps } from '../../server/frame.ts'
 import { frameOf } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
@@ -16,21 +16,21 @@ import { sendPage } from '../../server/server.ts'
 import type { Clock, Moment, Tag } from '../format.ts'
 import { clockOf, count } from '../format.ts'
 
-interface EditionsView {
-  /** `10,000 editions, the newest first.` */
+interface IssuesView {
+  /** `10,000 issues, the newest first.` */
   readonly summary: string
   readonly text: string
   readonly reports: readonly Option[]
   readonly states: readonly Option[]
   readonly isFiltered: boolean
-  readonly months: readonly { readonly name: string; readonly editions: readonly FoundLine[] }[]
+  readonly months: readonly { readonly name: string; readonly issues: readonly FoundLine[] }[]
   /** What to do where nothing is shown. */
   readonly empty: Empty | null
   readonly newest: string | null
   readonly older: string | null
 }
 
-interface FoundLine extends EditionLine {
+interface FoundLine extends IssueLine {
   /** Where it says what was searched for; empty where it does not, or nothing was. */
   readonly excerpt: readonly { readonly text: string; readonly isFound: boolean }[]
 }
@@ -49,14 +49,14 @@ interface Empty {
 interface Wish {
   readonly text: string
   readonly report: string | null
-  readonly state: EditionState | null
+  readonly state: IssueState | null
   readonly after: string | null
 }
 
 const PATH = '/archive'
 const PAGE_LINES = 50
 
-const STATE_TEXTS: Readonly<Record<EditionState, string>> = {
+const STATE_TEXTS: Readonly<Record<IssueState, string>> = {
   sent: 'Sent to all',
   waiting: 'Still to be sent',
   failed: 'Refused for some',
@@ -65,12 +65,12 @@ const STATE_TEXTS: Readonly<Record<EditionState, string>> = {
   looked_at: 'Only looked at',
 }
 
-export function editionsRoutes({ store: { db }, pages, now, timeZone }: DashboardDeps): AddRoutes {
-  const page = pages.page<EditionsView>('editions')
+export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardDeps): AddRoutes {
+  const page = pages.page<IssuesView>('issues')
   return (app) => {
     app.get<{ Querystring: Query }>(PATH, async (request, reply) => {
       const wish = wishOf(request.query)
-      const found = await searchEditions(db, wish, PAGE_LINES + 1)
+      const found = await searchIssues(db, wish, PAGE_LINES + 1)
       const shown = found.slice(0, PAGE_LINES)
       const last = found.length > shown.length ? (shown.at(-1)?.id ?? null) : null
       const excerpts = await findExcerpts(
@@ -78,8 +78,8 @@ export function editionsRoutes({ store: { db }, pages, now, timeZone }: Dashboar
         shown.map(({ id }) => id),
         wish.text,
       )
-      const total = await countEditions(db)
-      const reports = await listEditionReports(db)
+      const total = await countIssues(db)
+      const reports = await listIssueReports(db)
       const isFiltered = wish.text !== '' || wish.report !== null || wish.state !== null
       const view = {
         summary: summaryOf(total),
@@ -89,7 +89,7 @@ export function editionsRoutes({ store: { db }, pages, now, timeZone }: Dashboar
           wish.report,
         ),
         states: optionsOf(
-          EDITION_STATES.map((state) => [state, STATE_TEXTS[state]]),
+          ISSUE_STATES.map((state) => [state, STATE_TEXTS[state]]),
           wish.state,
         ),
         isFiltered,
@@ -110,7 +110,7 @@ function wishOf({ q, report, state, after }: Query): Wish {
   return {
     text: textOf(q) ?? '',
     report: textOf(report),
-    state: EDITION_STATES.find((each) => each === state) ?? null,
+    state: ISSUE_STATES.find((each) => each === state) ?? null,
     after: textOf(after),
   }
 }
@@ -137,16 +137,16 @@ function optionsOf(
 }
 
 function monthsOf(
-  editions: readonly ListedEdition[],
+  issues: readonly ListedIssue[],
   excerpts: ReadonlyMap<string, Excerpt>,
   clock: Clock,
-): EditionsView['months'] {
-  const byMonth = Map.groupBy(editions, ({ period }) => localDates(period).slice(0, 'yyyy-mm'.length))
+): IssuesView['months'] {
+  const byMonth = Map.groupBy(issues, ({ period }) => localDates(period).slice(0, 'yyyy-mm'.length))
   return [...byMonth].map(([month, all]) => ({
     name: monthName(month),
-    editions: all.map((edition) => ({
-      ...editionLine(edition, clock),
-      excerpt: (excerpts.get(edition.id) ?? []).map((text, index) => ({
+    issues: all.map((issue) => ({
+      ...issueLine(issue, clock),
+      excerpt: (excerpts.get(issue.id) ?? []).map((text, index) => ({
         text,
         isFound: index % 2 === 1,
       })),
@@ -162,8 +162,8 @@ function monthName(month: string): string {
 
 function summaryOf(total: number): string {
   if (total === 0) return 'Every report that is made is kept here, exactly as it was sent.'
-  if (total === 1) return 'One edition, exactly as it was sent.'
-  return `${count(total)} editions, the newest first, exactly as they were sent.`
+  if (total === 1) return 'One issue, exactly as it was sent.'
+  return `${count(total)} issues, the newest first, exactly as they were sent.`
 }
 
 function emptyOf(total: number, { after }: Wish): Empty {
@@ -175,14 +175,14 @@ function emptyOf(total: number, { after }: Wish): Empty {
   }
   if (after !== null) return { title: 'That was the last one.', text: 'There are no older ones.' }
   return {
-    title: 'No edition is like that.',
+    title: 'No issue is like that.',
     text: 'All words have to be in its subject, its text or the addresses it went to. A date is written as 2026-11-20, 2026-11 or 2026; what belongs together in "quotation marks".',
   }
 }
 
-/* An edition as a line of a list: where it is, what it was called, of when and for whom, and what became of it. */
+/* An issue as a line of a list: where it is, what it was called, of when and for whom, and what became of it. */
 
-export interface EditionLine {
+export interface IssueLine {
   readonly href: string
   readonly subject: string
   /** `daily · 2026-11-20`, and of which leads where they are not all of them. */
@@ -191,36 +191,36 @@ export interface EditionLine {
   readonly tag: Tag
 }
 
-export function editionLine(edition: ListedEdition, clock: Clock): EditionLine {
-  const { id, subject, renderedAt } = edition
+export function issueLine(issue: ListedIssue, clock: Clock): IssueLine {
+  const { id, subject, renderedAt } = issue
   return {
-    href: editionHref(id),
+    href: issueHref(id),
     subject,
-    about: aboutEdition(edition),
+    about: aboutIssue(issue),
     made: clock.at(renderedAt),
-    tag: editionTag(edition),
+    tag: issueTag(issue),
   }
 }
 
-export function editionHref(id: string): string {
+export function issueHref(id: string): string {
   return `/archive/${encodeURIComponent(id)}`
 }
 
-export function aboutEdition({
+export function aboutIssue({
   report,
   period,
   variant,
-}: Pick<ListedEdition, 'report' | 'period' | 'variant'>): string {
+}: Pick<ListedIssue, 'report' | 'period' | 'variant'>): string {
   const scope = variantText(variant)
   return [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · ')
 }
 
-export function editionTag(edition: ListedEdition): Tag {
-  return { kind: kindOf(edition), text: editionState(edition) }
+export function issueTag(issue: ListedIssue): Tag {
+  return { kind: kindOf(issue), text: issueState(issue) }
 }
 
-function kindOf({ letters }: ListedEdition): Tag['kind'] {
-  const { total, sent, failed, inDoubt, withdrawn } = letters
+function kindOf({ messages }: ListedIssue): Tag['kind'] {
+  const { total, sent, failed, inDoubt, withdrawn } = messages
   if (total === 0) return 'off'
   if (failed > 0) return 'fail'
   if (inDoubt > 0) return 'warn'

@@ -1,6 +1,6 @@
 /**
  * The trend as a picture of the page: where everything stands comes from the chart of the mails, as shares of the
- * plot, since a page is as wide as its window while its letters stay as large as they are.
+ * plot, since a page is as wide as its window while its messages stay as large as they are.
  */
 import type { TrendDay } from '../../../domain/figures.ts'
 import { type Point, pathOf, type Run, tenth } from '../../../report/charts/svg.ts'

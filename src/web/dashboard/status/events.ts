@@ -7,7 +7,7 @@ import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
 import { countIn } from '../../../jobs/troubles/events.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
 import { counted } from '../../../report/words/numbers.ts'
-import { nextSlot } from '../../../schedule/slots.ts'
+import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
   countRecentEvents,
@@ -102,8 +102,8 @@ function tagOf(isAwaited: boolean, hasNews: boolean, isWell: boolean): Tag {
 
 function tellPolling({ canRegister }: EventWay, schedules: readonly ScheduleSettings[], now: Date): string {
   const timing = schedules.find(({ name }) => name === 'sync')?.timing
-  const next = timing === undefined ? null : nextSlot(timing, now)
-  const after = timing === undefined || next === null ? null : nextSlot(timing, next)
+  const next = timing === undefined ? null : nextScheduledRun(timing, now)
+  const after = timing === undefined || next === null ? null : nextScheduledRun(timing, next)
   const every = next === null || after === null ? '' : `, every ${lengthOf(after.getTime() - next.getTime())}`
   return `Changes come by polling: with each sync${every}. ${
     canRegister

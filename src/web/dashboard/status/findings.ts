@@ -45,7 +45,7 @@ const TOLD_BY: Readonly<Record<Subject, readonly Reason[]>> = {
   upstream: ['removals_refused', 'counts_unusual', 'fields_changed'],
   events: ['events_stopped', 'events_waiting', 'events_failing'],
   schedules: ['report_late', 'report_held'],
-  letters: ['mail_away', 'letters_waiting', 'letters_failed', 'letters_in_doubt'],
+  messages: ['mail_away', 'messages_waiting', 'messages_failed', 'messages_in_doubt'],
   notices: [],
   'held records': ['records_held'],
   disk: ['disk_low'],

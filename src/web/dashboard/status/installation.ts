@@ -64,7 +64,7 @@ export interface WorkersView {
   readonly workers: readonly WorkerView[]
   readonly waiting: string
   readonly active: string
-  /** Such as `2 of letter`. */
+  /** Such as `2 of message`. */
   readonly dead: readonly string[]
 }
 

@@ -21,9 +21,9 @@ import type { TroublesView } from './findings.ts'
 import { readTroubles } from './findings.ts'
 import type { InstallationFacts, InstallationView, WorkersView } from './installation.ts'
 import { readInstallation, readWorkers } from './installation.ts'
-import type { LettersView } from './letters.ts'
-import { readLetters } from './letters.ts'
 import { liveRoutes } from './live.ts'
+import type { MessagesView } from './messages.ts'
+import { readMessages } from './messages.ts'
 import type { SchedulesView } from './schedules.ts'
 import { readSchedules } from './schedules.ts'
 import type { ProgressView, RunsView } from './syncs.ts'
@@ -90,7 +90,7 @@ export interface StatusView {
   /** Null where the upstream has no webhooks. */
   readonly events: EventsView | null
   readonly runs: RunsView
-  readonly letters: LettersView
+  readonly messages: MessagesView
   readonly records: RecordsView
   /** Null where the store is a file, and one daemon does it all. */
   readonly workers: WorkersView | null
@@ -99,7 +99,7 @@ export interface StatusView {
 
 export const PARTS = [
   ...['head', 'progress', 'troubles', 'freshness', 'schedules'],
-  ...['events', 'runs', 'letters', 'records', 'workers', 'installation'],
+  ...['events', 'runs', 'messages', 'records', 'workers', 'installation'],
 ] as const satisfies readonly (keyof StatusView)[]
 
 /** @throws LeadsheetError store_* */
@@ -127,7 +127,7 @@ export async function readStatusView(options: StatusOptions, now: Date): Promise
           ...{ way: installation.events, schedules: installation.schedules, checks: health.checks, clock },
         })),
       runs: await readRuns(db, clock, progress !== null),
-      letters: await readLetters(db, clock),
+      messages: await readMessages(db, clock),
       records: await readRecords(db, clock),
       workers: await readWorkers(installation.store, clock),
       installation: await readInstallation({ ...store, db }, options, clock),

@@ -1,7 +1,11 @@
 /** What comes next, what became of what came last, and what was missed and why. */
 
 import { tellSpan } from '../../../jobs/health/installation.ts'
-import { GAP_MS, type MissedSlots, readMissedSlots } from '../../../jobs/schedule/missed-runs.ts'
+import {
+  GAP_MS,
+  type MissedScheduledRuns,
+  readMissedScheduledRuns,
+} from '../../../jobs/schedule/missed-runs.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
 import { outcomeText, readScheduleStates, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import { listDueTimes, tellTimes } from '../../../report/preferences/page.ts'
@@ -11,7 +15,7 @@ import { DAY_MS } from '../../../schedule/calendar.ts'
 import { isCron } from '../../../schedule/expression.ts'
 import type { Timing } from '../../../schedule/timing.ts'
 import type { Db } from '../../../store/db/store.ts'
-import type { Slot } from '../../../store/schedule/scheduled-run.ts'
+import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import { type Gap, listGaps } from '../../../store/schedule/uptime.ts'
 import { type Button, releaseButton } from '../actions/buttons.ts'
 import type { Clock, Moment, Tag } from '../format.ts'
@@ -79,7 +83,10 @@ export async function readSchedules(
   const states = await readScheduleStates(db, settings, now)
   const missed = await Promise.all(
     settings.map(async ({ name }) =>
-      (await readMissedSlots(db, name, { daysBack: DAYS_BACK, now })).map((one) => ({ name, ...one })),
+      (await readMissedScheduledRuns(db, name, { daysBack: DAYS_BACK, now })).map((one) => ({
+        name,
+        ...one,
+      })),
     ),
   )
   const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
@@ -89,7 +96,7 @@ export async function readSchedules(
     missed: missed
       .flat()
       .filter(({ first }) => !isOpen(first))
-      .sort((a, b) => (a.last.slot < b.last.slot ? 1 : -1))
+      .sort((a, b) => (a.last.due_at < b.last.due_at ? 1 : -1))
       .slice(0, MISSED_MAX)
       .map((one) => missedOf(one, clock)),
     gaps: gaps.slice(0, GAPS_MAX).map((gap) => gapOf(gap, clock)),
@@ -108,7 +115,7 @@ function byNext(a: ScheduleState, b: ScheduleState): number {
   return (a.next?.getTime() ?? Number.POSITIVE_INFINITY) - (b.next?.getTime() ?? Number.POSITIVE_INFINITY)
 }
 
-function isOpen({ state }: Slot): boolean {
+function isOpen({ state }: ScheduledRun): boolean {
   return state === 'due' || state === 'running' || state === 'held'
 }
 
@@ -128,7 +135,7 @@ function scheduleOf(
     next: clock.at(coming),
     nextIn: clock.until(coming),
     last: last && {
-      due: clock.at(last.slot),
+      due: clock.at(last.due_at),
       tag: tagOf(last),
       message: last.state === 'done' || last.message === null ? null : clock.within(last.message),
     },
@@ -147,25 +154,25 @@ function wordsOf(timing: Timing, now: Date): string | null {
   return tellTimes(times, createVoice(LOCALE, timing.timeZone, now.toISOString()), ENGLISH_PAGE)
 }
 
-const TAGS: Readonly<Record<Slot['state'], Tag['kind']>> = {
+const TAGS: Readonly<Record<ScheduledRun['state'], Tag['kind']>> = {
   ...{ due: 'off', running: 'busy', held: 'warn', done: 'ok', failed: 'fail', skipped: 'warn' },
 }
 
-function tagOf(slot: Slot): Tag {
-  return { kind: TAGS[slot.state], text: outcomeText(slot) }
+function tagOf(scheduledRun: ScheduledRun): Tag {
+  return { kind: TAGS[scheduledRun.state], text: outcomeText(scheduledRun) }
 }
 
 function missedOf(
-  { name, first, last, count: slots }: MissedSlots & { readonly name: string },
+  { name, first, last, count: scheduledRuns }: MissedScheduledRuns & { readonly name: string },
   clock: Clock,
 ): MissedView {
   const isLate = first.state === 'done' && first.started_at !== null
-  const lateMs = isLate ? Date.parse(first.started_at) - Date.parse(first.slot) : 0
+  const lateMs = isLate ? Date.parse(first.started_at) - Date.parse(first.due_at) : 0
   return {
     name: nameSchedule(name),
-    from: clock.at(first.slot),
-    to: slots === 1 ? null : clock.at(last.slot),
-    times: count(slots),
+    from: clock.at(first.due_at),
+    to: scheduledRuns === 1 ? null : clock.at(last.due_at),
+    times: count(scheduledRuns),
     tag: isLate ? { kind: 'off', text: `${duration(lateMs)} late` } : tagOf(first),
     why: first.message && clock.within(first.message),
   }

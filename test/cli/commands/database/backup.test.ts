@@ -36,7 +36,7 @@ test('what is backed up comes back, and the snapshot with it', async () => {
     before: expect.stringContaining('leadsheet.db.before-restore-'),
     run_id: first,
     rows: { lead: 2 },
-    letters_in_doubt: 0,
+    messages_in_doubt: 0,
     schedules_from_now: [],
   })
   expect(readSnapshotInfo(join(folder, 'snapshot.db'))?.runId).toBe(first)

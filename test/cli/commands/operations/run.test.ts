@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
-import { listSlots } from '../../../../src/store/schedule/scheduled-run.ts'
+import { listScheduledRuns } from '../../../../src/store/schedule/scheduled-run.ts'
 import { listRuns } from '../../../../src/store/sync/sync-run.ts'
 import { hourlyNotNow } from '../../../support/due-report.ts'
 import { folderWith } from '../../../support/folder.ts'
@@ -75,14 +75,18 @@ describe('the daemon', () => {
     await using store = await openStore(join(cwd, 'data', 'leadsheet.db'), new Date())
     expect(await listRuns(store.db, 5)).toMatchObject([{ outcome: 'ok', mode: 'full' }])
     expect(await store.db.selectFrom('lease').selectAll().execute()).toEqual([])
-    expect((await listSlots(store.db, 5)).map((slot) => [slot.schedule, slot.state]).sort()).toEqual([
+    expect(
+      (await listScheduledRuns(store.db, 5))
+        .map((scheduledRun) => [scheduledRun.schedule, scheduledRun.state])
+        .sort(),
+    ).toEqual([
       ['report:daily', 'skipped'],
       ['sync', 'done'],
       ['sync-full', 'skipped'],
     ])
   })
 
-  it('stops in the middle of a sync and takes the slot up again at the next start', async () => {
+  it('stops in the middle of a sync and takes the scheduled run up again at the next start', async () => {
     await using upstream = await startUpstream(200)
     const cwd = folderWith({ 'leadsheet.yaml': `${SETTINGS}api: { page_size: 10 }` })
     // The fourth page never comes: a daemon told to stop must not wait for it.

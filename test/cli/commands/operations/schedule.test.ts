@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SET_UP } from '../../../../src/jobs/schedule/enqueue-due-runs.ts'
 import { openStore } from '../../../../src/store/open.ts'
-import { addSlot } from '../../../../src/store/schedule/scheduled-run.ts'
+import { addScheduledRun } from '../../../../src/store/schedule/scheduled-run.ts'
 import { addSpan, touchSpan } from '../../../../src/store/schedule/uptime.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
@@ -42,15 +42,19 @@ async function installation(): Promise<string> {
       await addSpan(trx, { at: '2026-11-24T06:00:00.000Z', after: 'down' }),
       '2026-11-24T12:00:00.000Z',
     )
-    await addSlot(trx, {
-      ...{ schedule: 'report:daily', slot: '2026-11-20T06:00:00.000Z', noted_at: '2026-11-20T06:00:00.000Z' },
+    await addScheduledRun(trx, {
+      ...{
+        schedule: 'report:daily',
+        due_at: '2026-11-20T06:00:00.000Z',
+        noted_at: '2026-11-20T06:00:00.000Z',
+      },
       ...{ state: 'skipped', not_before: null, message: SET_UP },
     })
     for (const day of ['21', '22', '23', '24']) {
-      await addSlot(trx, {
+      await addScheduledRun(trx, {
         ...{
           schedule: 'report:daily',
-          slot: `2026-11-${day}T01:30:00.000Z`,
+          due_at: `2026-11-${day}T01:30:00.000Z`,
           noted_at: '2026-11-24T06:00:00.000Z',
         },
         ...{
@@ -60,8 +64,8 @@ async function installation(): Promise<string> {
         },
       })
     }
-    await addSlot(trx, {
-      ...{ schedule: 'sync', slot: '2026-11-24T11:45:00.000Z', noted_at: '2026-11-24T11:45:00.000Z' },
+    await addScheduledRun(trx, {
+      ...{ schedule: 'sync', due_at: '2026-11-24T11:45:00.000Z', noted_at: '2026-11-24T11:45:00.000Z' },
       ...{ state: 'due', not_before: '2026-11-24T12:30:00.000Z', message: 'put off' },
     })
   })
@@ -158,19 +162,19 @@ describe('leadsheet schedule explain', () => {
     )
     expect(JSON.parse(stdout).data[0].next).toEqual([
       {
-        slot: '2027-03-27T01:30:00.000Z',
+        due_at: '2027-03-27T01:30:00.000Z',
         local: 'Sat 2027-03-27 02:30 +01:00',
         covers: '2027-03-26',
         note: null,
       },
       {
-        slot: '2027-03-28T01:00:00.000Z',
+        due_at: '2027-03-28T01:00:00.000Z',
         local: 'Sun 2027-03-28 03:00 +02:00',
         covers: '2027-03-26 to 2027-03-27',
         note: 'there is no 02:30 on that day',
       },
       {
-        slot: '2027-03-29T00:30:00.000Z',
+        due_at: '2027-03-29T00:30:00.000Z',
         local: 'Mon 2027-03-29 02:30 +02:00',
         covers: '2027-03-26 to 2027-03-28',
         note: null,
@@ -203,11 +207,11 @@ describe('leadsheet schedule release', () => {
     const released = await run(cwd, 'release', 'daily', '--json')
     expect(JSON.parse(released.stdout)).toMatchObject({
       schedule: 'report:daily',
-      slot: '2026-11-24T01:30:00.000Z',
+      due_at: '2026-11-24T01:30:00.000Z',
     })
     await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(NOW))
     const held = await store.db
-      .selectFrom('schedule_slot')
+      .selectFrom('scheduled_run')
       .where('state', '=', 'held')
       .select('released_at')
       .execute()

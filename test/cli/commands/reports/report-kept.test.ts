@@ -35,7 +35,7 @@ function reportIn(folder: string, args: readonly string[]) {
   return runWarm(['report', 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
 }
 
-test('--as-sent writes the letter as it went out, byte for byte', async () => {
+test('--as-sent writes the message as it went out, byte for byte', async () => {
   const { folder, report } = await openSent()
   const shown = await report('--as-sent', '--for', 'ben@example.com', '--preview', 'ben.eml')
   expect(shown.stdout).toMatch(/To +ben@example\.com\nState +sent /)
@@ -50,17 +50,17 @@ test('--as-sent writes the letter as it went out, byte for byte', async () => {
 
   expect((await report('--as-sent')).stdout).toMatch(/ana@example\.com +sent .*\nben@example\.com +sent /)
   const all = JSON.parse((await report('--as-sent', '--json')).stdout)
-  expect(all.letters).toMatchObject([{ recipient: 'ana@example.com' }, { recipient: 'ben@example.com' }])
+  expect(all.messages).toMatchObject([{ recipient: 'ana@example.com' }, { recipient: 'ben@example.com' }])
 
   const missing = await report('--as-sent', '--for', 'eve@example.com')
   expect(missing.status).toBe(1)
-  expect(missing.stderr).toContain('No letter of daily to eve@example.com for 2025-11-20 is kept')
+  expect(missing.stderr).toContain('No message of daily to eve@example.com for 2025-11-20 is kept')
 })
 
 test('--preview and --test-to make it anew, leave what was sent as it is, and say so', async () => {
   const { folder, report } = await openSent()
   const database = new Database(join(folder, 'data', 'leadsheet.db'))
-  const kept = () => database.prepare('SELECT html, rendered_at FROM report_edition').all()
+  const kept = () => database.prepare('SELECT html, rendered_at FROM report_issue').all()
   const before = kept()
   database.exec("UPDATE pipeline SET name = 'Renamed since'")
   const shown = await report('--preview', 'now.txt')
@@ -87,7 +87,7 @@ test('--diff says that nothing differs, and what does', async () => {
     expect(same.status).toBe(0)
   }
   await using store = await openStore(join(folder, 'data', 'leadsheet.db'), NOW)
-  await sql`UPDATE report_edition SET program_version = '0.0.0',
+  await sql`UPDATE report_issue SET program_version = '0.0.0',
     figures = json_set(figures, '$.newLeads.current', json_extract(figures, '$.newLeads.current') + 7)`.execute(
     store.db,
   )
@@ -101,10 +101,10 @@ test('--diff says that nothing differs, and what does', async () => {
   ])
 })
 
-test('--diff of a day without an edition says so', async () => {
+test('--diff of a day without an issue says so', async () => {
   const { status, stderr } = await reportIn(folderWith({ 'leadsheet.yaml': SETTINGS }), ['--diff'])
   expect(status).toBe(1)
-  expect(stderr).toContain('No edition of daily for 2025-11-20 is kept')
+  expect(stderr).toContain('No issue of daily for 2025-11-20 is kept')
 })
 
 test.each([

@@ -67,7 +67,7 @@ describe('looking at a report', () => {
     const english = await run('report', 'daily', '--for', 'dana@example.com', '--locale', 'en-US', '--json')
     expect(JSON.parse(english.stdout)).toMatchObject({
       report: 'daily',
-      editions: [
+      issues: [
         { leads: 'pipelines pl_emea', subject: expect.stringMatching(/^Daily leads: /), not_sent: null },
       ],
       deliveries: [],
@@ -109,10 +109,10 @@ describe('looking at a report', () => {
 })
 
 describe('sending a report', () => {
-  it('gives each recipient their own, of an edition for each choice of leads', async () => {
+  it('gives each recipient their own, of an issue for each choice of leads', async () => {
     const { cwd, run } = await openInstallation()
     const sent = JSON.parse((await run('report', 'daily', '--send', '--json')).stdout)
-    expect(sent.editions.map((edition: { leads: string | null }) => edition.leads)).toEqual([
+    expect(sent.issues.map((issue: { leads: string | null }) => issue.leads)).toEqual([
       null,
       'pipelines pl_emea',
     ])
@@ -157,7 +157,7 @@ describe('sending a report', () => {
     expect(looked.stderr).toContain('warning: data_quality could not be made: malformed JSON')
     const sent = await run('report', 'daily', '--send', '--json')
     expect(sent).toMatchObject({ status: 3 })
-    expect(JSON.parse(sent.stdout).editions[0].failed).toEqual([
+    expect(JSON.parse(sent.stdout).issues[0].failed).toEqual([
       { block: 'data_quality', query: null, message: 'malformed JSON' },
     ])
   })

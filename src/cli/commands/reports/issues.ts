@@ -1,12 +1,12 @@
-/** `leadsheet editions`: the editions of the reports that are kept, the newest first, and what became of each. */
+/** `leadsheet issues`: the issues of the reports that are kept, the newest first, and what became of each. */
 
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import type { LeadFilter } from '../../../domain/figures.ts'
 import { tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
-import { editionState, variantText } from '../../../jobs/archive/archive-index.ts'
-import { type ListedEdition, listEditions } from '../../../store/reports/issue-list.ts'
+import { issueState, variantText } from '../../../jobs/archive/archive-index.ts'
+import { type ListedIssue, listIssues } from '../../../store/reports/issue-list.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -18,38 +18,38 @@ interface Options {
 
 const LIMIT_DEFAULT = 50
 
-export function defineEditions(command: Command, terminal: Terminal): void {
+export function defineIssues(command: Command, terminal: Terminal): void {
   command
     .option('--report <name>', 'only those of this report')
     .option('--limit <number>', 'how many', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
-    .action((options: Options) => runEditions(terminal, options))
-  addExamples(command, ['editions', 'editions --report daily --json'])
+    .action((options: Options) => runIssues(terminal, options))
+  addExamples(command, ['issues', 'issues --report daily --json'])
 }
 
-async function runEditions(terminal: Terminal, { report, limit }: Options): Promise<void> {
+async function runIssues(terminal: Terminal, { report, limit }: Options): Promise<void> {
   await using store = await openDataIfThere(await terminal.config())
-  const editions = await listEditions(store.db, report ?? null, limit)
-  if (terminal.json) return terminal.printJson(editions.map(editionJson))
-  if (editions.length === 0) {
-    const which = report === undefined ? 'No edition' : `No edition of ${JSON.stringify(report)}`
+  const issues = await listIssues(store.db, report ?? null, limit)
+  if (terminal.json) return terminal.printJson(issues.map(issueJson))
+  if (issues.length === 0) {
+    const which = report === undefined ? 'No issue' : `No issue of ${JSON.stringify(report)}`
     return terminal.note(
       `${which} has been made yet: ${shellCommand(`report ${report ?? 'daily'}`)} makes one.`,
     )
   }
-  await terminal.printTable<ListedEdition>(
+  await terminal.printTable<ListedIssue>(
     [
-      { title: 'REPORT', value: (edition) => edition.report, isWhole: true },
+      { title: 'REPORT', value: (issue) => issue.report, isWhole: true },
       { title: 'PERIOD', value: ({ period }) => tellDates(period), isWhole: true },
       { title: 'LEADS', value: ({ variant }) => variantText(variant) ?? 'all', isOptional: true },
-      { title: 'STATE', value: editionState },
+      { title: 'STATE', value: issueState },
       { title: 'MADE', value: ({ renderedAt }) => formatInstant(renderedAt), isWhole: true },
       { title: 'SUBJECT', value: ({ subject }) => subject },
     ],
-    editions,
+    issues,
   )
 }
 
-export function editionJson({
+export function issueJson({
   report,
   period,
   variant,
@@ -57,8 +57,8 @@ export function editionJson({
   renderedAt,
   programVersion,
   notSent,
-  letters,
-}: ListedEdition) {
+  messages,
+}: ListedIssue) {
   const { from, to, timeZone } = period
   return {
     report,
@@ -68,9 +68,9 @@ export function editionJson({
     made_at: renderedAt,
     made_by: programVersion,
     not_sent: notSent,
-    letters: {
-      ...{ total: letters.total, sent: letters.sent, failed: letters.failed },
-      ...{ in_doubt: letters.inDoubt, withdrawn: letters.withdrawn },
+    messages: {
+      ...{ total: messages.total, sent: messages.sent, failed: messages.failed },
+      ...{ in_doubt: messages.inDoubt, withdrawn: messages.withdrawn },
     },
   }
 }

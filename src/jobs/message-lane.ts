@@ -1,33 +1,33 @@
 /**
- * The lane of letters where several workers send beside each other: each letter is a job that any of them takes. What
- * is to be sent says the ledger alone; a job says which letter to look at, and done twice it sends nothing twice.
+ * The lane of messages where several workers send beside each other: each message is a job that any of them takes. What
+ * is to be sent says the ledger alone; a job says which message to look at, and done twice it sends nothing twice.
  */
 import type { Queue } from '../queue/queue.ts'
 import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../store/outbox/delivery.ts'
 import { findMailOutage, reserveProbe } from '../store/outbox/smtp-circuit.ts'
 import { writeArchiveIndex } from './archive/archive-index.ts'
 import { dueTimesAt, isDue } from './outbox/message-retry.ts'
-import { type DeliverDeps, openSender, recoverLetters, type Sender, sendAll } from './outbox/send-batch.ts'
+import { type DeliverDeps, openSender, recoverMessages, type Sender, sendAll } from './outbox/send-batch.ts'
 import { type PauseDeps, pauseRefused } from './recipients/suppress-after-bounces.ts'
 import { logFailure } from './schedule/job-failure.ts'
 import { createLane, type Lane } from './schedule/lane.ts'
 import { aborted, createSharedLane } from './schedule/shared-lane.ts'
 import type { Work } from './work.ts'
 
-export interface LetterLaneDeps extends DeliverDeps, Pick<Work, 'archive'>, Pick<PauseDeps, 'pauseAfter'> {
+export interface MessageLaneDeps extends DeliverDeps, Pick<Work, 'archive'>, Pick<PauseDeps, 'pauseAfter'> {
   readonly queue: Queue
 }
 
 /** Sent as jobs at once; the rest follows in the next minute. */
-const QUEUED_LETTERS = 10_000
-/** A letter that shows whether the server is back has its answer by then, or its sender is gone. */
+const QUEUED_MESSAGES = 10_000
+/** A message that shows whether the server is back has its answer by then, or its sender is gone. */
 const PROBE_MS = 120_000
-/** After letters were sent the list of all editions is written anew, with those that went out meanwhile. */
+/** After messages were sent the list of all issues is written anew, with those that went out meanwhile. */
 const SETTLE_MS = 5_000
 
-export function createLetterLane(deps: LetterLaneDeps): Lane {
+export function createMessageLane(deps: MessageLaneDeps): Lane {
   const { queue, log } = deps
-  const due = createSharedLane(queue, 'letters', log, () => queueLetters(deps))
+  const due = createSharedLane(queue, 'messages', log, () => queueMessages(deps))
   const settled = createLane(log, async () => {
     await pauseRefused(deps)
     await writeArchiveIndex(deps.archive, deps.store.db)
@@ -50,10 +50,10 @@ export function createLetterLane(deps: LetterLaneDeps): Lane {
       if (sender?.lease.lost.aborted) await endSender()
       sender ??= await openSender(deps)
       if (sender === null) return
-      if ((await sendLetter(deps, sender, messageId, signal)) === 'server_back') due.poke()
+      if ((await sendMessage(deps, sender, messageId, signal)) === 'server_back') due.poke()
     } catch (thrown) {
-      // What became of the letter may not be noted; it is left to whoever sends next, as by one that was killed.
-      await endSender().catch((another: unknown) => logFailure(log, another, { queue: 'letter' }))
+      // What became of the message may not be noted; it is left to whoever sends next, as by one that was killed.
+      await endSender().catch((another: unknown) => logFailure(log, another, { queue: 'message' }))
       throw thrown
     } finally {
       isSending = false
@@ -65,7 +65,7 @@ export function createLetterLane(deps: LetterLaneDeps): Lane {
     settled.poke()
   }
   const takeUntil = async (signal: AbortSignal): Promise<void> => {
-    const taking = await queue.work('letter', { concurrency: 1 }, ({ data, signal: untilLost }) =>
+    const taking = await queue.work('message', { concurrency: 1 }, ({ data, signal: untilLost }) =>
       send(data.messageId, untilLost),
     )
     await aborted(signal)
@@ -79,7 +79,7 @@ export function createLetterLane(deps: LetterLaneDeps): Lane {
       opened = signal
       due.open(signal)
       settled.open(signal)
-      ended = takeUntil(signal).catch((thrown: unknown) => logFailure(log, thrown, { queue: 'letter' }))
+      ended = takeUntil(signal).catch((thrown: unknown) => logFailure(log, thrown, { queue: 'message' }))
     },
     isBusy: () => due.isBusy() || isSending,
     async idle() {
@@ -91,28 +91,28 @@ export function createLetterLane(deps: LetterLaneDeps): Lane {
 }
 
 /**
- * A job for each letter that is due; while the server is not to be tried yet none, and one when it is. What workers that
+ * A job for each message that is due; while the server is not to be tried yet none, and one when it is. What workers that
  * are gone left half-way is put right before.
  */
-export async function queueLetters(deps: DeliverDeps & { readonly queue: Queue }): Promise<void> {
+export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue }): Promise<void> {
   const { store, transport, now, queue } = deps
-  if (await isAnyOnItsWay(store.db)) await recoverLetters(deps)
+  if (await isAnyOnItsWay(store.db)) await recoverMessages(deps)
   const times = dueTimesAt(now())
   const outage = await findMailOutage(store.db, transport.name)
   if (outage !== undefined && !isDue(outage.nextAttemptAt, times)) return
-  const due = await listWaiting(store.db, times, outage === undefined ? QUEUED_LETTERS : 1)
+  const due = await listWaiting(store.db, times, outage === undefined ? QUEUED_MESSAGES : 1)
   await queue.sendAll(
-    'letter',
+    'message',
     due.map(({ messageId }) => ({ data: { messageId }, key: messageId })),
   )
 }
 
 /**
- * Sends one letter, if that is still to be done.
+ * Sends one message, if that is still to be done.
  * @returns `server_back` where it has ended an outage, so that the others can follow
  * @throws Error what kept it from being sent at an earlier try of the job, where that was a mistake of ours
  */
-export async function sendLetter(
+export async function sendMessage(
   deps: DeliverDeps,
   sender: Sender,
   messageId: string,

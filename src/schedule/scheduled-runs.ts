@@ -10,7 +10,7 @@ import type { Timing } from './timing.ts'
 import { firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
 
 export interface DueTime {
-  readonly slot: Date
+  readonly due_at: Date
   /** What the clock should show then, and does but for a time that it jumps over; in ms as if it were UTC. */
   readonly shownMs: number
 }
@@ -18,8 +18,8 @@ export interface DueTime {
 const patterns = new WeakMap<Timing, Pattern>()
 
 /** The next due time after an instant; null when there is none. */
-export function nextSlot(timing: Timing, after: Date): Date | null {
-  return nextDueTime(timing, after)?.slot ?? null
+export function nextScheduledRun(timing: Timing, after: Date): Date | null {
+  return nextDueTime(timing, after)?.due_at ?? null
 }
 
 export function nextDueTime(timing: Timing, after: Date): DueTime | null {
@@ -41,11 +41,11 @@ export function patternOf(timing: Timing): Pattern {
 
 function nextOfDay({ next }: Pattern, timeZone: string, afterMs: number): DueTime | null {
   for (let shownMs = next(wallMs(afterMs, timeZone)); shownMs !== null; shownMs = next(shownMs)) {
-    const slotMs = instantOf(shownMs, timeZone)
-    const isInGap = wallMs(slotMs, timeZone) !== shownMs
+    const dueMs = instantOf(shownMs, timeZone)
+    const isInGap = wallMs(dueMs, timeZone) !== shownMs
     if (isInGap && isLeftOut(Math.floor(shownMs / DAY_MS), timeZone)) continue
     // Not one that the clock shows for the second time.
-    if (slotMs > afterMs) return { slot: new Date(slotMs), shownMs }
+    if (dueMs > afterMs) return { due_at: new Date(dueMs), shownMs }
   }
   return null
 }
@@ -55,10 +55,10 @@ function nextShown({ next }: Pattern, timeZone: string, afterMs: number): DueTim
   let shownMs = next(wallMs(atMs, timeZone))
   while (shownMs !== null) {
     const offset = offsetMs(atMs, timeZone)
-    const slotMs = shownMs - offset
-    if (offsetMs(slotMs, timeZone) === offset) return { slot: new Date(slotMs), shownMs }
+    const dueMs = shownMs - offset
+    if (offsetMs(dueMs, timeZone) === offset) return { due_at: new Date(dueMs), shownMs }
     // The clock changes before that, and goes on from what it shows then.
-    atMs = firstInstant(atMs, slotMs, (ms) => offsetMs(ms, timeZone) !== offset)
+    atMs = firstInstant(atMs, dueMs, (ms) => offsetMs(ms, timeZone) !== offset)
     shownMs = next(wallMs(atMs, timeZone) - 1)
   }
   return null

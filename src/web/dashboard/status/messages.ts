@@ -1,32 +1,32 @@
-/** The last editions and their letters: what went out, what waits, what is in doubt, and whether the mail server is there. */
+/** The last issues and their messages: what went out, what waits, what is in doubt, and whether the mail server is there. */
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
   countWaiting,
-  type DoubtfulLetter,
+  type DoubtfulMessage,
   listDoubtful,
   listRefused,
 } from '../../../store/outbox/delivery-problems.ts'
 import { listMailOutages, type MailOutage } from '../../../store/outbox/smtp-circuit.ts'
-import { listEditions } from '../../../store/reports/issue-list.ts'
-import { type EditionLine, editionHref, editionLine } from '../archive/list.ts'
+import { listIssues } from '../../../store/reports/issue-list.ts'
+import { type IssueLine, issueHref, issueLine } from '../archive/list.ts'
 import type { Clock, Moment } from '../format.ts'
 
-const EDITIONS = 8
+const ISSUES = 8
 const DOUBTFUL_MAX = 20
 const WEEK_MS = 7 * 86_400_000
 
-export interface LettersView {
-  readonly editions: readonly EditionView[]
-  /** `3 letters, the oldest since 06:00`; null where none waits. */
-  readonly waiting: { readonly letters: string; readonly since: Moment } | null
+export interface MessagesView {
+  readonly issues: readonly IssueView[]
+  /** `3 messages, the oldest since 06:00`; null where none waits. */
+  readonly waiting: { readonly messages: string; readonly since: Moment } | null
   readonly servers: readonly ServerView[]
   /** Of the last week. */
   readonly doubtful: readonly DoubtfulView[]
-  readonly refused: readonly { readonly report: string; readonly letters: string; readonly since: Moment }[]
+  readonly refused: readonly { readonly report: string; readonly messages: string; readonly since: Moment }[]
 }
 
-interface EditionView extends EditionLine {
+interface IssueView extends IssueLine {
   readonly id: string
 }
 
@@ -48,19 +48,19 @@ interface DoubtfulView {
   readonly isTriedAgain: boolean
 }
 
-export async function readLetters(db: Db, clock: Clock): Promise<LettersView> {
+export async function readMessages(db: Db, clock: Clock): Promise<MessagesView> {
   const weekAgo = new Date(clock.now.getTime() - WEEK_MS).toISOString()
-  const { letters, since } = await countWaiting(db)
+  const { messages, since } = await countWaiting(db)
   return {
-    editions: (await listEditions(db, null, EDITIONS)).map((edition) => ({
-      id: edition.id,
-      ...editionLine(edition, clock),
+    issues: (await listIssues(db, null, ISSUES)).map((issue) => ({
+      id: issue.id,
+      ...issueLine(issue, clock),
     })),
-    waiting: since === null ? null : { letters: counted(letters, 'letter'), since: clock.at(since) },
+    waiting: since === null ? null : { messages: counted(messages, 'message'), since: clock.at(since) },
     servers: (await listMailOutages(db)).map((outage) => serverOf(outage, clock)),
-    doubtful: (await listDoubtful(db, weekAgo, DOUBTFUL_MAX)).map((letter) => doubtfulOf(letter, clock)),
-    refused: (await listRefused(db, weekAgo)).map(({ report, letters: some, since: from }) => ({
-      ...{ report: report ?? 'notices', letters: counted(some, 'letter'), since: clock.at(from) },
+    doubtful: (await listDoubtful(db, weekAgo, DOUBTFUL_MAX)).map((message) => doubtfulOf(message, clock)),
+    refused: (await listRefused(db, weekAgo)).map(({ report, messages: some, since: from }) => ({
+      ...{ report: report ?? 'notices', messages: counted(some, 'message'), since: clock.at(from) },
     })),
   }
 }
@@ -70,11 +70,11 @@ function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: C
   return { server, trouble, since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
 }
 
-function doubtfulOf(letter: DoubtfulLetter, clock: Clock): DoubtfulView {
-  const { messageId, recipient, report, editionId, stateAt, nextAttemptAt } = letter
+function doubtfulOf(message: DoubtfulMessage, clock: Clock): DoubtfulView {
+  const { messageId, recipient, report, issueId, stateAt, nextAttemptAt } = message
   return {
     ...{ id: messageId.replaceAll(/[<>]/g, ''), recipient, report: report ?? 'notice' },
-    href: editionId && editionHref(editionId),
+    href: issueId && issueHref(issueId),
     since: clock.at(stateAt),
     isTriedAgain: nextAttemptAt !== null,
   }

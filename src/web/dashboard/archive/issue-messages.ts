@@ -1,10 +1,10 @@
-/** Who got an edition: each letter with where it stands, what the server said, and what its recipient wishes. */
+/** Who got an issue: each message with where it stands, what the server said, and what its recipient wishes. */
 import { CALLED } from '../../../errors.ts'
-import type { KeptEdition } from '../../../jobs/reports/issue-page.ts'
+import type { KeptIssue } from '../../../jobs/reports/issue-page.ts'
 import { subscriptionText } from '../../../jobs/reports/preferences.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
-import type { EditionLetter } from '../../../store/outbox/kept-messages.ts'
+import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
 import {
   type Button,
   pauseButton,
@@ -14,11 +14,11 @@ import {
 } from '../actions/buttons.ts'
 import type { Clock, Moment, Tag } from '../format.ts'
 import { count } from '../format.ts'
-import { editionHref } from './list.ts'
+import { issueHref } from './list.ts'
 
-export interface LettersView {
-  readonly rows: readonly LetterRow[]
-  /** To all whose letter was refused; null where there are none, or it is not the last edition. */
+export interface MessagesView {
+  readonly rows: readonly MessageRow[]
+  /** To all whose message was refused; null where there are none, or it is not the last issue. */
   readonly resend: Button | null
   /** What is to be done about those in doubt that are not sent again by themselves; null where there are none. */
   readonly settle: string | null
@@ -26,7 +26,7 @@ export interface LettersView {
   readonly more: { readonly text: string; readonly href: string } | null
 }
 
-export interface LetterRow {
+export interface MessageRow {
   readonly recipient: string
   /** `paused by the operator on 2026-11-20`; null of who gets it as it is. */
   readonly wish: string | null
@@ -34,12 +34,12 @@ export interface LetterRow {
   readonly since: Moment
   /** When it is tried next; null where it is not. */
   readonly next: Moment | null
-  /** Such as `German`; null where the letter is no longer there. */
+  /** Such as `German`; null where the message is no longer there. */
   readonly language: string | null
   readonly attempts: number
   readonly response: string | null
   readonly isShown: boolean
-  /** Null where the letter is no longer there. */
+  /** Null where the message is no longer there. */
   readonly links: { readonly show: string; readonly eml: string } | null
   readonly buttons: readonly Button[]
 }
@@ -62,45 +62,45 @@ const URGENCY: readonly Tag['kind'][] = ['fail', 'warn', 'busy', 'off', 'ok']
 const languages = new Intl.DisplayNames('en', { type: 'language' })
 
 /**
- * @param shown Message-ID of the letter that the page shows
+ * @param shown Message-ID of the message that the page shows
  * @param isAll without a limit
  */
-export function composeLetters(
-  { edition, letters, wishes, isLast }: KeptEdition,
+export function composeMessages(
+  { issue, messages, wishes, isLast }: KeptIssue,
   shown: string | null,
   isAll: boolean,
   clock: Clock,
-): LettersView {
-  const urgencyOf = ({ state }: EditionLetter) => URGENCY.indexOf(TAGS[state].kind)
-  const ordered = letters.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
+): MessagesView {
+  const urgencyOf = ({ state }: IssueMessage) => URGENCY.indexOf(TAGS[state].kind)
+  const ordered = messages.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
   const rows = isAll ? ordered : ordered.slice(0, SHOWN_MAX)
   const others = ordered.length - rows.length
   // In order of their revisions: the last one stays.
-  const lastRevisions = new Map(letters.map(({ recipient, revision }) => [recipient, revision]))
-  const hasFailed = letters.some(({ state }) => state === 'failed')
-  const doubtful = letters.find(({ state, nextAttemptAt }) => state === 'in_doubt' && nextAttemptAt === null)
+  const lastRevisions = new Map(messages.map(({ recipient, revision }) => [recipient, revision]))
+  const hasFailed = messages.some(({ state }) => state === 'failed')
+  const doubtful = messages.find(({ state, nextAttemptAt }) => state === 'in_doubt' && nextAttemptAt === null)
   return {
-    rows: rows.map((letter) => rowOf(letter)),
-    resend: isLast && hasFailed ? resendFailedButton(edition.report) : null,
-    settle: doubtful ? `${CALLED} deliveries settle ${edition.report} ${doubtful.recipient} --arrived` : null,
+    rows: rows.map((message) => rowOf(message)),
+    resend: isLast && hasFailed ? resendFailedButton(issue.report) : null,
+    settle: doubtful ? `${CALLED} deliveries settle ${issue.report} ${doubtful.recipient} --arrived` : null,
     more:
       others === 0
         ? null
-        : { text: `Show the other ${count(others)}`, href: `${editionHref(edition.id)}?letters=all#letters` },
+        : { text: `Show the other ${count(others)}`, href: `${issueHref(issue.id)}?messages=all#messages` },
   }
 
-  function rowOf(letter: EditionLetter): LetterRow {
-    const { messageId, recipient, response, lang, attempts, stateAt, nextAttemptAt } = letter
+  function rowOf(message: IssueMessage): MessageRow {
+    const { messageId, recipient, response, lang, attempts, stateAt, nextAttemptAt } = message
     const wish = wishes.get(recipient.toLowerCase())
     const isOut = wish !== undefined && wish.state !== 'active'
-    const isLastOfThem = lastRevisions.get(recipient) === letter.revision
+    const isLastOfThem = lastRevisions.get(recipient) === message.revision
     return {
       recipient,
       wish:
         wish === undefined || (wish.state === 'active' && wish.cadence !== 'weekly')
           ? null
           : subscriptionText(wish),
-      tag: tagOf(letter),
+      tag: tagOf(message),
       since: clock.at(stateAt),
       next: clock.at(nextAttemptAt),
       language: lang === null ? null : (languages.of(lang) ?? lang),
@@ -110,11 +110,11 @@ export function composeLetters(
       links:
         lang === null
           ? null
-          : { show: showHref(edition.id, messageId), eml: `${letterHref(edition.id, messageId)}.eml` },
+          : { show: showHref(issue.id, messageId), eml: `${messageHref(issue.id, messageId)}.eml` },
       buttons: isLastOfThem
         ? [
-            ...(isLast && !isOut ? [resendButton(edition.report, recipient)] : []),
-            ...(isOut ? [resumeButton(edition.report, recipient)] : [pauseButton(edition.report, recipient)]),
+            ...(isLast && !isOut ? [resendButton(issue.report, recipient)] : []),
+            ...(isOut ? [resumeButton(issue.report, recipient)] : [pauseButton(issue.report, recipient)]),
           ]
         : [],
     }
@@ -122,22 +122,22 @@ export function composeLetters(
 }
 
 /** `sent again` of a later revision, `sent, perhaps twice` where the server took what may have arrived before. */
-export function tagOf({ state, revision, doubts, replyCode }: EditionLetter): Tag {
+export function tagOf({ state, revision, doubts, replyCode }: IssueMessage): Tag {
   const { kind, text } = TAGS[state]
   const isPerhapsTwice = state === 'sent' && doubts > 0 && replyCode !== null
   return { kind, text: `${text}${revision === 0 ? '' : ' again'}${isPerhapsTwice ? ', perhaps twice' : ''}` }
 }
 
-/** What belongs to a letter; the brackets of its Message-ID would be written as `%3C` and `%3E`. */
-export function letterHref(editionId: string, messageId: string): string {
-  return `${editionHref(editionId)}/letter/${encodeURIComponent(letterName(messageId))}`
+/** What belongs to a message; the brackets of its Message-ID would be written as `%3C` and `%3E`. */
+export function messageHref(issueId: string, messageId: string): string {
+  return `${issueHref(issueId)}/message/${encodeURIComponent(messageName(messageId))}`
 }
 
-function showHref(editionId: string, messageId: string): string {
-  return `${editionHref(editionId)}?${new URLSearchParams({ letter: letterName(messageId) })}#mail`
+function showHref(issueId: string, messageId: string): string {
+  return `${issueHref(issueId)}?${new URLSearchParams({ message: messageName(messageId) })}#mail`
 }
 
 /** The Message-ID without its brackets. */
-export function letterName(messageId: string): string {
+export function messageName(messageId: string): string {
   return messageId.replace(/^<|>$/g, '')
 }

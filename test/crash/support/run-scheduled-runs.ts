@@ -1,6 +1,6 @@
 /**
- * A program that is one beat of a daemon with two schedules: `node run-slots.ts FILE NOW RAN` notes and runs what is
- * due at NOW, and writes the slots that it ran into RAN, a line each.
+ * A program that is one beat of a daemon with two schedules: `node run-scheduled runs.ts FILE NOW RAN` notes and runs what is
+ * due at NOW, and writes the scheduled runs that it ran into RAN, a line each.
  */
 import { appendFileSync } from 'node:fs'
 import { pino } from 'pino'
@@ -13,8 +13,8 @@ import { scheduleOf, timing } from '../../support/schedule.ts'
 const [file = '', at = '', ran = ''] = process.argv.slice(2)
 const log = pino({ level: 'silent' })
 const now = (): Date => new Date(at)
-const run: Schedule['run'] = async ({ slot }) => {
-  appendFileSync(ran, `${slot.toISOString()}\n`)
+const run: Schedule['run'] = async ({ due_at }) => {
+  appendFileSync(ran, `${due_at.toISOString()}\n`)
   return { state: 'done', message: null }
 }
 const store = await openStore(file, now())

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { jitterMs } from '../../src/schedule/jitter.ts'
-import { nextSlot } from '../../src/schedule/slots.ts'
+import { nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
 import { timing } from '../support/schedule.ts'
 
 const MINUTE_MS = 60_000
@@ -79,16 +79,16 @@ function shown(at: number, zone: string): string {
   return new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(at)
 }
 
-function slotsOf(expression: string, zone: string, from: number, to: number): number[] {
+function scheduledRunsOf(expression: string, zone: string, from: number, to: number): number[] {
   const each = timing(expression, zone)
-  const slots: number[] = []
+  const scheduledRuns: number[] = []
   for (
-    let slot = nextSlot(each, new Date(from));
-    slot !== null && slot.getTime() <= to;
-    slot = nextSlot(each, slot)
+    let dueAt = nextScheduledRun(each, new Date(from));
+    dueAt !== null && dueAt.getTime() <= to;
+    dueAt = nextScheduledRun(each, dueAt)
   )
-    slots.push(slot.getTime())
-  return slots
+    scheduledRuns.push(dueAt.getTime())
+  return scheduledRuns
 }
 
 /** `2026-03-29 02:30` -> `30 2 * * *` */
@@ -105,27 +105,37 @@ describe('a daily time', () => {
     const time = new Date(
       Date.parse(`${shown(at - MINUTE_MS, zone).replace(' ', 'T')}Z`) + (minutes / 2 + 1) * MINUTE_MS,
     )
-    const slots = slotsOf(dailyAt(time.toISOString()), zone, at - 36 * HOUR_MS, at + 36 * HOUR_MS)
-    expect(slots).toContain(at)
-    expect(slots).toHaveLength(3)
+    const scheduledRuns = scheduledRunsOf(
+      dailyAt(time.toISOString()),
+      zone,
+      at - 36 * HOUR_MS,
+      at + 36 * HOUR_MS,
+    )
+    expect(scheduledRuns).toContain(at)
+    expect(scheduledRuns).toHaveLength(3)
   })
 
   it.each(back)('that the clock shows twice is due the first time: $name', ({ zone, at, minutes }) => {
     const first = at + (minutes / 2) * MINUTE_MS
     expect(shown(first, zone)).toBe(shown(first - minutes * MINUTE_MS, zone))
-    const slots = slotsOf(dailyAt(shown(first, zone)), zone, at - 36 * HOUR_MS, at + 36 * HOUR_MS)
-    expect(slots).toContain(first)
-    expect(slots).toHaveLength(3)
+    const scheduledRuns = scheduledRunsOf(
+      dailyAt(shown(first, zone)),
+      zone,
+      at - 36 * HOUR_MS,
+      at + 36 * HOUR_MS,
+    )
+    expect(scheduledRuns).toContain(first)
+    expect(scheduledRuns).toHaveLength(3)
   })
 
   it('is not due on a date that the zone left out', () => {
-    const slots = slotsOf(
+    const scheduledRuns = scheduledRunsOf(
       '0 7 * * *',
       'Pacific/Apia',
       Date.parse('2011-12-28T18:00Z'),
       Date.parse('2012-01-01T00:00Z'),
     )
-    expect(slots.map((slot) => shown(slot, 'Pacific/Apia'))).toEqual([
+    expect(scheduledRuns.map((dueAt) => shown(dueAt, 'Pacific/Apia'))).toEqual([
       '2011-12-29 07:00',
       '2011-12-31 07:00',
       '2012-01-01 07:00',
@@ -134,20 +144,25 @@ describe('a daily time', () => {
 
   it('is due once although two of its times are in one gap', () => {
     const from = Date.parse('2026-03-28T12:00Z')
-    expect(slotsOf('15,45 2,3 * * *', 'Europe/Vienna', from, from + 24 * HOUR_MS)).toEqual(
+    expect(scheduledRunsOf('15,45 2,3 * * *', 'Europe/Vienna', from, from + 24 * HOUR_MS)).toEqual(
       ['2026-03-29T01:00Z', '2026-03-29T01:15Z', '2026-03-29T01:45Z'].map((at) => Date.parse(at)),
     )
   })
 
   it('follows the dates of its zone, not of UTC', () => {
     const from = Date.parse('2026-11-28T00:00Z')
-    const slots = slotsOf('last day of the month at 23:30', 'America/New_York', from, from + 96 * HOUR_MS)
-    expect(slots.map((slot) => new Date(slot).toISOString())).toEqual(['2026-12-01T04:30:00.000Z'])
+    const scheduledRuns = scheduledRunsOf(
+      'last day of the month at 23:30',
+      'America/New_York',
+      from,
+      from + 96 * HOUR_MS,
+    )
+    expect(scheduledRuns.map((dueAt) => new Date(dueAt).toISOString())).toEqual(['2026-12-01T04:30:00.000Z'])
   })
 
   it('in words keeps to the same rules', () => {
     const from = Date.parse('2026-03-28T12:00Z')
-    expect(slotsOf('every day at 02:30', 'Europe/Vienna', from, from + 24 * HOUR_MS)).toEqual([
+    expect(scheduledRunsOf('every day at 02:30', 'Europe/Vienna', from, from + 24 * HOUR_MS)).toEqual([
       Date.parse('2026-03-29T01:00Z'),
     ])
   })
@@ -155,8 +170,8 @@ describe('a daily time', () => {
 
 describe('a schedule that goes on all through the day', () => {
   it.each(CASES)('is due each quarter of an hour, whatever the clock does: $name', ({ zone, at }) => {
-    const slots = slotsOf('every 15 minutes', zone, at - 3 * HOUR_MS, at + 3 * HOUR_MS)
-    expect(slots).toEqual(
+    const scheduledRuns = scheduledRunsOf('every 15 minutes', zone, at - 3 * HOUR_MS, at + 3 * HOUR_MS)
+    expect(scheduledRuns).toEqual(
       Array.from({ length: 24 }, (_, quarter) => at - 3 * HOUR_MS + (quarter + 1) * 15 * MINUTE_MS),
     )
   })
@@ -164,15 +179,20 @@ describe('a schedule that goes on all through the day', () => {
   it.each(CASES.filter(({ minutes }) => minutes % 60 === 0))(
     'is due every hour once: $name',
     ({ zone, at }) => {
-      const slots = slotsOf('every hour', zone, at - 5 * HOUR_MS, at + 5 * HOUR_MS)
-      expect(slots).toEqual(Array.from({ length: 10 }, (_, hour) => at + (hour - 4) * HOUR_MS))
+      const scheduledRuns = scheduledRunsOf('every hour', zone, at - 5 * HOUR_MS, at + 5 * HOUR_MS)
+      expect(scheduledRuns).toEqual(Array.from({ length: 10 }, (_, hour) => at + (hour - 4) * HOUR_MS))
     },
   )
 
   it('has nothing of the half hour that is left out, and goes on by what the clock shows', () => {
     const at = Date.parse('2026-10-03T15:30Z')
-    const slots = slotsOf('every hour', 'Australia/Lord_Howe', at - 2 * HOUR_MS, at + 2 * HOUR_MS)
-    expect(slots.map((slot) => shown(slot, 'Australia/Lord_Howe').slice(11))).toEqual([
+    const scheduledRuns = scheduledRunsOf(
+      'every hour',
+      'Australia/Lord_Howe',
+      at - 2 * HOUR_MS,
+      at + 2 * HOUR_MS,
+    )
+    expect(scheduledRuns.map((dueAt) => shown(dueAt, 'Australia/Lord_Howe').slice(11))).toEqual([
       '01:00',
       '03:00',
       '04:00',
@@ -180,13 +200,13 @@ describe('a schedule that goes on all through the day', () => {
   })
 
   it('finds its next time far ahead, behind several changes of the clocks', () => {
-    const [slot] = slotsOf(
+    const [dueAt] = scheduledRunsOf(
       '*/30 * 1 1 *',
       'Europe/Vienna',
       Date.parse('2026-01-02'),
       Date.parse('2027-02-01'),
     )
-    expect(shown(slot ?? 0, 'Europe/Vienna')).toBe('2027-01-01 00:00')
+    expect(shown(dueAt ?? 0, 'Europe/Vienna')).toBe('2027-01-01 00:00')
   })
 })
 

@@ -5,7 +5,7 @@ import { createCompiler } from './compile-template.ts'
 import { finishHtml, finishSubject, finishText } from './finish.ts'
 import { readTemplateFiles, type TemplateFile } from './template-files.ts'
 
-export interface NoticeLetterView {
+export interface NoticeMessageView {
   readonly title: string
   readonly place: string
   readonly sections: readonly {
@@ -27,7 +27,7 @@ export interface NoticeLineView {
   readonly times: string
 }
 
-export type RenderNotice = (view: NoticeLetterView) => Rendered
+export type RenderNotice = (view: NoticeMessageView) => Rendered
 
 const FOLDER = 'notice'
 
@@ -36,7 +36,7 @@ const FOLDER = 'notice'
  * @param own an installation's own folder, whose files go before; null where there is none
  * @throws LeadsheetError report_template
  */
-export async function openNoticeLetter(folder: string, own: string | null): Promise<RenderNotice> {
+export async function openNoticeMessage(folder: string, own: string | null): Promise<RenderNotice> {
   const files = await readTemplateFiles(folder, own)
   const take = (file: TemplateFile | undefined, name: string): TemplateFile => {
     if (file) return file

@@ -2,14 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
-import { noteNotSent, saveEdition } from '../../../../src/store/reports/issue.ts'
+import { noteNotSent, saveIssue } from '../../../../src/store/reports/issue.ts'
 import { busyDay } from '../../../support/figures.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/warm-leadsheet.ts'
 
-test('editions lists what is kept and what became of it', async () => {
+test('issues lists what is kept and what became of it', async () => {
   const folder = folderWith()
-  const run = (...args: string[]) => runWarm(['editions', ...args], { cwd: folder })
+  const run = (...args: string[]) => runWarm(['issues', ...args], { cwd: folder })
   expect(await run()).toMatchObject({
     status: 0,
     stdout: '',
@@ -18,12 +18,12 @@ test('editions lists what is kept and what became of it', async () => {
 
   const figures = busyDay()
   const variant = JSON.stringify({ pipelineIds: ['eu'], conditions: [] })
-  const edition = { report: 'daily', period: figures.period, renderedAt: '2026-11-21T07:00:00.000Z', figures }
+  const issue = { report: 'daily', period: figures.period, renderedAt: '2026-11-21T07:00:00.000Z', figures }
   const said = { subject: 'Daily leads: 59 new', html: 'h', text: 't' }
   mkdirSync(join(folder, 'data'))
-  await using store = await openStore(join(folder, 'data', 'leadsheet.db'), new Date(edition.renderedAt))
+  await using store = await openStore(join(folder, 'data', 'leadsheet.db'), new Date(issue.renderedAt))
   await store.write(async (trx) => {
-    const { id } = await saveEdition(trx, { ...edition, ...said, variant, programVersion: '1.2.3' })
+    const { id } = await saveIssue(trx, { ...issue, ...said, variant, programVersion: '1.2.3' })
     await noteNotSent(trx, id, 'quiet')
   })
 
@@ -33,7 +33,7 @@ test('editions lists what is kept and what became of it', async () => {
   )
   expect(await run('--report', 'weekly')).toMatchObject({
     stdout: '',
-    stderr: expect.stringContaining('No edition of "weekly" has been made yet'),
+    stderr: expect.stringContaining('No issue of "weekly" has been made yet'),
   })
   const { stdout } = await run('--json')
   expect(JSON.parse(stdout)).toEqual([
@@ -45,7 +45,7 @@ test('editions lists what is kept and what became of it', async () => {
       made_at: '2026-11-21T07:00:00.000Z',
       made_by: '1.2.3',
       not_sent: 'quiet',
-      letters: { total: 0, sent: 0, failed: 0, in_doubt: 0, withdrawn: 0 },
+      messages: { total: 0, sent: 0, failed: 0, in_doubt: 0, withdrawn: 0 },
     },
   ])
 })

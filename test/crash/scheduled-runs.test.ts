@@ -1,11 +1,11 @@
-/** Slots through kills and rivals: whoever else is there and wherever it ends, each is done, and by one alone. */
+/** ScheduledRuns through kills and rivals: whoever else is there and wherever it ends, each is done, and by one alone. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { startDaemon } from '../../src/jobs/daemon.ts'
 import { createLane } from '../../src/jobs/schedule/lane.ts'
-import type { SlotEnd } from '../../src/jobs/schedule/schedule.ts'
+import type { RunEnd } from '../../src/jobs/schedule/schedule.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
@@ -21,7 +21,7 @@ import { forEachCase, IS_FULL, SEED, sampleOf } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
 const RACES = IS_FULL ? 20 : 2
-const RUN_SLOTS = join(import.meta.dirname, 'support/run-slots.ts')
+const RUN_SCHEDULED_RUNS = join(import.meta.dirname, 'support/run-slots.ts')
 const SET_UP_AT = '2026-01-12T06:50:00.000Z'
 const DUE_AT = '2026-01-13T07:05:00.000Z'
 const RESTARTED_AT = '2026-01-13T07:06:00.000Z'
@@ -37,10 +37,10 @@ function query<T>(file: string, sql: string): T[] {
 
 function beatAt(cwd: string, now: string): Program {
   const env = { EVERY_STATEMENT: '1' }
-  return { main: RUN_SLOTS, args: [join(cwd, 'leadsheet.db'), now, join(cwd, 'ran')], cwd, env }
+  return { main: RUN_SCHEDULED_RUNS, args: [join(cwd, 'leadsheet.db'), now, join(cwd, 'ran')], cwd, env }
 }
 
-it('a daemon killed before or after any of its statements does each slot at its next start, and none that it had noted as done (row 55)', async () => {
+it('a daemon killed before or after any of its statements does each scheduled run at its next start, and none that it had noted as done (row 55)', async () => {
   const setUp = async (): Promise<string> => {
     const cwd = folderWith()
     expect(await run(beatAt(cwd, SET_UP_AT))).toMatchObject({ status: 0 })
@@ -53,23 +53,26 @@ it('a daemon killed before or after any of its statements does each slot at its 
     const cwd = await setUp()
     const file = join(cwd, 'leadsheet.db')
     expect(await runKilledAt(point, beatAt(cwd, DUE_AT))).toBe(true)
-    const doneBefore = query<{ slot: string }>(file, "SELECT slot FROM schedule_slot WHERE state = 'done'")
+    const doneBefore = query<{ due_at: string }>(
+      file,
+      "SELECT due_at FROM scheduled_run WHERE state = 'done'",
+    )
     const ranBefore = linesOf(join(cwd, 'ran'))
     expect(await run(beatAt(cwd, RESTARTED_AT))).toMatchObject({ status: 0 })
     const ran = linesOf(join(cwd, 'ran'))
     const expected = ['2026-01-12T07:00:00.000Z', '2026-01-13T07:00:00.000Z', '2026-01-13T07:00:00.000Z']
-    const done = query<{ slot: string }>(
+    const done = query<{ due_at: string }>(
       file,
-      "SELECT slot FROM schedule_slot WHERE state = 'done' ORDER BY slot",
+      "SELECT due_at FROM scheduled_run WHERE state = 'done' ORDER BY due_at",
     )
     expect(
-      done.map(({ slot }) => slot),
+      done.map(({ due_at }) => due_at),
       points[point],
     ).toEqual(expected)
     // At most the one that was in hand is done again, since nothing says how far it had come.
     const again = ran.length - expected.length
     expect(again, points[point - 1]).toBe(ranBefore.length > doneBefore.length ? 1 : 0)
-    expect(query(file, "SELECT slot FROM schedule_slot WHERE state IN ('due', 'running')")).toEqual([])
+    expect(query(file, "SELECT due_at FROM scheduled_run WHERE state IN ('due', 'running')")).toEqual([])
     await expectSound(file)
   })
 }, 600_000)
@@ -78,7 +81,7 @@ function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
 }
 
-it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one letter; ${RACES} races, SEED=${SEED} (row 45)`, async () => {
+it(`of two daemons and a report by hand on the same data one daemon stays, and each recipient gets one message; ${RACES} races, SEED=${SEED} (row 45)`, async () => {
   const next = random(SEED)
   await using service = await startService(folderWith(), new Date(), 3, 1_000_000)
   const key = await service.createKey({ name: 'race', scope: 'read' })
@@ -103,7 +106,7 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
 
     const { status, stdout, stderr } = await byHand
     if (status !== 0 && stderr !== '') expect(stderr, stderr).toMatch(/job_busy|report_no_data/)
-    // Where the daemon was just sending, the command lists the letters that it left to it.
+    // Where the daemon was just sending, the command lists the messages that it left to it.
     if (status !== 0 && stderr === '') expectLeft(stdout)
     const sent = "SELECT recipient FROM delivery WHERE state = 'sent'"
     // Where the one by hand was in the way, the daemon would come to it with its next beat.
@@ -127,12 +130,12 @@ function expectLeft(stdout: string): void {
     if (state === 'pending') expect(response).toBe('another process is sending')
 }
 
-it('a slot whose daemon hung until another had taken over is done by the other, and the first changes nothing of it when it wakes up (row 46)', async () => {
+it('a scheduled run whose daemon hung until another had taken over is done by the other, and the first changes nothing of it when it wakes up (row 46)', async () => {
   const file = join(folderWith(), 'leadsheet.db')
   const clock = { now: new Date('2026-01-12T06:59:00Z') }
   await using store = await openStore(file, clock.now)
   await using otherStore = await openStore(file, clock.now)
-  const hung = Promise.withResolvers<SlotEnd>()
+  const hung = Promise.withResolvers<RunEnd>()
   const begun = Promise.withResolvers<void>()
   const first = await openBeat(store, clock, () => {
     begun.resolve()
@@ -149,8 +152,8 @@ it('a slot whose daemon hung until another had taken over is done by the other, 
   const second = await openBeat(otherStore, clock, done)
   await second.beat()
   const rows =
-    "SELECT slot, state, attempts, message FROM schedule_slot WHERE slot = '2026-01-12T07:00:00.000Z'"
-  const taken = [{ slot: '2026-01-12T07:00:00.000Z', state: 'done', attempts: 2, message: 'by the second' }]
+    "SELECT due_at, state, attempts, message FROM scheduled_run WHERE due_at = '2026-01-12T07:00:00.000Z'"
+  const taken = [{ due_at: '2026-01-12T07:00:00.000Z', state: 'done', attempts: 2, message: 'by the second' }]
   expect(query(file, rows)).toEqual(taken)
   hung.resolve({ state: 'failed', message: 'by the first' })
   await first.idle()
@@ -159,12 +162,12 @@ it('a slot whose daemon hung until another had taken over is done by the other, 
   await second.stop()
 })
 
-async function done(): Promise<SlotEnd> {
+async function done(): Promise<RunEnd> {
   return { state: 'done', message: 'by the second' }
 }
 
 /** A daemon with one report, whose clock is that of the test. */
-async function openBeat(store: Store, clock: { readonly now: Date }, work: () => Promise<SlotEnd>) {
+async function openBeat(store: Store, clock: { readonly now: Date }, work: () => Promise<RunEnd>) {
   const controller = new AbortController()
   const daemon = await startDaemon(
     {

@@ -1,11 +1,11 @@
-/** A letter to send in tests, and who sends it. */
+/** A message to send in tests, and who sends it. */
 import type { Sender } from '../../src/jobs/outbox/message.ts'
-import type { Instant, Letter, LetterFile } from '../../src/model.ts'
+import type { Instant, Message, MessageFile } from '../../src/model.ts'
 import type { Trx } from '../../src/store/db/store.ts'
-import { enqueueLetters } from '../../src/store/outbox/delivery.ts'
-import { addToPack, createLetterPack } from '../../src/store/outbox/message.ts'
+import { enqueueMessages } from '../../src/store/outbox/delivery.ts'
+import { addToPack, createMessagePack } from '../../src/store/outbox/message.ts'
 
-export const LETTER: Letter = {
+export const MESSAGE: Message = {
   from: 'leadsheet <reports@example.com>',
   to: 'dana@example.org',
   toName: 'Dana Lopes',
@@ -22,7 +22,7 @@ export const LETTER: Letter = {
 }
 
 /** Two pictures that the HTML shows, and an attachment. */
-export const FILES: readonly LetterFile[] = [
+export const FILES: readonly MessageFile[] = [
   { name: 'trend.png', contentType: 'image/png', content: bytes(3_000), cid: 'trend@leadsheet' },
   { name: 'trend-dark.png', contentType: 'image/png', content: bytes(2_000), cid: 'trend-dark@leadsheet' },
   {
@@ -38,16 +38,21 @@ function bytes(count: number): Uint8Array {
   return Uint8Array.from({ length: count }, (_, index) => (index * 7) % 256)
 }
 
-/** Who sends the letters of tests. */
+/** Who sends the messages of tests. */
 export const SENDER: Sender = {
   from: 'reports@example.com',
   replyTo: null,
   unsubscribe: { mailto: 'reports@example.com', pageOf: null },
 }
 
-/** Puts one letter of an edition into the ledger. */
-export async function enqueueLetter(trx: Trx, editionId: string, letter: Letter, at: Instant): Promise<void> {
-  const pack = createLetterPack()
-  addToPack(pack, letter)
-  await enqueueLetters(trx, { editionId, revision: 0 }, pack, at)
+/** Puts one letter of an issue into the ledger. */
+export async function enqueueMessage(
+  trx: Trx,
+  issueId: string,
+  message: Message,
+  at: Instant,
+): Promise<void> {
+  const pack = createMessagePack()
+  addToPack(pack, message)
+  await enqueueMessages(trx, { issueId, revision: 0 }, pack, at)
 }

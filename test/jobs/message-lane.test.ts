@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLetterLane, queueLetters, sendLetter } from '../../src/jobs/letter-lane.ts'
+import { createMessageLane, queueMessages, sendMessage } from '../../src/jobs/message-lane.ts'
 import { openSender } from '../../src/jobs/outbox/send-batch.ts'
 import { changeSubscription } from '../../src/jobs/recipients/change-preference.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -40,7 +40,7 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
     archive: { folder: folderWith(), pages },
     pauseAfter: 3,
   }
-  const lane = createLetterLane(worker)
+  const lane = createMessageLane(worker)
   return {
     ...{ ...worker, lane },
     start: () => lane.open(stop.signal),
@@ -54,7 +54,7 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
   }
 }
 
-describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each other', () => {
+describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each other', () => {
   it('reach each recipient once, whichever worker sends them', async () => {
     await using ledger = await openLedger(addresses(30))
     // Slow enough that each worker gets some.
@@ -82,24 +82,24 @@ describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each oth
     if (sender === null || another === null) throw new Error('both may send')
     const [first, second, third] = await ledger.deliveries()
     const tries = [
-      sendLetter({ ...worker, transport }, sender, first?.messageId ?? '', NEVER),
-      sendLetter({ ...other, transport }, another, second?.messageId ?? '', NEVER),
+      sendMessage({ ...worker, transport }, sender, first?.messageId ?? '', NEVER),
+      sendMessage({ ...other, transport }, another, second?.messageId ?? '', NEVER),
     ]
     await Promise.all(tries)
     expect(await listMailOutages(ledger.store.db)).toMatchObject([{ failures: 1 }])
     // Nobody tries before the time.
-    expect(await sendLetter(worker, sender, third?.messageId ?? '', NEVER)).toBe('done')
+    expect(await sendMessage(worker, sender, third?.messageId ?? '', NEVER)).toBe('done')
     expect(server.connections()).toBe(0)
 
     ledger.clock.now = new Date('2026-11-21T07:01:15Z')
-    await queueLetters(worker)
+    await queueMessages(worker)
     const jobs: string[] = []
     const takeJob = await openTakeJob(addressOf(ledger.store))
-    while (await takeJob('letter', async ({ data }) => void jobs.push(data.messageId)));
+    while (await takeJob('message', async ({ data }) => void jobs.push(data.messageId)));
     expect(jobs).toHaveLength(1)
     const ends = await Promise.all([
-      sendLetter(worker, sender, first?.messageId ?? '', NEVER),
-      sendLetter(other, another, second?.messageId ?? '', NEVER),
+      sendMessage(worker, sender, first?.messageId ?? '', NEVER),
+      sendMessage(other, another, second?.messageId ?? '', NEVER),
     ])
     expect(ends.toSorted()).toEqual(['done', 'server_back'])
     expect(server.received).toHaveLength(1)
@@ -115,7 +115,7 @@ describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each oth
     await using server = await openMailServer()
     await using worker = await openWorker(ledger, server.url)
     const [first, second] = await ledger.deliveries()
-    if (first === undefined || second === undefined) throw new Error('two letters wait')
+    if (first === undefined || second === undefined) throw new Error('two messages wait')
     const living = await openSender(worker)
     const at = ledger.clock.now.toISOString()
     await ledger.store.write(async (trx) => {
@@ -128,13 +128,13 @@ describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each oth
         await trx.updateTable('delivery').where('message_id', '=', messageId).set({ sender }).execute()
       }
     })
-    await queueLetters(worker)
+    await queueMessages(worker)
     expect((await ledger.deliveries()).map(({ state, doubts }) => [state, doubts])).toEqual([
       ['data', 0],
       ['in_doubt', 1],
     ])
     await living?.lease.release()
-    await queueLetters(worker)
+    await queueMessages(worker)
     expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['in_doubt', 'in_doubt'])
   })
 
@@ -144,11 +144,11 @@ describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each oth
     await using worker = await openWorker(ledger, server.url)
     await using sender = await openSender(worker)
     const [first, second] = await ledger.deliveries()
-    if (sender === null || first === undefined || second === undefined) throw new Error('two letters wait')
-    await queueLetters(worker)
+    if (sender === null || first === undefined || second === undefined) throw new Error('two messages wait')
+    await queueMessages(worker)
     const key = { address: second.recipient, report: 'daily' }
     await changeSubscription(ledger.store, key, 'stop', { by: 'recipient', reason: null }, ledger.clock.now)
-    const send = (messageId: string) => sendLetter(worker, sender, messageId, NEVER)
+    const send = (messageId: string) => sendMessage(worker, sender, messageId, NEVER)
     await Promise.all([send(first.messageId), send(second.messageId)])
     await Promise.all([send(first.messageId), send('<nobody@example.com>')])
     expect(server.received.map(({ to }) => to)).toEqual([[first.recipient]])
@@ -182,18 +182,18 @@ describe.skipIf(!IN_POSTGRES)('letters that several workers send beside each oth
     await using server = await openMailServer()
     await using worker = await openWorker(ledger, server.url)
     await using sender = await openSender(worker)
-    const [letter] = await ledger.deliveries()
-    if (sender === null || letter === undefined) throw new Error('a letter waits')
+    const [message] = await ledger.deliveries()
+    if (sender === null || message === undefined) throw new Error('a message waits')
     const broken = { html: Buffer.from('not packed') }
-    await ledger.store.write((trx) => trx.updateTable('letter').set(broken).execute())
-    const send = () => sendLetter(worker, sender, letter.messageId, NEVER)
+    await ledger.store.write((trx) => trx.updateTable('message').set(broken).execute())
+    const send = () => sendMessage(worker, sender, message.messageId, NEVER)
     await expect(send()).rejects.toThrow('header')
-    await expect(send()).rejects.toThrow(letter.messageId)
+    await expect(send()).rejects.toThrow(message.messageId)
     expect(await ledger.deliveries()).toMatchObject([{ state: 'pending', attempts: 1, doubts: 0 }])
   })
 })
 
-describe.skipIf(!IN_POSTGRES)('the pace of letters that several workers send', () => {
+describe.skipIf(!IN_POSTGRES)('the pace of messages that several workers send', () => {
   it('is kept by all of them together: never more within the time than may be', async () => {
     await using ledger = await openLedger([])
     const stores = await Promise.all([1, 2, 3].map(() => openStore(addressOf(ledger.store), new Date())))
