@@ -94,6 +94,7 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
     'copy',
     'snapshot',
   ],
+  web: ['server', 'auth', 'dashboard', 'metrics', 'preview'],
 }
 
 /** Packages that only some may import, and text that only some may hold; paths begin there. */

@@ -15,9 +15,9 @@ import type { Log } from '../log.ts'
 import { openWebPages } from '../report/preferences/web-pages.ts'
 import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
-import { createGuard } from '../web/auth/require-sign-in.ts'
+import { createSignInGuard } from '../web/auth/require-sign-in.ts'
 import { signInRoutes } from '../web/auth/sign-in.ts'
-import type { DeedDeps } from '../web/dashboard/actions/actions.ts'
+import type { ActionDeps } from '../web/dashboard/actions/actions.ts'
 import { actionRoutes } from '../web/dashboard/actions/routes.ts'
 import { agentsRoutes } from '../web/dashboard/agents.ts'
 import { issueFilesRoutes } from '../web/dashboard/archive/files.ts'
@@ -28,8 +28,8 @@ import { statusRoutes } from '../web/dashboard/status/page.ts'
 import { healthRoutes } from '../web/health.ts'
 import { openMetrics } from '../web/metrics/metrics.ts'
 import { subscriptionRoutes } from '../web/preferences.ts'
-import { createOwnNames } from '../web/server/allowed-hosts.ts'
-import { createRefuse } from '../web/server/error-page.ts'
+import { createAllowedHosts } from '../web/server/allowed-hosts.ts'
+import { createErrorPages } from '../web/server/error-page.ts'
 import type { DashboardDeps } from '../web/server/frame.ts'
 import { assetRoutes, openDashboardPages } from '../web/server/frame.ts'
 import { type AddRoutes, openWeb, type WebServer } from '../web/server/server.ts'
@@ -43,7 +43,7 @@ import { pathsIn, TEMPLATES } from './installation.ts'
 
 export interface ServedDaemon
   extends Pick<StartedDaemon, 'sinceTickMs' | 'poke' | 'signal'>,
-    Pick<DeedDeps, 'work' | 'schedules'> {
+    Pick<ActionDeps, 'work' | 'schedules'> {
   readonly inbox: Inbox
 }
 
@@ -69,21 +69,21 @@ export async function openConfiguredWeb(
   const installation = installationOf(config, store)
   const metrics = openMetrics({ measure: createMeasuring(installation), now, version: readVersion() })
   const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }
-  const names = createOwnNames(publicUrl, hosts)
-  const refuse = createRefuse(dashboardPages)
-  const guard = createGuard({
-    ...{ names, refuse, log, now, remedy: TOKEN_REMEDY },
+  const allowed = createAllowedHosts(publicUrl, hosts)
+  const sendErrorPage = createErrorPages(dashboardPages)
+  const guard = createSignInGuard({
+    ...{ hosts: allowed, sendErrorPage, log, now, remedy: TOKEN_REMEDY },
     token: token?.reveal() ?? null,
     isOpen: dashboardAccess({ listen, publicUrl, hosts, hasToken: token !== null }) === 'look',
   })
-  const canAct = guard.desk !== null
+  const canAct = guard.signIn !== null
   const deps: DashboardDeps = { store, pages: dashboardPages, now, timeZone: config.timeZone, canAct }
   const status = {
     ...{ ...deps, installation, log, version: readVersion() },
     ...{ settingsFile: config.file, snapshotFile: pathsIn(config.dataDir).snapshot },
   }
   const actions = {
-    ...{ guard, names, refuse, pages: dashboardPages, reports, operators: config.operators.recipients },
+    ...{ guard, hosts: allowed, pages: dashboardPages, reports, operators: config.operators.recipients },
     ...daemon,
   }
   const dkim = dkimOf(config.mail)
@@ -107,7 +107,7 @@ export async function openConfiguredWeb(
     { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
       ...[assetRoutes(dashboardPages), subscriptionRoutes(desk, pages)],
-      signInRoutes({ guard, names, pages: dashboardPages, refuse, log }),
+      signInRoutes({ guard, hosts: allowed, pages: dashboardPages, sendErrorPage, log }),
     ],
     { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
     [

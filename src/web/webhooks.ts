@@ -9,8 +9,7 @@ import type { Log } from '../log.ts'
 import { cleanText } from '../upstream/values/text.ts'
 import { type EventPlaces, readEvents } from '../upstream/webhooks/read-events.ts'
 import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-signature.ts'
-import { createRateLimit } from './server/rate-limit.ts'
-import { type AddRoutes, statusOf } from './server/server.ts'
+import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
 export interface WebhookDeps extends EventPlaces {
   /** Under which the upstream reaches it; null where it does by an address of this machine. */
@@ -44,16 +43,14 @@ const ANSWERS: Readonly<Record<number, string>> = {
 /** It counts who is refused by itself, and is not to be limited by requests. */
 export function webhookRoutes(deps: WebhookDeps): AddRoutes {
   const { webhook, publicUrl, secrets, inbox, now, log, onOutcome } = deps
-  const limit = createRateLimit(REFUSED_PER_MINUTE, () => now().getTime())
   const refusals = createRefusalLog(log)
-
-  function refuse(request: FastifyRequest, reply: FastifyReply, status: number, cause: string): FastifyReply {
-    refusals.note(cause, request.ip)
-    onOutcome?.('refused')
-    return limit.allows(request.ip) ? say(reply, status) : say(reply.header('Retry-After', '60'), 429)
-  }
-
   return (app) => {
+    const isTooMany = limitPerMinute(app, REFUSED_PER_MINUTE)
+    const refuse = async (request: FastifyRequest, reply: FastifyReply, status: number, cause: string) => {
+      refusals.note(cause, request.ip)
+      onOutcome?.('refused')
+      return (await isTooMany(request)) ? say(reply.header('Retry-After', '60'), 429) : say(reply, status)
+    }
     takeJson(app)
     app.addHook('onClose', async () => refusals.close())
     app.addHook('onRequest', async (request, reply) => {
@@ -74,8 +71,11 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       if (cause !== null) return refuse(request, reply, 401, cause)
       const events = readEvents(deps, message)
       // Anybody could have sent it, and each event is kept and followed.
-      if (webhook.verify.scheme === 'none' && !events.every(() => limit.allows(request.ip)))
-        return refuse(request, reply, 429, 'too many events came that nobody has signed')
+      if (webhook.verify.scheme === 'none') {
+        const counted = await Promise.all(events.map(() => isTooMany(request)))
+        if (counted.includes(true))
+          return refuse(request, reply, 429, 'too many events came that nobody has signed')
+      }
       const isTaken = await inbox.take(events)
       onOutcome?.(isTaken ? 'taken' : 'busy')
       return isTaken ? reply.code(204).send() : say(reply.header('Retry-After', BUSY_SECONDS), 503)

@@ -118,7 +118,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/web/auth/session.ts',
-        find: 'const isOurs = isSameText(signature, sign(`session ${ends} ${id}`))',
+        find: 'const isOurs = timingSafeEqual(Buffer.from(signature), expected)',
         replace: 'const isOurs = true',
       },
     ],
@@ -135,9 +135,9 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a form of another site is taken',
     edits: [
       {
-        file: 'src/web/auth/csrf.ts',
-        find: 'return names.isFromOwnPage(request) && isSameText',
-        replace: 'return isSameText',
+        file: 'src/web/auth/require-sign-in.ts',
+        find: 'if (hosts.isFromOwnPage(request)) return',
+        replace: 'return',
       },
     ],
     caughtBy: [
@@ -152,9 +152,9 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a form is taken without the token of its session',
     edits: [
       {
-        file: 'src/web/auth/csrf.ts',
-        find: " && isSameText(request.body?.get(FORM_TOKEN) ?? '', formToken)",
-        replace: '',
+        file: 'src/web/auth/require-sign-in.ts',
+        find: 'return app.csrfProtection(request, reply, done)',
+        replace: 'return done()',
       },
     ],
     caughtBy: [{ file: GUARD, title: 'of another session is not taken', because: /expected 303 to be 403/ }],
@@ -164,8 +164,8 @@ export const OF_OPERATION: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/web/server/allowed-hosts.ts',
-        find: 'isKnown: (request) => isOurs(request.headers.host) && isOurs(request.host),',
-        replace: 'isKnown: () => true,',
+        find: 'isAllowed: (request) => isOurs(request.headers.host) && isOurs(request.host),',
+        replace: 'isAllowed: () => true,',
       },
     ],
     caughtBy: [{ file: GUARD, title: 'may be %s', because: /to deeply equal \[\]/ }],
@@ -174,7 +174,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'a mail in the dashboard is not shut in',
     edits: [
       {
-        file: 'templates/web/issue.hbs',
+        file: 'templates/dashboard/issue.hbs',
         find: '" sandbox title="The mail',
         replace: '" title="The mail',
       },

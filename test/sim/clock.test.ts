@@ -90,7 +90,7 @@ describe('a clock', () => {
     await world.start()
     await pass(world, HOUR_MS)
     await setClock(world, 0)
-    // That of the day before, of which it can only be seen that it is within its dashboard.
+    // That of the day before, of which it can only be seen that it is within its window.
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00'])
     await pass(world, 2 * DAY_MS)
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00', '12T06:00', '13T06:00'])

@@ -5,7 +5,7 @@ import { dueTimes } from './due-times.ts'
 import type { Planned, Run, World } from './world.ts'
 
 const HOUR_MS = 3_600_000
-/** So near the end of its dashboard a scheduled run may be let go, for what came before it took its time. */
+/** So near the end of its window a scheduled run may be let go, for what came before it took its time. */
 const EDGE_MS = 3 * HOUR_MS
 
 /** Up to the moment at which the world is. */

@@ -10,11 +10,11 @@ import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { readOverview } from '../../src/store/figures/pipeline-overview.ts'
-import { createGuard } from '../../src/web/auth/require-sign-in.ts'
+import { createSignInGuard } from '../../src/web/auth/require-sign-in.ts'
 import { agentsRoutes } from '../../src/web/dashboard/agents.ts'
 import { pipelinesRoutes } from '../../src/web/dashboard/pipelines/routes.ts'
-import { createOwnNames } from '../../src/web/server/allowed-hosts.ts'
-import { createRefuse } from '../../src/web/server/error-page.ts'
+import { createAllowedHosts } from '../../src/web/server/allowed-hosts.ts'
+import { createErrorPages } from '../../src/web/server/error-page.ts'
 import { assetRoutes, openDashboardPages } from '../../src/web/server/frame.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from './report.ts'
@@ -55,9 +55,9 @@ export async function openCountedPages(store: Store, kept: KeptOverview): Promis
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
     [assetRoutes(dashboardPages)],
     {
-      guard: createGuard({
+      guard: createSignInGuard({
         ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
-        ...{ names: createOwnNames(null), refuse: createRefuse(dashboardPages) },
+        ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
       }),
       parts: [pipelinesRoutes({ ...deps, files, called: 'leadsheet' }), agentsRoutes(deps)],
     },

@@ -6,10 +6,10 @@ import type { Installation } from '../../src/jobs/health/installation.ts'
 import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
-import { createGuard } from '../../src/web/auth/require-sign-in.ts'
+import { createSignInGuard } from '../../src/web/auth/require-sign-in.ts'
 import { statusRoutes } from '../../src/web/dashboard/status/page.ts'
-import { createOwnNames } from '../../src/web/server/allowed-hosts.ts'
-import { createRefuse } from '../../src/web/server/error-page.ts'
+import { createAllowedHosts } from '../../src/web/server/allowed-hosts.ts'
+import { createErrorPages } from '../../src/web/server/error-page.ts'
 import { assetRoutes, openDashboardPages } from '../../src/web/server/frame.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from './report.ts'
@@ -55,9 +55,9 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
     scheduleOf({ name: 'sync', timing: timing('*/15 * * * *') }),
     scheduleOf({ name: 'report:daily', timing: timing('0 15 * * *') }),
   ]
-  const guard = createGuard({
+  const guard = createSignInGuard({
     ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
-    ...{ names: createOwnNames(null), refuse: createRefuse(dashboardPages) },
+    ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
   })
   const server = await openWeb(
     { host: '127.0.0.1', port, publicUrl: null, pages, log: SILENT },

@@ -1,16 +1,14 @@
 /**
- * Who may see the dashboard: whoever can use this machine, or whoever knows the token. Where it could be reached from
- * outside and there is no token, nobody may. Only who knows the token may do anything.
+ * Decides who may see the dashboard: users of this machine, or those who know the token. Where it can be reached from
+ * outside and no token is set, nobody may. Only those who know the token may act, by forms of our own pages.
  */
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { OwnNames } from '../server/allowed-hosts.ts'
-import { ownPath, SIGN_IN, signInPath } from '../server/allowed-hosts.ts'
-import { type Refusal, type Refuse, wantsPage } from '../server/error-page.ts'
+import { type AllowedHosts, safeRedirect } from '../server/allowed-hosts.ts'
+import { type ErrorPage, type SendErrorPage, wantsPage } from '../server/error-page.ts'
 import { type Guard, statusOf } from '../server/server.ts'
-import type { Visitor } from '../server/signed-in-user.ts'
-import { createTold, type ToldOnce } from '../server/signed-in-user.ts'
+import { createFlashStore, type FlashStore, type SignedInUser } from '../server/signed-in-user.ts'
 import { createSessions, type Sessions } from './session.ts'
 import { createTokenCheck, LOCKED_SECONDS, type TokenCheck } from './token-check.ts'
 
@@ -21,111 +19,146 @@ export interface GuardOptions {
   readonly isOpen: boolean
   /** What to do where a token is missing, as a sentence. */
   readonly remedy: string
-  readonly names: OwnNames
-  readonly refuse: Refuse
+  readonly hosts: AllowedHosts
+  readonly sendErrorPage: SendErrorPage
   readonly log: Log
   readonly now: () => Date
-  /** Before a wrong token is answered. */
+  /** Waits before a wrong token is answered. */
   readonly wait?: (ms: number) => Promise<unknown>
 }
 
 export interface SignInGuard extends Guard {
   /** Null where nobody can sign in. */
-  readonly desk: SignInDesk | null
-  readonly told: ToldOnce
+  readonly signIn: SignIn | null
+  readonly flashes: FlashStore
 }
 
-/** What signing in takes. */
-export interface SignInDesk {
+export interface SignIn {
   readonly tokens: TokenCheck
   readonly sessions: Sessions
 }
 
+/** The page to sign in on. */
+export const SIGN_IN = '/sign-in'
+
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'] as const
 
-/** Of the codes, those that say that there is no such page. */
+/** Error codes that mean that there is no such page. */
 const UNKNOWN: readonly string[] = ['report_unknown', 'report_not_kept']
 
-export function createGuard(options: GuardOptions): SignInGuard {
-  const { token, names, refuse, log } = options
-  const told = createTold()
-  const desk = token === null ? null : openDesk(token, options)
-  const find = async (request: FastifyRequest): Promise<Visitor | Turned> => {
-    if (desk === null) return meetLooker(request, options)
+export function createSignInGuard(options: GuardOptions): SignInGuard {
+  const { token, hosts, sendErrorPage, log, now, wait } = options
+  const flashes = createFlashStore()
+  const signIn =
+    token === null
+      ? null
+      : { tokens: createTokenCheck(token, now, wait), sessions: createSessions(token, now) }
+  const find = async (request: FastifyRequest): Promise<SignedInUser | Refused> => {
+    if (signIn === null) return meetLooker(request, options)
     const given = bearerIn(request)
-    if (given !== null) return meetMachine(request, desk.tokens, given)
-    const session = desk.sessions.find(request, names.isSecure(request))
+    if (given !== null) return meetMachine(request, signIn.tokens, given)
+    const session = signIn.sessions.find(request, hosts.isSecure(request))
     if (session === null) return NOT_SIGNED_IN
-    return {
-      session,
-      mayAct: true,
-      told: request.method === 'GET' ? told.take(session.id, request.url) : null,
-    }
+    const flash = request.method === 'GET' ? flashes.take(session.id, request.url) : null
+    return { session, formToken: null, mayAct: true, flash }
   }
   return {
-    ...{ desk, told },
+    ...{ signIn, flashes },
     check: async (request, reply) => {
       const met = await find(request)
       if ('mayAct' in met) {
-        request.visitor = met
+        request.user = met
+        if (met.session !== null) request.user = { ...met, formToken: reply.generateCsrf() }
         return
       }
       if (met === WRONG) log.warn({ network: request.ip }, 'the dashboard was asked for with a wrong token')
       if (met !== NOT_SIGNED_IN || !isLook(request) || !wantsPage(request))
-        return refuse(request, reply.headers(met.headers ?? {}), met.status, met)
-      // Browsers send the cookie only from a page of ours, and not to where a link in a mail leads.
-      const next = ownPath(request.url)
+        return sendErrorPage(request, reply.headers(met.headers ?? {}), met.status, met)
+      // Browsers send the cookie only from a page of ours, so not when a link in a mail is followed.
+      const next = safeRedirect(request.url)
       return request.headers['sec-fetch-site'] === 'cross-site'
-        ? refuse(request, reply.header('Refresh', `0; url=${next}`), 200, { ...ONWARD, next })
+        ? sendErrorPage(request, reply.header('Refresh', `0; url=${next}`), 200, { ...ONWARD, next })
         : reply.redirect(signInPath(next), 303)
     },
-    tellError: (thrown, request, reply) => {
+    answerError: (thrown, request, reply) => {
       const known = statusOf(thrown)
-      if (known < 500) return refuse(request, reply, known, NOT_UNDERSTOOD)
+      if (known < 500) {
+        return sendErrorPage(request, reply, known, isForeignForm(thrown) ? FOREIGN_FORM : NOT_UNDERSTOOD)
+      }
       if (thrown instanceof LeadsheetError) {
         const status = UNKNOWN.includes(thrown.code) ? 404 : 500
         if (status === 500) log.error({ code: thrown.code, route: request.routeOptions.url }, thrown.message)
-        return refuse(request, reply, status, { title: thrown.message, text: thrown.hint ?? '' })
+        return sendErrorPage(request, reply, status, { title: thrown.message, text: thrown.hint ?? '' })
       }
       log.error({ err: thrown, route: request.routeOptions.url }, `a page failed: ${errorText(thrown)}`)
-      return refuse(request, reply, 500, FAILED)
+      return sendErrorPage(request, reply, 500, FAILED)
     },
   }
 }
 
-/** Who does not come in, and is told why. */
-interface Turned extends Refusal {
+/** The address of the sign-in page that leads on to the wanted one. */
+export function signInPath(wanted: string): string {
+  const to = safeRedirect(wanted)
+  return to === '/' ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ to })}`
+}
+
+/** The codes of the CSRF plugin begin so. */
+const FOREIGN = 'FST_CSRF'
+
+export const FOREIGN_FORM: ErrorPage = {
+  title: 'This form is not from here',
+  text: 'Nothing was done. It was sent by another site, or stood on a page from before you signed in: go back, load the page anew and try again.',
+}
+
+/**
+ * Takes the forms of a session only with two proofs: the browser says that a page of ours sent it, and it holds a CSRF
+ * token of the session. Either alone has been got around somewhere.
+ */
+export function checkForms(app: FastifyInstance, hosts: AllowedHosts): void {
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.user?.session == null || isLook(request)) return done()
+    if (hosts.isFromOwnPage(request)) return app.csrfProtection(request, reply, done)
+    done(Object.assign(new Error('the form is from another page'), { statusCode: 403, code: FOREIGN }))
+  })
+}
+
+function isForeignForm(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith(FOREIGN)
+}
+
+/** The answer to a request that is not let in. */
+interface Refused extends ErrorPage {
   readonly status: number
   readonly headers?: Readonly<Record<string, string | number>>
 }
 
-const TOO_MANY: Turned = {
+const TOO_MANY: Refused = {
   ...{ status: 429, headers: { 'Retry-After': LOCKED_SECONDS } },
   title: 'Too many wrong tokens',
   text: `They came from your network. Try again in ${LOCKED_SECONDS / 60} minutes.`,
 }
 const ASKS_FOR_TOKEN = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } } as const
-const WRONG: Turned = {
+const WRONG: Refused = {
   ...ASKS_FOR_TOKEN,
   title: 'That is not the token',
   text: 'It stands in web.token or web.token_file.',
 }
-const NOT_SIGNED_IN: Turned = {
+const NOT_SIGNED_IN: Refused = {
   ...ASKS_FOR_TOKEN,
   title: 'Sign in first',
   text: 'Nothing was done. Machines send the token as `Authorization: Bearer`.',
   next: SIGN_IN,
 }
-const ONWARD: Refusal = {
+const ONWARD: ErrorPage = {
   title: 'One moment',
   text: 'Load the page again where your browser does not by itself.',
 }
-const NOT_UNDERSTOOD: Refusal = { title: 'This was not understood', text: 'Nothing was done.' }
-const FAILED: Refusal = { title: 'Something went wrong here', text: 'The log of the daemon says more.' }
+const NOT_UNDERSTOOD: ErrorPage = { title: 'This was not understood', text: 'Nothing was done.' }
+const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log of the daemon says more.' }
 
-/** Where there is no token. */
-function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): Visitor | Turned {
-  // Somebody has put something before it, of which the settings know nothing.
+/** Lets people look where no token is set. */
+function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
+  // A proxy stands before it that the settings do not know.
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
   if (!isOpen || isForwarded) {
     return {
@@ -135,7 +168,7 @@ function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): 
     }
   }
   return isLook(request)
-    ? { session: null, mayAct: false, told: null }
+    ? { session: null, formToken: null, mayAct: false, flash: null }
     : { status: 403, title: 'Nothing can be done here', text: remedy }
 }
 
@@ -143,21 +176,17 @@ async function meetMachine(
   request: FastifyRequest,
   tokens: TokenCheck,
   given: string,
-): Promise<Visitor | Turned> {
+): Promise<SignedInUser | Refused> {
   const verdict = await tokens.judge(given, request.ip)
-  if (verdict === 'right') return { session: null, mayAct: true, told: null }
+  if (verdict === 'right') return { session: null, formToken: null, mayAct: true, flash: null }
   return verdict === 'wrong' ? WRONG : TOO_MANY
-}
-
-function openDesk(token: string, { now, wait }: GuardOptions): SignInDesk {
-  return { tokens: createTokenCheck(token, now, wait), sessions: createSessions(token, now) }
 }
 
 function isLook({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** What stands in the header, right or wrong; null where there is none. */
+/** The token of the header, right or wrong; null where there is none. */
 function bearerIn({ headers }: FastifyRequest): string | null {
   const [, given] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   return given ?? null

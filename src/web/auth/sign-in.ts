@@ -1,16 +1,12 @@
-/** Signing in and out: the token against a session of the browser, and back to where one wanted to go. */
+/** The routes to sign in and out: the token is exchanged for a session, which leads back to the wanted page. */
 import type { FastifyReply } from 'fastify'
 import type { Log } from '../../log.ts'
-import type { OwnNames } from '../server/allowed-hosts.ts'
-import { ownPath, SIGN_IN } from '../server/allowed-hosts.ts'
-import type { Refuse } from '../server/error-page.ts'
-import type { DashboardPages } from '../server/frame.ts'
-import { bareFrame } from '../server/frame.ts'
+import { type AllowedHosts, safeRedirect } from '../server/allowed-hosts.ts'
+import type { SendErrorPage } from '../server/error-page.ts'
+import { bareFrame, type DashboardPages } from '../server/frame.ts'
 import { DASHBOARD_HEADERS } from '../server/headers.ts'
-import type { Form } from '../server/server.ts'
-import { type AddRoutes, sendPage } from '../server/server.ts'
-import { FOREIGN_FORM, isOwnForm } from './csrf.ts'
-import type { SignInGuard } from './require-sign-in.ts'
+import { type AddRoutes, type Form, sendPage } from '../server/server.ts'
+import { checkForms, FOREIGN_FORM, SIGN_IN, type SignInGuard } from './require-sign-in.ts'
 import { shortOf } from './session.ts'
 import { LOCKED_SECONDS } from './token-check.ts'
 
@@ -18,43 +14,47 @@ const SIGN_OUT = '/sign-out'
 
 export interface SignInDeps {
   readonly guard: SignInGuard
-  readonly names: OwnNames
+  readonly hosts: AllowedHosts
   readonly pages: DashboardPages
-  readonly refuse: Refuse
+  readonly sendErrorPage: SendErrorPage
   readonly log: Log
 }
 
 interface SignInView {
-  /** Where one goes on to. */
+  /** The path that follows. */
   readonly to: string
   /** Null at first. */
   readonly mistake: string | null
 }
 
-/** For everybody: who comes is told here that they may come in. */
-export function signInRoutes({ guard, names, pages, refuse, log }: SignInDeps): AddRoutes {
+/** Open to everybody: here users learn whether they may come in. */
+export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignInDeps): AddRoutes {
   const page = pages.page<SignInView>('sign-in')
   const show = (reply: FastifyReply, status: number, view: SignInView) =>
     sendPage(reply.code(status), page(view, bareFrame('Sign in')))
   return (app) => {
-    app.addHook('onRequest', async (_, reply) => void reply.headers(DASHBOARD_HEADERS))
+    app.addHook('onRequest', async (request, reply) => {
+      reply.headers(DASHBOARD_HEADERS)
+      const session = guard.signIn?.sessions.find(request, hosts.isSecure(request)) ?? null
+      if (session !== null) request.user = { session, formToken: null, mayAct: true, flash: null }
+    })
+    app.setErrorHandler(guard.answerError)
     app.get<{ readonly Querystring: { readonly to?: unknown } }>(SIGN_IN, async (request, reply) => {
       const { to: wanted } = request.query
-      const to = ownPath(typeof wanted === 'string' ? wanted : undefined)
-      const isIn = guard.desk?.sessions.find(request, names.isSecure(request)) ?? null
-      return guard.desk === null || isIn !== null
+      const to = safeRedirect(typeof wanted === 'string' ? wanted : undefined)
+      return guard.signIn === null || request.user !== null
         ? reply.redirect(to, 303)
         : show(reply, 200, { to, mistake: null })
     })
     app.post<{ readonly Body: Form | undefined }>(SIGN_IN, async (request, reply) => {
-      const to = ownPath(request.body?.get('to'))
-      if (guard.desk === null) return reply.redirect(to, 303)
-      if (!names.isFromOwnPage(request)) return refuse(request, reply, 403, FOREIGN_FORM)
-      const { tokens, sessions } = guard.desk
+      const to = safeRedirect(request.body?.get('to'))
+      if (guard.signIn === null) return reply.redirect(to, 303)
+      if (!hosts.isFromOwnPage(request)) return sendErrorPage(request, reply, 403, FOREIGN_FORM)
+      const { tokens, sessions } = guard.signIn
       const network = request.ip
       const verdict = await tokens.judge(request.body?.get('token')?.trim() ?? '', network)
       if (verdict === 'right') {
-        const session = sessions.begin(reply, names.isSecure(request))
+        const session = sessions.begin(reply, hosts.isSecure(request))
         log.info({ session: shortOf(session), network }, 'signed in to the dashboard')
         return reply.redirect(to, 303)
       }
@@ -65,15 +65,16 @@ export function signInRoutes({ guard, names, pages, refuse, log }: SignInDeps): 
       const mistake = `Too many wrong tokens came from your network. Try again in ${LOCKED_SECONDS / 60} minutes.`
       return show(reply.header('Retry-After', LOCKED_SECONDS), 429, { to, mistake })
     })
-    app.post<{ readonly Body: Form | undefined }>(SIGN_OUT, async (request, reply) => {
-      const isSecure = names.isSecure(request)
-      const session = guard.desk?.sessions.find(request, isSecure) ?? null
-      if (session !== null) {
-        if (!isOwnForm(request, names, session.formToken)) return refuse(request, reply, 403, FOREIGN_FORM)
-        guard.desk?.sessions.end(reply, isSecure)
-        log.info({ session: shortOf(session), network: request.ip }, 'signed out of the dashboard')
-      }
-      return reply.redirect(SIGN_IN, 303)
+    app.register(async (signOut) => {
+      checkForms(signOut, hosts)
+      signOut.post(SIGN_OUT, async (request, reply) => {
+        const session = request.user?.session ?? null
+        if (session !== null) {
+          guard.signIn?.sessions.end(reply, hosts.isSecure(request))
+          log.info({ session: shortOf(session), network: request.ip }, 'signed out of the dashboard')
+        }
+        return reply.redirect(SIGN_IN, 303)
+      })
     })
   }
 }

@@ -18,10 +18,10 @@ import type { DashboardDeps } from '../server/frame.ts'
 import { frameOf } from '../server/frame.ts'
 import type { AddRoutes } from '../server/server.ts'
 import { sendPage } from '../server/server.ts'
-import type { Clock, CountingView, Moment, Tag } from './format.ts'
-import { clockOf, count, countingOf, LOCALE, lengthOf } from './format.ts'
-import type { StripView } from './uptime-bar.ts'
-import { composeStrip } from './uptime-bar.ts'
+import type { Clock, DataAge, Moment, Tag } from './format.ts'
+import { clockOf, count, dataAgeOf, LOCALE, lengthOf } from './format.ts'
+import type { UptimeBar } from './uptime-bar.ts'
+import { composeUptimeBar } from './uptime-bar.ts'
 
 export interface AgentsDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
@@ -30,7 +30,7 @@ export interface AgentsDeps extends DashboardDeps {
 const PATH = '/agents'
 
 export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDeps): AddRoutes {
-  const page = pages.page<AgentsView & { readonly counting: CountingView }>('agents')
+  const page = pages.page<AgentsView & { readonly dataAge: DataAge }>('agents')
   return (app) => {
     app.get(PATH, async (request, reply) => {
       const { from } = daysBefore(now(), PERIOD_DAYS, timeZone)
@@ -40,7 +40,7 @@ export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDe
       const voice = createVoice(LOCALE, timeZone, clock.now.toISOString())
       const view = {
         ...composeAgents(agents, kept.overview?.agents ?? null, voice, clock),
-        counting: countingOf(kept, PATH, clock),
+        dataAge: dataAgeOf(kept, PATH, clock),
       }
       return sendPage(reply, page(view, frameOf(request, 'Agents', PATH)))
     })
@@ -70,7 +70,7 @@ interface AgentRow {
   readonly errors: string
   readonly error: string
   readonly errorAt: Moment | null
-  readonly strip: StripView | null
+  readonly strip: UptimeBar | null
 }
 
 interface PastView {
@@ -118,7 +118,7 @@ export function composeAgents(
       .toSorted((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)))
       .map((agent) => ({
         ...rowOf(agent, voice, clock),
-        strip: past && composeStrip(spans.get(agent.id) ?? [], past),
+        strip: past && composeUptimeBar(spans.get(agent.id) ?? [], past),
       })),
     past: past && composePast(past, voice, clock),
   }

@@ -123,7 +123,7 @@ export interface Tag {
 /* Of when the counts of a page are, and what is said where there are none, or newer ones are on their way. */
 
 /** What `{{> data-age}}` shows, which links to `here`. */
-export interface CountingView {
+export interface DataAge {
   readonly here: string
   readonly asOf: Moment | null
   readonly ago: Moment | null
@@ -136,7 +136,7 @@ export interface CountingView {
 }
 
 /** @param here the path of the page */
-export function countingOf(kept: KeptOverview, here: string, clock: Clock): CountingView {
+export function dataAgeOf(kept: KeptOverview, here: string, clock: Clock): DataAge {
   const { overview, dataAsOf, isBeingCounted, failure } = kept
   return {
     here,

@@ -5,8 +5,8 @@ import { counted } from '../../report/words/numbers.ts'
 import type { AgentSpan, AgentState } from '../../store/figures/agent-spans.ts'
 import { lengthOf } from './format.ts'
 
-/** What `{{> dashboard-strip}}` shows. */
-export interface StripView {
+/** What `{{> uptimeBar}}` shows. */
+export interface UptimeBar {
   readonly label: string
   readonly width: number
   readonly spans: readonly {
@@ -38,10 +38,10 @@ const TOO_FEW = 'not enough samples yet'
 const KNOWN_LEAST_MS = HOUR_MS
 
 /** @param spans of one agent, in the order of time */
-export function composeStrip(
+export function composeUptimeBar(
   spans: readonly AgentSpan[],
   { from, to }: { readonly from: string; readonly to: string },
-): StripView {
+): UptimeBar {
   const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
   const scale = STRIP_WIDTH / (toMs - fromMs)
   const drawn = spans.map(({ state, from, to }) => {

@@ -1,42 +1,40 @@
-/** What an operator is told in the place of a page of the dashboard: as a page, or as text where none is asked for. */
+/** The error page of the dashboard: a page for browsers, a line of text for everybody else. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DashboardPages } from './frame.ts'
-import { bareFrame, frameOf, type Said, said } from './frame.ts'
+import { bareFrame, type DashboardPages, frameOf, type InlineCode, withInlineCode } from './frame.ts'
 
-export interface Refusal {
+export interface ErrorPage {
   readonly title: string
   /** What was found, and what to do. */
   readonly text: string
-  /** Path of the page that leads on, where one does. */
+  /** Path of the page that leads on, where there is one. */
   readonly next?: string
 }
 
-export interface RefusalView {
+export interface ErrorPageView {
   readonly title: string
-  readonly text: Said
+  readonly text: InlineCode
   readonly next: string | null
 }
 
-export type Refuse = (
+export type SendErrorPage = (
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  refusal: Refusal,
+  page: ErrorPage,
 ) => FastifyReply
 
 /** @throws LeadsheetError report_template */
-export function createRefuse(pages: DashboardPages): Refuse {
-  const page = pages.page<RefusalView>('error-page')
-  return (request, reply, status, refusal) => {
-    const { title, text, next = null } = refusal
+export function createErrorPages(pages: DashboardPages): SendErrorPage {
+  const fill = pages.page<ErrorPageView>('error-page')
+  return (request, reply, status, { title, text, next = null }) => {
     if (!wantsPage(request))
       return reply.code(status).type('text/plain; charset=utf-8').send(`${title}: ${text}\n`)
-    // Who was let in finds the way back by the frame.
-    const frame = request.visitor === null ? bareFrame(title) : frameOf(request, title, null)
+    // Signed-in users get the page frame so that they can navigate back.
+    const frame = request.user === null ? bareFrame(title) : frameOf(request, title, null)
     return reply
       .code(status)
       .type('text/html; charset=utf-8')
-      .send(page({ title, text: said(text), next }, frame))
+      .send(fill({ title, text: withInlineCode(text), next }, frame))
   }
 }
 

@@ -1,12 +1,25 @@
-/** What stands around every page of the dashboard: the way to the others, who looks, and what became of what they did. */
-
+/**
+ * The page frame of the dashboard (navigation, signed-in user, flash message), its templates, and what pages load beside
+ * themselves. Each page is a template of `templates/dashboard/` inside `frame.hbs`.
+ */
 import { readFileSync } from 'node:fs'
 import { LeadsheetError } from '../../errors.ts'
 import { createCompiler } from '../../report/render/compile-template.ts'
 import { readTemplateFiles } from '../../report/render/template-files.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { AddRoutes } from './server.ts'
-import type { Visitor } from './signed-in-user.ts'
+import type { SignedInUser } from './signed-in-user.ts'
+
+/** What the pages of the dashboard are made of. */
+export interface DashboardDeps {
+  readonly store: Store
+  readonly pages: DashboardPages
+  readonly now: () => Date
+  /** IANA zone of the installation, in which times are shown. */
+  readonly timeZone: string
+  /** Whether users may also act: false where no token is set. */
+  readonly canAct: boolean
+}
 
 const PLACES = [
   { path: '/', name: 'Status' },
@@ -18,48 +31,56 @@ const PLACES = [
 export type Place = (typeof PLACES)[number]['path']
 
 export interface Frame {
-  /** Of the browser's tab, and the heading. */
+  /** Heading of the page, and of the browser's tab. */
   readonly title: string
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]
-  /** What forms of the page bring along; null where nothing can be done. */
+  /** What forms of the page bring along; null where the user cannot act. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
-  readonly told: { readonly text: Said; readonly isWrong: boolean } | null
+  readonly flash: { readonly text: InlineCode; readonly isWrong: boolean } | null
 }
 
 interface Asked {
-  readonly visitor: Visitor | null
+  readonly user: SignedInUser | null
   readonly url: string
 }
 
-/** @param place under which of the places the page belongs; null for none */
-export function frameOf({ visitor, url }: Asked, title: string, place: Place | null): Frame {
-  const session = visitor?.session ?? null
-  const told = visitor?.told ?? null
+/** @param place the entry of the navigation that the page belongs to; null for none */
+export function frameOf({ user, url }: Asked, title: string, place: Place | null): Frame {
+  const { formToken = null, flash = null } = user ?? {}
   return {
     title,
     places: PLACES.map(({ path, name }) => ({ path, name, isHere: path === place })),
-    acts: session && { formToken: session.formToken, back: url },
-    told: told && { text: said(told.text), isWrong: told.isWrong },
+    acts: formToken === null ? null : { formToken, back: url },
+    flash: flash && { text: withInlineCode(flash.text), isWrong: flash.isWrong },
   }
 }
 
-/** Around a page for who may not see the others. */
+/** The frame for users who are not signed in. */
 export function bareFrame(title: string): Frame {
-  return { title, places: [], acts: null, told: null }
+  return { title, places: [], acts: null, flash: null }
 }
 
-/* The pages of the dashboard, compiled once: each a template of `templates/web/` inside the frame that all share. */
+/** A sentence cut at its backticks, as `{{> inline-code}}` shows it. */
+export type InlineCode = readonly { readonly text: string; readonly isCode: boolean }[]
 
+export function withInlineCode(sentence: string): InlineCode {
+  return sentence
+    .split('`')
+    .map((text, index) => ({ text, isCode: index % 2 === 1 }))
+    .filter(({ text }) => text !== '')
+}
+
+/** The templates of the dashboard, compiled once. */
 export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
   page<View extends object>(name: string): (view: View, frame: Frame) => string
-  /** A part of the status page by itself. */
+  /** One part of the status page by itself. */
   statusPart<View extends object>(name: string): (view: View) => string
 }
 
 const FOLDER = 'dashboard'
-/** Folders of the templates that pages include: `{{> time}}` is `parts/time.hbs`, `{{> status-head}}` is `status/head.hbs`. */
+/** Folders of what pages include: `{{> time}}` is `parts/time.hbs`, `{{> status-head}}` is `status/head.hbs`. */
 const PARTIALS = [
   { folder: `${FOLDER}/parts`, prefix: '' },
   { folder: `${FOLDER}/status`, prefix: 'status-' },
@@ -96,39 +117,17 @@ export async function openDashboardPages(folder: string): Promise<DashboardPages
   }
 }
 
-/* Sentences as the program says them everywhere, with commands between backticks, as `{{> inline-code}}` shows them. */
-
-export type Said = readonly { readonly text: string; readonly isCode: boolean }[]
-
-export function said(sentence: string): Said {
-  return sentence
-    .split('`')
-    .map((text, index) => ({ text, isCode: index % 2 === 1 }))
-    .filter(({ text }) => text !== '')
-}
-
-/* What the pages of the dashboard are made of. */
-
-export interface DashboardDeps {
-  readonly store: Store
-  readonly pages: DashboardPages
-  readonly now: () => Date
-  /** IANA zone of the installation, in which times are told. */
-  readonly timeZone: string
-  /** Whether who sees the pages may also act: false where no token is set. */
-  readonly canAct: boolean
-}
-
-/* What the pages load beside themselves; nothing of it is secret, so that the sign-in page has it too. */
-
-const FILES = [
+const ASSETS = [
   ['/live.js', 'text/javascript; charset=utf-8', new URL('../browser/live.js', import.meta.url)],
   ['/icon.svg', 'image/svg+xml', new URL('../browser/icon.svg', import.meta.url)],
 ] as const
 
-/** The files are read now: an upgrade may take them away while the daemon runs. */
+/**
+ * Stylesheet, script and icon, which hold no secret: the sign-in page needs them too. The files are read at once, since
+ * an upgrade may take them away while the daemon runs.
+ */
 export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
-  const files = FILES.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))
+  const files = ASSETS.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))
   return (app) => {
     app.get('/dashboard.css', (_, reply) => reply.type('text/css; charset=utf-8').send(stylesheet))
     for (const { path, type, content } of files) app.get(path, (_, reply) => reply.type(type).send(content))

@@ -1,4 +1,4 @@
-/** What every answer tells a browser to keep from doing. */
+/** Response headers: what browsers must not do with pages, mails and downloads. */
 import type { FastifyReply } from 'fastify'
 
 const ALWAYS = {
@@ -7,7 +7,7 @@ const ALWAYS = {
   'Cache-Control': 'no-store',
 }
 
-/** The address of a recipient's page is its key, and goes nowhere. */
+/** The address of a recipient's page is its key, so no referrer may carry it. */
 export const PAGE_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([
@@ -17,7 +17,7 @@ export const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** With no-referrer browsers would send forms without the origin, by which we know our own. */
+/** With no-referrer, browsers would send the forms of the dashboard without the origin that the CSRF check needs. */
 export const DASHBOARD_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([
@@ -30,7 +30,7 @@ export const DASHBOARD_HEADERS = {
   'X-Frame-Options': 'DENY',
 }
 
-/** Of a mail as it was sent, which only a page of ours may show in a frame: it runs nothing and loads nothing. */
+/** A mail as it was sent, which only a page of ours may frame: it runs nothing and loads nothing. */
 export const MAIL_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([
@@ -45,11 +45,7 @@ function policy(rules: readonly string[]): string {
   return rules.join('; ')
 }
 
-/*
- * Files to be saved, never shown: whatever is in one, a browser takes it for nothing else than it is said to be
- * (nosniff) and runs nothing of it.
- */
-
+/** A file that is saved, never shown. */
 export interface Download {
   readonly name: string
   readonly contentType: string
@@ -67,8 +63,8 @@ export function sendDownload(reply: FastifyReply, { name, contentType, content }
 }
 
 /**
- * RFC 6266, 4: the name twice, for those who know only ASCII. Without what could end the field, lead out of a folder or
- * hide how the name ends.
+ * `Content-Disposition` by RFC 6266, section 4: the name in ASCII and in UTF-8, without what could end the header, lead
+ * out of a folder or hide how the name ends.
  */
 export function dispositionOf(name: string): string {
   const safe = name

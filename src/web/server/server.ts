@@ -1,59 +1,60 @@
 /**
- * The pages that the daemon serves: one server, to which each part of the product that has pages adds its routes, open
- * to everybody or behind the guard. It stands behind something that has TLS, needs no script, and no GET of it changes
- * anything, since mail scanners follow links.
+ * The HTTP server of the daemon. Each part of the product that has pages adds its routes: open to everybody, or behind
+ * the guard of the dashboard. TLS ends before it, pages work without script, and no GET changes anything, since mail
+ * scanners follow links.
  */
 import { type AddressInfo, isIP } from 'node:net'
+import csrfProtection from '@fastify/csrf-protection'
+import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { WebPages } from '../../report/preferences/web-pages.ts'
 import { pageWordsIn } from '../../report/words/pages.ts'
-import { createOwnNames } from './allowed-hosts.ts'
+import { createAllowedHosts } from './allowed-hosts.ts'
 import { DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.ts'
-import { createRateLimit } from './rate-limit.ts'
 
 export interface WebOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
-  /** Under which it is reached from outside: `https://reports.example.com`; null where it is not. */
+  /** The address from outside, such as `https://reports.example.com`; null where there is none. */
   readonly publicUrl: string | null
-  /** Further names that it answers to; none unless given. */
+  /** Further host names that it answers to; none unless given. */
   readonly hosts?: readonly string[]
-  /** Whose X-Forwarded-* is believed: addresses, networks, or names of such as Fastify has; nobody's unless given. */
+  /** Proxies whose X-Forwarded-* is believed: addresses, networks, or Fastify's names of networks; none unless given. */
   readonly trustedProxies?: readonly string[]
   readonly pages: WebPages
   readonly log: Log
   readonly limits?: Partial<WebLimits>
-  /** Told of each answer: the pattern of its route, null where there is none, and its status. */
+  /** Called for each answer with the pattern of its route, null where there is none, and its status. */
   readonly onAnswer?: (route: string | null, status: number) => void
 }
 
 export interface WebLimits {
-  /** Requests of one network to each part that is open to everybody. */
+  /** Requests of one network to each open part. */
   readonly perMinute: number
-  /** And to the dashboard. */
+  /** Requests of one network to the dashboard. */
   readonly dashboardPerMinute: number
-  /** For the head of a request to come in, and for all of it. */
+  /** Time for the head of a request to arrive, and for all of it. */
   readonly headersMs: number
   readonly requestMs: number
 }
 
 export interface WebServer extends AsyncDisposable {
-  /** Where it listens: `http://127.0.0.1:8080`. */
+  /** The address that it listens at, such as `http://127.0.0.1:8080`. */
   readonly url: string
 }
 
 /** A part of the product that has pages. */
 export type AddRoutes = (app: FastifyInstance) => void
 
-/** What stands before the parts for operators. */
+/** Decides who may see the parts for operators. */
 export interface Guard {
   /** Lets a request in, or answers it. */
   check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>
-  /** Answers what a page threw. */
-  tellError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply
+  /** Answers a request whose page threw. */
+  answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply
 }
 
 /** Parts for operators alone. */
@@ -71,38 +72,53 @@ const LIMITS: WebLimits = {
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
 const CONNECTIONS = 256
-/** For the stylesheet behind the page; a connection that is held longer keeps others out. */
+/** Long enough for the stylesheet after the page; a connection that is held longer keeps others out. */
 const KEPT_MS = 5_000
+
+const NO_SESSION = {}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session of the signed-in user, where the CSRF plugin looks for its secret. */
+    readonly session: object
+  }
+}
 
 type Notice = 'unknown' | 'wish' | 'tooMany' | 'host' | 'failed'
 
 type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) => FastifyReply
 
 /**
- * @param parts for everybody; each has requests of its own to give, so that none takes those of another
- * @param uncounted parts for everybody without a limit of requests: probes, which are cheap, and whom a stranger behind
- *   the same address must not silence; and those that tell better whom to refuse
+ * @param parts open to everybody; each has a rate limit of its own, so that none uses up that of another
+ * @param unlimited open parts without a rate limit: probes, which are cheap and which a stranger behind the same address
+ *   must not silence, and parts that limit requests by themselves
  * @throws LeadsheetError web_port
  */
 export async function openWeb(
   options: WebOptions,
   parts: readonly AddRoutes[],
   guarded: GuardedParts | null = null,
-  uncounted: readonly AddRoutes[] = [],
+  unlimited: readonly AddRoutes[] = [],
 ): Promise<WebServer> {
   const { host, pages } = options
   const limits = { ...LIMITS, ...options.limits }
   const refuse: Refuse = (request, reply, status, notice) =>
     sendPage(reply.code(status), pages.notice(noticeIn(request, notice)))
+  const app = createApp(options, limits, refuse)
+  await app.register(rateLimit, { global: false })
+  await app.register(csrfProtection, {
+    // The secret is read from `request.session`, which our own guard fills.
+    sessionPlugin: '@fastify/session',
+    sessionKey: 'csrfSecret',
+    getToken: ({ body }) => (body instanceof Map ? body.get(FORM_TOKEN) : undefined),
+  })
   const limited = (perMinute: number) => {
-    const limit = createRateLimit(perMinute, Date.now)
+    const isTooMany = limitPerMinute(app, perMinute)
     return async (request: FastifyRequest, reply: FastifyReply) => {
-      if (limit.allows(request.ip)) return
-      return refuse(request, reply.header('Retry-After', '60'), 429, 'tooMany')
+      if (await isTooMany(request)) return refuse(request, reply.header('Retry-After', '60'), 429, 'tooMany')
     }
   }
-  const app = createApp(options, limits, refuse)
-  const tellOtherMethods = watchMethods(app)
+  const answerOtherMethods = watchMethods(app)
   const limitUnknown = limited(limits.perMinute)
   app.setNotFoundHandler(
     async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 404, 'unknown'),
@@ -115,7 +131,7 @@ export async function openWeb(
       addRoutes(part)
     })
   }
-  for (const addRoutes of uncounted) await app.register(async (part) => addRoutes(part))
+  for (const addRoutes of unlimited) await app.register(async (part) => addRoutes(part))
   if (guarded !== null) {
     const { guard } = guarded
     await app.register(async (dashboard) => {
@@ -123,11 +139,11 @@ export async function openWeb(
       dashboard.addHook('onRequest', async (request, reply) =>
         guard.check(request, reply.headers(DASHBOARD_HEADERS)),
       )
-      dashboard.setErrorHandler(guard.tellError)
+      dashboard.setErrorHandler(guard.answerError)
       for (const addRoutes of guarded.parts) addRoutes(dashboard)
     })
   }
-  tellOtherMethods(
+  answerOtherMethods(
     async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 405, 'wish'),
   )
   await listen(app, host, options.port)
@@ -138,7 +154,19 @@ export async function openWeb(
   }
 }
 
-/** Without any route: what holds for all of them. */
+/** Counts each request; true where its network sent too many within a minute. */
+export function limitPerMinute(
+  app: FastifyInstance,
+  perMinute: number,
+): (request: FastifyRequest) => Promise<boolean> {
+  const count = app.createRateLimit({ max: perMinute, timeWindow: 60_000 })
+  return async (request) => {
+    const counted = await count(request)
+    return !counted.isAllowed && counted.isExceeded
+  }
+}
+
+/** The server without any route: what holds for all of them. */
 function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): FastifyInstance {
   const { log, publicUrl, hosts, trustedProxies = [], onAnswer } = options
   const { headersMs, requestMs } = limits
@@ -148,9 +176,9 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
     requestTimeout: requestMs,
     keepAliveTimeout: KEPT_MS,
     forceCloseConnections: true,
-    // A token holds an address and the name of a report; a path that is longer never comes in.
+    // The token in a recipient's link holds an address and the name of a report; longer paths are refused.
     routerOptions: { maxParamLength: HEADER_BYTES },
-    // A path that cannot be read; hooks are not asked then.
+    // A path that cannot be parsed, for which no hook runs.
     frameworkErrors: (_, request, reply) => void refuse(request, reply.headers(PAGE_HEADERS), 404, 'unknown'),
     http: {
       headersTimeout: headersMs,
@@ -159,19 +187,24 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
     },
   })
   app.server.maxConnections = CONNECTIONS
-  const names = createOwnNames(publicUrl, hosts)
-  let isProxyTold = trustedProxies.length > 0
-  app.decorateRequest('visitor', null)
+  const allowed = createAllowedHosts(publicUrl, hosts)
+  let isProxyLogged = trustedProxies.length > 0
+  app.decorateRequest('user', null)
+  app.decorateRequest('session', {
+    getter() {
+      return this.user?.session ?? NO_SESSION
+    },
+  })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(PAGE_HEADERS)
-    if (!isProxyTold && 'x-forwarded-for' in request.headers) {
-      isProxyTold = true
+    if (!isProxyLogged && 'x-forwarded-for' in request.headers) {
+      isProxyLogged = true
       log.warn(
         { address: request.ip },
         'X-Forwarded-For is not believed: if that is your proxy, name it in web.trusted_proxies',
       )
     }
-    if (!names.isKnown(request)) return refuse(request, reply, 403, 'host')
+    if (!allowed.isAllowed(request)) return refuse(request, reply, 403, 'host')
   })
   app.addHook('onResponse', async (request, reply) =>
     onAnswer?.(request.routeOptions.url ?? null, reply.statusCode),
@@ -179,7 +212,7 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
   app.setErrorHandler((thrown, request, reply) => {
     const status = statusOf(thrown)
     if (status < 500) return refuse(request, reply, status, 'wish')
-    // The path of the route, since that of the request may hold a token.
+    // The pattern of the route is logged, since the path may hold a token.
     log.error({ err: thrown, route: request.routeOptions.url }, `a page failed: ${errorText(thrown)}`)
     return refuse(request, reply, 500, 'failed')
   })
@@ -187,7 +220,7 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
   return app
 }
 
-/** Which status an answer gets for what was thrown: that of Fastify or ours where it carries one, else 500. */
+/** The status that a thrown error carries, set by Fastify or by us; else 500. */
 export function statusOf(thrown: unknown): number {
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
   return typeof status === 'number' && status >= 400 ? status : 500
@@ -197,9 +230,7 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html)
 }
 
-/**
- * What somebody is told whom we do not know, in the first language of their browser that there are words in.
- */
+/** The notice in the first language of the browser that has a catalogue of words. */
 export function noticeIn(request: FastifyRequest, notice: Notice) {
   const [wanted = 'en'] = request.headers['accept-language']?.match(/\b(?:en|de)\b/i) ?? []
   const lang = wanted.toLowerCase()
@@ -222,37 +253,37 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   }
 }
 
-/* What a path is asked by that it does not answer to, told apart from a path that there is not. */
-
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const
 
-type Tell = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /**
- * To be called before there are routes.
- * @returns to be called when all are there: answers with 405 what none of them does
+ * Call it before there are routes.
+ * @returns to be called when all routes are there: answers their other methods with 405 and `Allow`
  */
-export function watchMethods(app: FastifyInstance): (tell: Tell) => void {
+function watchMethods(app: FastifyInstance): (answer: Answer) => void {
   const known = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
     known.set(url, new Set([...(known.get(url) ?? []), ...[method].flat()]))
   })
-  return (tell) => {
+  return (answer) => {
     for (const [url, methods] of [...known]) {
       const allow = [...methods].join(', ')
-      const answer: Tell = (request, reply) => tell(request, reply.code(405).header('Allow', allow))
+      const notAllowed: Answer = (request, reply) => answer(request, reply.code(405).header('Allow', allow))
       const method = METHODS.filter((each) => !methods.has(each))
-      app.route({ url, method, onRequest: answer, handler: answer })
+      app.route({ url, method, onRequest: notAllowed, handler: notAllowed })
     }
   }
 }
 
-/* Forms as browsers and mail programs post them, in both ways that there are (RFC 8058, 3.2, names the two). */
-
+/** The fields of a form, as browsers and mail programs post them in two encodings (RFC 8058, section 3.2). */
 export type Form = ReadonlyMap<string, string>
 
-/** Gives POST routes their body as a {@link Form}; anything else than a form is refused with 415. */
-export function takeForms(app: FastifyInstance): void {
+/** The field of a form that holds its CSRF token. */
+export const FORM_TOKEN = 'form_token'
+
+/** Gives POST routes their body as a {@link Form}; anything but a form is refused with 415. */
+function takeForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>

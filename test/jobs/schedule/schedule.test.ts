@@ -138,7 +138,7 @@ describe('a scheduled run that fails', () => {
     },
   )
 
-  it('keeps to what the upstream asks for, and to its dashboard', async () => {
+  it('keeps to what the upstream asks for, and to its window', async () => {
     await using daily = await openTicking({ catchUp: { policy: 'latest', windowHours: 2 } })
     daily.ends = ({ attempt }) =>
       Promise.resolve(

@@ -237,13 +237,13 @@ describe.skipIf(!hasPostgres)('an upstream with a limit that several workers ask
 async function openLimited(tells: boolean) {
   const leads = Array.from({ length: LEADS }, (_, number) => generateLead(number))
   let refused = 0
-  let dashboard = 0
+  let window = 0
   let used = 0
   const server = createServer((request, response) => {
     const at = Date.now()
     const current = Math.floor(at / 1_000)
-    if (current !== dashboard) used = 0
-    dashboard = current
+    if (current !== window) used = 0
+    window = current
     const left = 25 - ++used
     if (tells) response.setHeader('ratelimit-remaining', Math.max(0, left)).setHeader('ratelimit-reset', 1)
     if (left < 0) {

@@ -96,7 +96,9 @@ describe('a sync that is asked for', () => {
 
   it('reads everything where that is wanted', async () => {
     const { act, scheduledRuns } = await openOperated()
-    expect(await act('/actions/sync', { what: 'full=yes' })).toBe('ok: Everything is being read again.')
+    expect(await act('/actions/sync', { what: 'full=yes' })).toBe(
+      'ok: A full sync has been asked for. It begins at once.',
+    )
     const due = (await scheduledRuns()).filter(({ state }) => state === 'due')
     expect(due.map(({ schedule }) => schedule)).toEqual(['sync-full'])
   })
@@ -162,7 +164,7 @@ describe('what is done', () => {
     'to a report that there is not is told: %j',
     async (report) => {
       const { act } = await openOperated()
-      expect(await act('/actions/release', { report })).toMatch(
+      expect(await act('/actions/approve', { report })).toMatch(
         /^fail: There is no report named .*: daily\.$/s,
       )
     },
@@ -185,20 +187,20 @@ describe('a trouble', () => {
 })
 
 describe('a report', () => {
-  it('that is held is let go', async () => {
+  it('that is held is approved', async () => {
     const { act, store, scheduledRuns, pokes } = await openOperated()
     const at = '2026-11-20T07:00:00.000Z'
     const held = { schedule: 'report:daily', due_at: at, state: 'held', message: 'the data are old' } as const
     await store.write((trx) => addScheduledRun(trx, { ...held, noted_at: at, not_before: null }))
-    expect(await act('/actions/release', { what: 'report=daily' })).toBe(
-      'ok: The report daily is let go. It is made at once.',
+    expect(await act('/actions/approve', { what: 'report=daily' })).toBe(
+      'ok: The report daily is approved. It is made and sent at once.',
     )
     expect([(await scheduledRuns())[0]?.released_at, pokes()]).toEqual([NOW.toISOString(), 1])
   })
 
   it('of which nothing is held says so', async () => {
     const { act } = await openOperated()
-    expect(await act('/actions/release', { what: 'report=daily' })).toMatch(
+    expect(await act('/actions/approve', { what: 'report=daily' })).toMatch(
       /^fail: Nothing of report:daily is held or waits\. /,
     )
   })
@@ -368,7 +370,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
     await page.reload()
     expect(await page.getByText('A sync has been asked for').count()).toBe(0)
 
-    await tabTo(page, 'I know of it data old')
+    await tabTo(page, 'Acknowledge data old')
     await page.keyboard.press('Enter')
     await page.getByText('data old: there are no more reminders of it.').waitFor()
     const { acknowledged_at } = await store.db.selectFrom('notice').selectAll().executeTakeFirstOrThrow()

@@ -3,7 +3,7 @@ import type { Agent } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import type { AgentSpan, AgentState } from '../../../src/store/figures/agent-spans.ts'
 import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
-import { composeStrip } from '../../../src/web/dashboard/uptime-bar.ts'
+import { composeUptimeBar } from '../../../src/web/dashboard/uptime-bar.ts'
 import { hasBrowser, openBrowser } from '../../support/browser.ts'
 import { countNow, openCountedPages, readText, textOf } from '../../support/counted-pages.ts'
 import { agent, openEmptyStore, saveWholeRun, seenAt } from '../../support/store.ts'
@@ -145,7 +145,7 @@ describe('the strip of an agent', () => {
   })
 
   it('has each span in its place, those of failing on top and wide enough to be seen', () => {
-    const { spans, width } = composeStrip(
+    const { spans, width } = composeUptimeBar(
       [span('well', '00:00', '06:00'), span('failing', '06:00', '06:01'), span('other', '06:01', '12:00')],
       DAY,
     )
@@ -158,7 +158,7 @@ describe('the strip of an agent', () => {
   })
 
   it('says in words how long it failed, and of how long nothing is known', () => {
-    const strip = composeStrip([span('well', '00:00', '06:00'), span('failing', '06:00', '08:00')], DAY)
+    const strip = composeUptimeBar([span('well', '00:00', '06:00'), span('failing', '06:00', '08:00')], DAY)
     expect(strip).toMatchObject({
       label: 'Over 8 h failing 1 time, 2 h in all; nothing is known of 16 h',
       uptime: '75.0% of 8 h known',
@@ -167,23 +167,23 @@ describe('the strip of an agent', () => {
 
   it('is never wholly up where it failed, however shortly', () => {
     const failed = { ...span('failing', '12:00', '12:00'), to: '2026-11-20T12:00:00.001Z' }
-    expect(composeStrip([span('well', '00:00', '12:00'), failed], DAY).uptime).toBe('99.9% of 12 h known')
+    expect(composeUptimeBar([span('well', '00:00', '12:00'), failed], DAY).uptime).toBe('99.9% of 12 h known')
   })
 
   it('of less than an hour says that there are not enough samples, and no share', () => {
     const once = { ...span('well', '12:00', '12:00'), to: '2026-11-20T12:00:00.250Z' }
     for (const spans of [[once], [span('well', '12:00', '12:00')], [span('failing', '12:00', '12:45')]]) {
-      expect(composeStrip(spans, DAY)).toMatchObject({
+      expect(composeUptimeBar(spans, DAY)).toMatchObject({
         uptime: '',
         unknown: 'not enough samples yet',
         label: 'Not enough samples yet',
       })
     }
-    expect(composeStrip([span('well', '12:00', '13:00')], DAY).uptime).toBe('100% of 60 min known')
+    expect(composeUptimeBar([span('well', '12:00', '13:00')], DAY).uptime).toBe('100% of 60 min known')
   })
 
   it('of nothing says that nothing is known', () => {
-    expect(composeStrip([], DAY)).toMatchObject({
+    expect(composeUptimeBar([], DAY)).toMatchObject({
       spans: [],
       uptime: '',
       unknown: 'nothing known',

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { counted } from '../../../src/report/words/numbers.ts'
 import { bytes, clockOf, duration } from '../../../src/web/dashboard/format.ts'
-import { said } from '../../../src/web/server/frame.ts'
+import { withInlineCode } from '../../../src/web/server/frame.ts'
 
 it.each([
   [0, '0 bytes'],
@@ -42,7 +42,7 @@ it('tells times on the clock of the installation, and how far away they are', ()
 })
 
 it('knows what of a sentence is a command', () => {
-  expect(said('run `npx leadsheet sync`')).toEqual([
+  expect(withInlineCode('run `npx leadsheet sync`')).toEqual([
     { text: 'run ', isCode: false },
     { text: 'npx leadsheet sync', isCode: true },
   ])

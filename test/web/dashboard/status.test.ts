@@ -218,8 +218,8 @@ it('tells of a held report why, and lets who may act let it go', async () => {
     state: 'held',
     message: 'the data are old',
   })
-  expect(await read()).toContain('12:50 held the data are old Let it go daily')
-  expect(await readHtml()).toContain('formaction="/actions/release" name="what" value="report&#x3D;daily"')
+  expect(await read()).toContain('12:50 held the data are old Approve and send daily')
+  expect(await readHtml()).toContain('formaction="/actions/approve" name="what" value="report&#x3D;daily"')
 })
 
 it('tells what was missed and why, and when the daemon did not run', async () => {

@@ -1,5 +1,4 @@
-/** What operators can do from the dashboard: each by the job that the command line does it by. */
-
+/** The actions of operators in the dashboard: each calls the job that the command line calls. */
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { acknowledge } from '../../../jobs/acknowledge.ts'
@@ -17,18 +16,16 @@ import { askSync } from '../../../jobs/sync/ask-sync.ts'
 import type { Wish } from '../../../report/preferences/page.ts'
 import { findSubscription } from '../../../store/reports/preference.ts'
 import type { Form } from '../../server/server.ts'
-import type { ACTIONS } from './buttons.ts'
+import type { ACTION_PATHS } from './buttons.ts'
 
-/* What something that operators can do is given, and gives back. */
-
-export interface DeedDeps {
+export interface ActionDeps {
   readonly work: MailingDeps & Pick<DeliverDeps, 'transport' | 'log'>
   readonly schedules: readonly Schedule[]
-  /** Of the settings. */
+  /** The reports of the settings. */
   readonly reports: readonly ListedReport[]
-  /** Addresses of those who are told of troubles. */
+  /** Addresses that alerts go to. */
   readonly operators: readonly string[]
-  /** Has the daemon look after what is due now. */
+  /** Has the daemon look at once for what is due. */
   readonly poke: () => void
   /** Aborted when the daemon stops. */
   readonly signal: AbortSignal
@@ -39,8 +36,8 @@ export interface ListedReport {
   readonly recipients: readonly Recipient[]
 }
 
-/** Done, as a sentence; or what has to be asked first, as a page. */
-export type Outcome = { readonly done: string } | { readonly ask: Question }
+/** What was done, as a sentence; or what has to be asked first, on a page. */
+export type ActionResult = { readonly done: string } | { readonly ask: Question }
 
 export type Question =
   | { readonly page: 'ask-test'; readonly title: string; readonly view: TestQuestion }
@@ -61,7 +58,7 @@ export interface ResendQuestion {
   readonly report: string
   readonly to: string
   readonly rows: readonly ResendRow[]
-  /** Whether somebody gets a new mail, in which a reason can stand. */
+  /** Whether somebody gets a new mail, which can give a reason. */
   readonly isAnyNew: boolean
 }
 
@@ -72,21 +69,108 @@ export interface ResendRow {
   readonly gets: string
 }
 
-/** @throws LeadsheetError for what is wrong, as the command line does */
-export type Deed = (deps: DeedDeps, form: Form) => Promise<Outcome>
+/** @throws LeadsheetError for mistakes, as the command line does */
+export type Action = (deps: ActionDeps, form: Form) => Promise<ActionResult>
 
-/* Messages of the last issue sent again; where somebody has one, they are listed first, and a person decides. */
+export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
+  sync: async ({ work, schedules, poke }, form) => {
+    const isFull = form.get('full') === 'yes'
+    const schedule = schedules.find(({ name }) => name === (isFull ? 'sync-full' : 'sync'))
+    if (schedule === undefined) throw new Error('the daemon has no schedule of syncs')
+    await askSync(work.store, schedule, work.now)
+    poke()
+    return {
+      done: isFull
+        ? 'A full sync has been asked for. It begins at once.'
+        : 'A sync has been asked for. It begins at once.',
+    }
+  },
 
-/** `to` of the form: an address, or this for all whose message was refused or given up. */
+  acknowledge: async ({ work }, form) => {
+    const { reason } = await acknowledge(work.store, noticeIn(form), work.now())
+    return { done: `${factsOf(reason).title}: there are no more reminders of it.` }
+  },
+
+  approve: async (deps, form) => {
+    const { report } = findReport(deps, form)
+    await release(deps.work.store, `report:${report.name}`, deps.work.now())
+    deps.poke()
+    return { done: `The report ${report.name} is approved. It is made and sent at once.` }
+  },
+
+  pause: (deps, form) => setPreference(deps, form, 'pause'),
+  resume: (deps, form) => setPreference(deps, form, 'start'),
+  resend: (deps, form) => resend(deps, findReport(deps, form), form),
+  test: (deps, form) => sendTest(deps, findReport(deps, form), form),
+}
+
+/** @throws LeadsheetError usage_invalid */
+function noticeIn(form: Form): number {
+  const given = form.get('notice') ?? ''
+  if (/^\d{1,15}$/.test(given)) return Number(given)
+  throw new LeadsheetError(
+    'usage_invalid',
+    `notice: found ${JSON.stringify(given)}, expected the number of a trouble`,
+    {
+      hint: `${shellCommand('notices')} lists them.`,
+    },
+  )
+}
+
+/** @throws LeadsheetError report_unknown */
+function findReport({ reports }: ActionDeps, form: Form): ListedReport {
+  const name = form.get('report') ?? ''
+  const found = reports.find(({ report }) => report.name === name)
+  if (found) return found
+  throw new LeadsheetError('report_unknown', `There is no report named ${JSON.stringify(name)}`, {
+    hint: `Reports in the settings: ${reports.map(({ report }) => report.name).join(', ')}.`,
+  })
+}
+
+async function setPreference(
+  deps: ActionDeps,
+  form: Form,
+  wanted: Wish & ('pause' | 'start'),
+): Promise<ActionResult> {
+  const { store, now } = deps.work
+  const { report, recipients } = findReport(deps, form)
+  const address = form.get('address') ?? ''
+  const key = { address, report: report.name }
+  const isListed = recipients.some((one) => one.address.toLowerCase() === address.toLowerCase())
+  // A preference outlives its recipient's place in the settings.
+  if (!isListed && (await findSubscription(store.db, key)) === undefined) {
+    throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
+      hint: `${shellCommand('recipients')} lists who gets what.`,
+    })
+  }
+  // Only the button of a page asks first.
+  if (form.get('ask') === 'yes') {
+    const title = `Pause ${report.name} for ${address}?`
+    return { ask: { page: 'ask-pause', title, view: { report: report.name, address } } }
+  }
+  const by = { by: 'operator', reason: null } as const
+  const { isFit, withdrawn } = await changeSubscription(store, key, wanted, by, now())
+  if (!isFit)
+    return { done: `${address} has unsubscribed from ${report.name} themselves; nothing was changed.` }
+  if (wanted === 'start') return { done: `${address} gets ${report.name} again.` }
+  const mails = withdrawn === 1 ? '1 mail that waited is' : `${withdrawn} mails that waited are`
+  const taken = withdrawn === 0 ? '' : ` ${mails} withdrawn.`
+  return { done: `${address} gets ${report.name} no more until they are resumed.${taken}` }
+}
+
+/** In the place of an address: everybody whose mail was refused or given up. */
 const FAILED = 'failed'
 const REASON_MAX = 300
 
-/** @throws LeadsheetError usage_invalid where there is nothing to send; job_busy, report_template, report_failed */
-export async function resend(
-  { work, poke }: DeedDeps,
+/**
+ * Sends mails of the last issue again. Where somebody has one already, they are listed first and a person decides.
+ * @throws LeadsheetError usage_invalid where there is nothing to send; job_busy, report_template, report_failed
+ */
+async function resend(
+  { work, poke }: ActionDeps,
   { report, recipients }: ListedReport,
   form: Form,
-): Promise<Outcome> {
+): Promise<ActionResult> {
   const to = form.get('to') ?? ''
   const choice: ResendChoice = to === FAILED ? { which: 'failed' } : { which: 'one', address: to }
   const plan = await planResend(work, report, recipients, choice, work.now())
@@ -126,97 +210,18 @@ function rowsOf({ again, anew }: ResendPlan): ResendRow[] {
   return [...again.map(row('the same mail')), ...anew.map(row('a new mail that says so'))]
 }
 
-export const DEEDS: Readonly<Record<keyof typeof ACTIONS, Deed>> = {
-  sync: async ({ work, schedules, poke }, form) => {
-    const isFull = form.get('full') === 'yes'
-    const schedule = schedules.find(({ name }) => name === (isFull ? 'sync-full' : 'sync'))
-    if (schedule === undefined) throw new Error('the daemon has no schedule of syncs')
-    await askSync(work.store, schedule, work.now)
-    poke()
-    return {
-      done: isFull ? 'Everything is being read again.' : 'A sync has been asked for. It begins at once.',
-    }
-  },
-
-  acknowledge: async ({ work }, form) => {
-    const { reason } = await acknowledge(work.store, noticeIn(form), work.now())
-    return { done: `${factsOf(reason).title}: there are no more reminders of it.` }
-  },
-
-  release: async (deps, form) => {
-    const { report } = findReport(deps, form)
-    await release(deps.work.store, `report:${report.name}`, deps.work.now())
-    deps.poke()
-    return { done: `The report ${report.name} is let go. It is made at once.` }
-  },
-
-  pause: (deps, form) => wish(deps, form, 'pause'),
-  resume: (deps, form) => wish(deps, form, 'start'),
-  resend: (deps, form) => resend(deps, findReport(deps, form), form),
-  test: (deps, form) => sendTest(deps, findReport(deps, form), form),
-}
-
-/** @throws LeadsheetError usage_invalid */
-function noticeIn(form: Form): number {
-  const given = form.get('notice') ?? ''
-  if (/^\d{1,15}$/.test(given)) return Number(given)
-  throw new LeadsheetError(
-    'usage_invalid',
-    `notice: found ${JSON.stringify(given)}, expected the number of a trouble`,
-    {
-      hint: `${shellCommand('notices')} lists them.`,
-    },
-  )
-}
-
-/** @throws LeadsheetError report_unknown */
-function findReport({ reports }: DeedDeps, form: Form): ListedReport {
-  const name = form.get('report') ?? ''
-  const found = reports.find(({ report }) => report.name === name)
-  if (found) return found
-  throw new LeadsheetError('report_unknown', `There is no report named ${JSON.stringify(name)}`, {
-    hint: `Reports in the settings: ${reports.map(({ report }) => report.name).join(', ')}.`,
-  })
-}
-
-async function wish(deps: DeedDeps, form: Form, wished: Wish & ('pause' | 'start')): Promise<Outcome> {
-  const { store, now } = deps.work
-  const { report, recipients } = findReport(deps, form)
-  const address = form.get('address') ?? ''
-  const key = { address, report: report.name }
-  const isListed = recipients.some((one) => one.address.toLowerCase() === address.toLowerCase())
-  // Who is in the settings no more may still have a wish of their own, which outlives that.
-  if (!isListed && (await findSubscription(store.db, key)) === undefined) {
-    throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
-      hint: `${shellCommand('recipients')} lists who gets what.`,
-    })
-  }
-  // Only the button of a page asks first; machines say what they mean.
-  if (form.get('ask') === 'yes') {
-    const title = `Pause ${report.name} for ${address}?`
-    return { ask: { page: 'ask-pause', title, view: { report: report.name, address } } }
-  }
-  const by = { by: 'operator', reason: null } as const
-  const { isFit, withdrawn } = await changeSubscription(store, key, wished, by, now())
-  if (!isFit)
-    return { done: `${address} has unsubscribed from ${report.name} themselves; nothing was changed.` }
-  if (wished === 'start') return { done: `${address} gets ${report.name} again.` }
-  const mails = withdrawn === 1 ? '1 mail that waited is' : `${withdrawn} mails that waited are`
-  const taken = withdrawn === 0 ? '' : ` ${mails} withdrawn.`
-  return { done: `${address} gets ${report.name} no more until they are resumed.${taken}` }
-}
-
-/* A test of a report, to somebody of the settings: a free address would make the dashboard a way to mail anybody. */
-
-/** Whoever waits for the page is answered before what stands before us gives up. */
+/** Shorter than what proxies wait for an answer. */
 const WAIT_MS = 45_000
 
-/** @throws LeadsheetError usage_invalid for an address that the settings do not name; what sending it throws */
-export async function sendTest(
-  deps: DeedDeps,
+/**
+ * Sends a test to an address of the settings: with any other the dashboard could be used to mail anybody.
+ * @throws LeadsheetError usage_invalid for another address; whatever sending throws
+ */
+async function sendTest(
+  deps: ActionDeps,
   { report, recipients }: ListedReport,
   form: Form,
-): Promise<Outcome> {
+): Promise<ActionResult> {
   const addresses = addressesOf(deps, recipients)
   const to = form.get('to')
   if (to === undefined) {
@@ -238,7 +243,7 @@ export async function sendTest(
 }
 
 function addressesOf(
-  { operators }: DeedDeps,
+  { operators }: ActionDeps,
   recipients: ListedReport['recipients'],
 ): TestQuestion['addresses'] {
   const isOperator = (address: string) => operators.some((one) => one.toLowerCase() === address.toLowerCase())

@@ -8,13 +8,13 @@ import type { FigureName } from '../../../store/figures/definition.ts'
 import type { Overview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
-import type { RefusalView } from '../../server/error-page.ts'
+import type { ErrorPageView } from '../../server/error-page.ts'
 import type { DashboardDeps } from '../../server/frame.ts'
-import { frameOf, said } from '../../server/frame.ts'
+import { frameOf, withInlineCode } from '../../server/frame.ts'
 import type { AddRoutes } from '../../server/server.ts'
 import { sendPage } from '../../server/server.ts'
-import type { Clock, CountingView, Moment } from '../format.ts'
-import { clockOf, countingOf, LOCALE } from '../format.ts'
+import type { Clock, DataAge, Moment } from '../format.ts'
+import { clockOf, dataAgeOf, LOCALE } from '../format.ts'
 import type { PipelineLine } from './list.ts'
 import { composeList } from './list.ts'
 import type { PipelineView } from './pipeline.ts'
@@ -29,7 +29,7 @@ export interface PipelinesDeps extends DashboardDeps {
 }
 
 interface PipelinesPage {
-  readonly counting: CountingView
+  readonly dataAge: DataAge
   /** Null where nothing is counted yet. */
   readonly list: {
     readonly period: string
@@ -41,7 +41,7 @@ interface PipelinesPage {
 }
 
 interface PipelinePage {
-  readonly counting: CountingView
+  readonly dataAge: DataAge
   readonly one:
     | (PipelineView & {
         readonly period: string
@@ -52,9 +52,9 @@ interface PipelinePage {
 }
 
 const PATH = '/pipelines'
-const UNKNOWN: RefusalView = {
+const UNKNOWN: ErrorPageView = {
   title: 'There is no such pipeline',
-  text: said(
+  text: withInlineCode(
     'No lead that was read belongs to one of this id. Perhaps the address was cut when it was copied.',
   ),
   next: null,
@@ -64,14 +64,14 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
   const { pages, overview, now, timeZone, called, files } = deps
   const list = pages.page<PipelinesPage>('pipelines')
   const one = pages.page<PipelinePage>('pipeline')
-  const unknown = pages.page<RefusalView>('error-page')
+  const unknown = pages.page<ErrorPageView>('error-page')
   return (app) => {
     app.get(PATH, async (request, reply) => {
       const kept = await overview.read()
       const clock = clockOf(timeZone, now())
       const counted = kept.overview
       const view = {
-        counting: countingOf(kept, PATH, clock),
+        dataAge: dataAgeOf(kept, PATH, clock),
         list: counted && {
           ...periodOf(counted),
           lines: composeList(counted.pipelines),
@@ -94,7 +94,7 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
         const clock = clockOf(timeZone, now())
         const voice = createVoice(LOCALE, timeZone, clock.now.toISOString())
         const view = {
-          counting: countingOf(kept, request.url, clock),
+          dataAge: dataAgeOf(kept, request.url, clock),
           one:
             kept.overview === null || found === undefined
               ? null

@@ -17,7 +17,7 @@ import {
   listEvents,
   type TrackedFields,
 } from '../../../store/events/event-stats.ts'
-import { type Said, said } from '../../server/frame.ts'
+import { type InlineCode, withInlineCode } from '../../server/frame.ts'
 import type { Clock, Moment, Tag } from '../format.ts'
 import { count, duration, lengthOf } from '../format.ts'
 
@@ -31,7 +31,7 @@ const ID_LENGTH = 16
 export interface EventsView {
   readonly tag: Tag
   /** In the place of the last one, where none has come, or what is to be done for more to come. */
-  readonly words: Said | null
+  readonly words: InlineCode | null
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
   /** `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null where none came. */
   readonly recent: string | null
@@ -70,8 +70,8 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
     words: isAwaited
       ? news.length > 0
         ? null
-        : said(AWAITED)
-      : said(tellPolling(way, schedules, clock.now)),
+        : withInlineCode(AWAITED)
+      : withInlineCode(tellPolling(way, schedules, clock.now)),
     last: last === undefined ? null : lastOf(last, clock),
     recent: tellRecent(await countRecentEvents(db, clock.now)),
     waiting:

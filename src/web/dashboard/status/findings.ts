@@ -4,7 +4,7 @@ import type { Health } from '../../../jobs/health.ts'
 import { factsOf, type Reason } from '../../../jobs/notice-reasons.ts'
 import { listNotices, type Notice } from '../../../store/alerts/alert.ts'
 import type { Db } from '../../../store/db/store.ts'
-import { type Said, said } from '../../server/frame.ts'
+import { type InlineCode, withInlineCode } from '../../server/frame.ts'
 import { acknowledgeButton, type Button } from '../actions/buttons.ts'
 import type { Clock, Moment } from '../format.ts'
 
@@ -13,8 +13,8 @@ export interface TroubleView {
   readonly key: string
   readonly kind: 'warn' | 'fail'
   readonly title: string
-  readonly message: Said
-  readonly remedy: Said | null
+  readonly message: InlineCode
+  readonly remedy: InlineCode | null
   readonly since: Moment | null
   /** When an operator said that they know. */
   readonly known: Moment | null
@@ -71,8 +71,8 @@ function findingOf({ what, verdict, found, remedy }: HealthCheck, clock: Clock):
   const first = `${found.charAt(0).toUpperCase()}${found.slice(1)}`
   const trouble = {
     key: `check-${what.replaceAll(' ', '-')}`,
-    ...{ kind: verdict, title: what, message: said(clock.within(first)) },
-    remedy: remedy === null ? null : said(clock.within(remedy)),
+    ...{ kind: verdict, title: what, message: withInlineCode(clock.within(first)) },
+    remedy: remedy === null ? null : withInlineCode(clock.within(remedy)),
   }
   return [{ ...trouble, since: null, known: null, acknowledge: null }]
 }
@@ -82,7 +82,10 @@ function troubleOf(notice: Notice, kind: TroubleView['kind'], { canAct, clock }:
   const { title } = factsOf(reason)
   return {
     ...{ key: `notice-${id}`, kind, title: subject === '' ? title : `${title}: ${subject}` },
-    ...{ message: said(clock.within(notice.message)), remedy: said(clock.within(notice.hint)) },
+    ...{
+      message: withInlineCode(clock.within(notice.message)),
+      remedy: withInlineCode(clock.within(notice.hint)),
+    },
     ...{ since: clock.at(openedAt), known: clock.at(acknowledgedAt) },
     acknowledge: canAct && acknowledgedAt === null ? acknowledgeButton(id, title) : null,
   }

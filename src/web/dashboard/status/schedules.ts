@@ -17,7 +17,7 @@ import type { Timing } from '../../../schedule/timing.ts'
 import type { Db } from '../../../store/db/store.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import { type Gap, listGaps } from '../../../store/schedule/uptime.ts'
-import { type Button, releaseButton } from '../actions/buttons.ts'
+import { approveButton, type Button } from '../actions/buttons.ts'
 import type { Clock, Moment, Tag } from '../format.ts'
 import { count, duration, LOCALE } from '../format.ts'
 
@@ -54,7 +54,7 @@ interface ScheduleView {
   readonly nextIn: Moment | null
   readonly last: { readonly due: Moment; readonly tag: Tag; readonly message: string | null } | null
   /** Of a report that waits or is held. */
-  readonly release: Button | null
+  readonly approve: Button | null
 }
 
 interface MissedView {
@@ -139,8 +139,8 @@ function scheduleOf(
       tag: tagOf(last),
       message: last.state === 'done' || last.message === null ? null : clock.within(last.message),
     },
-    release:
-      canAct && (outcome === 'held' || outcome === 'waits') && report !== null ? releaseButton(report) : null,
+    approve:
+      canAct && (outcome === 'held' || outcome === 'waits') && report !== null ? approveButton(report) : null,
   }
 }
 

@@ -7,8 +7,8 @@ import type { SyncUnderWay } from '../../../store/sync/sync-progress.ts'
 import { findSyncUnderWay } from '../../../store/sync/sync-progress.ts'
 import type { RunBrief, RunSummary } from '../../../store/sync/sync-run.ts'
 import { listRuns, listRunsSince } from '../../../store/sync/sync-run.ts'
-import type { Said } from '../../server/frame.ts'
-import { said } from '../../server/frame.ts'
+import type { InlineCode } from '../../server/frame.ts'
+import { withInlineCode } from '../../server/frame.ts'
 import type { Clock, Moment, Tag } from '../format.ts'
 import { count, duration } from '../format.ts'
 
@@ -58,7 +58,7 @@ export interface RunView {
   readonly took: string
   /** `1 problem` */
   readonly trouble: string | null
-  readonly problems: readonly { readonly what: string; readonly hint: Said | null }[]
+  readonly problems: readonly { readonly what: string; readonly hint: InlineCode | null }[]
 }
 
 /** @param isSyncing without it a run that has not ended was killed */
@@ -103,7 +103,7 @@ function runOf(run: RunSummary, clock: Clock, isUnderWay: boolean): RunView {
     trouble: problems.length === 0 ? null : counted(problems.length, 'problem'),
     problems: problems.map(({ part, message, hint }) => ({
       what: clock.within(`${part}: ${message}`),
-      hint: hint === null ? null : said(clock.within(hint)),
+      hint: hint === null ? null : withInlineCode(clock.within(hint)),
     })),
   }
 }
