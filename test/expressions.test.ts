@@ -12,7 +12,7 @@ import {
   isSelect,
   namesIn,
   parametersIn,
-} from '../src/store/queries/sql-text.ts'
+} from '../src/store/queries/select.ts'
 import { parseJson } from '../src/upstream/values/json.ts'
 
 const LENGTHS = [2_000, 8_000, 50_000]

@@ -9,7 +9,7 @@ import { registrationFile, watchSecrets } from '../jobs/events/webhook-registrat
 import { readHealth } from '../jobs/health.ts'
 import { createMeasuring } from '../jobs/measures.ts'
 import { openOverview } from '../jobs/overview.ts'
-import { openSubscriptionDesk } from '../jobs/recipients/preference-page.ts'
+import { openSubscriptionDesk } from '../jobs/recipients/change-preference.ts'
 import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
 import { openWebPages } from '../report/preferences/web-pages.ts'

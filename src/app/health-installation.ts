@@ -6,7 +6,7 @@ import { readRegistration, registrationFile } from '../jobs/events/webhook-regis
 import type { Installation } from '../jobs/health/installation.ts'
 import type { Store } from '../store/db/store.ts'
 import type { Resource } from '../store/sync/last-read.ts'
-import { hasEndpoint } from '../upstream/client/address.ts'
+import { hasEndpoint } from '../upstream/client/request.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 import type { ConfiguredSchedule } from './configured-schedules.ts'
 import { schedulesOf } from './configured-schedules.ts'

@@ -14,7 +14,7 @@ import { placeOf, type StorePlace } from '../store/db/place.ts'
 import type { Store } from '../store/db/store.ts'
 import { isStoreThere } from '../store/db/store-exists.ts'
 import { openStore } from '../store/open.ts'
-import { takePreferences } from '../store/reports/preference-copy.ts'
+import { takePreferences } from '../store/reports/preference.ts'
 
 export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url))
 

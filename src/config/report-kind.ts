@@ -1,7 +1,8 @@
 /** The report for a schedule: which of those that come with the program, and what it has to cover so that no day is left out. */
-import { DAY_MS } from '../schedule/calendar.ts'
+
 import { nextDueTime } from '../schedule/scheduled-runs.ts'
 import type { Timing } from '../schedule/timing.ts'
+import { DAY_MS } from '../schedule/zone.ts'
 
 export interface FirstReport {
   readonly name: 'daily' | 'weekly' | 'monthly'

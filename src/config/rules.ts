@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { ATTACHED_FORMATS, ATTACHED_LISTS, LANGUAGES } from '../domain/choices.ts'
-import { parseExpression } from '../schedule/expression.ts'
+import { parseExpression } from '../schedule/timing.ts'
 import { WORDS } from '../schedule/words.ts'
 import { isDecodable } from '../store/db/place.ts'
 import { nearest } from './nearest.ts'

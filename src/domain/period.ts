@@ -4,8 +4,16 @@
  */
 
 import type { Instant, Period } from '../model.ts'
-import { DAY_MS, dateOf, firstOfMonth, isWorkingDay, mondayOf } from '../schedule/calendar.ts'
-import { dayHolding, isLeftOut, startOfDay } from '../schedule/zone.ts'
+import {
+  DAY_MS,
+  dateOf,
+  dayHolding,
+  firstOfMonth,
+  isLeftOut,
+  isWorkingDay,
+  mondayOf,
+  startOfDay,
+} from '../schedule/zone.ts'
 import type { PeriodKind } from './figures.ts'
 
 const SPARK_DAYS = 14

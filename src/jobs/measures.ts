@@ -2,7 +2,7 @@
 import type { Instant } from '../model.ts'
 import { countJobs, type QueueCounts } from '../queue/look.ts'
 import { listNotices } from '../store/alerts/alert.ts'
-import { readSize, type StoreSize } from '../store/backup/store-size.ts'
+import { readSize, type StoreSize } from '../store/backup/backup.ts'
 import {
   countEvents,
   countWaitingEvents,

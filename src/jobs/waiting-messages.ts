@@ -2,7 +2,7 @@
 import { writeArchiveIndex } from './archive/archive-index.ts'
 import type { DeliverDeps } from './outbox/send-batch.ts'
 import { deliverDue } from './outbox/send-due.ts'
-import { type PauseDeps, pauseRefused } from './recipients/suppress-after-bounces.ts'
+import { type PauseDeps, pauseRefused } from './recipients/change-preference.ts'
 import type { Work } from './work.ts'
 
 /** The list of all issues then tells what became of them, and who is refused again and again is paused. */

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import type { Message } from '../model.ts'
 import type { DkimKey } from './dkim.ts'
+import type { Handover, Receipt } from './message.ts'
 import { buildMessage } from './message.ts'
-import type { Handover, Receipt } from './send-outcome.ts'
 import { sendError } from './smtp-failure.ts'
 
 export function openDirectory(path: string, log: Log, dkim: DkimKey | null) {

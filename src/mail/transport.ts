@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { LeadsheetError } from '../errors.ts'
 import type { Message } from '../model.ts'
 import { openDirectory } from './directory.ts'
-import type { Handover, Receipt } from './send-outcome.ts'
+import type { Handover, Receipt } from './message.ts'
 import { openSmtp, type SmtpOptions } from './smtp.ts'
 
 export interface Transport extends AsyncDisposable {

@@ -7,8 +7,8 @@ import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Backoff, wait } from '../retry.ts'
 import type { Answer } from '../upstream/client/answer.ts'
-import { authorize } from '../upstream/client/auth.ts'
 import { createClient } from '../upstream/client/client.ts'
+import { authorize } from '../upstream/client/request.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 
 const BACKOFF: Backoff = { attempts: 2, baseMs: 400, maxMs: 5_000 }

@@ -3,10 +3,10 @@
  * names come first; none is tried before a request without a key was refused.
  */
 
-import { basicOf } from '../upstream/client/auth.ts'
+import { basicOf } from '../upstream/client/request.ts'
 import { findRecords } from '../upstream/values/json-shape.ts'
 import type { Asker, Auth, Reply } from './ask.ts'
-import { evidenceOf, type Finding } from './evidence.ts'
+import { evidenceOf, type Finding } from './probed-page.ts'
 
 const AUTHORIZATION = 'Authorization'
 const ANOTHER_KEY = 'leadsheet-probes-with-a-wrong-key'

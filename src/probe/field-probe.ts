@@ -1,20 +1,14 @@
 /** Which fields of a record are what: by their names and by all the values that were seen. Pure. */
-
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { LEAD_FIELDS } from '../upstream/profile/profile.ts'
-import { type FieldPath, pathText, readPath } from '../upstream/values/field-path.ts'
+import type { FieldPath } from '../upstream/values/field-path.ts'
+import { pathText, readPath } from '../upstream/values/field-path.ts'
 import { toInstant } from '../upstream/values/instant.ts'
 import { fieldsOf } from '../upstream/values/json-shape.ts'
 import { toNumber } from '../upstream/values/number.ts'
-import type { Confidence } from './evidence.ts'
-import {
-  FIRST_NAMES,
-  type FieldSign,
-  FUNNEL_WORDS,
-  LAST_NAMES,
-  LEAD_SIGNS,
-  OUTCOME_WORDS,
-} from './field-names.ts'
+import type { FieldSign } from './field-names.ts'
+import { FIRST_NAMES, FUNNEL_WORDS, LAST_NAMES, LEAD_SIGNS, OUTCOME_WORDS } from './field-names.ts'
+import type { Confidence } from './probed-page.ts'
 
 const STATUSES_MAX = 30
 
@@ -224,4 +218,88 @@ function sampleOf({ values, of }: Column): string {
   const text = JSON.stringify(values[0]) ?? ''
   const share = values.length === of ? '' : `, in ${values.length} of ${of}`
   return `${text.length > 40 ? `${text.slice(0, 39)}…` : text}${share}`
+}
+
+/* Which field identifies a record: one that every record has, and no two share. */
+
+/** The last name of the path in lower case, without signs; the best first. */
+const NAMES = [
+  'id',
+  'uuid',
+  'guid',
+  'objectid',
+  'sysid',
+  'leadid',
+  'contactid',
+  'recordid',
+  'hsobjectid',
+  'gid',
+]
+const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'externalid', 'email']
+/** Where records have nothing else, and many of them were seen, none with the same. */
+const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
+const NAMED_RECORDS_MIN = 10
+
+export interface IdField {
+  readonly path: FieldPath
+}
+
+export function pickId(records: readonly unknown[]): IdField | null {
+  const fields = [...fieldsOf(records[0])].filter(({ path }) => isUnique(records, path))
+  const [best] = fields
+    .map(({ path }) => ({ path, rank: rankOf(path) }))
+    .filter(({ path, rank }) => rank < Number.POSITIVE_INFINITY || mayBeId(records, path))
+    .sort(
+      (a, b) =>
+        a.rank - b.rank || Number(isName(b.path)) - Number(isName(a.path)) || a.path.length - b.path.length,
+    )
+  return best ?? null
+}
+
+/** Whether records are told apart by what they are called, which others may be called too. */
+export function isName(path: FieldPath): boolean {
+  return path.length === 1 && NAMES_OF_RECORDS.includes(plainNameOf(path))
+}
+
+/** Whether every record has a value there, and no two the same. */
+export function isUnique(records: readonly unknown[], path: FieldPath): boolean {
+  const values = records.map((record) => toText(readPath(record, path)))
+  return values.every((value) => value !== null) && new Set(values).size === values.length
+}
+
+function rankOf(path: FieldPath): number {
+  const name = plainNameOf(path)
+  const at = NAMES.indexOf(name)
+  // The id of something else inside the record, such as company.id, only after one that ends the record's own.
+  const depth = isOwnGroup(path) ? 0 : path.length - 1
+  if (at >= 0) return at + depth * 20
+  if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
+  const late = LATE_NAMES.indexOf(name)
+  return late < 0 ? Number.POSITIVE_INFINITY : 100 + late + depth * 20
+}
+
+function plainNameOf(path: FieldPath): string {
+  return (path.at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '')
+}
+
+/** A field whose name does not speak for it: one record alone says nothing, as whatever it has is unique. */
+function mayBeId(records: readonly unknown[], path: FieldPath): boolean {
+  if (isName(path)) return records.length >= NAMED_RECORDS_MIN
+  return records.length > 1 && !looksLikeMeasure(records, path)
+}
+
+function isOwnGroup(path: FieldPath): boolean {
+  return path.length <= 2 && /^(attributes|fields|properties|data|node)$/i.test(path[0] ?? '')
+}
+
+/** Times and amounts may differ in every record by chance. */
+function looksLikeMeasure(records: readonly unknown[], path: FieldPath): boolean {
+  const values = records.map((record) => readPath(record, path))
+  const text = pathText(path)
+  return (
+    /(at|date|time|amount|value|score|name|title|description|text|count|total|price)$/i.test(text) ||
+    values.some(
+      (value) => typeof value === 'string' && (value.length > 64 || /\s|^\d{4}-\d\d-\d\d/.test(value)),
+    )
+  )
 }

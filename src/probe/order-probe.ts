@@ -4,8 +4,7 @@ import { toInstant } from '../upstream/values/instant.ts'
 import type { Asker } from './ask.ts'
 import { apart, clashes, type Effect, findEffective } from './bisect.ts'
 import { ASCENDING_PARAMS, SORT_PARAMS, SORT_PARAMS_IN_BRACKETS } from './candidates.ts'
-import { evidenceOf, type Finding } from './evidence.ts'
-import { type List, type Page, type Params, readPage } from './probed-page.ts'
+import { evidenceOf, type Finding, type List, type Page, type Params, readPage } from './probed-page.ts'
 
 const TRIES = 9
 const QUESTIONS_MAX = 120

@@ -4,8 +4,7 @@ import { leavesAround } from '../upstream/values/json-shape.ts'
 import type { Asker } from './ask.ts'
 import { type Budget, findEffective } from './bisect.ts'
 import { ROUND_SIZES, SIZE_PARAMS, SIZE_PARAMS_IN_BRACKETS, SIZES } from './candidates.ts'
-import { evidenceOf, type Finding } from './evidence.ts'
-import { type List, type Page, type Params, readPage } from './probed-page.ts'
+import { evidenceOf, type Finding, type List, type Page, type Params, readPage } from './probed-page.ts'
 
 /** Questions after which no further name is tried for the size. */
 const QUESTIONS_MAX = 40

@@ -1,7 +1,7 @@
 /** Pages of the list that is being probed: its records and their ids, however a request was made. */
-
 import { toText } from '../upstream/profile/field-rule.ts'
-import { type FieldPath, readPath } from '../upstream/values/field-path.ts'
+import type { FieldPath } from '../upstream/values/field-path.ts'
+import { readPath } from '../upstream/values/field-path.ts'
 import { findRecords } from '../upstream/values/json-shape.ts'
 import type { Asker, Headers, Reply } from './ask.ts'
 
@@ -52,4 +52,31 @@ export function isDisjoint(page: Page, ids: readonly string[]): boolean {
 
 function idOf(record: unknown, path: FieldPath): string {
   return toText(readPath(record, path)) ?? ''
+}
+
+/* What the probe has found out, with its reasons. */
+
+/** Proved by an answer that could have been otherwise; likely by several signs; guessed by a name alone. */
+export type Confidence = 'proved' | 'likely' | 'guessed'
+
+export interface Finding {
+  /** `auth`, `paging.param`, `mapping.lead.score`: a place in the profile. */
+  readonly place: string
+  readonly value: string
+  readonly confidence: Confidence
+  /** The request and what came back, short. */
+  readonly evidence: string
+}
+
+/** What could not be found out, and what to do about it. */
+export interface Gap {
+  readonly place: string
+  readonly problem: string
+  /** Lines of the profile to write by hand; null where nothing needs to be done. */
+  readonly remedy: string | null
+}
+
+/** `GET /leads?limit=3 -> 200, 3 records` */
+export function evidenceOf(reply: Reply, what = ''): string {
+  return `${reply.request} -> ${reply.status}${what === '' ? '' : `, ${what}`}`
 }

@@ -3,8 +3,8 @@
 import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
 import { shellCommand } from '../errors.ts'
 import type { ProfileInput } from '../upstream/profile/profile.ts'
-import type { Finding, Gap } from './evidence.ts'
 import type { ProbeResult } from './probe.ts'
+import type { Finding, Gap } from './probed-page.ts'
 
 /** Only its documentation tells what an upstream would send, and how it signs that. */
 const WEBHOOK_PART = ` Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:

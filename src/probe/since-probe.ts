@@ -3,16 +3,16 @@
  * do not know, so a parameter counts only when a time in the far future leaves nothing, and one in between
  * leaves exactly the records of that time and later.
  */
-
 import { formatTime } from '../upstream/paging/list-filters.ts'
 import type { TimeFilter } from '../upstream/profile/profile.ts'
-import { type FieldPath, readPath } from '../upstream/values/field-path.ts'
+import type { FieldPath } from '../upstream/values/field-path.ts'
+import { readPath } from '../upstream/values/field-path.ts'
 import { toInstant } from '../upstream/values/instant.ts'
 import type { Asker, Headers } from './ask.ts'
-import { apart, type Budget, type Effect, findEffective } from './bisect.ts'
-import { evidenceOf, type Finding } from './evidence.ts'
-import { type List, type Page, type Params, readPage } from './probed-page.ts'
-import { SINCE_EXPRESSIONS, SINCE_FAMILIES, SINCE_PARAMS, SINCE_PARAMS_IN_BRACKETS } from './since-names.ts'
+import type { Budget, Effect } from './bisect.ts'
+import { apart, findEffective } from './bisect.ts'
+import type { Finding, List, Page, Params } from './probed-page.ts'
+import { evidenceOf, readPage } from './probed-page.ts'
 
 const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
 const FAR_PAST = '1975-01-01T00:00:00.000Z'
@@ -195,3 +195,130 @@ function filterText({ param, value, format, in: where }: TimeFilter): string {
   const place = where === 'header' ? `${param}: ` : `?${param}=`
   return `${place}${value.replace('{value}', `{${format}}`)}`
 }
+
+/* How list APIs are asked for what changed since some time, the most usual first. Data, no logic. */
+
+/** Parameters that ask for what changed since; `{field}` is the name of the time of the last change. */
+export const SINCE_PARAMS = [
+  ...[
+    'updated_since',
+    'updated_after',
+    'modified_since',
+    'since',
+    'updatedSince',
+    'updatedAfter',
+    '{field}_gte',
+    '{field}:gte',
+  ],
+  ...[
+    '{field}_after',
+    '{field}_since',
+    '{field}__gte',
+    '{field}__gt',
+    '{field}_from',
+    '{field}_min',
+    '{field}_gt',
+  ],
+  ...[
+    'min_{field}',
+    '{field}From',
+    '{field}Min',
+    '{field}After',
+    '{field}Since',
+    'modified_after',
+    'modifiedSince',
+  ],
+  ...[
+    'modifiedAfter',
+    'changed_since',
+    'changedSince',
+    'changed_after',
+    'updated_from',
+    'updated_min',
+    'updatedFrom',
+  ],
+  ...[
+    'last_modified_since',
+    'since_timestamp',
+    'from_date',
+    'start_date',
+    'updated',
+    'min_updated',
+    'if_modified_since',
+  ],
+  ...['lastModifiedSince', 'update_time_from', 'date_from', '{field}.gte', '{field}>', 'from', 'after_date'],
+] as const
+export const SINCE_PARAMS_IN_BRACKETS = [
+  ...[
+    '{field}[gte]',
+    '{field}[gt]',
+    '{field}[$gte]',
+    '{field}[after]',
+    '{field}[since]',
+    '{field}[from]',
+    '{field}[ge]',
+  ],
+  'filters[{field}][$gte]',
+  ...[
+    'filter[{field}][_gte]',
+    'filter[where][{field}][gte]',
+    'filter[{field}][gte]',
+    'filter[{field}][ge]',
+    'filter[{field}][gt]',
+  ],
+  ...['filter[{field}][$gte]', 'filter[{field}_since]', 'filter[{field}_after]'],
+  ...[
+    'filter[{field}]',
+    'filter[updated_since]',
+    'filter[updated_after]',
+    'filter[since]',
+    'filter[updatedSince]',
+  ],
+  ...[
+    'filter[updatedAfter]',
+    'filter[modified_since]',
+    'filters[updated_since]',
+    'filters[{field}][gte]',
+    'range[{field}][gte]',
+  ],
+] as const
+
+/** Filters that are expressions: parameter and value, `{value}` being the time. */
+export const SINCE_EXPRESSIONS = [
+  { param: '{field}', value: 'gte.{value}' },
+  { param: 'filter', value: '({field}>="{value}")' },
+  { param: '$filter', value: '{field} ge {value}' },
+  { param: 'query', value: "{field}:>'{value}'" },
+  { param: 'q', value: '{field}:>={value}' },
+  { param: 'where', value: '{"{field}":{"$gte":{"__type":"Date","iso":"{value}"}}}' },
+  { param: '{field}', value: '>={value}' },
+  { param: '{field}', value: 'ge{value}' },
+  { param: '_{field}', value: 'ge{value}' },
+  { param: '{field}', value: '>{value}' },
+  { param: '{field}', value: 'gte:{value}' },
+  { param: '{field}', value: 'gt:{value}' },
+  { param: '{field}', value: 'ge:{value}' },
+  { param: '{field}', value: '{value}..' },
+  { param: 'filter', value: '{field} ge {value}' },
+  { param: 'filter', value: '{field}>={value}' },
+  { param: 'filter', value: '{field}:>{value}' },
+  { param: 'filter', value: '{field}:gte:{value}' },
+  { param: 'filter', value: '{field},gte,{value}' },
+  { param: 'filter', value: '{field} >= "{value}"' },
+  { param: 'query', value: '{field}:>{value}' },
+  { param: 'query', value: '{field}>={value}' },
+  { param: 'where', value: '{"{field}":{"$gte":"{value}"}}' },
+  { param: 'where', value: '{"{field}":{"gte":"{value}"}}' },
+  { param: 'where', value: "{field} >= '{value}'" },
+  { param: 'filter', value: '{"where":{"{field}":{"gte":"{value}"}}}' },
+  { param: 'filter', value: '{"{field}":{"gte":"{value}"}}' },
+  { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
+] as const
+
+/** Who names the parameters of a page so mostly names those of filters alike: these are tried first. */
+export const SINCE_FAMILIES = [
+  { paging: /^\$/, since: /^\$/ },
+  { paging: /^_/, since: /^_|[_:]gte$/ },
+  { paging: /^pagination\[/, since: /^filters\[/ },
+  { paging: /^(page|filter|options)\[/, since: /^filter\[/ },
+] as const

@@ -1,8 +1,8 @@
 /** Where the clock of a zone changes, and which times of a schedule it then jumps over or shows twice. */
-import { DAY_MS } from './calendar.ts'
+
 import { type DueTime, patternOf } from './scheduled-runs.ts'
 import type { Timing } from './timing.ts'
-import { firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
+import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
 
 /** No clock is changed by more, but where a zone leaves out a date. */
 const CHANGE_MAX_MS = 3 * 3_600_000

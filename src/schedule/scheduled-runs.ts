@@ -3,11 +3,11 @@
  * it has jumped, one that it shows twice the first time. Schedules that go on all through the day go by what the clock
  * shows: nothing of them is in the hour that is left out, and all of them in both of the hour that comes twice.
  */
-import { DAY_MS } from './calendar.ts'
-import { parseExpression } from './expression.ts'
+
 import type { Pattern } from './pattern.ts'
 import type { Timing } from './timing.ts'
-import { firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
+import { parseExpression } from './timing.ts'
+import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
 
 export interface DueTime {
   readonly due_at: Date

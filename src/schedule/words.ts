@@ -2,9 +2,10 @@
  * Schedules in words: `every weekday at 07:00`, `last working day of the month at 17:00`. The README has the whole
  * grammar; what it does not have is refused, for a guess could be wrong by a day.
  */
-import { DAY_MS, firstOfMonth, isWorkingDay, lastOfMonth, weekdayOf } from './calendar.ts'
+
 import { parseCron } from './cron.ts'
 import type { Fault, Pattern } from './pattern.ts'
+import { DAY_MS, firstOfMonth, isWorkingDay, lastOfMonth, weekdayOf } from './zone.ts'
 
 const WEEKDAYS: readonly string[] = [
   ...['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],

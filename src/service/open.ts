@@ -3,19 +3,20 @@ import type { AddressInfo, LookupFunction } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { API_PREFIX } from '../contract/paths.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
-import { createClock } from './clock.ts'
 import type { Faults } from './faults/rules.ts'
+import { createRateLimiter } from './http/authentication.ts'
 import type { Context } from './http/endpoint.ts'
-import { createRateLimiter } from './http/rate-limit.ts'
-import { createServer, type ServiceLog } from './http/server.ts'
+import type { ServiceLog } from './http/server.ts'
+import { createServer } from './http/server.ts'
 import { ENDPOINTS } from './routes/endpoints.ts'
 import { DAY_MS } from './simulation/calendar.ts'
 import { readCompanies } from './simulation/companies.ts'
 import { openLife } from './simulation/life.ts'
-import { createApiKey } from './store/api-key.ts'
+import type { ApiKey } from './store/api-key.ts'
+import { createApiKey, listApiKeys, revokeApiKey } from './store/api-key.ts'
 import { openServiceDatabase } from './store/database.ts'
 import type { KeyScope } from './store/tables.ts'
-import { startTicker } from './ticker.ts'
+import { createClock, startTicker } from './ticker.ts'
 import { createAddressGuard } from './webhooks/address.ts'
 import { createWebhookPoster } from './webhooks/post.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
@@ -170,4 +171,33 @@ const warnOfErrors: ServiceLog = {
     const cause = 'err' in fields ? `: ${errorText(fields.err)}` : ''
     process.emitWarning(`${message}${cause}`, 'LeadsheetService')
   },
+}
+
+/* Key management without a running server. Safe beside one: it sees a new or revoked key at its next request. */
+
+export type { ApiKey } from './store/api-key.ts'
+
+export interface Keyring extends AsyncDisposable {
+  /** @returns the key itself, shown this once */
+  create(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
+  list(): Promise<readonly ApiKey[]>
+  /** @returns how many keys this has revoked, 0 or 1 as a rule */
+  revoke(idOrPrefix: string): Promise<number>
+  close(): Promise<void>
+}
+
+/**
+ * @param file the service's database; made if it is not there
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
+ */
+export async function openKeyring(file: string, now: () => number = Date.now): Promise<Keyring> {
+  const db = await openServiceDatabase(file)
+  const close = (): Promise<void> => db.destroy()
+  return {
+    create: (key) => createApiKey(db, key, now()),
+    list: () => listApiKeys(db),
+    revoke: (idOrPrefix) => revokeApiKey(db, idOrPrefix, now()),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fitFiles } from '../../src/mail/fit-files.ts'
-import { buildMessage } from '../../src/mail/message.ts'
+import { buildMessage, fitFiles } from '../../src/mail/message.ts'
 import type { MessageFile } from '../../src/model.ts'
 import { MESSAGE } from '../support/message.ts'
 

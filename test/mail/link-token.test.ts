@@ -1,7 +1,7 @@
 /** Links that prove what they are about, and nothing else does. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { readLink, signLink } from '../../src/mail/link-token.ts'
+import { readLink, signLink } from '../../src/mail/unsubscribe.ts'
 import { random } from '../support/random.ts'
 
 const SEED = Number(process.env.SEED ?? 1)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openLog } from '../../src/log.ts'
+import type { SmtpTimeouts } from '../../src/mail/smtp.ts'
 import { classifySendFailure, type SendFailure } from '../../src/mail/smtp-failure.ts'
-import type { SmtpTimeouts } from '../../src/mail/smtp-server.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
 import { MESSAGE } from '../support/message.ts'

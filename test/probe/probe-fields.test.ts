@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findFields } from '../../src/probe/field-probe.ts'
-import { pickId } from '../../src/probe/id-field.ts'
+import { findFields, pickId } from '../../src/probe/field-probe.ts'
 import { factsOf } from '../support/foreign.ts'
 
 const records = (count: number, of: (number: number) => unknown): unknown[] =>

@@ -47,7 +47,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'what is unpacked has no limit',
     edits: [
       {
-        file: 'src/upstream/client/body.ts',
+        file: 'src/upstream/client/answer.ts',
         find: 'unzip(bytes, { maxOutputLength: BODY_BYTES_MAX })',
         replace: 'unzip(bytes)',
       },
@@ -104,7 +104,7 @@ export const OF_DATA: readonly Sabotage[] = [
     name: 'a text may be a formula of a spreadsheet',
     edits: [
       {
-        file: 'src/jobs/snapshot/spreadsheet-text.ts',
+        file: 'src/jobs/snapshot/export-text.ts',
         find: "return FORMULA_START.test(text) ? `'${text}` : text",
         replace: 'return FORMULA_START.test(text) ? text : text',
       },

@@ -91,7 +91,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a mail server elsewhere need not have TLS',
     edits: [
       {
-        file: 'src/mail/smtp-server.ts',
+        file: 'src/mail/smtp.ts',
         find: "requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',",
         replace: 'requireTLS: false,',
       },
@@ -108,7 +108,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a link is believed whoever signed it',
     edits: [
       {
-        file: 'src/mail/link-token.ts',
+        file: 'src/mail/unsubscribe.ts',
         find: 'if (!isOurs) return null',
         replace: 'if (!isOurs && payload === undefined) return null',
       },

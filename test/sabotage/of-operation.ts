@@ -54,7 +54,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     name: 'what a lead is called leads to another path of the upstream',
     edits: [
       {
-        file: 'src/upstream/client/address.ts',
+        file: 'src/upstream/client/request.ts',
         find: 'if (!NO_STEPS.includes(id)) return',
         replace: 'if (id !== null) return',
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { jitterMs } from '../../src/schedule/jitter.ts'
 import { nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
+import { jitterMs } from '../../src/schedule/timing.ts'
 import { timing } from '../support/schedule.ts'
 
 const MINUTE_MS = 60_000

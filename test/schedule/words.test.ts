@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseExpression } from '../../src/schedule/expression.ts'
 import type { Pattern } from '../../src/schedule/pattern.ts'
+import { parseExpression } from '../../src/schedule/timing.ts'
 
 const FROM = Date.UTC(2026, 0, 1)
 const YEARS_10 = Date.UTC(2036, 0, 1)

@@ -1,7 +1,7 @@
 /** API keys: who may call, with what, and what is kept of a key. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openKeyring } from '../../src/service/keyring.ts'
+import { openKeyring } from '../../src/service/open.ts'
 import { problemIn, startService, type TestService } from './support/service.ts'
 
 let api: TestService

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { LeadsheetError } from '../../src/errors.ts'
+import { inventContact } from '../../src/service/simulation/characters.ts'
 import { type Company, readCompanies } from '../../src/service/simulation/companies.ts'
-import { inventContact } from '../../src/service/simulation/contact.ts'
 import { folderWith } from '../support/folder.ts'
 import { COMPANIES } from './support/service.ts'
 

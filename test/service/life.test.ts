@@ -5,7 +5,7 @@ import { LEAD_STATUSES } from '../../src/contract/stage.ts'
 import { readCompanies } from '../../src/service/simulation/companies.ts'
 import { openLife } from '../../src/service/simulation/life.ts'
 import { openServiceDatabase, type ServiceDatabase } from '../../src/service/store/database.ts'
-import { insertPipeline } from '../../src/service/store/pipeline.ts'
+import { insertPipeline } from '../../src/service/store/pipeline-stats.ts'
 import { folderWith } from '../support/folder.ts'
 import { COMPANIES, DAY_MS, HOUR_MS, NOW, startService, type TestService } from './support/service.ts'
 

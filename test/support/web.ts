@@ -1,11 +1,14 @@
 /** The pages of recipients on a server of the test, with a report that ana, ben and dana are to get. */
 import { onTestFinished } from 'vitest'
-import { openSubscriptionDesk } from '../../src/jobs/recipients/preference-page.ts'
-import { signLink } from '../../src/mail/link-token.ts'
+import { openSubscriptionDesk } from '../../src/jobs/recipients/change-preference.ts'
+import { signLink } from '../../src/mail/unsubscribe.ts'
 import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import type { Timing } from '../../src/schedule/timing.ts'
-import { readOrCreateLinkKey } from '../../src/store/reports/link-key.ts'
-import { findSubscription, type Subscription } from '../../src/store/reports/preference.ts'
+import {
+  findSubscription,
+  readOrCreateLinkKey,
+  type Subscription,
+} from '../../src/store/reports/preference.ts'
 import { subscriptionRoutes, subscriptionUrl } from '../../src/web/preferences.ts'
 import { openWeb, type WebLimits } from '../../src/web/server/server.ts'
 import { DAILY, recipient } from './mailing.ts'

@@ -1,6 +1,6 @@
 /** What `leadsheet doctor` says of a PostgreSQL server: whether it is one that will do, and whether its clock is ours. */
 import { tellSpan } from '../../jobs/health/installation.ts'
-import { readServerFacts } from '../../store/db/postgres-server.ts'
+import { readServerFacts } from '../../store/db/postgres.ts'
 import type { Db } from '../../store/db/store.ts'
 import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
 

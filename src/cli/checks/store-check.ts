@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs'
 import { shellCommand } from '../../errors.ts'
-import { readSize } from '../../store/backup/store-size.ts'
+import { readSize } from '../../store/backup/backup.ts'
 import type { Store } from '../../store/db/store.ts'
 import { findViolations, invariantsOf } from '../../store/invariants/invariants.ts'
 import { readSnapshotInfo } from '../../store/snapshot/snapshot.ts'

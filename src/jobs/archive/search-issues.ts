@@ -4,7 +4,7 @@
  */
 import { periodBetween } from '../../domain/period.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
-import { DAY_MS, dateOf, firstOfMonth } from '../../schedule/calendar.ts'
+import { DAY_MS, dateOf, firstOfMonth } from '../../schedule/zone.ts'
 import type { Db } from '../../store/db/store.ts'
 import { type ListedIssue, listIssuesOf } from '../../store/reports/issue-list.ts'
 import {

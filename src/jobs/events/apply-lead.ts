@@ -1,14 +1,13 @@
 /** A lead that an event told of, merged as a page of a scan merges it, so that the next scan finds it unchanged. */
 import type { HeldRow, Lead } from '../../model.ts'
-import type { Observation } from '../../store/db/read-stamp.ts'
-import type { Trx } from '../../store/db/store.ts'
+import type { Observation, Trx } from '../../store/db/store.ts'
 import { outdateDetails, saveDetails } from '../../store/leads/detail.ts'
 import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
 import { type FoundLead, findLeadNos, saveLeads } from '../../store/leads/lead.ts'
 import { releaseHeldRows, saveHeldRows } from '../../store/leads/quarantined-record.ts'
 import { noteReadByEvent } from '../../store/sync/scan-event.ts'
 import { forgetAbsence, markRemoved } from '../../store/sync/soft-delete.ts'
-import type { SingleLead } from '../../upstream/mapping/single-lead.ts'
+import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
 
 type MappedLead = Omit<SingleLead, 'lead'> & { readonly lead: Lead }
 

@@ -1,6 +1,6 @@
 /** Whether a PostgreSQL server takes what is to be written, and has room for who comes. */
 
-import { readServerState } from '../../store/db/postgres-server.ts'
+import { readServerState } from '../../store/db/postgres.ts'
 import type { Db } from '../../store/db/store.ts'
 import { fail, ok, warn } from '../../upstream/checkup.ts'
 import type { HealthCheck } from './installation.ts'

@@ -6,7 +6,7 @@ import type { MessageFile } from '../../model.ts'
 import type { ListTable } from '../../report/blocks/list-table.ts'
 import { composeList, type ListedFigures, type ListOptions } from '../../report/lists.ts'
 import type { Voice } from '../../report/words/locale-context.ts'
-import { encodeCsv } from '../snapshot/export-csv.ts'
+import { encodeCsv } from '../snapshot/export-text.ts'
 import { encodeXlsx } from '../snapshot/export-xlsx.ts'
 
 /** By it Excel knows that a CSV is UTF-8. */

@@ -1,23 +1,28 @@
 /** An issue with all that is known of it: its messages and who wanted them, its neighbours, and how it was made. */
-import { BLOCKS, LANGUAGES } from '../../domain/choices.ts'
+import { ATTACHED_LISTS, BLOCKS, LANGUAGES } from '../../domain/choices.ts'
+import { localDates } from '../../domain/period.ts'
 import type { MessageFile } from '../../model.ts'
 import { composeAbout } from '../../report/archive/about.ts'
+import type { FigureTable } from '../../report/archive/figure-table.ts'
+import { figureTable, trendTable } from '../../report/archive/figure-table.ts'
 import type { AboutView } from '../../report/archive/pages.ts'
-import { type BannerView, composeBanner } from '../../report/warnings-banner.ts'
-import { createVoice, type Voice } from '../../report/words/locale-context.ts'
+import type { BannerView } from '../../report/warnings-banner.ts'
+import { composeBanner } from '../../report/warnings-banner.ts'
+import type { Voice } from '../../report/words/locale-context.ts'
+import { createVoice } from '../../report/words/locale-context.ts'
 import type { Db } from '../../store/db/store.ts'
-import { type IssueMessage, listIssueMessages } from '../../store/outbox/kept-messages.ts'
+import type { IssueMessage } from '../../store/outbox/kept-messages.ts'
+import { listIssueMessages } from '../../store/outbox/kept-messages.ts'
 import { listMailOutages, nextTry } from '../../store/outbox/smtp-circuit.ts'
-import { findLastMailedEnd, type Issue, readIssue } from '../../store/reports/issue.ts'
-import {
-  findNeighbours,
-  type IssueName,
-  type ListedIssue,
-  listBeside,
-  listIssuesOf,
-} from '../../store/reports/issue-list.ts'
-import { listSubscriptions, type Subscription } from '../../store/reports/preference.ts'
+import type { Issue } from '../../store/reports/issue.ts'
+import { findLastMailedEnd, readIssue } from '../../store/reports/issue.ts'
+import type { IssueName, ListedIssue } from '../../store/reports/issue-list.ts'
+import { findNeighbours, listBeside, listIssuesOf } from '../../store/reports/issue-list.ts'
+import type { Subscription } from '../../store/reports/preference.ts'
+import { listSubscriptions } from '../../store/reports/preference.ts'
 import { explainIssue } from '../archive/explain-issue.ts'
+import { encodeCsv } from '../snapshot/export-text.ts'
+import { makeAttachments } from './attachment.ts'
 import { findRequest } from './recompute-issue.ts'
 import { drawPictures } from './report-content.ts'
 
@@ -85,4 +90,56 @@ export function voiceOf({ html, period, renderedAt }: Issue): Voice {
   const [, lang = DEFAULT_LOCALE] = /<html lang="([\w-]+)"/.exec(html) ?? []
   const isKnown = LANGUAGES.some((language) => language === new Intl.Locale(lang).language)
   return createVoice(isKnown ? lang : DEFAULT_LOCALE, period.timeZone, renderedAt)
+}
+
+/* The figures of a kept issue as CSV files: the numbers, the trend, and each of its lists whole. */
+
+const FIGURES = 'figures'
+const TREND = 'trend'
+
+export interface FigureFile {
+  /** In an address. */
+  readonly name: string
+  readonly title: string
+}
+
+const TITLES: Readonly<Record<(typeof ATTACHED_LISTS)[number], string>> = {
+  top_leads: 'Top leads',
+  stalled: 'Stalled leads',
+  changes: 'Changes',
+  pipelines: 'Pipelines',
+  sources: 'Sources',
+}
+
+/** Of what there are files; without what could not be made, and of an older program without any. */
+export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[] {
+  if (programVersion === null) return []
+  const failed = new Set<string>(figures.failed.map(({ block, query }) => query ?? block))
+  const files: readonly FigureFile[] = [
+    { name: FIGURES, title: 'Key figures' },
+    { name: TREND, title: 'Trend by day' },
+    ...ATTACHED_LISTS.map((name) => ({ name, title: TITLES[name] })),
+    ...figures.queries.map(({ name, title }) => ({ name, title })),
+  ]
+  return files.filter(({ name }) => !failed.has(name))
+}
+
+/** @returns null where the issue has none of that name */
+export async function makeFigureFile(issue: Issue, name: string): Promise<MessageFile | null> {
+  if (!listFigureFiles(issue).some((file) => file.name === name)) return null
+  const { report, figures } = issue
+  if (name === FIGURES) return fileOf(issue, name, figureTable(figures, report))
+  if (name === TREND) return fileOf(issue, name, trendTable(figures))
+  const request = { report, figures, charts: [], voice: voiceOf(issue), leadUrl: null }
+  const [made] = await makeAttachments([`${name}.csv`], request)
+  return made?.file ?? null
+}
+
+function fileOf({ report, period }: Issue, name: string, { columns, rows }: FigureTable): MessageFile {
+  return {
+    name: `${report}-${name}-${localDates(period)}.csv`,
+    contentType: 'text/csv; charset=utf-8',
+    content: Buffer.from([...encodeCsv(columns, [rows])].join('')),
+    cid: null,
+  }
 }

@@ -4,7 +4,7 @@
  */
 import type { BlockName } from '../../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
-import { fitFiles } from '../../mail/fit-files.ts'
+import { fitFiles } from '../../mail/message.ts'
 import { unsubscribeLink } from '../../mail/unsubscribe.ts'
 import type { Instant, MessageFile } from '../../model.ts'
 import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../../report/charts/draw.ts'

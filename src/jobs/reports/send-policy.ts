@@ -4,7 +4,7 @@ import type { ReportFigures } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Money } from '../../model.ts'
 import { FAILING } from '../../report/blocks/agents/view.ts'
-import { isTrueOf } from '../../store/queries/threshold.ts'
+import { isTrueOf } from '../../store/queries/select.ts'
 
 type Numbers = Readonly<Record<string, number | null>>
 

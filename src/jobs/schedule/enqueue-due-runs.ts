@@ -1,8 +1,8 @@
 /** Which due times of a schedule have come since the last one noted, and which of them are made up for. */
 import type { Instant } from '../../model.ts'
-import { jitterMs } from '../../schedule/jitter.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
+import { jitterMs } from '../../schedule/timing.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { addScheduledRun, findLastScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import { findGap, type Gap } from '../../store/schedule/uptime.ts'

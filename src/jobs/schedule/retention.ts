@@ -6,10 +6,10 @@ import { pruneEvents } from '../../store/events/event.ts'
 import {
   type PruneCounts,
   type PruneOptions,
+  pruneVersions,
   type Series,
   thinReadings,
-} from '../../store/retention/downsample.ts'
-import { pruneVersions } from '../../store/retention/version-pruning.ts'
+} from '../../store/retention/retention.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 
 export interface Retention {

@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
-import { harmlessText } from './spreadsheet-text.ts'
+import { harmlessText } from './export-text.ts'
 
 /** What Excel can hold. */
 const ROWS_MAX = 1_048_576

@@ -9,9 +9,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { faultText, LeadsheetError } from '../../errors.ts'
 import type { Row, SnapshotTable } from '../../store/queries/snapshot-table.ts'
-import { encodeCsv } from './export-csv.ts'
-import { encodeNdjson } from './export-ndjson.ts'
 import { encodeParquet } from './export-parquet.ts'
+import { encodeCsv, encodeNdjson } from './export-text.ts'
 import { encodeXlsx } from './export-xlsx.ts'
 
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet', 'xlsx'] as const

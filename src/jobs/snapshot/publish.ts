@@ -2,7 +2,6 @@
  * Publishing: the snapshot that analysts open, and beside it what Datasette shows of it. After a sync it is made anew
  * where there is something new to see, so that an idle upstream costs no copying.
  */
-
 import { existsSync } from 'node:fs'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -11,14 +10,15 @@ import type { Log } from '../../log.ts'
 import type { Instant } from '../../model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
+import type { SnapshotInfo, SnapshotNews } from '../../store/snapshot/snapshot.ts'
 import {
   makeSnapshot,
   readSnapshotDictionary,
   readSnapshotInfo,
-  type SnapshotInfo,
+  readSnapshotNews,
 } from '../../store/snapshot/snapshot.ts'
-import { readSnapshotNews, type SnapshotNews } from '../../store/snapshot/unpublished-changes.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
+import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import { sourcePathsOf } from '../sync/source-paths.ts'
 import { composeMetadata } from './datasette.ts'
 import { readQueries } from './ready-queries.ts'
@@ -122,5 +122,21 @@ async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): P
       hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
       cause,
     })
+  }
+}
+
+/* What the daemon does when a snapshot is due by itself. */
+
+/** Where the snapshot has due times of its own, whatever syncs bring. */
+export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSettings): Schedule {
+  return {
+    ...settings,
+    // Not `snapshot`, which the making of one takes by itself.
+    leaseName: 'snapshot-schedule',
+    runsAtFirstSight: false,
+    async run(_due, _lease, signal) {
+      const { bytes, leadsAsOf } = await publishSnapshot(publishing, signal)
+      return { state: 'done', message: `${bytes} bytes, leads as of ${leadsAsOf}` }
+    },
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { ScanReport } from '../../model.ts'
 import type { Scan } from '../../store/sync/scan.ts'
-import { canShift, overlapRows } from '../../upstream/paging/page-shift.ts'
+import { canShift, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 

@@ -1,7 +1,6 @@
 /** The agents part of a sync: one reading of what each agent does. */
 import type { Agent, HeldRow, SyncProblem } from '../../model.ts'
-import type { Observation } from '../../store/db/read-stamp.ts'
-import type { Trx } from '../../store/db/store.ts'
+import type { Observation, Trx } from '../../store/db/store.ts'
 import { releaseHeldRows, saveHeldRows } from '../../store/leads/quarantined-record.ts'
 import { saveAgents } from '../../store/sync/agent-samples.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'

@@ -1,9 +1,8 @@
 /** A page of leads on its way into the store: written with the cursor after it in one transaction. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant, Lead } from '../../model.ts'
-import type { Observation } from '../../store/db/read-stamp.ts'
 import { checkLife } from '../../store/db/server-life.ts'
-import type { Trx } from '../../store/db/store.ts'
+import type { Observation, Trx } from '../../store/db/store.ts'
 import { outdateDetails } from '../../store/leads/detail.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
 import { countCreated, findLeadNos, insertLeads, type SavedLead, saveLeads } from '../../store/leads/lead.ts'

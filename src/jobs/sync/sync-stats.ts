@@ -1,8 +1,7 @@
 /** The statistics part of a sync: one reading of every pipeline that leads or settings name. */
 import { LeadsheetError } from '../../errors.ts'
 import type { HeldRow, PipelineStat, SyncProblem } from '../../model.ts'
-import type { Observation } from '../../store/db/read-stamp.ts'
-import type { Trx } from '../../store/db/store.ts'
+import type { Observation, Trx } from '../../store/db/store.ts'
 import { releaseHeldRows, saveHeldRows } from '../../store/leads/quarantined-record.ts'
 import { listPipelineIdsInUse, savePipelineStat } from '../../store/sync/pipeline-samples.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'

@@ -1,7 +1,7 @@
 /** What is wrong around the database: room, log, snapshot, clock, jobs that do not end. */
 
 import { shellCommand } from '../../errors.ts'
-import { readSize } from '../../store/backup/store-size.ts'
+import { readSize } from '../../store/backup/backup.ts'
 import type { Room } from '../../store/db/file-system.ts'
 import type { Db } from '../../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../../store/schedule/lease.ts'

@@ -1,13 +1,14 @@
 /** What is wrong with messages, and with the mail server that should take them. */
 import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/words/numbers.ts'
-import { listRefusing, type RefusingRecipient } from '../../store/outbox/delivery-list.ts'
 import {
   countWaiting,
   listInDoubt,
   listPutOff,
   listRefused,
+  listRefusing,
   type MessageTrouble,
+  type RefusingRecipient,
 } from '../../store/outbox/delivery-problems.ts'
 import { findMailOutage, type MailOutage } from '../../store/outbox/smtp-circuit.ts'
 import { listSubscriptions } from '../../store/reports/preference.ts'

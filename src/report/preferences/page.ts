@@ -1,10 +1,9 @@
 /** The page on which a recipient sees what they get of a report, and says what they want of it, as a view model. */
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
-import { DAY_MS, mondayOf, weekdayOf } from '../../schedule/calendar.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
-import { localDay } from '../../schedule/zone.ts'
+import { DAY_MS, localDay, mondayOf, weekdayOf } from '../../schedule/zone.ts'
 import { nameCondition } from '../blocks/headline/view.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { Voice } from '../words/locale-context.ts'

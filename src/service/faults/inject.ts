@@ -1,12 +1,11 @@
 /** Puts faults into the server: some answer in place of the service, others spoil what it answers. */
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PROBLEM_TYPE } from '../../contract/problem.ts'
-import { type PageMemory, spoilPage } from './list-page.ts'
-import { planFaults } from './plan.ts'
 import type { FaultRule, Faults } from './rules.ts'
-import { bomb, breakingOff, dripping } from './wire.ts'
+import { planFaults } from './rules.ts'
 
 const SIGN_IN = '<!doctype html><html><title>Sign in</title><body><form>Please sign in</form></body></html>'
 const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop', 'shift', 'total'])
@@ -113,4 +112,94 @@ function spoilWire(
 function cutAt(body: string, byte: number | undefined): Buffer {
   const bytes = Buffer.from(body)
   return bytes.subarray(0, byte ?? Math.floor(bytes.length / 2))
+}
+
+/* Faults in what a page of a list says, while it stays well-formed. */
+
+interface ListBody {
+  data: unknown[]
+  page: { next_cursor: string | null; has_more: boolean; total?: number }
+}
+
+/** Keeps the page before, for rows that stand in both. */
+export interface PageMemory {
+  last: readonly unknown[]
+}
+
+/**
+ * The page with its faults; the text as it was where it is no page of a list.
+ * @param cursor that of the request
+ */
+export function spoilPage(
+  text: string,
+  faults: readonly FaultRule[],
+  cursor: string | null,
+  memory: PageMemory,
+): string {
+  const body: unknown = JSON.parse(text)
+  if (!isList(body)) return text
+  const rows = body.data
+  for (const fault of faults) {
+    if (fault.fault === 'duplicate') body.data = [...body.data, ...body.data.slice(0, fault.rows)]
+    if (fault.fault === 'shift') {
+      const repeated = fault.repeat === 0 ? [] : memory.last.slice(-fault.repeat)
+      body.data = [...repeated, ...body.data.slice(fault.drop)]
+    }
+    if (fault.fault === 'loop')
+      body.page = { ...body.page, next_cursor: cursor ?? body.page.next_cursor, has_more: true }
+    if (fault.fault === 'total') {
+      const { total = 0, ...page } = body.page
+      body.page = fault.absent ? page : { ...page, total: Math.max(0, total + fault.add) }
+    }
+  }
+  memory.last = rows
+  return JSON.stringify(body)
+}
+
+function isList(body: unknown): body is ListBody {
+  return (
+    typeof body === 'object' && body !== null && 'page' in body && 'data' in body && Array.isArray(body.data)
+  )
+}
+
+/* Faults of the wire: bodies that break off, come slowly, or are far more than they seem. */
+
+const MIB = 1024 * 1024
+/** For what was written to reach the other side before the connection ends. */
+const FLUSH_MS = 20
+
+/** So many bytes, and then `end`, which ends the connection. */
+export function breakingOff(bytes: Buffer, end: () => void): Readable {
+  return Readable.from(
+    (async function* () {
+      if (bytes.length > 0) yield bytes
+      await delay(FLUSH_MS)
+      end()
+    })(),
+    { objectMode: false },
+  )
+}
+
+/** The signal ends it early. */
+export function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSignal): Readable {
+  return Readable.from(
+    (async function* () {
+      for (let start = 0; start < body.length; start += bytes) {
+        if (start > 0) await delay(everyMs, undefined, { signal })
+        yield body.subarray(start, start + bytes)
+      }
+    })(),
+    { objectMode: false },
+  )
+}
+
+/** Gzip that unpacks to `mib` MiB of spaces: members one after another (RFC 1952, 2.2), a kilobyte each. */
+export function bomb(mib: number): Readable {
+  const member = gzipSync(Buffer.alloc(MIB, ' '), { level: 9 })
+  return Readable.from(
+    (function* () {
+      for (let sent = 0; sent < mib; sent++) yield member
+    })(),
+    { objectMode: false },
+  )
 }

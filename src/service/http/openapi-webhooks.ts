@@ -1,8 +1,7 @@
 /** What the OpenAPI document says of webhooks: each message that is POSTed to them, and what its receiver may rely on. */
 import { TOLERANCE_SECONDS } from '../../contract/standard-webhooks.ts'
 import { EVENT_VERSION, type EventType, eventSchema, PING_TYPE, pingSchema } from '../../contract/webhook.ts'
-import { TOTAL_MS } from '../webhooks/post.ts'
-import { GIVEN_UP_AFTER_DAYS, WAITS_MS } from '../webhooks/retry-schedule.ts'
+import { GIVEN_UP_AFTER_DAYS, TOTAL_MS, WAITS_MS } from '../webhooks/post.ts'
 import type { Components, Json } from './openapi-schema.ts'
 
 const SECOND_MS = 1000

@@ -8,12 +8,12 @@ import { PROBLEM_TYPE, type ProblemCode } from '../../contract/problem.ts'
 import { injectFaults } from '../faults/inject.ts'
 import type { Faults } from '../faults/rules.ts'
 import type { ServiceDatabase } from '../store/database.ts'
+import type { RateLimiter } from './authentication.ts'
 import { authenticate } from './authentication.ts'
 import type { Context, Endpoint } from './endpoint.ts'
 import { answerOnce, IDEMPOTENCY_HEADER, parseIdempotencyKey, REPLAYED_HEADER } from './idempotency.ts'
 import { describeApi } from './openapi.ts'
 import { ProblemError, parseInput, problemOf } from './problem.ts'
-import type { RateLimiter } from './rate-limit.ts'
 
 export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 export const BODY_LIMIT_BYTES = 256 * 1024

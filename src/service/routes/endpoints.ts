@@ -1,9 +1,7 @@
 /** All endpoints, in the order of the OpenAPI document: the six of the API's document, then the extensions. */
 import type { Endpoint } from '../http/endpoint.ts'
-import { agentsEndpoint } from './agents.ts'
 import { listLeadsEndpoint, showLeadEndpoint } from './leads.ts'
-import { pipelineStatsEndpoint } from './pipeline-stats.ts'
-import { createPipelineEndpoint } from './pipelines.ts'
+import { agentsEndpoint, createPipelineEndpoint, pipelineStatsEndpoint } from './pipelines.ts'
 import {
   enableWebhookEndpoint,
   listWebhookAttemptsEndpoint,

@@ -7,8 +7,7 @@ import {
   type WireLeadList,
 } from '../../contract/lead.ts'
 import { PATHS } from '../../contract/paths.ts'
-import { decodeCursor, encodeCursor } from '../http/cursor.ts'
-import { type Context, endpoint } from '../http/endpoint.ts'
+import { type Context, decodeCursor, encodeCursor, endpoint } from '../http/endpoint.ts'
 import { ProblemError } from '../http/problem.ts'
 import {
   countLeads,

@@ -1,10 +1,26 @@
 /** `POST /pipelines`. */
 import { randomBytes } from 'node:crypto'
+import { agentListSchema } from '../../contract/agent.ts'
 import { PATHS } from '../../contract/paths.ts'
-import { pipelineCreateSchema, pipelineSchema } from '../../contract/pipeline.ts'
+import {
+  pipelineCreateSchema,
+  pipelineSchema,
+  pipelineStatsSchema,
+  statsQuerySchema,
+} from '../../contract/pipeline.ts'
 import { endpoint } from '../http/endpoint.ts'
+import { ProblemError } from '../http/problem.ts'
+import { composeAgents } from '../simulation/agent-status.ts'
 import { eventRow } from '../simulation/changes.ts'
-import { insertPipeline, toWirePipeline } from '../store/pipeline.ts'
+import { readAgentFacts } from '../store/agent.ts'
+import { instantOf } from '../store/database.ts'
+import {
+  findPipeline,
+  insertPipeline,
+  listPipelines,
+  readPipelineStats,
+  toWirePipeline,
+} from '../store/pipeline-stats.ts'
 import type { PipelineRow } from '../store/tables.ts'
 
 export const createPipelineEndpoint = endpoint({
@@ -36,5 +52,58 @@ export const createPipelineEndpoint = endpoint({
     const event = eventRow(at, { type: 'pipeline.created', data: { pipeline_id: id, name, status } })
     await db.insertInto('event').values(event).execute()
     return toWirePipeline(pipeline)
+  },
+})
+
+/* `GET /pipelines/:id/stats`. */
+
+export const pipelineStatsEndpoint = endpoint({
+  method: 'GET',
+  path: PATHS.pipelineStats,
+  operationId: 'getPipelineStats',
+  summary: 'Totals, funnel, times, values and win rate of a pipeline',
+  description:
+    'For the whole life, or for the leads created in `from` (included) to `to` (not included), wherever ' +
+    'they stand now. Leads that were removed do not count.',
+  scope: 'read',
+  query: statsQuerySchema,
+  status: 200,
+  answer: pipelineStatsSchema,
+  problems: ['invalid_request', 'not_found'],
+  answerTo: async ({ db, life }, { id, query }) => {
+    const pipeline = await findPipeline(db, id)
+    if (pipeline === undefined) {
+      throw new ProblemError('not_found', `There is no pipeline ${JSON.stringify(id)}.`)
+    }
+    const from = query.from === undefined ? null : Date.parse(query.from)
+    const to = query.to === undefined ? null : Date.parse(query.to)
+    return {
+      pipeline_id: pipeline.id,
+      name: pipeline.name,
+      status: pipeline.status,
+      from: from === null ? null : instantOf(from),
+      to: to === null ? null : instantOf(to),
+      as_of: instantOf(life.until()),
+      ...(await readPipelineStats(db, pipeline.id, from, to)),
+    }
+  },
+})
+
+/* `GET /agents/status`. */
+
+export const agentsEndpoint = endpoint({
+  method: 'GET',
+  path: PATHS.agents,
+  operationId: 'getAgentsStatus',
+  summary: 'What each agent is doing and how it fared in the last 24 hours',
+  scope: 'read',
+  status: 200,
+  answer: agentListSchema,
+  problems: ['invalid_request'],
+  answerTo: async ({ db, life }) => {
+    const asOf = life.until()
+    const facts = await readAgentFacts(db, asOf)
+    const pipelines = await listPipelines(db, 'active')
+    return { data: composeAgents(life.world, facts, pipelines, asOf), as_of: instantOf(asOf) }
   },
 })

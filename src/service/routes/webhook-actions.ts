@@ -10,11 +10,11 @@ import { endpoint } from '../http/endpoint.ts'
 import {
   enableWebhook,
   findWebhook,
+  listAttempts,
   rotateWebhookSecret,
   toWireWebhook,
   toWireWebhookWithSecret,
 } from '../store/webhook.ts'
-import { listAttempts } from '../store/webhook-attempt.ts'
 import { found, newSecret } from './webhooks.ts'
 
 const OLD_SECRET_HOURS = 24

@@ -1,7 +1,7 @@
 /** The agents as they stand at an instant, from the work on leads, the searches under way and the incidents. */
 import type { WireAgent } from '../../contract/agent.ts'
 import type { AgentFacts } from '../store/agent.ts'
-import { instantOf } from '../store/instant.ts'
+import { instantOf } from '../store/database.ts'
 import type { PipelineRow } from '../store/tables.ts'
 import { AGENTS, type AgentProfile } from './agents.ts'
 import { HOUR_MS, MINUTE_MS } from './calendar.ts'

@@ -3,7 +3,7 @@
  * of a lead goes through `record`, which moves `updated_at` and writes the activity and the event with it.
  */
 import type { EventData } from '../../contract/webhook.ts'
-import { searchText } from '../store/search.ts'
+import { searchText } from '../store/lead.ts'
 import type {
   AgentIncidentRow,
   LeadRow,

@@ -1,7 +1,7 @@
 /** The simulation over its store: how far it has come, and playing it on. */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ServiceDatabase } from '../store/database.ts'
-import { listPipelines } from '../store/pipeline.ts'
+import { listPipelines } from '../store/pipeline-stats.ts'
 import {
   insertSimulation,
   listDueLeads,

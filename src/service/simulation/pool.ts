@@ -2,8 +2,8 @@
 import { criteriaSchema } from '../../contract/pipeline.ts'
 import type { PipelineRow } from '../store/tables.ts'
 import type { Company } from './companies.ts'
+import { isTargeted } from './lead-details.ts'
 import { randomFor } from './random.ts'
-import { isTargeted } from './targeting.ts'
 import type { World } from './world.ts'
 
 export interface Pool {

@@ -2,17 +2,16 @@
  * Plays a stretch of time: everything that falls into it, strictly in order of time, so that it makes no
  * difference whether a history is played in one stretch or in many.
  */
-import { searchText } from '../store/search.ts'
+import { searchText } from '../store/lead.ts'
 import type { LeadRow, PipelineRow } from '../store/tables.ts'
 import { DAY_MS, startOfDay } from './calendar.ts'
 import { type Changes, noChanges, recordDiscovery, recordEvent } from './changes.ts'
 import type { Company } from './companies.ts'
 import { type Discovery, listDiscoveries } from './discovery.ts'
-import { createHeap } from './heap.ts'
+import { lineFor } from './lead-details.ts'
 import type { Pool } from './pool.ts'
-import { idFor, randomFor } from './random.ts'
+import { createHeap, idFor, randomFor } from './random.ts'
 import { planFirstStep, takeStep } from './steps.ts'
-import { lineFor } from './wording.ts'
 import type { World } from './world.ts'
 
 export interface Searched {

@@ -82,3 +82,9 @@ async function unknownMigrations(db: ServiceDatabase): Promise<readonly string[]
     .execute()
   return done.map((row) => row.name).filter((name) => !(name in MIGRATIONS))
 }
+
+/* Instants: whole milliseconds in the store, RFC 3339 in UTC on the wire. */
+
+export function instantOf(at: number): string {
+  return new Date(at).toISOString()
+}

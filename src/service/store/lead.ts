@@ -1,10 +1,10 @@
 /** Leads as the API reads them: one, a page, a count. The simulation writes them (simulation.ts). */
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import { sql } from 'kysely'
 import type { WireActivity, WireLead, WireLeadDetail } from '../../contract/lead.ts'
 import type { LeadStatus } from '../../contract/stage.ts'
 import type { ServiceDatabase } from './database.ts'
-import { instantOf } from './instant.ts'
-import { fold } from './search.ts'
+import { instantOf } from './database.ts'
 import type { ActivityRow, LeadRow, ServiceTables } from './tables.ts'
 
 export interface LeadFilters {
@@ -168,4 +168,22 @@ function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<S
 /** Word for word what the indexes are on, or SQLite would not use them. */
 function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
   return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)
+}
+
+/* The text that `q` searches: one folding for what is stored and for what is asked. */
+
+/** Lower case without accents, so that `Zoe` finds `Zoë`. */
+export function fold(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+}
+
+/** Names and addresses of company and contact in one folded text. */
+export function searchText(lead: {
+  readonly company_name: string
+  readonly company_domain: string | null
+  readonly contact_name: string | null
+  readonly contact_email: string | null
+}): string {
+  const { company_name, company_domain, contact_name, contact_email } = lead
+  return fold([company_name, company_domain, contact_name, contact_email].filter(Boolean).join('\n'))
 }

@@ -1,9 +1,13 @@
 /** The figures of a pipeline, counted from its leads and their activity each time they are asked for. */
 import { sql } from 'kysely'
-import type { WirePipelineStats } from '../../contract/pipeline.ts'
-import { FUNNEL_STATUSES, type LeadStatus, STAGES } from '../../contract/stage.ts'
+import type { WirePipeline, WirePipelineStats } from '../../contract/pipeline.ts'
+import { criteriaSchema } from '../../contract/pipeline.ts'
+import type { LeadStatus } from '../../contract/stage.ts'
+import { FUNNEL_STATUSES, STAGES } from '../../contract/stage.ts'
 import { HOUR_MS } from '../simulation/calendar.ts'
 import type { ServiceDatabase } from './database.ts'
+import { instantOf } from './database.ts'
+import type { PipelineRow } from './tables.ts'
 
 type Figures = Pick<WirePipelineStats, 'totals' | 'stages' | 'open_value' | 'won_value' | 'win_rate'>
 
@@ -109,4 +113,29 @@ function ratio(part: number, whole: number): number | null {
 
 function usd(amount: number): Figures['open_value'] {
   return { amount, currency: 'USD' }
+}
+
+/* Pipelines in the service's store. */
+
+export function listPipelines(db: ServiceDatabase, status: PipelineRow['status']): Promise<PipelineRow[]> {
+  return db.selectFrom('pipeline').selectAll().where('status', '=', status).orderBy('id').execute()
+}
+
+export function findPipeline(db: ServiceDatabase, id: string): Promise<PipelineRow | undefined> {
+  return db.selectFrom('pipeline').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export async function insertPipeline(db: ServiceDatabase, pipeline: PipelineRow): Promise<void> {
+  await db.insertInto('pipeline').values(pipeline).execute()
+}
+
+export function toWirePipeline(row: PipelineRow): WirePipeline {
+  return {
+    id: row.id,
+    name: row.name,
+    criteria: criteriaSchema.parse(JSON.parse(row.criteria)),
+    status: row.status,
+    created_at: instantOf(row.created_at),
+    updated_at: instantOf(row.updated_at),
+  }
 }

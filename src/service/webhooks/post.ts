@@ -2,10 +2,17 @@
  * One attempt to send a message. Never throws, follows no redirect, and ends in time. Of an answer nothing is kept but
  * its status and how long it asks to be left alone: who registers an address is not shown what is said there.
  */
+
+import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
+import type { WireEvent, WirePing } from '../../contract/webhook.ts'
+import { EVENT_VERSION, PING_TYPE } from '../../contract/webhook.ts'
 import { retryAfterMs } from '../../retry.ts'
-import { type AddressGuard, AddressRefused } from './address.ts'
+import { instantOf } from '../store/database.ts'
+import type { EventRow, WebhookMessageRow } from '../store/tables.ts'
+import type { AddressGuard } from './address.ts'
+import { AddressRefused } from './address.ts'
 
 const CONNECT_MS = 5_000
 /** From looking its name up to the end of its answer. */
@@ -112,4 +119,67 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_MS / 1000} s`,
   UND_ERR_DESTROYED: 'the service was stopped',
   UND_ERR_SOCKET: 'the connection was cut',
+}
+
+/* What is sent: written once for each webhook, so that each attempt of a message has the same id and the same bytes. */
+
+export type Message = Pick<WebhookMessageRow, 'id' | 'type' | 'body'>
+
+export function eventMessage({ id, type, at, data }: EventRow): Message {
+  return messageOf(`evt_${id}`, type, at, JSON.parse(data))
+}
+
+/** @param at simulated time, as that of events is */
+export function pingMessage(webhookId: string, at: number): Message {
+  const data: WirePing['data'] = { webhook_id: webhookId }
+  return messageOf(`ping_${randomBytes(8).toString('hex')}`, PING_TYPE, at, data)
+}
+
+function messageOf(id: string, type: (WireEvent | WirePing)['type'], at: number, data: unknown): Message {
+  const body = { id, type, version: EVENT_VERSION, timestamp: instantOf(at), data }
+  return { id: `msg_${randomBytes(12).toString('hex')}`, type, body: JSON.stringify(body) }
+}
+
+/* When a message that was not delivered is sent again, and when a webhook is given up. Pure. */
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** Before the second attempt, the third and so on: the schedule of Svix. The first is made at once. */
+export const WAITS_MS = [
+  ...[5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS],
+  ...[5 * HOUR_MS, 10 * HOUR_MS, 10 * HOUR_MS],
+]
+/** Up to so much is added, lest everything that failed at once comes back at once. Nothing comes early. */
+const JITTER = 0.1
+/** No receiver can ask for more. */
+const RETRY_AFTER_MAX_MS = DAY_MS
+export const GIVEN_UP_AFTER_DAYS = 5
+
+/** @returns until when a receiver that asks for a pause is sent nothing at all */
+export function pausedUntil(retryAfterMs: number, now: number): number {
+  return now + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS)
+}
+
+/**
+ * @param attempt the one that has just failed, from 1
+ * @param earliest before which the receiver wants nothing, if it said so
+ * @param random from 0 up to 1
+ * @returns null after the last one
+ */
+export function nextAttemptAt(
+  attempt: number,
+  earliest: number | null,
+  now: number,
+  random: number,
+): number | null {
+  const waitMs = WAITS_MS[attempt - 1]
+  if (waitMs === undefined) return null
+  return Math.max(now + Math.ceil(waitMs * (1 + JITTER * random)), earliest ?? 0)
+}
+
+/** Whether a webhook that fails now, and has done nothing else since then, is given up. */
+export function isGivenUp(failingSince: number, now: number): boolean {
+  return now - failingSince >= GIVEN_UP_AFTER_DAYS * DAY_MS
 }

@@ -9,7 +9,7 @@ import type { WireWebhookAttempt } from '../../contract/webhook.ts'
 import type { ServiceLog } from '../http/server.ts'
 import type { ServiceDatabase } from '../store/database.ts'
 import type { WebhookMessageRow, WebhookRow } from '../store/tables.ts'
-import { toWireAttempt } from '../store/webhook-attempt.ts'
+import { toWireAttempt } from '../store/webhook.ts'
 import {
   deleteOldMessages,
   listDueMessages,
@@ -17,9 +17,8 @@ import {
   queueEvents,
   type WebhookQueue,
 } from '../store/webhook-message.ts'
-import { eventMessage, pingMessage } from './message.ts'
 import type { WebhookPoster } from './post.ts'
-import { GIVEN_UP_AFTER_DAYS } from './retry-schedule.ts'
+import { eventMessage, GIVEN_UP_AFTER_DAYS, pingMessage } from './post.ts'
 import { type Attempt, attemptRow, type Disabled, settleAttempts } from './settle.ts'
 
 const IN_FLIGHT_MAX = 128

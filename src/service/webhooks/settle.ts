@@ -10,7 +10,7 @@ import {
   saveWebhookHealth,
 } from '../store/webhook-message.ts'
 import type { PostOutcome } from './post.ts'
-import { isGivenUp, nextAttemptAt, pausedUntil } from './retry-schedule.ts'
+import { isGivenUp, nextAttemptAt, pausedUntil } from './post.ts'
 
 /** The address is gone, and wants no message ever again. */
 const GONE = 410

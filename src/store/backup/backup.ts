@@ -3,8 +3,11 @@ import { existsSync } from 'node:fs'
 import { access, chmod, constants, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import { programFile } from '../db/entry-file.ts'
-import { askChild } from '../db/subprocess.ts'
+import type { Room } from '../db/file-system.ts'
+import { readRoom } from '../db/file-system.ts'
+import { readSchemaSize } from '../db/postgres.ts'
+import type { Store } from '../db/store.ts'
+import { askChild, programFile } from '../db/subprocess.ts'
 import type { BackupContent } from './backup-check.ts'
 import type { BackupJob } from './backup-child.ts'
 
@@ -93,4 +96,19 @@ export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError
     hint: 'Choose a folder that is there, is writable and has space for a second copy.',
     cause: thrown,
   })
+}
+
+/* How large a store is, and what is free beside it. */
+
+export interface StoreSize {
+  /** Bytes. */
+  readonly database: number
+  /** Beside a file; null of PostgreSQL, whose server has a disk of its own. */
+  readonly room: Room | null
+}
+
+export async function readSize({ db, place }: Pick<Store, 'db' | 'place'>): Promise<StoreSize> {
+  if (place.kind === 'postgres') return { database: await readSchemaSize(db), room: null }
+  const room = await readRoom(place.file)
+  return { database: room.database, room }
 }

@@ -6,11 +6,10 @@
 import { dirname, resolve } from 'node:path'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
-import { programFile } from './entry-file.ts'
 import type { IndexJob } from './index-child.ts'
 import { fileOf } from './place.ts'
 import type { Store, Trx } from './store.ts'
-import { askChild } from './subprocess.ts'
+import { askChild, programFile } from './subprocess.ts'
 
 /** From so many leads on, indexes are made by a child: a statement holds up everything else, and cannot be broken off. */
 const LEADS_IN_PLACE_MAX = 50_000

@@ -2,11 +2,13 @@
  * What is peculiar to PostgreSQL, with the folder `postgres/`: opening a schema, transactions that take turns, and
  * statements about many rows.
  */
-import { Kysely, sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { Tables } from '../tables/tables.ts'
 import type { StorePlace } from './place.ts'
-import { PostgresStoreAdapter, postgresDialect } from './postgres-driver.ts'
+import { connectFailure, PostgresStoreAdapter, postgresDialect, postgresFailure } from './postgres-driver.ts'
+import type { Db } from './store.ts'
 
 export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
 
@@ -99,4 +101,136 @@ export async function writeUnflushedPostgres<T>(
     await sql`SET LOCAL synchronous_commit = off`.execute(trx)
     return work(trx)
   })
+}
+
+/* Reading that may take long: PostgreSQL does it while we do other things, and lets go of it when it is told to. */
+
+/**
+ * @param read is given the one connection on which it has to read
+ * @throws what `read` throws, also where a statement took longer than `timeoutMs`, and the reason of the signal
+ */
+export async function readInTime<T>(
+  db: Db,
+  read: (one: Db) => Promise<T>,
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<T> {
+  signal.throwIfAborted()
+  return db.connection().execute(async (one) => {
+    const { rows } = await sql<{ pid: number }>`
+      SELECT pg_backend_pid() AS pid, set_config('statement_timeout', ${String(timeoutMs)}, false)`.execute(
+      one,
+    )
+    let canceled: Promise<unknown> | null = null
+    const cancel = (): void => {
+      canceled = sql`SELECT pg_cancel_backend(CAST(${rows[0]?.pid} AS integer))`.execute(db).catch(() => null)
+    }
+    signal.addEventListener('abort', cancel)
+    try {
+      return await read(one)
+    } catch (thrown) {
+      signal.throwIfAborted()
+      throw thrown
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      // Or it would end what comes next on this connection.
+      await canceled
+      await sql`RESET statement_timeout`.execute(one)
+    }
+  })
+}
+
+/* A short look into a schema, by whoever does not want it made, nor to wait for a server that is away. */
+
+const TIMEOUT_MS = 5_000
+
+/**
+ * @param table without which there is nothing to be seen
+ * @returns undefined where there is no such table yet
+ * @throws LeadsheetError store_unreachable, store_refused
+ */
+export async function glance<T>(
+  place: PostgresPlace,
+  table: string,
+  look: (client: pg.Client) => Promise<T>,
+): Promise<T | undefined> {
+  const client = new pg.Client({
+    ...connectionTo(place),
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+  })
+  // What breaks the connection fails what is asked on it, too.
+  client.on('error', () => {})
+  try {
+    await client.connect().catch((cause: unknown) => {
+      throw connectFailure(place.name, cause)
+    })
+    const { rows } = await client.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [table])
+    return rows.length === 0 ? undefined : await look(client)
+  } catch (cause) {
+    throw postgresFailure(place.name, cause) ?? cause
+  } finally {
+    await client.end()
+  }
+}
+
+/* What a PostgreSQL server says of itself, as far as a store hangs on it. */
+
+export interface ServerState {
+  /** Takes no writes: it follows another server. */
+  readonly isStandby: boolean
+  /** Takes none from this user, or in this database. */
+  readonly isReadOnly: boolean
+  /** Of all who connect to it. */
+  readonly connections: { readonly used: number; readonly most: number }
+}
+
+export async function readServerState(db: Db): Promise<ServerState> {
+  const { rows } = await sql<{ standby: number; read_only: number; used: number; most: number }>`
+    SELECT pg_is_in_recovery() AS standby,
+      current_setting('default_transaction_read_only') = 'on' AS read_only,
+      (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+      CAST(current_setting('max_connections') AS bigint)
+        - CAST(current_setting('superuser_reserved_connections') AS bigint) AS most`.execute(db)
+  const { standby = 0, read_only = 0, used = 0, most = 0 } = rows[0] ?? {}
+  return { isStandby: standby === 1, isReadOnly: read_only === 1, connections: { used, most } }
+}
+
+export interface ServerFacts {
+  /** `15.14` */
+  readonly version: string
+  /** 15 */
+  readonly major: number
+  /** `UTF8` */
+  readonly encoding: string
+  /** Whether it may make tables in the schema, as a new version of leadsheet does. */
+  readonly mayCreate: boolean
+  readonly now: Date
+}
+
+export async function readServerFacts(db: Db): Promise<ServerFacts> {
+  const { rows } = await sql<{
+    version: string
+    number: string
+    encoding: string
+    may_create: number
+    now_ms: number
+  }>`
+    SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
+      current_setting('server_encoding') AS encoding,
+      has_schema_privilege(current_schema(), 'CREATE') AS may_create,
+      CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision) AS now_ms`.execute(db)
+  const row = rows[0]
+  if (row === undefined) throw new Error('a SELECT without FROM has one row')
+  return {
+    ...{ version: row.version, major: Math.floor(Number(row.number) / 10_000), encoding: row.encoding },
+    ...{ mayCreate: row.may_create === 1, now: new Date(row.now_ms) },
+  }
+}
+
+/** Bytes of all tables of the schema, with their indexes. */
+export async function readSchemaSize(db: Db): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
+    WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'm')`.execute(db)
+  return rows[0]?.bytes ?? 0
 }

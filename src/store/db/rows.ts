@@ -1,5 +1,6 @@
 /** Statements about many rows: to SQLite one that is prepared once and run for each, to PostgreSQL one for them all. */
-import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Expression, Kysely, RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
 import { storableText } from './postgres-driver.ts'
@@ -137,4 +138,26 @@ function onConflict(key: readonly string[], update: readonly string[]): RawBuild
 function keysOf(columns: readonly string[], rows: readonly object[]): RawBuilder<unknown> {
   const values = columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)} AS ${sql.ref(column)}`)
   return sql`(SELECT ${sql.join(values)} FROM jsonb_each(${JSON.stringify(rows)}))`
+}
+
+/* Which rows to write so that a table has these and no other: most of what is made anew is stored already. */
+
+/** Rows have the same columns in both; two of the same key are the same row, perhaps changed. */
+export function rowDifference<T extends object>(
+  stored: readonly T[],
+  wanted: readonly T[],
+  keyOf: (row: T) => string,
+): { written: T[]; gone: T[] } {
+  const left = new Map(stored.map((row) => [keyOf(row), row]))
+  const written = wanted.filter((row) => {
+    const same = left.get(keyOf(row))
+    left.delete(keyOf(row))
+    return !same || Object.entries(row).some(([column, value]) => Reflect.get(same, column) !== value)
+  })
+  return { written, gone: [...left.values()] }
+}
+
+/** The name of a table or column inside SQL that is put together: names cannot be bound. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { Instant } from '../../model.ts'
 import type { Tables } from '../tables/tables.ts'
 import type { StorePlace } from './place.ts'
 
@@ -20,4 +21,22 @@ export interface Store {
   writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/* When and by which run something was read, as every row that is read from the upstream has it. */
+
+export interface Observation {
+  readonly runId: string
+  readonly at: Instant
+}
+
+const OF_EVENT = 'event:'
+
+/** What is read since an event told of it is of no run of a sync: `event:20261121T061500Z`. */
+export function observedByEvent(at: Instant): Observation {
+  return { runId: `${OF_EVENT}${at.replace(/[-:]|\.\d+/g, '')}`, at }
+}
+
+export function isOfEvent(runId: string): boolean {
+  return runId.startsWith(OF_EVENT)
 }

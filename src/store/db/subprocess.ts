@@ -1,8 +1,11 @@
 /** A job done by a process of its own, which may take its time and can be killed: SQLite cannot be interrupted. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { type ErrorCode, LeadsheetError } from '../../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { LeadsheetError } from '../../errors.ts'
 
 /** What the process sends back: what it was asked for, or why not. */
 type Answer<Result> = { readonly result: Result } | { readonly failure: Failure }
@@ -100,4 +103,14 @@ async function answerTo<Job, Result>(
       failure: { message, code: isOurs ? thrown.code : null, hint: isOurs ? thrown.hint : undefined },
     }
   }
+}
+
+/* Files of ours that run by themselves, in a process or a thread: `.ts` as they are written, `.js` as they are built. */
+
+/**
+ * @param besideUrl the `import.meta.url` of who starts it
+ * @param name from there, without what comes after the dot: `snapshot/child`
+ */
+export function programFile(besideUrl: string, name: string): string {
+  return fileURLToPath(new URL(`${name}${extname(besideUrl)}`, besideUrl))
 }

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { EventResource, Instant, UpstreamEvent } from '../../model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Store, Trx } from '../db/store.ts'
-import type { PruneCounts, PruneOptions } from '../retention/downsample.ts'
+import type { PruneCounts, PruneOptions } from '../retention/retention.ts'
 import type { EventOutcome, EventTable } from '../tables/event-tables.ts'
 import { queueEvents } from './event-queue.ts'
 

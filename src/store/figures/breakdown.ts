@@ -2,10 +2,10 @@
 import type { PipelineLine, SourceLine } from '../../domain/figures.ts'
 import type { Money, Period } from '../../model.ts'
 import { toCents } from './definition.ts'
-import { STALLED_SINCE } from './idle-relation.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 import { RECENT } from './relation.ts'
+import { STALLED_SINCE } from './relation-parts.ts'
 
 const counted = (
   group: string,

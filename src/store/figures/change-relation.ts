@@ -2,8 +2,7 @@
  * Relations of what has changed since the last issue: `:since` is where it ended, and `:told_at` when its figures
  * were read, or null before the first.
  */
-import type { Bounds } from './query-bounds.ts'
-import type { Relation, RelationName } from './relation-name.ts'
+import type { Bounds, Relation, RelationName } from './relation-parts.ts'
 
 /** How far a status has come; one that is no step of the funnel, and one without a stage, not at all. */
 const placeOf = (status: string): string =>

@@ -4,9 +4,10 @@
  *
  * A row has `value`; a share also its `part` and `whole`; a figure with several rows says in `of` what each is for.
  */
-import { STALLED_SINCE } from './idle-relation.ts'
+
 import { RECENT } from './relation.ts'
-import type { RelationName } from './relation-name.ts'
+import type { RelationName } from './relation-parts.ts'
+import { STALLED_SINCE } from './relation-parts.ts'
 
 /** `money`: in whole units of the currency in `of`. `share`: 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'

@@ -6,7 +6,7 @@ import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
 import { type FigureScope, type Query, runQuery, valuesOf, withRelations } from './query.ts'
 import type { Moment } from './read-transaction.ts'
-import type { RelationName } from './relation-name.ts'
+import type { RelationName } from './relation-parts.ts'
 
 const GIVEN: readonly RelationName[] = ['chosen', 'chosen_count']
 

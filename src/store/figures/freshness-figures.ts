@@ -1,4 +1,6 @@
 /** What a report tells of the service and of our copy: agents, how fresh and how good the data is. */
+
+import { sql } from 'kysely'
 import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/figures.ts'
 import type { Freshness, Instant } from '../../model.ts'
 import type { Db } from '../db/store.ts'
@@ -7,7 +9,8 @@ import { countHeldRows } from '../leads/quarantined-record.ts'
 import { findLastReading } from '../sync/last-read.ts'
 import { findLastFailure, findLastWholeRun } from '../sync/sync-run.ts'
 import { isLongAfter } from './funnel.ts'
-import { type FigureScope, readRows } from './query.ts'
+import type { FigureScope } from './query.ts'
+import { readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 
 export const LAST_WHOLE_RUN = {
@@ -94,4 +97,21 @@ export async function readDataQuality(moment: Moment, scope: FigureScope): Promi
     drift: await readRows<DataQuality['drift'][number]>(moment, DRIFT, scope),
     lastScan,
   }
+}
+
+/* What became known of a time only after figures of it were read. */
+
+/**
+ * Leads of which a state, a move, an update or an activity that is dated before `to` was read only after `knownAt`: figures of a
+ * period that ends with `to` may differ by them.
+ */
+export async function countLeadsKnownLater(db: Db, to: Instant, knownAt: Instant): Promise<number> {
+  const { rows } = await sql<{ leads: number }>`SELECT count(*) AS leads FROM (
+      SELECT lead_id FROM lead_version WHERE observed_at > ${knownAt} AND valid_from < ${to}
+      UNION SELECT lead_id FROM stage_move WHERE observed_at > ${knownAt} AND moved_at < ${to}
+      UNION SELECT lead_id FROM lead_touch WHERE observed_at > ${knownAt} AND changed_at < ${to}
+      UNION SELECT lead_id FROM activity WHERE first_seen_at > ${knownAt} AND at < ${to}) AS known`.execute(
+    db,
+  )
+  return rows[0]?.leads ?? 0
 }

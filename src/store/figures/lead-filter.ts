@@ -24,10 +24,10 @@ export function chosenLeadsSql({ pipelineIds, conditions }: LeadFilter): string 
 
 /** The values that {@link chosenSql} names. */
 export function chosenValues(conditions: readonly FilterCondition[]): Record<string, string | number | null> {
-  return Object.assign({}, ...conditions.map((condition, index) => valuesOf(condition, index + 1)))
+  return Object.assign({}, ...conditions.map((condition, index) => conditionValues(condition, index + 1)))
 }
 
-function valuesOf(condition: FilterCondition, place: number): Record<string, string | number | null> {
+function conditionValues(condition: FilterCondition, place: number): Record<string, string | number | null> {
   return 'in' in condition
     ? { [`only_${place}`]: JSON.stringify(condition.in) }
     : { [`least_${place}`]: condition.min, [`most_${place}`]: condition.max }

@@ -4,10 +4,9 @@
  */
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
-import { readInTime } from '../db/cancellable-query.ts'
-import { programFile } from '../db/entry-file.ts'
+import { readInTime } from '../db/postgres.ts'
 import type { Db, Store } from '../db/store.ts'
-import { askChild } from '../db/subprocess.ts'
+import { askChild, programFile } from '../db/subprocess.ts'
 import type { OverviewJob } from './overview-child.ts'
 import { type Overview, type OverviewRequest, readOverview } from './pipeline-overview.ts'
 

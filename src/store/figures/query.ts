@@ -8,7 +8,7 @@ import { FIGURES, type FigureDefinition, type FigureName } from './definition.ts
 import { chosenValues } from './lead-filter.ts'
 import type { Moment } from './read-transaction.ts'
 import { relationsOf } from './relation.ts'
-import { RELATION_NAMES, type RelationName } from './relation-name.ts'
+import { RELATION_NAMES, type RelationName } from './relation-parts.ts'
 
 /** What a figure is asked for. */
 export interface FigureScope {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
-import type { RelationName } from './relation-name.ts'
+import type { RelationName } from './relation-parts.ts'
 
 export interface Moment {
   readonly db: Db

@@ -5,13 +5,16 @@
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 import { changeRelations } from './change-relation.ts'
-import { funnelRelations } from './funnel-relation.ts'
-import { idleRelations } from './idle-relation.ts'
-import { KNOWN_NOW, KNOWN_THEN } from './known-relation.ts'
 import { chosenSql } from './lead-filter.ts'
-import { boundsOf } from './query-bounds.ts'
-import type { Relation, RelationName } from './relation-name.ts'
-import { spanRelations } from './span-relation.ts'
+import type { Relation, RelationName } from './relation-parts.ts'
+import {
+  boundsOf,
+  funnelRelations,
+  idleRelations,
+  KNOWN_NOW,
+  KNOWN_THEN,
+  spanRelations,
+} from './relation-parts.ts'
 
 /** Shares and speeds of winning look so far back, since a single day has too few closed leads to tell. */
 export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`

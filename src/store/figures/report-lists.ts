@@ -1,10 +1,10 @@
 /** The leads that a report lists: the best new ones, and those that have stood still longest. */
 import type { ListedLead, Stalled, TopLeads } from '../../domain/figures.ts'
 import { readCoverage } from './coverage.ts'
-import { STALLED_SINCE } from './idle-relation.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 import { OPEN_STATUSES } from './relation.ts'
+import { STALLED_SINCE } from './relation-parts.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 

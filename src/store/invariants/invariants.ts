@@ -2,13 +2,242 @@
  * What always holds in the store, whatever was killed, cut or refused: each rule with the query that finds what
  * breaks it. `leadsheet doctor` asks them, and so do the tests after every crash.
  */
+import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
-import type { Invariant } from './invariant.ts'
-import { INTACT, OF_LEADS } from './lead-invariants.ts'
-import { OF_WORK } from './work-invariants.ts'
+import { DOUBTS_MAX } from '../outbox/delivery.ts'
+
+/* What one rule of the store is made of, and what can be done where it is broken. */
+
+export interface Invariant {
+  /** As a sentence. */
+  readonly rule: string
+  /** PostgreSQL holds it by itself. */
+  readonly isOfFiles?: true
+  /** One row for each violation, which it names as `what`; the present is `(SELECT now FROM moment)`. */
+  readonly violations: RawBuilder<unknown>
+  readonly remedy: string
+}
+
+export const RESTORE = `restore the last backup with ${shellCommand('restore')}, or move the file away: the next sync reads all anew`
+export const READ_ALL = `run ${shellCommand('sync --full')}`
+export const TELL =
+  'this is a fault of leadsheet: please report it with what is named here; a backup from before may be without it'
+
+/* What holds of the leads and their past. Each rule reads a table from one end to the other. */
+
+/** Asked first: a damaged file answers other questions at random. */
+export const INTACT: Invariant = {
+  rule: 'the file is intact',
+  isOfFiles: true,
+  violations: sql`SELECT integrity_check AS what FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
+  remedy: RESTORE,
+}
+
+export const OF_LEADS: readonly Invariant[] = [
+  {
+    rule: 'each reference finds its row',
+    isOfFiles: true,
+    // Without the index on lead.id references cannot be followed: the join keeps SQLite from trying.
+    violations: sql`SELECT "table" || coalesce(' row ' || rowid, '') || ' to ' || parent AS what
+      FROM (SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sync_dropped_index)) CROSS JOIN pragma_foreign_key_check`,
+    remedy: RESTORE,
+  },
+  {
+    rule: 'a lead that is there has one open version, a removed one none',
+    violations: sql`SELECT lead.id AS what FROM lead
+      LEFT JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
+      GROUP BY lead.id, lead.removed_at HAVING count(open.lead_id) <> iif(max(lead.removed_at) IS NULL, 1, 0)`,
+    remedy: TELL,
+  },
+  {
+    rule: 'the open version says what the lead is',
+    violations: sql`SELECT lead.id AS what FROM lead
+      JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
+      WHERE (open.pipeline_id, open.status) <> (lead.pipeline_id, lead.status)
+        OR open.score IS DISTINCT FROM lead.score OR open.value_amount IS DISTINCT FROM lead.value_amount
+        OR open.value_currency IS DISTINCT FROM lead.value_currency OR open.agent_id IS DISTINCT FROM lead.agent_id`,
+    remedy: TELL,
+  },
+  {
+    rule: 'the versions of a lead follow one another and never overlap',
+    violations: sql`SELECT lead_id || ' from ' || valid_from AS what
+      FROM (SELECT lead_id, valid_from, valid_to, lead(valid_from) OVER of_lead AS next FROM lead_version
+        WINDOW of_lead AS (PARTITION BY lead_id ORDER BY valid_from)) AS version
+      WHERE valid_to < valid_from OR next < coalesce(valid_to, '9999')`,
+    remedy: TELL,
+  },
+  {
+    rule: 'a lead is removed while its last absence lasts, and only then',
+    violations: sql`SELECT lead.id AS what FROM lead
+      LEFT JOIN lead_gone AS gone ON gone.lead_id = lead.id AND gone.returned_at IS NULL
+      WHERE lead.removed_at IS DISTINCT FROM gone.gone_at`,
+    remedy: TELL,
+  },
+  {
+    rule: 'a lead that was removed is not waited for any more',
+    violations: sql`SELECT lead_id AS what FROM lead_absence JOIN lead ON lead.id = lead_absence.lead_id
+      WHERE lead.removed_at IS NOT NULL`,
+    remedy: TELL,
+  },
+  {
+    rule: 'a move leads from one status to another, and not before it was entered',
+    violations: sql`SELECT lead_id || ' at ' || moved_at AS what FROM stage_move
+      WHERE from_status = to_status OR entered_at > moved_at`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each lead has the record that it was read from',
+    violations: sql`SELECT lead.id AS what FROM lead LEFT JOIN lead_raw AS raw ON raw.lead_no = lead.no
+      WHERE raw.lead_no IS NULL`,
+    remedy: TELL,
+  },
+  {
+    rule: 'a removed lead is not known again by its bytes, but read anew',
+    violations: sql`SELECT lead.id AS what FROM lead_fingerprint JOIN lead ON lead.no = lead_fingerprint.lead_no
+      WHERE lead.removed_at IS NOT NULL`,
+    remedy: TELL,
+  },
+  {
+    rule: 'details are there of each lead that was asked for without a failure, and of none that never was',
+    violations: sql`SELECT lead_id AS what FROM lead_detail JOIN lead ON lead.id = lead_detail.lead_id
+        LEFT JOIN detail_queue AS queue ON queue.lead_no = lead.no WHERE queue.lead_no IS NULL
+      UNION ALL SELECT lead.id FROM detail_queue JOIN lead ON lead.no = detail_queue.lead_no
+        LEFT JOIN lead_detail AS detail ON detail.lead_id = lead.id
+        WHERE detail_queue.last_error IS NULL AND detail.lead_id IS NULL`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each lead is in a pipeline that is known',
+    violations: sql`SELECT DISTINCT lead.pipeline_id AS what FROM lead
+      LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id WHERE pipeline.id IS NULL`,
+    remedy: TELL,
+  },
+  {
+    rule: 'the counts of leads are those of the leads',
+    violations: sql`SELECT pipeline_id || ' ' || status AS what
+      FROM (SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')) AS value_currency,
+          count(*) AS n, sum(ifnull(value_amount, 0)) AS amount
+        FROM lead WHERE removed_at IS NULL GROUP BY 1, 2, 3) AS counted
+      FULL JOIN lead_count USING (pipeline_id, status, value_currency)
+      WHERE ifnull(leads, 0) <> ifnull(n, 0) OR abs(ifnull(lead_count.value_amount, 0) - ifnull(amount, 0)) > 0.5`,
+    remedy: TELL,
+  },
+  {
+    rule: 'every lead that the last complete scan met is there',
+    violations: sql`SELECT verdict.run_id || ' met ' || verdict.distinct_leads AS what
+      FROM (SELECT of_run.* FROM sync_scan_verdict AS of_run JOIN sync_run ON sync_run.id = of_run.run_id
+        WHERE of_run.mode = 'full' AND of_run.verdict = 'complete' ORDER BY sync_run.rowid DESC LIMIT 1) AS verdict
+      WHERE verdict.distinct_leads > (SELECT count(*) FROM lead WHERE removed_at IS NULL)
+        - (SELECT count(*) FROM lead_absence)
+        + (SELECT count(*) FROM lead_gone WHERE run_id LIKE 'event:%' AND returned_at IS NULL AND gone_at >= verdict.started_at)
+        + (SELECT count(*) FROM held_row WHERE resource = 'lead' AND record_id IS NOT NULL)`,
+    remedy: TELL,
+  },
+]
+
+/* What holds of the program's own work: scans, runs, due times and messages. All of it is answered at once. */
+
+export const OF_WORK: readonly Invariant[] = [
+  {
+    rule: 'a scan under way has as many pages as were written with it, and a place in the list only after the first',
+    violations: sql`SELECT 'page ' || scan.pages || ', ' || coalesce(scan.cursor, 'no cursor') AS what
+      FROM sync_scan AS scan
+      WHERE scan.pages <> (SELECT count(*) FROM sync_scan_page)
+        OR scan.pass_pages <> (SELECT count(*) FROM sync_scan_page WHERE pass = scan.pass)
+        OR (scan.pass_pages = 0 AND scan.cursor IS NOT NULL)`,
+    remedy: TELL,
+  },
+  {
+    rule: 'pages that were read belong to a scan that is under way',
+    violations: sql`SELECT page AS what FROM sync_scan_page WHERE NOT EXISTS (SELECT 1 FROM sync_scan)`,
+    remedy: TELL,
+  },
+  {
+    rule: 'indexes are put aside only while a sync runs',
+    violations: sql`SELECT name AS what FROM sync_dropped_index
+      WHERE NOT EXISTS (SELECT 1 FROM lease WHERE name = 'sync' AND expires_at > (SELECT now FROM moment))`,
+    remedy: `run ${shellCommand('sync')}: it makes them anew`,
+  },
+  {
+    rule: 'a run that calls its leads whole has read a list that was proven complete',
+    violations: sql`SELECT run.id AS what FROM sync_run AS run
+      LEFT JOIN sync_scan_verdict AS verdict ON verdict.run_id = run.id
+      WHERE run.leads_as_of IS NOT NULL AND verdict.verdict IS DISTINCT FROM 'complete'`,
+    remedy: READ_ALL,
+  },
+  {
+    rule: 'of all runs only the last may be without an outcome',
+    violations: sql`SELECT id AS what FROM sync_run
+      WHERE outcome IS NULL AND rowid < (SELECT max(rowid) FROM sync_run)`,
+    remedy: TELL,
+  },
+  {
+    rule: 'the leads of a run are those that it inserted, updated and found unchanged',
+    violations: sql`SELECT id AS what FROM sync_run
+      WHERE leads_seen <> leads_inserted + leads_updated + leads_unchanged`,
+    remedy: TELL,
+  },
+  {
+    rule: 'changes are asked for only since a list that was read to its end',
+    violations: sql`SELECT updated_at AS what FROM sync_watermark
+      WHERE updated_at <> '' AND NOT EXISTS (SELECT 1 FROM sync_run WHERE leads_as_of IS NOT NULL)`,
+    remedy: READ_ALL,
+  },
+  {
+    rule: 'each event that waits to be followed has its place in the queue',
+    violations: sql`SELECT id AS what FROM event WHERE done_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM event_queue AS queue WHERE queue.resource = event.resource AND queue.resource_id = event.resource_id)`,
+    remedy: READ_ALL,
+  },
+  {
+    rule: 'a due time is being worked on only while the lease of its schedule is held',
+    violations: sql`SELECT schedule || ' ' || due_at AS what FROM scheduled_run WHERE state = 'running'
+      AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > (SELECT now FROM moment) AND name = CASE
+        WHEN schedule IN ('sync', 'sync-full') THEN 'sync' WHEN schedule = 'snapshot' THEN 'snapshot-schedule' ELSE schedule END)`,
+    remedy: `start ${shellCommand('run')}: it takes up what was left`,
+  },
+  {
+    rule: 'only reports are held',
+    violations: sql`SELECT schedule || ' ' || due_at AS what FROM scheduled_run
+      WHERE state = 'held' AND schedule NOT LIKE 'report:%'`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each message is there, and the one to its recipient',
+    violations: sql`SELECT delivery.message_id AS what FROM delivery LEFT JOIN message USING (message_id)
+      WHERE head ->> '$.messageId' IS DISTINCT FROM delivery.message_id OR head ->> '$.to' IS DISTINCT FROM recipient`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each file that a message carries is there',
+    violations: sql`SELECT message.message_id || ' ' || (file.value ->> '$.name') AS what
+      FROM message, json_each(message.files) AS file
+      WHERE NOT EXISTS (SELECT 1 FROM message_file WHERE sha256 = file.value ->> '$.sha256')`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each message that was sent has the answer of the server that took it',
+    violations: sql`SELECT message_id AS what FROM delivery WHERE state = 'sent' AND response IS NULL`,
+    remedy: TELL,
+  },
+  {
+    rule: 'each message that is to be tried has a time for it, and no other has',
+    violations: sql`SELECT message_id AS what FROM delivery WHERE iif(next_attempt_at IS NULL,
+      state IN ('pending', 'sending', 'data'), state IN ('sent', 'failed') OR doubts >= ${DOUBTS_MAX})`,
+    remedy: TELL,
+  },
+  {
+    rule: 'no message has been leaving for more than ten minutes',
+    violations: sql`SELECT message_id AS what FROM delivery
+      WHERE state IN ('sending', 'data') AND state_at < (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', now, '-10 minutes') FROM moment)
+        AND NOT EXISTS (SELECT 1 FROM lease WHERE holder = sender AND expires_at > (SELECT now FROM moment))`,
+    remedy: `start ${shellCommand('run')}, or send the report again: what may have arrived is marked as in doubt`,
+  },
+]
 
 export const INVARIANTS: readonly Invariant[] = [INTACT, ...OF_WORK, ...OF_LEADS]
 

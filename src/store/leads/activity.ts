@@ -1,9 +1,8 @@
 /** The activity histories of leads. What was once read stays, also where the upstream cuts its histories short. */
 import { createHash } from 'node:crypto'
 import type { Activity, HeldRow } from '../../model.ts'
-import type { Observation } from '../db/read-stamp.ts'
 import { insertRows, listOf } from '../db/rows.ts'
-import type { Trx } from '../db/store.ts'
+import type { Observation, Trx } from '../db/store.ts'
 
 /** What was read of the activity of a lead, and what of it cannot be read. */
 export interface ActivityRead {

@@ -1,6 +1,6 @@
 /** The row of a lead, and in what it differs from the one that is stored. */
 import type { Lead } from '../../model.ts'
-import type { Observation } from '../db/read-stamp.ts'
+import type { Observation } from '../db/store.ts'
 import type { LeadTable } from '../tables/tables.ts'
 
 /** Columns that say when and by which run a row was read, not what the lead is. */

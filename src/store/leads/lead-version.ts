@@ -4,10 +4,8 @@
  */
 import { sql } from 'kysely'
 import type { Lead } from '../../model.ts'
-import type { Observation } from '../db/read-stamp.ts'
-import { rowDifference } from '../db/row-difference.ts'
-import { deleteRows, insertRows, listOf } from '../db/rows.ts'
-import type { Trx } from '../db/store.ts'
+import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
+import type { Observation, Trx } from '../db/store.ts'
 import type { LeadTouchTable, LeadVersionTable } from '../tables/history-tables.ts'
 import { hasSameTracked, historyOf, type LeadState, type Step, stepsOf } from './lead-history.ts'
 import { type KnownHistory, readHistories, statesOf } from './lead-state.ts'

@@ -3,9 +3,9 @@
  * that says of their past goes to `lead-version.ts`.
  */
 import type { Instant, Lead } from '../../model.ts'
-import { isOfEvent, type Observation } from '../db/read-stamp.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
+import { isOfEvent, type Observation } from '../db/store.ts'
 import type { LeadTable } from '../tables/tables.ts'
 import { changedColumns, datedAs, type LeadRow, rowOf, type StoredLead, saysTheSame } from './lead-row.ts'
 import { saveHistory } from './lead-version.ts'

@@ -5,8 +5,7 @@
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
-import { rowDifference } from '../db/row-difference.ts'
-import { deleteRows, insertRows, listOf } from '../db/rows.ts'
+import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
 import type { Trx } from '../db/store.ts'
 import type { StageMoveTable } from '../tables/history-tables.ts'
 import { lastSightingOf, type Step, stepsOf } from './lead-history.ts'

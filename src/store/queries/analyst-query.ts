@@ -3,11 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { LeadsheetError } from '../../errors.ts'
-import { programFile } from '../db/entry-file.ts'
-import { askChild, OutOfMemory } from '../db/subprocess.ts'
+import { askChild, OutOfMemory, programFile } from '../db/subprocess.ts'
 import type { QueryAnswer, QueryJob } from './query-child.ts'
-import { MEMORY_BYTES_MAX, tellLimit } from './select.ts'
-import { hasSecondStatement } from './sql-text.ts'
+import { hasSecondStatement, MEMORY_BYTES_MAX, tellLimit } from './select.ts'
 
 const CHILD = programFile(import.meta.url, 'query-child')
 /** Of all values together, roughly: the answer is held in memory. */

@@ -8,8 +8,7 @@ import { errorText } from '../../errors.ts'
 import { answerParent } from '../db/subprocess.ts'
 import { chosenLeadsSql, chosenValues } from '../figures/lead-filter.ts'
 import { PUBLISHED } from '../schema/published.ts'
-import { allowOnlyReading, READ_ONLY, type Selected, type SelectLimits, select } from './select.ts'
-import { namesIn } from './sql-text.ts'
+import { allowOnlyReading, namesIn, READ_ONLY, type Selected, type SelectLimits, select } from './select.ts'
 
 export interface ReportQueryTask extends SelectLimits {
   readonly sqls: readonly string[]

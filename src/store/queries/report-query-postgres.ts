@@ -13,8 +13,8 @@ import { literal } from '../figures/query.ts'
 import { alone, findTrespass } from './analyst-sql.ts'
 import type { ReportQueryAnswer, ReportQueryTask } from './report-query-child.ts'
 import type { Selected, SelectLimits } from './select.ts'
+import { fillParameters, isSelect, namesIn } from './select.ts'
 import type { Cell, Row } from './snapshot-table.ts'
-import { fillParameters, isSelect, namesIn } from './sql-text.ts'
 
 const CHOSEN = 'chosen'
 const ROWS_AT_ONCE = 10

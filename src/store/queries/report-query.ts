@@ -9,16 +9,21 @@ import { join, resolve } from 'node:path'
 import type { FailedSection, LeadFilter, QueryTable } from '../../domain/figures.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Period } from '../../model.ts'
-import { programFile } from '../db/entry-file.ts'
 import type { StorePlace } from '../db/place.ts'
-import { askChild, OutOfMemory } from '../db/subprocess.ts'
+import { askChild, OutOfMemory, programFile } from '../db/subprocess.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from '../figures/lead-filter.ts'
 import { literal } from '../figures/query.ts'
 import type { ReportQueryAnswer, ReportQueryJob, ReportQueryTask } from './report-query-child.ts'
 import { answerInPostgres } from './report-query-postgres.ts'
-import { MEMORY_BYTES_MAX, tellLimit } from './select.ts'
+import {
+  fillParameters,
+  hasSecondStatement,
+  MEMORY_BYTES_MAX,
+  namesIn,
+  parametersIn,
+  tellLimit,
+} from './select.ts'
 import type { Cell } from './snapshot-table.ts'
-import { fillParameters, hasSecondStatement, namesIn, parametersIn } from './sql-text.ts'
 
 export interface ReportQuery {
   readonly name: string

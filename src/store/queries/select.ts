@@ -1,5 +1,7 @@
 /** Runs one statement of an analyst; to be used in a process of its own, which may be killed. */
-import { constants, type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import type { SQLOutputValue } from 'node:sqlite'
+import { constants, DatabaseSync } from 'node:sqlite'
+import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Cell, Row } from './snapshot-table.ts'
 
 export interface Selected {
@@ -79,4 +81,72 @@ export function select(
 
 function cellOf(value: SQLOutputValue): Cell {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
+}
+
+/* What can be told of an analyst's SQL before SQLite reads it. */
+
+/** A text, a quoted name or a comment; one without an end is all that follows, or each would be looked for again. */
+const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
+
+/** Whether it asks for rows, by how it begins. */
+export function isSelect(sql: string): boolean {
+  return /^[\s(]*(SELECT|WITH|VALUES|TABLE)\b/i.test(withoutTexts(sql))
+}
+
+/** SQLite would leave a second one out without a word. */
+export function hasSecondStatement(sql: string): boolean {
+  return /;\s*[^\s;]/.test(withoutTexts(sql))
+}
+
+/** As written: `:from`, `?1`; each once. A type as PostgreSQL has it (`::date`) is none. */
+export function parametersIn(sql: string): string[] {
+  const found = withoutTexts(sql).match(/(?<![\w$:])[:@$][A-Za-z_]\w*|\?\d*/g) ?? []
+  return [...new Set(found)]
+}
+
+/** With a value in the place of each parameter `:name`. */
+export function fillParameters(sql: string, write: (name: string) => string): string {
+  const part = new RegExp(`${QUOTED.source}|(?<![\\w$:]):([A-Za-z_]\\w*)`, 'g')
+  return sql.replace(part, (found, name?: string) => (name === undefined ? found : write(name)))
+}
+
+/** Whether a table, a column or anything else is called so. */
+export function namesIn(sql: string, name: string): boolean {
+  return new RegExp(`\\b${name}\\b`, 'i').test(withoutTexts(sql))
+}
+
+/** Without comments, and an `x` for every text and quoted name. */
+function withoutTexts(sql: string): string {
+  return sql.replace(QUOTED, (part) => (/^[-/]/.test(part) ? ' ' : 'x'))
+}
+
+/* Conditions in SQL over a few numbers: a row of their own in memory, that nothing else can be reached from. */
+
+/**
+ * Whether the condition is true of the numbers; one that asks for what is not known (null) is not.
+ * @param condition such as `new_leads < 10 OR stalled > 20`
+ * @throws LeadsheetError config_invalid where it is no condition over them
+ */
+export function isTrueOf(condition: string, numbers: Readonly<Record<string, number | null>>): boolean {
+  const names = Object.keys(numbers)
+  const wrong = (reason: string): LeadsheetError =>
+    new LeadsheetError('config_invalid', `if_threshold: ${condition} cannot be asked: ${reason}`, {
+      hint: `It is a condition in SQL over these numbers: ${names.join(', ')}.`,
+    })
+  if (hasSecondStatement(condition)) throw wrong('there is more than one statement')
+  if (namesIn(condition, 'select')) throw wrong('it holds a query of its own')
+  const database = new DatabaseSync(':memory:', { limits: READ_ONLY.limits })
+  try {
+    database.exec(`CREATE TABLE number (${names.map((name) => `${name} REAL`).join(', ')})`)
+    database
+      .prepare(`INSERT INTO number VALUES (${names.map(() => '?').join(', ')})`)
+      .run(...Object.values(numbers))
+    allowOnlyReading(database)
+    const row = database.prepare(`SELECT iif((${condition}\n), 1, 0) AS holds FROM number`).get()
+    return row?.holds === 1
+  } catch (thrown) {
+    throw wrong(errorText(thrown))
+  } finally {
+    database.close()
+  }
 }

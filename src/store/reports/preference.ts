@@ -2,9 +2,15 @@
  * Subscriptions: what somebody wishes of a report otherwise than the settings say. Who has none of their own gets what
  * the settings say; a row stays when its address leaves the settings, so that who unsubscribed stays so.
  */
+
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Selectable } from 'kysely'
+import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
-import type { Db, Trx } from '../db/store.ts'
+import type { Db, Store, Trx } from '../db/store.ts'
 import type { SubscriptionTable } from '../tables/preference-tables.ts'
 
 export interface SubscriptionKey {
@@ -63,4 +69,115 @@ function subscriptionOf(row: Selectable<SubscriptionTable>): Subscription {
     changedBy: row.changed_by,
     reason: row.reason,
   }
+}
+
+/*
+ * A copy of what recipients have chosen, and of the key of their links, in a file beside the database. Where that is lost
+ * and begun anew, or an older backup is restored, nobody who has unsubscribed gets mail again, and links in old mails
+ * still work. As private as the database.
+ */
+
+export const PREFERENCES_FILE = 'preferences.json'
+
+interface Copy {
+  readonly linkKey: { readonly key: string; readonly made_at: string } | null
+  readonly preferences: readonly SubscriptionTable[]
+}
+
+/** To be called after each change of them. A store in PostgreSQL has the backups of its server. */
+export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>): Promise<void> {
+  if (place.kind !== 'sqlite' || place.file === ':memory:') return
+  const linkKey = await db.selectFrom('link_key').select(['key', 'made_at']).executeTakeFirst()
+  const copy: Copy = {
+    linkKey: linkKey ? { ...linkKey, key: Buffer.from(linkKey.key).toString('base64') } : null,
+    preferences: await db.selectFrom('subscription').selectAll().execute(),
+  }
+  const file = join(dirname(place.file), PREFERENCES_FILE)
+  const unfinished = `${file}.${process.pid}.part`
+  await writeFile(unfinished, `${JSON.stringify(copy, null, 2)}\n`, { mode: 0o600 })
+  await rename(unfinished, file)
+}
+
+/** @throws LeadsheetError store_corrupt */
+function parseCopy(file: string, text: string): Copy {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new LeadsheetError(
+      'store_corrupt',
+      `${file}: found ${errorText(cause)}, expected the copy of preferences`,
+      {
+        hint: 'Move it away to go on without what recipients have chosen since the backup.',
+        cause,
+      },
+    )
+  }
+}
+
+/** Takes what is newer in the copy than in the store. */
+export async function takePreferences(store: Store, folder: string): Promise<void> {
+  const file = join(folder, PREFERENCES_FILE)
+  if (!existsSync(file)) return
+  const { linkKey, preferences } = parseCopy(file, await readFile(file, 'utf8'))
+  await store.write(async (trx) => {
+    for (const one of preferences) {
+      await trx
+        .insertInto('subscription')
+        .values(one)
+        .onConflict((conflict) =>
+          conflict
+            .columns(['address', 'report'])
+            .doUpdateSet(one)
+            .where('subscription.changed_at', '<', one.changed_at),
+        )
+        .execute()
+    }
+    if (linkKey === null) return
+    const { made_at } = linkKey
+    const key = { id: 1, key: Buffer.from(linkKey.key, 'base64'), made_at }
+    await trx
+      .insertInto('link_key')
+      .values(key)
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet(key).where('link_key.made_at', '<', made_at),
+      )
+      .execute()
+  })
+}
+
+/*
+ * The key of this installation that signs the links in messages. It goes with the database, its backups and the copy
+ * of preferences beside it, and nowhere else, so that a link holds after a restore, and no copy that analysts have can make one.
+ */
+
+const KEY_BYTES = 32
+
+export async function readOrCreateLinkKey(
+  store: Pick<Store, 'db' | 'write' | 'place'>,
+  now: Date,
+): Promise<Uint8Array> {
+  const found = await store.db.selectFrom('link_key').select('key').executeTakeFirst()
+  if (found) return found.key
+  const key = await store.write(async (trx) => {
+    // Of two processes that make it at once, the first has.
+    const made = await trx.selectFrom('link_key').select('key').executeTakeFirst()
+    return made?.key ?? insertKey(trx, now)
+  })
+  await copyPreferences(store)
+  return key
+}
+
+/** Every link that was ever sent is worth nothing afterwards. */
+export async function replaceLinkKey(store: Store, now: Date): Promise<void> {
+  await store.write(async (trx) => {
+    await trx.deleteFrom('link_key').execute()
+    await insertKey(trx, now)
+  })
+  await copyPreferences(store)
+}
+
+async function insertKey(trx: Trx, now: Date): Promise<Uint8Array> {
+  const key = randomBytes(KEY_BYTES)
+  await trx.insertInto('link_key').values({ id: 1, key, made_at: now.toISOString() }).execute()
+  return key
 }

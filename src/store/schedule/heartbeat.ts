@@ -10,7 +10,7 @@ import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import type { StorePlace } from '../db/place.ts'
 import type { PostgresPlace } from '../db/postgres.ts'
-import { glance } from '../db/quick-read.ts'
+import { glance } from '../db/postgres.ts'
 
 export interface LastBeat {
   readonly last_tick_at: Instant

@@ -3,7 +3,7 @@
  * means what the column means that it comes from, points to or is named after.
  */
 import type Database from 'better-sqlite3'
-import { quoted } from '../db/quoted.ts'
+import { quoted } from '../db/rows.ts'
 import { readTableComments, readViewComments, type SchemaComments } from './comments.ts'
 import { BARE_UNIT, MEANINGS, unitOf } from './meanings.ts'
 

@@ -4,11 +4,16 @@
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { quoted } from '../db/quoted.ts'
+import { sql } from 'kysely'
+import type { CopiedRow, CopiedTable } from '../copy/copied-tables.ts'
+import { listCopiedTables, readChunks } from '../copy/copied-tables.ts'
+import { insertCopies, quoted } from '../db/rows.ts'
+import { openSqlite } from '../db/sqlite.ts'
+import type { Db, Trx } from '../db/store.ts'
+import { migrate } from '../schema/migrate.ts'
 import { OWN, PUBLISHED } from '../schema/published.ts'
 import { fillDictionary } from './dictionary.ts'
 import { addFigures } from './figure-sql.ts'
-import { addSearch } from './lead-search.ts'
 
 export interface SnapshotJob {
   /** The file of the store. */
@@ -175,5 +180,103 @@ function flush(file: string): void {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/*
+ * Full-text search over leads, in the snapshot only: the index `lead_fts` holds words alone and reads the texts
+ * from the view `lead_text`; the view `lead_search` joins what is found to `lead_now`.
+ */
+
+/** Analysts search by `WHERE words MATCH 'solar'`, which the view hands on to the index. */
+export function addSearch(database: Database.Database): void {
+  database.exec(LEAD_TEXT)
+  database.exec(LEAD_FTS)
+  database.exec(LEAD_SEARCH)
+  database.exec(`INSERT INTO lead_fts (lead_fts) VALUES ('rebuild')`)
+  database.exec(`INSERT INTO lead_fts (lead_fts) VALUES ('optimize')`)
+}
+
+const LEAD_TEXT = `CREATE VIEW lead_text AS
+  -- one row a lead: the texts that lead_search looks into
+  -- no: lead.no
+  -- company: name, domain, industry and what the company says of itself
+  -- place: city, region and country
+  -- contact: name and title of the contact
+  -- activity: summaries of what was done with the lead, oldest first; null where none is known
+  SELECT no,
+    coalesce(company_name, '') || coalesce(' · ' || company_domain, '') || coalesce(' · ' || company_industry, '')
+      || coalesce(' · ' || company_subindustry, '') || coalesce(' · ' || company_one_liner, '') AS company,
+    coalesce(company_city || ', ', '') || coalesce(company_region || ', ', '') || coalesce(company_country, '')
+      AS place,
+    coalesce(contact_name, '') || coalesce(', ' || contact_title, '') AS contact,
+    (SELECT group_concat(summary, ' · ') FROM
+      (SELECT summary FROM activity WHERE activity.lead_id = lead.id ORDER BY at)) AS activity
+  FROM lead`
+
+const LEAD_FTS = `CREATE VIRTUAL TABLE lead_fts USING fts5 (company, place, contact, activity,
+  content = 'lead_text', content_rowid = 'no', tokenize = 'unicode61 remove_diacritics 2')`
+
+const LEAD_SEARCH = `CREATE VIEW lead_search AS
+  -- leads by words, as in: SELECT company_name, found FROM lead_search WHERE words MATCH 'solar berlin' ORDER BY rank
+  -- words: what to search for, by MATCH: words are all to be found, OR between them takes either, solar* is how
+  -- words begin, "solar panels" a phrase, company: solar one column of lead_text
+  -- rank: how well the lead fits; the least is the best
+  -- found: where it was found, the words in [ ]
+  SELECT lead_fts.lead_fts AS words, lead_fts.rank AS rank, snippet(lead_fts, -1, '[', ']', '…', 12) AS found,
+    lead_now.*
+  FROM lead_fts JOIN lead_now ON lead_now.no = lead_fts.rowid`
+
+/*
+ * What is published of a store in PostgreSQL, as it was at one moment, in a file that a snapshot is built from as from
+ * a store in a file. No private row or column ever comes into it.
+ */
+
+/**
+ * @param file must not exist; one that is cut short is of no use
+ * @throws LeadsheetError store_*, data_unwritable, and the reason of the signal
+ */
+export async function copyPublished(db: Db, file: string, signal: AbortSignal): Promise<void> {
+  const target = openSqlite(file)
+  try {
+    await makeReady(target, file)
+    await db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(async (reading) => {
+        await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(reading)
+        for (const table of await listCopiedTables())
+          if (PUBLISHED[table.name] !== undefined) await copyTable(reading, target, table, signal)
+      })
+  } finally {
+    await target.destroy()
+  }
+}
+
+/** Rows come as they are and in their order, and of what would undo them nothing goes to the disk. */
+async function makeReady(target: Db, file: string): Promise<void> {
+  await migrate(target, file)
+  await sql`PRAGMA foreign_keys = OFF`.execute(target)
+  await sql`PRAGMA synchronous = OFF`.execute(target)
+  await sql`PRAGMA journal_mode = MEMORY`.execute(target)
+  const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'trigger'`.execute(
+    target,
+  )
+  for (const { name } of rows) await sql`DROP TRIGGER ${sql.ref(name)}`.execute(target)
+}
+
+async function copyTable(reading: Trx, target: Db, table: CopiedTable, signal: AbortSignal): Promise<void> {
+  const withheld = PUBLISHED[table.name] ?? []
+  const columns = table.columns.filter(({ name }) => !withheld.includes(name))
+  // The table does not do without them.
+  const empty: CopiedRow = Object.fromEntries(withheld.map((name) => [name, '']))
+  for await (const { rows } of readChunks(reading, { ...table, columns })) {
+    signal.throwIfAborted()
+    await insertCopies(
+      target,
+      table.name,
+      withheld.length === 0 ? rows : rows.map((row) => ({ ...row, ...empty })),
+    )
   }
 }

@@ -9,13 +9,16 @@ import { chmod, link, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import Database from 'better-sqlite3'
-import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
+import { sql } from 'kysely'
+import type { ErrorCode } from '../../errors.ts'
+import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
-import { programFile } from '../db/entry-file.ts'
-import type { Store } from '../db/store.ts'
+import type { Db, Store } from '../db/store.ts'
+import { programFile } from '../db/subprocess.ts'
 import type { SnapshotJob } from './build-snapshot.ts'
-import { type Dictionary, readDictionary } from './dictionary.ts'
-import { copyPublished } from './published-copy.ts'
+import { copyPublished } from './build-snapshot.ts'
+import type { Dictionary } from './dictionary.ts'
+import { readDictionary } from './dictionary.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
 /** Nobody writes it, and other users may read it. */
@@ -170,4 +173,37 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
     hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has room for a second copy.',
     cause,
   })
+}
+
+/* What has happened in the store that a snapshot does not show yet. */
+
+export interface SnapshotNews {
+  /** The last migration of the store. */
+  readonly schema: string
+  /** The last sync that read the leads to their end, shown or not; null before the first. */
+  readonly wholeRunId: string | null
+  /** Leads that syncs since the one shown have brought, changed or removed, and events since it was made. */
+  readonly changes: number
+  /** Leads whose details they have read. */
+  readonly details: number
+  /** Reports that were made since. */
+  readonly issues: number
+}
+
+/** @param info null counts everything as news */
+export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promise<SnapshotNews> {
+  const madeAt = info?.madeAt ?? ''
+  const { rows } = await sql<SnapshotNews>`
+    SELECT (SELECT max(name) FROM kysely_migration) AS schema,
+      (SELECT id FROM sync_run WHERE leads_as_of IS NOT NULL ORDER BY rowid DESC LIMIT 1) AS "wholeRunId",
+      coalesce(sum(leads_inserted + leads_updated + leads_removed), 0)
+        + (SELECT count(*) FROM event WHERE done_at > ${madeAt} AND outcome IN ('inserted', 'updated', 'removed')
+          AND received_at > coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', nullif(${madeAt}, ''), '-1 day'), '')) AS changes,
+      coalesce(sum(details_read) FILTER (WHERE finished_at > ${madeAt}), 0) AS details,
+      (SELECT count(*) FROM report_issue WHERE rendered_at > ${madeAt}) AS issues
+    FROM sync_run
+    WHERE rowid > coalesce((SELECT rowid FROM sync_run WHERE id = ${info?.runId ?? null}), 0)`.execute(db)
+  const [news] = rows
+  if (!news) throw new TypeError('a sum has one row')
+  return news
 }

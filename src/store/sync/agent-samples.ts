@@ -1,8 +1,7 @@
 /** Agents as last read, and the time series of their states. */
 import type { Agent } from '../../model.ts'
-import type { Observation } from '../db/read-stamp.ts'
 import { insertRows, listOf } from '../db/rows.ts'
-import type { Db, Trx } from '../db/store.ts'
+import type { Db, Observation, Trx } from '../db/store.ts'
 
 /**
  * Keeps one reading of all agents; those no longer among them are dated as gone, unless the reading is not whole.

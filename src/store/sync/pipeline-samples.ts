@@ -1,8 +1,7 @@
 /** Pipelines and the readings of their statistics. */
 import type { Instant, PipelineStat } from '../../model.ts'
-import type { Observation } from '../db/read-stamp.ts'
 import { insertRows } from '../db/rows.ts'
-import type { Db, Trx } from '../db/store.ts'
+import type { Db, Observation, Trx } from '../db/store.ts'
 
 /** The ids of the pipelines that leads belong to which are there upstream, in order. */
 export async function listPipelineIdsInUse(db: Db): Promise<string[]> {

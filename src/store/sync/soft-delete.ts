@@ -4,9 +4,8 @@
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
-import type { Observation } from '../db/read-stamp.ts'
 import { insertRows, numbersOf } from '../db/rows.ts'
-import type { Db, Trx } from '../db/store.ts'
+import type { Db, Observation, Trx } from '../db/store.ts'
 import { forgetFingerprints } from '../leads/fingerprints.ts'
 import { findLastNo } from '../leads/lead.ts'
 import { recordGone } from '../leads/lead-version.ts'

@@ -7,12 +7,11 @@ import { Agent } from 'undici'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type Backoff, backoffMs, wait } from '../../retry.ts'
-import { requestTarget } from './address.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
-import { redactorOf } from './auth.ts'
 import { createOwnPacer } from './own-pacer.ts'
 import type { Pacer } from './pacer.ts'
 import { type Budget, readBudget } from './rate-limit-headers.ts'
+import { redactorOf, requestTarget } from './request.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
 /** How long each step of one attempt may take. */

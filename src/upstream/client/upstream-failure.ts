@@ -1,6 +1,6 @@
 /** What a failed call means: ask again, come back later, or give up. Decided from facts, never from texts. */
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
-import { requestTarget } from './address.ts'
+import { requestTarget } from './request.ts'
 
 /** Statuses that say "not now" rather than "no". */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])

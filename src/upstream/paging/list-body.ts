@@ -6,12 +6,16 @@
  * Whatever does not work out so is parsed as a whole, and refused there if it is no JSON.
  */
 import { randomUUID } from 'node:crypto'
-import { decode } from '../client/body.ts'
-import { fingerprintBytes } from '../mapping/fingerprint.ts'
-import { type FindKnown, KnownRecord, type RawRecord, recordOf } from '../mapping/raw-record.ts'
+import { decode } from '../client/answer.ts'
+import {
+  type FindKnown,
+  fingerprintBytes,
+  KnownRecord,
+  type RawRecord,
+  recordOf,
+} from '../mapping/raw-record.ts'
 import type { Profile } from '../profile/profile.ts'
 import { type FieldPath, readPath } from '../values/field-path.ts'
-import { parseJson } from '../values/json.ts'
 import {
   CLOSE_BRACKET,
   COMMA,
@@ -20,8 +24,9 @@ import {
   findValue,
   OPEN_BRACE,
   OPEN_BRACKET,
+  parseJson,
   skipSpace,
-} from '../values/json-bytes.ts'
+} from '../values/json.ts'
 
 /** In place of the records; no upstream can know it. */
 const MARK = randomUUID()

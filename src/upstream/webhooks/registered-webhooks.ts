@@ -11,9 +11,9 @@ import {
   webhookWithSecretSchema,
 } from '../../contract/webhook.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import { hasEndpoint, pathStep } from '../client/address.ts'
 import type { Answer } from '../client/answer.ts'
 import type { Call } from '../client/client.ts'
+import { hasEndpoint, pathStep } from '../client/request.ts'
 import type { Profile } from '../profile/profile.ts'
 
 export type { WireWebhookAttempt }

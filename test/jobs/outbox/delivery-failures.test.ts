@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { retryAt } from '../../../src/jobs/outbox/message-retry.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
-import type { SmtpTimeouts } from '../../../src/mail/smtp-server.ts'
+import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { findMailOutage, listMailOutages } from '../../../src/store/outbox/smtp-circuit.ts'

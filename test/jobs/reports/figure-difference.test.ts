@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareFigures } from '../../../src/jobs/reports/figure-difference.ts'
+import { compareFigures } from '../../../src/jobs/reports/recompute-issue.ts'
 
 const LEAD = {
   ...{ id: 'l1', companyName: 'Acme', companyOneLiner: null, companyDomain: null, companyCountry: null },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/figure-files.ts'
+import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/issue-page.ts'
 import type { Issue } from '../../../src/store/reports/issue.ts'
 import { busyDay } from '../../support/figures.ts'
 

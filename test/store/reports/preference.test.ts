@@ -8,10 +8,11 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { enqueueNotice, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { withdrawIfUnwanted, withdrawMessages } from '../../../src/store/outbox/message-cancel.ts'
-import { readOrCreateLinkKey, replaceLinkKey } from '../../../src/store/reports/link-key.ts'
 import {
   findSubscription,
   listSubscriptions,
+  readOrCreateLinkKey,
+  replaceLinkKey,
   type Subscription,
   saveSubscription,
 } from '../../../src/store/reports/preference.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { endpointUrl } from '../../../src/upstream/client/address.ts'
+import { endpointUrl } from '../../../src/upstream/client/request.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 
 describe('the address of an endpoint', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { authorize } from '../../../src/upstream/client/auth.ts'
+import { authorize } from '../../../src/upstream/client/request.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 
 const KEY = 's3cret$&'

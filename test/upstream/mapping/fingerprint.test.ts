@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fingerprintBytes } from '../../../src/upstream/mapping/fingerprint.ts'
+import { fingerprintBytes } from '../../../src/upstream/mapping/raw-record.ts'
 import { generateLead } from '../../bench/generate.ts'
 
 function fingerprintOf(bytes: Uint8Array): bigint {

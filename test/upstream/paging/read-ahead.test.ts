@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
-import { adapt } from '../../../src/upstream/paging/prefetch-numbered.ts'
-import type { FetchPage } from '../../../src/upstream/paging/prefetched-page.ts'
-import { readAhead } from '../../../src/upstream/paging/read-ahead.ts'
+import type { FetchPage } from '../../../src/upstream/paging/read-ahead.ts'
+import { adapt, readAhead } from '../../../src/upstream/paging/read-ahead.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import type { RawPage, Source } from '../../../src/upstream/source.ts'
 

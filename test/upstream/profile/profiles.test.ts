@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { endpointUrl } from '../../../src/upstream/client/address.ts'
+import { endpointUrl } from '../../../src/upstream/client/request.ts'
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { parseProfile } from '../../../src/upstream/profile/profile.ts'
 

@@ -2,8 +2,7 @@
  * What is behind the page of an issue: its mails for the frame, the messages to the byte as files, what came with
  * them, and the figures as CSV. Each is found by the id of its issue first, so that no address leads anywhere else.
  */
-import { makeFigureFile } from '../../../jobs/reports/figure-files.ts'
-import { picturesOf } from '../../../jobs/reports/issue-page.ts'
+import { makeFigureFile, picturesOf } from '../../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../../mail/dkim.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import type { Message } from '../../../model.ts'

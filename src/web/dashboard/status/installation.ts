@@ -3,7 +3,7 @@ import { readSettingsInForce } from '../../../jobs/schedule/config-reload-state.
 import { listWorkers } from '../../../jobs/schedule/worker-list.ts'
 import type { QueueCounts } from '../../../queue/look.ts'
 import { countJobs } from '../../../queue/look.ts'
-import { readSize } from '../../../store/backup/store-size.ts'
+import { readSize } from '../../../store/backup/backup.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { findLastSpan } from '../../../store/schedule/uptime.ts'
 import type { Clock, Moment } from '../format.ts'

@@ -4,9 +4,11 @@
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
-import { listOf } from '../db/rows.ts'
+import { deleteRows, listOf } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import { addPruned } from './retention-log.ts'
+import { refreshStageMoves } from '../leads/stage-move.ts'
+import type { LeadVersionTable } from '../tables/history-tables.ts'
+import type { PrunedTable } from '../tables/retention-tables.ts'
 
 /** Few enough for a transaction that nobody notices. */
 const CHUNK_ROWS = 500
@@ -145,4 +147,74 @@ async function deleteReadings(
   const hourly = instants.length - daily
   await addPruned(trx, { table_name: series, rule: 'daily', before: dailyBefore, rows: daily }, now)
   await addPruned(trx, { table_name: series, rule: 'hourly', before: hourlyBefore, rows: hourly }, now)
+}
+
+/*
+ * Versions of leads that had ended long ago go, with the moves that only they told of. What a lead was at any instant
+ * from the limit on stays as it is: one that spans the limit stays, and so does the present one.
+ */
+
+/** Few enough for a transaction that nobody notices: the moves of their leads are drawn anew. */
+const VERSIONS_A_CHUNK = 100
+
+type Version = Pick<LeadVersionTable, 'lead_id' | 'valid_from' | 'valid_to'>
+
+/** @param before UTC */
+export async function pruneVersions(
+  store: Store,
+  before: Instant,
+  options: PruneOptions,
+): Promise<PruneCounts> {
+  const counts = { read: 0, gone: 0 }
+  let after: Version | null = null
+  for (;;) {
+    const chunk: Version[] = await readVersionChunk(store.db, after, before)
+    const ended = chunk.filter((version) => version.valid_to !== null && version.valid_to <= before)
+    if (!options.isDry && ended.length > 0)
+      await store.write((trx) => deleteVersions(trx, ended, before, options.now))
+    counts.read += chunk.length
+    counts.gone += ended.length
+    after = chunk.at(-1) ?? null
+    await options.pause()
+    if (chunk.length < VERSIONS_A_CHUNK) return counts
+  }
+}
+
+/** In the order of `lead_version_by_time`. */
+async function readVersionChunk(db: Db, after: Version | null, before: Instant): Promise<Version[]> {
+  const { rows } = await sql<Version>`
+    SELECT lead_id, valid_from, valid_to FROM lead_version
+    WHERE (valid_from, lead_id) > (${after?.valid_from ?? ''}, ${after?.lead_id ?? ''}) AND valid_from < ${before}
+    ORDER BY valid_from, lead_id LIMIT ${VERSIONS_A_CHUNK}`.execute(db)
+  return rows
+}
+
+async function deleteVersions(
+  trx: Trx,
+  versions: readonly Version[],
+  before: Instant,
+  now: Instant,
+): Promise<void> {
+  await deleteRows(trx, 'lead_version', versions, ['lead_id', 'valid_from'])
+  await refreshStageMoves(trx, [...new Set(versions.map((version) => version.lead_id))])
+  await addPruned(trx, { table_name: 'lead_version', rule: 'ended', before, rows: versions.length }, now)
+}
+
+/* How far back each table is whole: what has been pruned of it, by which rule and up to when. */
+
+/** To be called in the transaction that deletes the rows, so that none is missing without a word. */
+export async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, at: Instant): Promise<void> {
+  if (gone.rows === 0) return
+  await trx
+    .insertInto('pruned')
+    .values({ ...gone, pruned_at: at })
+    .onConflict((conflict) =>
+      conflict.columns(['table_name', 'rule']).doUpdateSet({
+        // Settings that keep more bring nothing back.
+        before: sql<string>`max(pruned.before, excluded.before)`,
+        pruned_at: at,
+        rows: sql<number>`pruned.rows + excluded.rows`,
+      }),
+    )
+    .execute()
 }

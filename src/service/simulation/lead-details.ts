@@ -1,0 +1,224 @@
+/** What enrichment finds out about a company. All of it is made up, except whether the directory says it hires. */
+
+import type { Criteria } from '../../contract/pipeline.ts'
+import type { Company } from './companies.ts'
+import type { Random } from './random.ts'
+import { randomFor } from './random.ts'
+
+const TECHNOLOGIES = {
+  base: ['AWS', 'Google Cloud', 'Cloudflare', 'Google Workspace', 'Slack', 'GitHub', 'Segment', 'HubSpot'],
+  B2B: ['PostgreSQL', 'React', 'Kubernetes', 'Snowflake', 'Salesforce', 'Datadog', 'TypeScript'],
+  Fintech: ['Plaid', 'Stripe', 'PostgreSQL', 'Kafka', 'Marqeta', 'Java'],
+  Healthcare: ['FHIR server', 'Python', 'Redox', 'Azure', 'Benchling'],
+  Consumer: ['Shopify', 'React Native', 'Firebase', 'Mixpanel', 'Klaviyo'],
+} as const
+
+const FUNDING_STAGES = [
+  { upToEmployees: 8, stage: 'pre-seed', medianUsd: 600_000 },
+  { upToEmployees: 25, stage: 'seed', medianUsd: 2_800_000 },
+  { upToEmployees: 90, stage: 'series A', medianUsd: 13_000_000 },
+  { upToEmployees: 300, stage: 'series B', medianUsd: 42_000_000 },
+  { upToEmployees: Number.POSITIVE_INFINITY, stage: 'growth', medianUsd: 160_000_000 },
+] as const
+
+export interface Enrichment {
+  readonly [field: string]: unknown
+  readonly technologies: readonly string[]
+  readonly funding: { readonly stage: string; readonly total_usd: number } | null
+  readonly hiring: { readonly is_hiring: boolean; readonly open_roles: number }
+  readonly social: { readonly linkedin_followers: number; readonly github_stars?: number }
+  /** From 0 to 1 for each of the other fields. */
+  readonly confidence: Readonly<Record<string, number>>
+}
+
+export function inventEnrichment(seed: number, company: Company): Enrichment {
+  const random = randomFor(seed, 'enrichment', company.id)
+  const employees = company.employees ?? 3
+  return {
+    technologies: drawTechnologies(company.industry, random),
+    funding: random.chance(0.85) ? drawFunding(employees, random) : null,
+    hiring: { is_hiring: company.isHiring, open_roles: company.isHiring ? drawRoles(employees, random) : 0 },
+    social: {
+      linkedin_followers: Math.round(random.spread(400 + employees * 45, 0.8)),
+      ...(company.tags.includes('Open Source') ? { github_stars: Math.round(random.spread(900, 1.4)) } : {}),
+    },
+    confidence: {
+      technologies: share(random, 0.6, 0.98),
+      funding: share(random, 0.4, 0.95),
+      hiring: share(random, 0.7, 0.99),
+      social: share(random, 0.8, 0.99),
+    },
+  }
+}
+
+function drawTechnologies(industry: string | null, random: Random): readonly string[] {
+  const own = industry !== null && industry in TECHNOLOGIES ? industry : 'B2B'
+  const pool = [...TECHNOLOGIES.base, ...TECHNOLOGIES[own as keyof typeof TECHNOLOGIES]]
+  return Array.from({ length: random.whole(2, 5) }, () => {
+    const [taken] = pool.splice(random.whole(0, pool.length - 1), 1)
+    return taken ?? 'AWS'
+  })
+}
+
+function drawFunding(employees: number, random: Random): Enrichment['funding'] {
+  const found = FUNDING_STAGES.find((stage) => employees <= stage.upToEmployees) ?? FUNDING_STAGES[0]
+  return { stage: found.stage, total_usd: Math.round(random.spread(found.medianUsd, 0.5) / 50_000) * 50_000 }
+}
+
+function drawRoles(employees: number, random: Random): number {
+  return Math.max(1, Math.round(random.spread(1 + employees * 0.06, 0.5)))
+}
+
+function share(random: Random, min: number, max: number): number {
+  return Math.round(random.between(min, max) * 100) / 100
+}
+
+/* The sentences of a lead's activity history. `{name}` stands for a value. */
+
+const LINES = {
+  discovered: [
+    'Found through the {source}; matches the criteria of the pipeline',
+    'New in the {source}: industry and place fit',
+    'Turned up in the {source}, not known before',
+  ],
+  enriched: [
+    'Company data completed; {contact} found as contact',
+    'Profile and technologies read from the site; contact is {contact}',
+    'Two sources agree on size and industry; {contact} looks responsible',
+  ],
+  scored: ['Fit scored {score} of 100', 'Score {score}: size, industry and signals weighed'],
+  qualified: [
+    'Qualified with a score of {score}',
+    'Score {score} is above the bar of the pipeline',
+    'Good fit at {score}; handed to outreach',
+  ],
+  disqualified: [
+    'Score {score} is below the bar of the pipeline',
+    'Too far from the target at {score}',
+    'Not pursued: no need in sight (score {score})',
+  ],
+  'no longer operating': [
+    'The company no longer operates',
+    'Site is gone and the register says closed',
+    'No sign of activity for a year',
+  ],
+  contacted: [
+    'First message sent to {contact}',
+    'Personal introduction sent to {contact}',
+    'Message on their recent hiring sent to {contact}',
+  ],
+  'contacted without address': ['No address known: {contact} approached through the contact form'],
+  bounced: [
+    'Message to {contact} came back: address unknown',
+    'Mailbox of {contact} is gone; another way is looked for',
+  ],
+  dropped: [
+    'Is a customer of a partner already',
+    'On the list of those who want no messages',
+    'A colleague is in talks with their parent company',
+  ],
+  'first follow-up': ['First follow-up sent', 'Reminder sent with a short case study'],
+  'last follow-up': ['Last follow-up sent', 'Third message sent, with an offer to close the file'],
+  replied: [
+    'Reply: asks to come back later in the year',
+    'Reply: forwarded to a colleague',
+    'Reply: wants prices first',
+    'Reply: polite, without commitment',
+  ],
+  'replied with interest': [
+    'Reply: interested, asks for dates',
+    'Reply: would like a demonstration',
+    'Reply: has the problem now, wants to talk',
+  ],
+  meeting: [
+    'Meeting held; needs and budget discussed',
+    'Video call with two of their team',
+    'Demonstration given, questions on integration',
+  ],
+  'set back': [
+    'Their sponsor has left; the successor wants to begin anew',
+    'Meeting to be held again with their head of purchasing',
+    'Put off by them; another date is looked for',
+  ],
+  negotiating: [
+    'Proposal sent',
+    'Questions on data protection answered',
+    'Reference customer named',
+    'Terms discussed; their legal team reads the contract',
+    'Trial account in use',
+  ],
+  won: ['Contract signed', 'Order received', 'Signed for a year'],
+  'lost in silence': ['No answer after three messages', 'Silent; closed'],
+  'lost after reply': [
+    'No need at present',
+    'Uses a competitor and is content',
+    'No budget this year',
+    'Asked not to be contacted again',
+  ],
+  'lost after meeting': [
+    'Decided for a competitor',
+    'Project postponed without a date',
+    'Price too high',
+    'Will build it themselves',
+  ],
+} as const
+type LineName = keyof typeof LINES
+
+/** One of the sentences for an occasion, filled in. */
+export function lineFor(
+  occasion: LineName,
+  random: Random,
+  values: Readonly<Record<string, string | number>> = {},
+): string {
+  return random.pick<string>(LINES[occasion]).replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''))
+}
+
+/* Which companies a pipeline looks for. */
+
+/** Other names that people write in criteria, folded, for the names the companies carry. */
+const ALIASES: Readonly<Record<string, string>> = {
+  us: 'united states',
+  usa: 'united states',
+  'united states of america': 'united states',
+  uk: 'united kingdom',
+  uae: 'united arab emirates',
+  'america / canada': 'north america',
+  mena: 'middle east and north africa',
+}
+
+/**
+ * All given criteria must hold; within one list, any entry. Names are compared whole and without case,
+ * industries also with the subindustry, keywords anywhere in name, one-liner, industry and tags.
+ */
+export function isTargeted(company: Company, criteria: Criteria): boolean {
+  return (
+    holds(
+      criteria.industries,
+      (name) => name === fold(company.industry) || name === fold(company.subindustry),
+    ) &&
+    holds(criteria.regions, (name) => name === fold(company.region)) &&
+    holds(criteria.countries, (name) => name === fold(company.country)) &&
+    isInRange(company.employees, criteria.employees) &&
+    holds(criteria.keywords, (word) => keywordText(company).includes(word))
+  )
+}
+
+function holds(wanted: readonly string[], test: (name: string) => boolean): boolean {
+  return wanted.length === 0 || wanted.some((name) => test(ALIASES[fold(name)] ?? fold(name)))
+}
+
+function isInRange(employees: number | null, range: Criteria['employees']): boolean {
+  if (range === undefined || (range.min === undefined && range.max === undefined)) return true
+  return (
+    employees !== null && employees >= (range.min ?? 0) && employees <= (range.max ?? Number.MAX_SAFE_INTEGER)
+  )
+}
+
+function keywordText(company: Company): string {
+  const { name, oneLiner, industry, subindustry, tags } = company
+  return fold([name, oneLiner, industry, subindustry, ...tags].join(' \n '))
+}
+
+function fold(text: string | null): string {
+  return (text ?? '').trim().toLowerCase()
+}
