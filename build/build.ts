@@ -1,6 +1,6 @@
 /** Makes dist/ of src/: JavaScript and types as tsc writes them, and beside them what the program reads there. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -16,8 +16,9 @@ const { status } = spawnSync(
   { stdio: 'inherit' },
 )
 if (status !== 0) process.exit(1)
-// What is copied in the place of something built would take it away without a word.
+// Copying over something that was built is refused; only JSON that is imported for its types is built and the same.
 cpSync(SOURCES, BUILT, {
   ...{ recursive: true, force: false, errorOnExist: true },
-  filter: (path) => statSync(path).isDirectory() || !path.endsWith('.ts'),
+  filter: (path, target) =>
+    statSync(path).isDirectory() || !(path.endsWith('.ts') || (path.endsWith('.json') && existsSync(target))),
 })

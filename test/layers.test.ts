@@ -15,8 +15,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   log: ['redaction'],
   retry: ['errors'],
   schedule: ['errors'],
-  // An address is checked where it is written.
-  config: ['errors', 'model', 'domain', 'schedule', 'store/db/place'],
+  // An address is checked where it is written, and a language by the catalogues that there are.
+  config: ['errors', 'model', 'domain', 'schedule', 'report/words/catalogue', 'store/db/place'],
   contract: ['errors'],
   upstream: ['contract', 'model', 'errors', 'log', 'redaction', 'retry'],
   probe: ['contract', 'model', 'errors', 'log', 'redaction', 'retry', 'upstream'],

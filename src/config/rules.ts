@@ -3,7 +3,8 @@
  * follow "expected …;" in an error.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { ATTACHED_FORMATS, ATTACHED_LISTS, LANGUAGES } from '../domain/choices.ts'
+import { ATTACHED_FORMATS, ATTACHED_LISTS } from '../domain/choices.ts'
+import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { parseExpression } from '../schedule/timing.ts'
 import { WORDS } from '../schedule/words.ts'
 import { isDecodable } from '../store/db/place.ts'
@@ -40,9 +41,7 @@ export function timeZoneFault(name: string): string | null {
 /** A BCP 47 tag whose language reports are written in. */
 export function localeFault(tag: string): string | null {
   try {
-    const { language } = new Intl.Locale(tag)
-    const isWritten = LANGUAGES.some((code) => code === language)
-    return isWritten ? null : `reports are written in ${new Intl.ListFormat('en').format(LANGUAGES)}`
+    return hasWordsIn(tag) ? null : `reports are written in ${new Intl.ListFormat('en').format(LANGUAGES)}`
   } catch {
     // Intl throws a RangeError for what is no tag at all.
     return 'it is no such tag'

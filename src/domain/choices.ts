@@ -25,10 +25,6 @@ export const BLOCKS = [
 ] as const
 export type BlockName = (typeof BLOCKS)[number]
 
-/** Languages that reports are written in: a file each in `report/words/`. */
-export const LANGUAGES = ['en', 'de'] as const
-export type Language = (typeof LANGUAGES)[number]
-
 /** Where no locale is given. Its dates are those of most of the world. */
 export const DEFAULT_LOCALE = 'en-GB'
 

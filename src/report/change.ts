@@ -4,7 +4,7 @@
  */
 import type { Compared } from '../domain/figures.ts'
 import type { Money, Ratio } from '../model.ts'
-import type { Voice } from './words/locale-context.ts'
+import type { LocaleContext } from './words/locale-context.ts'
 import { FEW, signed } from './words/numbers.ts'
 
 export type Tone = 'good' | 'bad' | 'neutral'
@@ -19,45 +19,49 @@ export interface Change {
 export type Welcome = 'up' | 'down' | null
 
 /** `+9 (+18%)`; without the percentage below {@link FEW}, and `(new)` where it would be infinite. */
-export function changeOfCount(compared: Compared<number>, welcome: Welcome, voice: Voice): Change {
+export function changeOfCount(compared: Compared<number>, welcome: Welcome, locale: LocaleContext): Change {
   const { current, prior } = compared
-  const percent = Math.max(current, prior) < FEW ? null : percentOf(current, prior, voice)
-  return change(current - prior, voice.numbers.count, percent, welcome, voice)
+  const percent = Math.max(current, prior) < FEW ? null : percentOf(current, prior, locale)
+  return change(current - prior, locale.numbers.count, percent, welcome, locale)
 }
 
 /** `−2.3 pt`, from the rates as they are printed, so that the difference can be checked by eye. */
-export function changeOfRate(compared: Compared<Ratio>, welcome: Welcome, voice: Voice): Change | null {
+export function changeOfRate(
+  compared: Compared<Ratio>,
+  welcome: Welcome,
+  locale: LocaleContext,
+): Change | null {
   if (compared.current.whole < FEW || compared.prior.whole < FEW) return null
   const [current, prior] = [compared.current, compared.prior].map(({ part, whole }) =>
     Math.round((part / whole) * 1000),
   )
   const tenths = (current ?? 0) - (prior ?? 0)
-  const write = (size: number) => voice.words.points(voice.numbers.decimal(size / 10, 1))
-  return change(tenths, write, null, welcome, voice)
+  const write = (size: number) => locale.words('points', { size: locale.numbers.decimal(size / 10, 1) })
+  return change(tenths, write, null, welcome, locale)
 }
 
 /** Compares the first current amount with the same currency before: `+$90k (+8%)`. Null when there is none. */
 export function changeOfMoney(
   compared: Compared<readonly Money[]>,
   welcome: Welcome,
-  voice: Voice,
+  locale: LocaleContext,
 ): Change | null {
   const currency = (compared.current[0] ?? compared.prior[0])?.currency
   if (currency === undefined) return null
   const amountIn = (moneys: readonly Money[]) =>
     moneys.find((money) => money.currency === currency)?.amount ?? 0
   const [current, prior] = [amountIn(compared.current), amountIn(compared.prior)]
-  const write = (amount: number) => voice.numbers.money({ amount, currency })
-  return change(current - prior, write, percentOf(current, prior, voice), welcome, voice)
+  const write = (amount: number) => locale.numbers.money({ amount, currency })
+  return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
 }
 
 /** `+18%`, `new` for a prior of 0, null for no change. */
-export function percentOf(current: number, prior: number, voice: Voice): string | null {
+export function percentOf(current: number, prior: number, locale: LocaleContext): string | null {
   if (current === prior) return null
-  if (prior === 0) return voice.words.isNew
+  if (prior === 0) return locale.words('isNew')
   const share = (current - prior) / Math.abs(prior)
   if (Math.abs(share) < 0.005) return null
-  return signed(share, (size) => voice.numbers.percent(size))
+  return signed(share, (size) => locale.numbers.percent(size))
 }
 
 function change(
@@ -65,9 +69,9 @@ function change(
   write: (size: number) => string,
   percent: string | null,
   welcome: Welcome,
-  voice: Voice,
+  locale: LocaleContext,
 ): Change {
-  if (difference === 0) return { arrow: '', text: voice.words.noChange, tone: 'neutral' }
+  if (difference === 0) return { arrow: '', text: locale.words('noChange'), tone: 'neutral' }
   const direction = difference > 0 ? 'up' : 'down'
   return {
     arrow: direction === 'up' ? '▲' : '▼',

@@ -26,7 +26,7 @@ import { CORE_BLOCKS, composeFailed, composeFailedCharts, type FailedView } from
 import { type BannerView, composeBanner, markOf } from './warnings-banner.ts'
 import { oneLine } from './words/clean-text.ts'
 import { namePeriod } from './words/dates.ts'
-import type { Voice } from './words/locale-context.ts'
+import type { LocaleContext } from './words/locale-context.ts'
 
 /** What a template of a block gets; `kind` is the name of the template. */
 export type BlockView = ReturnType<(typeof COMPOSE)[BlockName]>[number] | FailedView
@@ -61,25 +61,25 @@ export interface ReportView {
   }
 }
 
-type Compose = (figures: ReportFigures, voice: Voice, context: ReportContext) => readonly object[]
+type Compose = (figures: ReportFigures, locale: LocaleContext, context: ReportContext) => readonly object[]
 
 const COMPOSE = {
   headline: (...given) => [composeHeadline(...given)],
-  freshness: (figures, voice) => [composeFreshness(figures, voice)],
+  freshness: (figures, locale) => [composeFreshness(figures, locale)],
   attention: (...given) => [composeAttention(...given)].filter(({ items }) => items.length > 0),
   kpis: (...given) => [composeKpis(...given)],
   trend: (...given) => [composeTrend(...given)],
-  funnel: (figures, voice) => [composeFunnel(figures, voice)],
+  funnel: (figures, locale) => [composeFunnel(figures, locale)],
   changes: (...given) => [composeChanges(...given)],
   top_leads: (...given) => [composeTopLeads(...given)],
   stalled: (...given) => [composeStalled(...given)],
   // One alone says nothing that the numbers above do not.
-  pipelines: (figures, voice, context) =>
-    figures.byPipeline.length === 1 ? [] : [composePipelines(figures, voice, context)],
+  pipelines: (figures, locale, context) =>
+    figures.byPipeline.length === 1 ? [] : [composePipelines(figures, locale, context)],
   sources: (...given) => [composeSources(...given)],
-  agents: (figures, voice) => [composeAgents(figures, voice)],
-  service_stats: (figures, voice) => [composeServiceStats(figures, voice)],
-  data_quality: (figures, voice) => [composeDataQuality(figures, voice)],
+  agents: (figures, locale) => [composeAgents(figures, locale)],
+  service_stats: (figures, locale) => [composeServiceStats(figures, locale)],
+  data_quality: (figures, locale) => [composeDataQuality(figures, locale)],
   queries: (...given) => composeQueries(...given),
 } as const satisfies Record<BlockName, Compose>
 
@@ -91,11 +91,15 @@ const UNREAD: readonly BlockName[] = ['headline', 'freshness']
 
 const TITLE_LENGTH = 80
 
-export function composeReport(figures: ReportFigures, voice: Voice, context: ReportContext): ReportView {
-  const { words } = voice
+export function composeReport(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: ReportContext,
+): ReportView {
+  const { words } = locale
   const title = oneLine(context.title, TITLE_LENGTH)
-  const names = namePeriod(voice.locale, figures.kind, figures.period)
-  const headline = composeHeadline(figures, voice, context)
+  const names = namePeriod(locale.tag, figures.kind, figures.period)
+  const headline = composeHeadline(figures, locale, context)
   const few =
     figures.freshness.dataAsOf === null || isBeforeAll(figures) ? UNREAD : isQuiet(figures) ? QUIET : null
   const wanted =
@@ -104,25 +108,25 @@ export function composeReport(figures: ReportFigures, voice: Voice, context: Rep
       : context.blocks.filter(
           (name) => few.includes(name) || figures.failed.some(({ block }) => block === name),
         )
-  const made = wanted.map((name) => composeBlock(name, figures, voice, context))
+  const made = wanted.map((name) => composeBlock(name, figures, locale, context))
   const blocks = made.flatMap((each) => each.views)
   const failed = [...figures.failed, ...context.failed, ...made.flatMap((each) => each.failed)]
-  const banner = composeBanner(figures, failed, voice, context)
+  const banner = composeBanner(figures, failed, locale, context)
   const [first = ''] = banner?.lines ?? []
   return {
-    lang: voice.locale,
-    dir: words.dir,
+    lang: locale.tag,
+    dir: words('direction'),
     title,
-    period: { long: words.period.long(names), short: words.period.short(names) },
+    period: { long: words('period.long', { ...names }), short: words('period.short', { ...names }) },
     verdict: headline.subject,
-    preheader: `${first} ${preheaderOf(headline.text, figures, voice, context)}`.trim(),
-    mark: markOf(figures, voice),
+    preheader: `${first} ${preheaderOf(headline.text, figures, locale, context)}`.trim(),
+    mark: markOf(figures, locale),
     banner,
     failed,
     blocks,
     block: Object.fromEntries(blocks.map((block) => [block.kind, block])),
     moreUrl: context.moreUrl ?? '',
-    footer: footerOf(figures, voice, context, title),
+    footer: footerOf(figures, locale, context, title),
   }
 }
 
@@ -136,12 +140,12 @@ interface MadeBlock {
 function composeBlock(
   block: BlockName,
   figures: ReportFigures,
-  voice: Voice,
+  locale: LocaleContext,
   context: ReportContext,
 ): MadeBlock {
   const isCore = CORE_BLOCKS.includes(block)
   const unread = figures.failed.find((each) => each.block === block && each.query === null)
-  const box = (section: FailedSection) => composeFailed(section, figures, voice)
+  const box = (section: FailedSection) => composeFailed(section, figures, locale)
   if (unread !== undefined && !isCore) return { views: [box(unread)], failed: [] }
   const charts = [
     ...(unread === undefined ? [] : [unread]),
@@ -150,8 +154,8 @@ function composeBlock(
   try {
     return {
       views: [
-        ...COMPOSE[block](figures, voice, context),
-        ...charts.map((each) => composeFailedCharts(each, voice)),
+        ...COMPOSE[block](figures, locale, context),
+        ...charts.map((each) => composeFailedCharts(each, locale)),
       ],
       failed: [],
     }
@@ -163,8 +167,13 @@ function composeBlock(
 }
 
 /** The headline and the two numbers that the subject does not have. */
-function preheaderOf(headline: string, figures: ReportFigures, voice: Voice, context: ReportContext): string {
-  const numbers = composeKpis(figures, voice, context)
+function preheaderOf(
+  headline: string,
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: ReportContext,
+): string {
+  const numbers = composeKpis(figures, locale, context)
     .tiles.slice(2)
     .map(({ label, value, change }) => `${label} ${value}${change ? `, ${change}` : ''}`)
   return `${headline} ${numbers.join('; ')}.`
@@ -172,18 +181,19 @@ function preheaderOf(headline: string, figures: ReportFigures, voice: Voice, con
 
 function footerOf(
   { freshness, leads }: ReportFigures,
-  { words, dates, timeZone }: Voice,
+  { words, dates, timeZone }: LocaleContext,
   { recipient, unsubscribe }: ReportContext,
   title: string,
 ): ReportView['footer'] {
   const { dataAsOf, runId, requests } = freshness
   const data = [
-    words.footer.dataAsOf(dataAsOf && dates.instant(dataAsOf)),
-    words.footer.leads(leads),
-    ...(runId === null ? [] : [words.footer.run(oneLine(runId, 40), requests)]),
-    words.footer.zone(timeZone),
+    words('footer.dataAsOf', { at: dataAsOf && dates.instant(dataAsOf) }),
+    words('footer.leads', { n: leads }),
+    ...(runId === null ? [] : [words('footer.run', { id: oneLine(runId, 40), requests })]),
+    words('footer.zone', { name: timeZone }),
   ].join(' · ')
-  const sentTo = recipient === null ? [] : [words.footer.recipient(oneLine(recipient, 254), title)]
+  const sentTo =
+    recipient === null ? [] : [words('footer.recipient', { address: oneLine(recipient, 254), title })]
   return {
     lines: [data, ...sentTo],
     // Nobody is to stop the page of the archive.
@@ -192,7 +202,7 @@ function footerOf(
         ? null
         : {
             url: unsubscribe,
-            text: words.footer[unsubscribe.startsWith('mailto:') ? 'unsubscribe' : 'change'],
+            text: words(`footer.${unsubscribe.startsWith('mailto:') ? 'unsubscribe' : 'change'}`),
           },
   }
 }

@@ -2,7 +2,7 @@
 import type { BlockName } from '../domain/choices.ts'
 import type { HistoryCoverage, ReportFigures } from '../domain/figures.ts'
 import type { Instant } from '../model.ts'
-import type { Voice } from './words/locale-context.ts'
+import type { LocaleContext } from './words/locale-context.ts'
 
 /**
  * `whole`: every number stands. `part`: the data ends inside the period, or some of it was read before a sync
@@ -27,8 +27,11 @@ export interface HistoryView {
 }
 
 /** How a figure that depends on what leads went through is told. */
-export function composeHistory({ known, of }: HistoryCoverage, { words }: Pick<Voice, 'words'>): HistoryView {
-  return { isShown: known >= of * KNOWN_SHARE_MIN, note: known < of ? words.known(known, of) : '' }
+export function composeHistory(
+  { known, of }: HistoryCoverage,
+  { words }: Pick<LocaleContext, 'words'>,
+): HistoryView {
+  return { isShown: known >= of * KNOWN_SHARE_MIN, note: known < of ? words('known', { known, of }) : '' }
 }
 
 /** Whether the count of stalled leads may stand by itself, where there is no room to say of how many it is made. */

@@ -2,7 +2,7 @@
 import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import { oneLine } from './words/clean-text.ts'
-import type { Voice } from './words/locale-context.ts'
+import type { LocaleContext } from './words/locale-context.ts'
 
 export interface FailedView {
   readonly kind: 'failed'
@@ -39,46 +39,29 @@ export function listMissed(failed: readonly FailedSection[], blocks: readonly Bl
 export function composeFailed(
   failed: FailedSection,
   { queries }: Pick<ReportFigures, 'queries'>,
-  voice: Voice,
+  locale: LocaleContext,
 ): FailedView {
-  const { words } = voice
+  const { words } = locale
   return {
     kind: 'failed',
-    title: nameSection(failed, queries, voice),
-    note: words.failed.note,
-    reason: words.failed.reason(oneLine(failed.message, REASON_LENGTH)),
+    title: nameSection(failed, queries, locale),
+    note: words('failed.note'),
+    reason: words('failed.reason', { text: oneLine(failed.message, REASON_LENGTH) }),
   }
 }
 
 /** Of charts alone, below the block that lacks them. */
-export function composeFailedCharts({ message }: FailedSection, { words }: Voice): FailedView {
-  const reason = words.failed.reason(oneLine(message, REASON_LENGTH))
-  return { kind: 'failed', title: '', note: words.failed.charts, reason }
+export function composeFailedCharts({ message }: FailedSection, { words }: LocaleContext): FailedView {
+  const reason = words('failed.reason', { text: oneLine(message, REASON_LENGTH) })
+  return { kind: 'failed', title: '', note: words('failed.charts'), reason }
 }
 
 /** Its title, as the block has it. */
 export function nameSection(
   { block, query }: FailedSection,
   queries: ReportFigures['queries'],
-  { words }: Voice,
+  { words }: LocaleContext,
 ): string {
   if (query !== null) return oneLine(queries.find(({ name }) => name === query)?.title ?? query, TITLE_LENGTH)
-  const titles: Readonly<Record<BlockName, string>> = {
-    headline: words.failed.headline,
-    freshness: words.failed.freshness,
-    attention: words.attention.title,
-    kpis: words.failed.kpis,
-    trend: words.trend.title,
-    funnel: words.funnel.title,
-    changes: words.changes.title,
-    top_leads: words.topLeads.title,
-    stalled: words.stalled.title,
-    pipelines: words.pipelines.title,
-    sources: words.sources.title,
-    agents: words.agents.title,
-    service_stats: words.serviceStats.title,
-    data_quality: words.dataQuality.title,
-    queries: words.failed.queries,
-  }
-  return titles[block]
+  return words(`${block}.title`)
 }

@@ -17,7 +17,7 @@ import {
   moneyColumns,
 } from './blocks/list-table.ts'
 import { namePeriod } from './words/dates.ts'
-import type { Voice } from './words/locale-context.ts'
+import type { LocaleContext } from './words/locale-context.ts'
 import { nameStatus } from './words/locale-context.ts'
 
 export interface ListOptions {
@@ -33,7 +33,7 @@ export type ListedFigures = Pick<
   'kind' | 'period' | 'prior' | 'changes' | 'topLeads' | 'stalled' | 'byPipeline' | 'bySource' | 'queries'
 >
 
-type Compose = (figures: ListedFigures, voice: Voice, options: ListOptions) => ListTable
+type Compose = (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
 
 const COMPOSE = {
   top_leads: composeTopLeads,
@@ -50,77 +50,90 @@ const COMPOSE = {
 export function composeList(
   name: string,
   figures: ListedFigures,
-  voice: Voice,
+  locale: LocaleContext,
   options: ListOptions,
 ): ListTable | undefined {
   const known = ATTACHED_LISTS.find((each) => each === name)
-  if (known !== undefined) return COMPOSE[known](figures, voice, options)
+  if (known !== undefined) return COMPOSE[known](figures, locale, options)
   const query = figures.queries.find((each) => each.name === name)
-  return query && composeQuery(query, voice)
+  return query && composeQuery(query, locale)
 }
 
-function composeTopLeads(figures: ListedFigures, voice: Voice, options: ListOptions): ListTable {
+function composeTopLeads(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { rows, total } = figures.topLeads
-  const columns = leadColumns<ListedLead>(voice, options, [])
-  return listTable(voice.words.topLeads.title, columns, rows, moreThan(rows.length, total, voice), voice)
+  const columns = leadColumns<ListedLead>(locale, options, [])
+  return listTable(
+    locale.words('top_leads.title'),
+    columns,
+    rows,
+    moreThan(rows.length, total, locale),
+    locale,
+  )
 }
 
-function composeStalled(figures: ListedFigures, voice: Voice, options: ListOptions): ListTable {
+function composeStalled(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { rows, total } = figures.stalled
-  const columns = leadColumns<(typeof rows)[number]>(voice, options, [
-    { name: voice.words.lists.idleDays, cell: (lead) => lead.idleDays },
+  const columns = leadColumns<(typeof rows)[number]>(locale, options, [
+    { name: locale.words('lists.idleDays'), cell: (lead) => lead.idleDays },
   ])
-  return listTable(voice.words.stalled.title, columns, rows, moreThan(rows.length, total, voice), voice)
+  return listTable(locale.words('stalled.title'), columns, rows, moreThan(rows.length, total, locale), locale)
 }
 
-function composeChanges(figures: ListedFigures, voice: Voice, options: ListOptions): ListTable {
-  const { lists, changes } = voice.words
+function composeChanges(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { kinds } = figures.changes
   const rows = kinds.flatMap(({ kind, rows }) => rows.map((lead) => ({ ...lead, kind })))
   const total = kinds.reduce((sum, each) => sum + each.total, 0)
   const columns: ListColumn<ChangedLead & { kind: ChangeKind }>[] = [
-    { name: lists.change, cell: ({ kind }) => changes.kinds[kind] },
-    { name: lists.company, cell: (lead) => lead.companyName },
-    { name: lists.pipeline, cell: (lead) => lead.pipelineName },
-    { name: lists.fromStage, cell: ({ fromStatus }) => fromStatus && nameStatus(fromStatus, voice) },
-    { name: lists.toStage, cell: ({ toStatus }) => nameStatus(toStatus, voice) },
-    { name: lists.at, isInstant: true, cell: ({ at }) => at },
-    ...moneyColumns<ChangedLead>(voice, ({ value }) => value),
-    ...identityColumns<ChangedLead>(voice, options),
+    { name: locale.words('lists.change'), cell: ({ kind }) => locale.words(`changes.kinds.${kind}`) },
+    { name: locale.words('lists.company'), cell: (lead) => lead.companyName },
+    { name: locale.words('lists.pipeline'), cell: (lead) => lead.pipelineName },
+    {
+      name: locale.words('lists.fromStage'),
+      cell: ({ fromStatus }) => fromStatus && nameStatus(fromStatus, locale),
+    },
+    { name: locale.words('lists.toStage'), cell: ({ toStatus }) => nameStatus(toStatus, locale) },
+    { name: locale.words('lists.at'), isInstant: true, cell: ({ at }) => at },
+    ...moneyColumns<ChangedLead>(locale, ({ value }) => value),
+    ...identityColumns<ChangedLead>(locale, options),
   ]
-  return listTable(changes.title, columns, rows, moreThan(rows.length, total, voice), voice)
+  return listTable(locale.words('changes.title'), columns, rows, moreThan(rows.length, total, locale), locale)
 }
 
-function composePipelines(figures: ListedFigures, voice: Voice): ListTable {
-  const { lists, pipelines } = voice.words
+function composePipelines(figures: ListedFigures, locale: LocaleContext): ListTable {
   const rows = figures.byPipeline
   type Line = (typeof rows)[number]
   const columns: ListColumn<Line>[] = [
-    { name: lists.pipeline, cell: ({ name }) => name },
-    { name: lists.leads, cell: ({ leads }) => leads },
-    ...comparedColumns<Line>(figures, voice),
-    ...winRateColumns<Line>(voice),
-    ...columnsByCurrency<Line>(rows, lists.openValue, ({ openValue }) => openValue),
-    { name: lists.stalled(figures.stalled.days), cell: ({ stalled }) => stalled },
-    { name: lists.id, cell: ({ id }) => id },
+    { name: locale.words('lists.pipeline'), cell: ({ name }) => name },
+    { name: locale.words('lists.leads'), cell: ({ leads }) => leads },
+    ...comparedColumns<Line>(figures, locale),
+    ...winRateColumns<Line>(locale),
+    ...columnsByCurrency<Line>(
+      rows,
+      (currency) => locale.words('lists.openValue', { currency, hasCurrency: currency !== '' }),
+      ({ openValue }) => openValue,
+    ),
+    {
+      name: locale.words('lists.stalled', { idleDays: figures.stalled.days }),
+      cell: ({ stalled }) => stalled,
+    },
+    { name: locale.words('lists.id'), cell: ({ id }) => id },
   ]
-  return listTable(pipelines.title, columns, rows, null, voice)
+  return listTable(locale.words('pipelines.title'), columns, rows, null, locale)
 }
 
-function composeSources(figures: ListedFigures, voice: Voice): ListTable {
-  const { lists, sources } = voice.words
+function composeSources(figures: ListedFigures, locale: LocaleContext): ListTable {
   const rows = figures.bySource
   type Line = (typeof rows)[number]
   const columns: ListColumn<Line>[] = [
-    { name: lists.source, cell: ({ source }) => source ?? sources.unknown },
-    ...comparedColumns<Line>(figures, voice),
-    ...winRateColumns<Line>(voice),
+    { name: locale.words('lists.source'), cell: ({ source }) => source ?? locale.words('sources.unknown') },
+    ...comparedColumns<Line>(figures, locale),
+    ...winRateColumns<Line>(locale),
   ]
-  return listTable(sources.title, columns, rows, null, voice)
+  return listTable(locale.words('sources.title'), columns, rows, null, locale)
 }
 
-function composeQuery({ title, columns, rows, isCut }: QueryTable, voice: Voice): ListTable {
-  const more = isCut ? voice.words.query.cut(rows.length) : null
+function composeQuery({ title, columns, rows, isCut }: QueryTable, locale: LocaleContext): ListTable {
+  const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : null
   const holdsInstants = (index: number) => {
     const cells = rows.map((row) => row[index] ?? null).filter((cell) => cell !== null)
     return cells.length > 0 && cells.every((cell) => typeof cell === 'string' && INSTANT.test(cell))
@@ -128,43 +141,42 @@ function composeQuery({ title, columns, rows, isCut }: QueryTable, voice: Voice)
   const read = columns.map((name, index): ListColumn<QueryTable['rows'][number]> => {
     return { name, isInstant: holdsInstants(index), cell: (row) => row[index] ?? null }
   })
-  return listTable(title, read, rows, more, voice)
+  return listTable(title, read, rows, more, locale)
 }
 
 /** @param first what the list is about, beside the company and where it stands */
 function leadColumns<Row extends ListedLead>(
-  voice: Voice,
+  locale: LocaleContext,
   options: ListOptions,
   first: readonly ListColumn<Row>[],
 ): readonly ListColumn<Row>[] {
-  const { lists } = voice.words
   return [
-    { name: lists.company, cell: (lead) => lead.companyName },
-    { name: lists.pipeline, cell: (lead) => lead.pipelineName },
-    { name: lists.stage, cell: (lead) => nameStatus(lead.status, voice) },
+    { name: locale.words('lists.company'), cell: (lead) => lead.companyName },
+    { name: locale.words('lists.pipeline'), cell: (lead) => lead.pipelineName },
+    { name: locale.words('lists.stage'), cell: (lead) => nameStatus(lead.status, locale) },
     ...first,
-    { name: lists.score, cell: (lead) => lead.score },
-    ...moneyColumns<Row>(voice, (lead) => lead.value),
-    { name: lists.contact, cell: (lead) => lead.contactName },
-    { name: lists.contactTitle, cell: (lead) => lead.contactTitle },
-    { name: lists.country, cell: (lead) => lead.companyCountry },
-    { name: lists.domain, cell: (lead) => lead.companyDomain },
-    { name: lists.about, cell: (lead) => lead.companyOneLiner },
-    { name: lists.source, cell: (lead) => lead.source },
-    { name: lists.createdAt, isInstant: true, cell: (lead) => lead.createdAt },
-    { name: lists.changedAt, isInstant: true, cell: (lead) => lead.changedAt },
-    ...identityColumns<Row>(voice, options),
+    { name: locale.words('lists.score'), cell: (lead) => lead.score },
+    ...moneyColumns<Row>(locale, (lead) => lead.value),
+    { name: locale.words('lists.contact'), cell: (lead) => lead.contactName },
+    { name: locale.words('lists.contactTitle'), cell: (lead) => lead.contactTitle },
+    { name: locale.words('lists.country'), cell: (lead) => lead.companyCountry },
+    { name: locale.words('lists.domain'), cell: (lead) => lead.companyDomain },
+    { name: locale.words('lists.about'), cell: (lead) => lead.companyOneLiner },
+    { name: locale.words('lists.source'), cell: (lead) => lead.source },
+    { name: locale.words('lists.createdAt'), isInstant: true, cell: (lead) => lead.createdAt },
+    { name: locale.words('lists.changedAt'), isInstant: true, cell: (lead) => lead.changedAt },
+    ...identityColumns<Row>(locale, options),
   ]
 }
 
 function identityColumns<Row extends { readonly id: string }>(
-  { words: { lists } }: Voice,
+  { words }: LocaleContext,
   { leadUrl }: ListOptions,
 ): readonly ListColumn<Row>[] {
-  const id: ListColumn<Row> = { name: lists.id, cell: (lead) => lead.id }
+  const id: ListColumn<Row> = { name: words('lists.id'), cell: (lead) => lead.id }
   if (leadUrl === null) return [id]
   const link = (lead: Row) => leadUrl.replaceAll('{id}', encodeURIComponent(lead.id))
-  return [id, { name: lists.link, cell: link }]
+  return [id, { name: words('lists.link'), cell: link }]
 }
 
 interface ComparedLine {
@@ -174,27 +186,39 @@ interface ComparedLine {
 
 function comparedColumns<Row extends ComparedLine>(
   { kind, period, prior }: ListedFigures,
-  { locale, words: { lists } }: Voice,
+  { tag, words }: LocaleContext,
 ): readonly ListColumn<Row>[] {
-  const [now, before] = [period, prior].map((each) => namePeriod(locale, kind, each).brief)
+  const [now, before] = [period, prior].map((each) => namePeriod(tag, kind, each).brief)
   return [
-    { name: lists.of(lists.newLeads, now ?? ''), cell: ({ newLeads }) => newLeads.current },
-    { name: lists.of(lists.newLeads, before ?? ''), cell: ({ newLeads }) => newLeads.prior },
-    { name: lists.of(lists.won, now ?? ''), cell: ({ won }) => won.current },
-    { name: lists.of(lists.won, before ?? ''), cell: ({ won }) => won.prior },
+    {
+      name: words('lists.of', { figure: words('lists.newLeads'), period: now ?? '' }),
+      cell: ({ newLeads }) => newLeads.current,
+    },
+    {
+      name: words('lists.of', { figure: words('lists.newLeads'), period: before ?? '' }),
+      cell: ({ newLeads }) => newLeads.prior,
+    },
+    {
+      name: words('lists.of', { figure: words('lists.won'), period: now ?? '' }),
+      cell: ({ won }) => won.current,
+    },
+    {
+      name: words('lists.of', { figure: words('lists.won'), period: before ?? '' }),
+      cell: ({ won }) => won.prior,
+    },
   ]
 }
 
 function winRateColumns<Row extends { readonly winRate: Ratio }>({
-  words: { lists },
-}: Voice): readonly ListColumn<Row>[] {
+  words,
+}: LocaleContext): readonly ListColumn<Row>[] {
   const percent = ({ part, whole }: Ratio) => (whole === 0 ? null : Math.round((part / whole) * 1000) / 10)
   return [
-    { name: lists.winRate, cell: ({ winRate }) => percent(winRate) },
-    { name: lists.closed, cell: ({ winRate }) => winRate.whole },
+    { name: words('lists.winRate'), cell: ({ winRate }) => percent(winRate) },
+    { name: words('lists.closed'), cell: ({ winRate }) => winRate.whole },
   ]
 }
 
-function moreThan(shown: number, total: number, voice: Voice): string | null {
-  return total > shown ? voice.words.more.some(total - shown) : null
+function moreThan(shown: number, total: number, locale: LocaleContext): string | null {
+  return total > shown ? locale.words('truncation.some', { n: total - shown }) : null
 }

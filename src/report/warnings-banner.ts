@@ -8,7 +8,7 @@ import type { ReportContext } from './context.ts'
 import { isDoubtful, listOld } from './coverage.ts'
 import { listMissed, nameSection } from './failed-blocks.ts'
 import { oneLine } from './words/clean-text.ts'
-import type { Voice } from './words/locale-context.ts'
+import type { LocaleContext } from './words/locale-context.ts'
 
 export interface BannerView {
   /** Whether numbers are not to be relied on; else only something is to be known about the mail. */
@@ -30,80 +30,89 @@ const REASON_LENGTH = 120
 export function composeBanner(
   figures: ReportFigures,
   failed: readonly FailedSection[],
-  voice: Voice,
+  locale: LocaleContext,
   context: BannerContext,
 ): BannerView | null {
   const warnings = [
-    ...tellAge(figures, voice, context),
-    ...tellTimes(figures, voice),
-    ...figures.warnings.filter((each) => each.kind === 'unusual').map((each) => tellUnusual(each, voice)),
-    ...tellFailed(figures, failed, voice, context),
+    ...tellAge(figures, locale, context),
+    ...tellTimes(figures, locale),
+    ...figures.warnings.filter((each) => each.kind === 'unusual').map((each) => tellUnusual(each, locale)),
+    ...tellFailed(figures, failed, locale, context),
   ]
   const notes = [
-    ...figures.warnings.filter((each) => each.kind === 'late').map((each) => tellLate(each, voice)),
-    ...tellResend(voice, context),
+    ...figures.warnings.filter((each) => each.kind === 'late').map((each) => tellLate(each, locale)),
+    ...tellResend(locale, context),
   ]
   const lines = [...warnings, ...notes]
   if (lines.length === 0) return null
-  return { isWarning: warnings.length > 0, title: voice.words.banner.title, lines }
+  return { isWarning: warnings.length > 0, title: locale.words('warnings.title'), lines }
 }
 
 /** What the subject begins with, so that also those who read no further know: empty where the numbers stand. */
-export function markOf({ freshness, warnings }: ReportFigures, { words }: Voice): string {
-  if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words.banner.stale}]`
-  return warnings.some(({ kind }) => kind === 'unusual') ? `[${words.banner.unusual}]` : ''
+export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
+  if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
+  return warnings.some(({ kind }) => kind === 'unusual') ? `[${words('warnings.unusual')}]` : ''
 }
 
 /** Where the leads are old, so is all else; each block then says of when it is. */
-function tellAge(figures: ReportFigures, voice: Voice, { blocks }: BannerContext): string[] {
-  const { words, dates } = voice
+function tellAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
+  const { words, dates } = locale
   const { statsAsOf, agentsAsOf } = figures.freshness
   const old = listOld(figures, blocks)
   if (old.length === 0) return []
   const of = {
-    leads: () => explainExtent(figures, voice),
-    stats: () => words.freshness.oldStats(dates.recent(statsAsOf ?? '')),
-    agents: () => words.freshness.oldAgents(dates.recent(agentsAsOf ?? '')),
+    leads: () => explainExtent(figures, locale),
+    stats: () => words('freshness.oldStats', { at: dates.recent(statsAsOf ?? '') }),
+    agents: () => words('freshness.oldAgents', { at: dates.recent(agentsAsOf ?? '') }),
   }
   const told = old.includes('leads') ? [of.leads()] : old.map((resource) => of[resource]())
-  return [[...told, ...explainFailure(figures, voice)].join(' ')]
+  return [[...told, ...explainFailure(figures, locale)].join(' ')]
 }
 
-function tellTimes(figures: ReportFigures, { words }: Voice): string[] {
-  const { created, changed, times } = words.banner
-  const told = [isDoubtful(figures, 'newLeads') && created, isDoubtful(figures, 'won') && changed]
+function tellTimes(figures: ReportFigures, { words, and }: LocaleContext): string[] {
+  const told = [
+    isDoubtful(figures, 'newLeads') && words('warnings.created'),
+    isDoubtful(figures, 'won') && words('warnings.changed'),
+  ]
   const named = told.filter((each) => each !== false)
-  return named.length === 0 ? [] : [times(words.and(named))]
+  return named.length === 0 ? [] : [words('warnings.times', { what: and(named) })]
 }
 
-function tellUnusual({ what, was, is }: UnusualWarning, { words }: Voice): string {
-  return words.banner[what](is, was)
+function tellUnusual({ what, was, is }: UnusualWarning, { words }: LocaleContext): string {
+  return words(`warnings.${what}`, { is, was })
 }
 
 function tellFailed(
   figures: ReportFigures,
   failed: readonly FailedSection[],
-  voice: Voice,
+  locale: LocaleContext,
   { blocks, notMade }: BannerContext,
 ): string[] {
-  const { words } = voice
+  const { words } = locale
   const missed = listMissed(failed, blocks)
-  const names = [...new Set(missed.map((each) => nameSection(each, figures.queries, voice)))]
+  const names = [...new Set(missed.map((each) => nameSection(each, figures.queries, locale)))]
   const others = names.length - NAMED
-  const named = others > 1 ? [...names.slice(0, NAMED), words.scope.others(others)] : names
+  const named = others > 1 ? [...names.slice(0, NAMED), words('scope.others', { n: others })] : names
   return [
-    ...(names.length === 0 ? [] : [words.banner.failed(names.length, words.and(named))]),
-    ...(notMade.length === 0 ? [] : [words.banner.notMade(words.and(notMade))]),
+    ...(names.length === 0 ? [] : [words('warnings.failed', { n: names.length, names: locale.and(named) })]),
+    ...(notMade.length === 0 ? [] : [words('warnings.notMade', { names: locale.and(notMade) })]),
   ]
 }
 
-function tellLate({ from, to, why }: LateWarning, { words, dates }: Voice): string {
+function tellLate({ from, to, why }: LateWarning, { words, dates }: LocaleContext): string {
   const end = dates.areSameDay(from, to) ? dates.time(to) : dates.recent(to)
-  return words.banner.late[why](dates.recent(from), end)
+  return words(`warnings.late.${why}`, { from: dates.recent(from), to: end })
 }
 
-function tellResend({ words, dates }: Voice, { resend }: BannerContext): string[] {
+function tellResend({ words, dates }: LocaleContext, { resend }: BannerContext): string[] {
   if (resend === null) return []
   const reason = resend.reason === null ? '' : oneLine(resend.reason, REASON_LENGTH)
-  return [words.banner.resend(dates.recent(resend.at), dates.recent(resend.first), reason)]
+  return [
+    words('warnings.resend', {
+      at: dates.recent(resend.at),
+      first: dates.recent(resend.first),
+      reason,
+      hasReason: reason !== '',
+    }),
+  ]
 }

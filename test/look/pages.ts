@@ -4,7 +4,7 @@ import type { Rendered } from '../../src/model.ts'
 import { drawCharts, findCharts } from '../../src/report/charts/draw.ts'
 import { chartLabels } from '../../src/report/charts/trend-layout.ts'
 import { busyDay, busyWeek, hostileDay, wideDay } from '../support/figures.ts'
-import { type Making, REPORTS, renderReport, voiceOf } from '../support/report.ts'
+import { localeContextOf, type Making, REPORTS, renderReport } from '../support/report.ts'
 
 export interface MailPage {
   readonly name: string
@@ -14,7 +14,7 @@ export interface MailPage {
 }
 
 async function makePage(name: string, figures: ReportFigures, making: Making = {}): Promise<MailPage> {
-  const { files } = await drawCharts(figures, chartLabels(voiceOf(making)))
+  const { files } = await drawCharts(figures, chartLabels(localeContextOf(making)))
   const charts = findCharts(files, (file) => `cid:${file}`)
   return {
     name,

@@ -130,7 +130,7 @@ export const OF_TIME: readonly Sabotage[] = [
     edits: [
       {
         file: 'src/report/warnings-banner.ts',
-        find: '    ...tellAge(figures, voice, context),\n',
+        find: '    ...tellAge(figures, locale, context),\n',
         replace: '',
       },
     ],

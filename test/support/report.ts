@@ -6,7 +6,7 @@ import type { Instant, Rendered } from '../../src/model.ts'
 import { composeReport, type ReportView } from '../../src/report/compose-report.ts'
 import type { ReportContext } from '../../src/report/context.ts'
 import { openTemplates } from '../../src/report/render/templates.ts'
-import { createVoice, type Voice } from '../../src/report/words/locale-context.ts'
+import { createLocaleContext, type LocaleContext } from '../../src/report/words/locale-context.ts'
 import {
   busyDay,
   busyWeek,
@@ -30,12 +30,12 @@ export interface Making {
   readonly locale?: string
 }
 
-export function voiceOf({ locale = DEFAULT_LOCALE, now = GENERATED_AT }: Making = {}): Voice {
-  return createVoice(locale, 'Europe/Berlin', now)
+export function localeContextOf({ locale = DEFAULT_LOCALE, now = GENERATED_AT }: Making = {}): LocaleContext {
+  return createLocaleContext(locale, 'Europe/Berlin', now)
 }
 
 export function compose(figures: ReportFigures, making: Making = {}): ReportView {
-  return composeReport(figures, voiceOf(making), { ...CONTEXT, ...making.context })
+  return composeReport(figures, localeContextOf(making), { ...CONTEXT, ...making.context })
 }
 
 export function renderReport(figures: ReportFigures, making: Making = {}): Rendered {

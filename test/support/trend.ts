@@ -1,7 +1,7 @@
 /** Days of a trend and labels of its chart, for tests of what is drawn. The last day is 20 November 2026. */
 import type { TrendDay } from '../../src/domain/figures.ts'
 import { type ChartLabels, chartLabels } from '../../src/report/charts/trend-layout.ts'
-import { createVoice } from '../../src/report/words/locale-context.ts'
+import { createLocaleContext } from '../../src/report/words/locale-context.ts'
 import { random } from './random.ts'
 
 const LAST_DAY = Date.UTC(2026, 10, 20)
@@ -28,5 +28,5 @@ export function usualTrend(): readonly TrendDay[] {
 }
 
 export function labelsIn(locale: string): ChartLabels {
-  return chartLabels(createVoice(locale, 'Europe/Berlin', '2026-11-21T05:00:00.000Z'))
+  return chartLabels(createLocaleContext(locale, 'Europe/Berlin', '2026-11-21T05:00:00.000Z'))
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 import { readLink } from '../../mail/unsubscribe.ts'
 import type { ListedFacts, SubscriptionView, Wish } from '../../report/preferences/page.ts'
 import { areMoreThanWeekly, composeSubscriptionPage, listDueTimes } from '../../report/preferences/page.ts'
-import { createVoice } from '../../report/words/locale-context.ts'
+import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listRefusing } from '../../store/outbox/delivery-problems.ts'
@@ -132,21 +132,21 @@ async function viewOf(
 ): Promise<SubscriptionView> {
   const { of, recipient } = findListed(deps, subject)
   const now = deps.now()
-  const { locale, timeZone } = recipient ?? of?.report ?? deps.reader
-  const voice = createVoice(locale, timeZone, now.toISOString())
+  const { locale: tag, timeZone } = recipient ?? of?.report ?? deps.reader
+  const locale = createLocaleContext(tag, timeZone, now.toISOString())
   const subscription = await findSubscription(deps.store.db, subject)
   const { changedAt, changedBy } = subscription ?? {}
   return composeSubscriptionPage(
     {
       address: recipient?.address ?? subject.address,
-      title: of?.report.title ?? voice.words.title(subject.report),
+      title: of?.report.title ?? nameReport(subject.report, locale),
       state: subscription?.state ?? 'active',
       isWeekly: subscription?.cadence === 'weekly',
       changed: changedAt && changedBy ? { at: changedAt, by: changedBy } : null,
       listed: of && recipient ? await listedFacts(deps, of, recipient) : null,
       done,
     },
-    voice,
+    locale,
   )
 }
 

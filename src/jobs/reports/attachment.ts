@@ -5,7 +5,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { MessageFile } from '../../model.ts'
 import type { ListTable } from '../../report/blocks/list-table.ts'
 import { composeList, type ListedFigures, type ListOptions } from '../../report/lists.ts'
-import type { Voice } from '../../report/words/locale-context.ts'
+import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/export-text.ts'
 import { encodeXlsx } from '../snapshot/export-xlsx.ts'
 
@@ -30,7 +30,7 @@ export interface AttachmentRequest extends ListOptions {
   /** The pictures of the issue, by the names of their files. */
   readonly charts: readonly Pick<MessageFile, 'name' | 'content'>[]
   /** Whose language the headings are in, and whose clock the times are on. */
-  readonly voice: Voice
+  readonly locale: LocaleContext
 }
 
 /**
@@ -59,10 +59,10 @@ function attachCharts({ report, figures, charts }: AttachmentRequest): Attachmen
 
 async function attachList(
   wanted: string,
-  { report, figures, voice, leadUrl }: AttachmentRequest,
+  { report, figures, locale, leadUrl }: AttachmentRequest,
 ): Promise<Attachment> {
   const [list, format] = splitName(wanted)
-  const table = composeList(list, figures, voice, { leadUrl })
+  const table = composeList(list, figures, locale, { leadUrl })
   if (table === undefined) throw unknownList(wanted, figures)
   const name = `${report}-${list.replaceAll('_', '-')}-${localDates(figures.period)}.${format}`
   const file =

@@ -1,5 +1,5 @@
 /** An issue with all that is known of it: its messages and who wanted them, its neighbours, and how it was made. */
-import { ATTACHED_LISTS, BLOCKS, LANGUAGES } from '../../domain/choices.ts'
+import { ATTACHED_LISTS, BLOCKS } from '../../domain/choices.ts'
 import { localDates } from '../../domain/period.ts'
 import type { MessageFile } from '../../model.ts'
 import { composeAbout } from '../../report/archive/about.ts'
@@ -8,8 +8,9 @@ import { figureTable, trendTable } from '../../report/archive/figure-table.ts'
 import type { AboutView } from '../../report/archive/pages.ts'
 import type { BannerView } from '../../report/warnings-banner.ts'
 import { composeBanner } from '../../report/warnings-banner.ts'
-import type { Voice } from '../../report/words/locale-context.ts'
-import { createVoice } from '../../report/words/locale-context.ts'
+import { hasWordsIn } from '../../report/words/catalogue.ts'
+import type { LocaleContext } from '../../report/words/locale-context.ts'
+import { createLocaleContext } from '../../report/words/locale-context.ts'
 import type { Db } from '../../store/db/store.ts'
 import type { IssueMessage } from '../../store/outbox/kept-messages.ts'
 import { listIssueMessages } from '../../store/outbox/kept-messages.ts'
@@ -75,21 +76,20 @@ export function bannerOf(
   timeZone: string,
 ): BannerView | null {
   if (programVersion === null) return null
-  const voice = createVoice(DEFAULT_LOCALE, timeZone, renderedAt)
-  return composeBanner(figures, figures.failed, voice, { blocks: BLOCKS, notMade: [], resend: null })
+  const locale = createLocaleContext(DEFAULT_LOCALE, timeZone, renderedAt)
+  return composeBanner(figures, figures.failed, locale, { blocks: BLOCKS, notMade: [], resend: null })
 }
 
 /** The pictures of the issue as it is kept for nobody, which are drawn anew and come out the same. */
 export async function picturesOf(issue: Issue): Promise<readonly MessageFile[]> {
   if (issue.programVersion === null) return []
-  return drawPictures(issue.figures, voiceOf(issue))
+  return drawPictures(issue.figures, localeContextOf(issue))
 }
 
 /** In its own language and on the clock of its period. */
-export function voiceOf({ html, period, renderedAt }: Issue): Voice {
+export function localeContextOf({ html, period, renderedAt }: Issue): LocaleContext {
   const [, lang = DEFAULT_LOCALE] = /<html lang="([\w-]+)"/.exec(html) ?? []
-  const isKnown = LANGUAGES.some((language) => language === new Intl.Locale(lang).language)
-  return createVoice(isKnown ? lang : DEFAULT_LOCALE, period.timeZone, renderedAt)
+  return createLocaleContext(hasWordsIn(lang) ? lang : DEFAULT_LOCALE, period.timeZone, renderedAt)
 }
 
 /* The figures of a kept issue as CSV files: the numbers, the trend, and each of its lists whole. */
@@ -130,7 +130,7 @@ export async function makeFigureFile(issue: Issue, name: string): Promise<Messag
   const { report, figures } = issue
   if (name === FIGURES) return fileOf(issue, name, figureTable(figures, report))
   if (name === TREND) return fileOf(issue, name, trendTable(figures))
-  const request = { report, figures, charts: [], voice: voiceOf(issue), leadUrl: null }
+  const request = { report, figures, charts: [], locale: localeContextOf(issue), leadUrl: null }
   const [made] = await makeAttachments([`${name}.csv`], request)
   return made?.file ?? null
 }

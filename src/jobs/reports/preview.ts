@@ -6,7 +6,7 @@ import { composeReport } from '../../report/compose-report.ts'
 import type { Templates } from '../../report/render/templates.ts'
 import { checkRendered } from '../../report/render/validate-output.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts'
-import { createVoice } from '../../report/words/locale-context.ts'
+import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { StorePlace } from '../../store/db/place.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
 import { writeArchiveIndex } from '../archive/archive-index.ts'
@@ -60,10 +60,10 @@ export async function tryReport(
   signal: AbortSignal,
 ): Promise<void> {
   const { figures, renderedAt } = await makeUp(deps, report, signal)
-  const voice = createVoice(report.locale, report.timeZone, renderedAt)
+  const locale = createLocaleContext(report.locale, report.timeZone, renderedAt)
   for (const each of [figures, emptyFigures(figures)]) {
-    const view = composeReport(each, voice, {
-      title: report.title ?? voice.words.title(report.name),
+    const view = composeReport(each, locale, {
+      title: report.title ?? nameReport(report.name, locale),
       recipient: null,
       blocks: [...new Set([report, ...recipients].flatMap(({ blocks }) => blocks))],
       leadUrl: report.leadUrl,

@@ -13,7 +13,7 @@ import { composeReport } from '../../report/compose-report.ts'
 import type { Resend } from '../../report/context.ts'
 import type { Templates } from '../../report/render/templates.ts'
 import { checkRendered } from '../../report/render/validate-output.ts'
-import { createVoice, type Voice } from '../../report/words/locale-context.ts'
+import { createLocaleContext, type LocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 import { type MessageContent, type Sender, unsubscribeFor } from '../outbox/message.ts'
 import { type Attachment, makeAttachments } from './attachment.ts'
@@ -63,26 +63,27 @@ export function createContents(
   const { figures, renderedAt } = issue
   const pictures = new Map<string, Promise<DrawnCharts>>()
   const files = new Map<string, Promise<readonly Attachment[]>>()
-  const draw = (voice: Voice) => once(pictures, voice.locale, () => drawCharts(figures, chartLabels(voice)))
-  const attach = (voice: Voice, wanted: readonly string[]) =>
-    once(files, JSON.stringify([voice.locale, voice.timeZone, wanted]), async () => {
+  const draw = (locale: LocaleContext) =>
+    once(pictures, locale.tag, () => drawCharts(figures, chartLabels(locale)))
+  const attach = (locale: LocaleContext, wanted: readonly string[]) =>
+    once(files, JSON.stringify([locale.tag, locale.timeZone, wanted]), async () => {
       const { name, leadUrl } = report
-      const { files: charts } = await draw(voice)
-      return makeAttachments(wanted, { report: name, figures, charts, voice, leadUrl })
+      const { files: charts } = await draw(locale)
+      return makeAttachments(wanted, { report: name, figures, charts, locale, leadUrl })
     })
   return async (reader, recipient, resend = null) => {
-    const voice = createVoice(reader.locale, reader.timeZone, renderedAt)
-    const { files: charts, failed } = await draw(voice)
+    const locale = createLocaleContext(reader.locale, reader.timeZone, renderedAt)
+    const { files: charts, failed } = await draw(locale)
     const notMade = reader.attachments.filter((name) => isOfFailed(name, [...figures.failed, ...failed]))
     const attachments = await attach(
-      voice,
+      locale,
       reader.attachments.filter((name) => !notMade.includes(name)),
     )
     const shown = charts.map(pictureOf)
     const { left } = fitFiles([...shown, ...attachments.map(({ file }) => file)], deps.maxBytes)
     const kept = attachments.filter(({ file }) => !left.includes(file))
-    const view = composeReport(figures, voice, {
-      title: report.title ?? voice.words.title(report.name),
+    const view = composeReport(figures, locale, {
+      title: report.title ?? nameReport(report.name, locale),
       recipient,
       blocks: left.length > 0 ? withAttention(reader.blocks) : reader.blocks,
       leadUrl: report.leadUrl,
@@ -104,8 +105,8 @@ export function createContents(
 }
 
 /** The pictures that mails of these figures show, in a language. */
-export async function drawPictures(figures: ReportFigures, voice: Voice): Promise<MessageFile[]> {
-  const { files } = await drawCharts(figures, chartLabels(voice))
+export async function drawPictures(figures: ReportFigures, locale: LocaleContext): Promise<MessageFile[]> {
+  const { files } = await drawCharts(figures, chartLabels(locale))
   return files.map(pictureOf)
 }
 

@@ -2,7 +2,7 @@
 import type { Compared } from '../../domain/figures.ts'
 import type { Ratio } from '../../model.ts'
 import { type Change, changeOfCount } from '../change.ts'
-import type { Voice } from '../words/locale-context.ts'
+import type { LocaleContext } from '../words/locale-context.ts'
 import { FEW } from '../words/numbers.ts'
 
 export interface ComparedTable {
@@ -35,10 +35,14 @@ export interface ComparedCell {
   readonly text: string
 }
 
-export function compareCell(compared: Compared<number>, isComparable: boolean, voice: Voice): ComparedCell {
-  const { text, tone, arrow } = changeOfCount(compared, 'up', voice)
+export function compareCell(
+  compared: Compared<number>,
+  isComparable: boolean,
+  locale: LocaleContext,
+): ComparedCell {
+  const { text, tone, arrow } = changeOfCount(compared, 'up', locale)
   const isMoved = isComparable && arrow !== ''
-  const value = voice.numbers.count(compared.current)
+  const value = locale.numbers.count(compared.current)
   const change = isMoved ? text.replace(/ \(.*\)$/, '') : ''
   return {
     value,
@@ -49,7 +53,7 @@ export function compareCell(compared: Compared<number>, isComparable: boolean, v
 }
 
 /** `23.7%`, `2 of 7` for few, `–` for none. */
-export function rateCell({ part, whole }: Ratio, { words, numbers }: Voice): string {
-  if (whole === 0) return words.none
-  return whole < FEW ? words.counts(part, whole) : numbers.rate(part / whole)
+export function rateCell({ part, whole }: Ratio, { words, numbers }: LocaleContext): string {
+  if (whole === 0) return words('none')
+  return whole < FEW ? words('counts', { part, whole }) : numbers.rate(part / whole)
 }

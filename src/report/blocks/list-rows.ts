@@ -3,7 +3,7 @@
 import type { Money } from '../../model.ts'
 import type { ListName, ReportContext } from '../context.ts'
 import { oneLineOrNull } from '../words/clean-text.ts'
-import type { Voice } from '../words/locale-context.ts'
+import type { LocaleContext } from '../words/locale-context.ts'
 
 export const NAME_LENGTH = 48
 
@@ -37,13 +37,13 @@ const OTHERS_NAMED = 2
 /** The first amount, and the others as `+ €300k, £20k`; null where there is none. */
 export function formatMoneys(
   moneys: readonly Money[],
-  { numbers, words }: Voice,
+  { numbers, words }: LocaleContext,
 ): { largest: string | null; others: string | null } {
   const [first, ...rest] = moneys.filter((money) => money.amount !== 0)
   if (!first) return { largest: null, others: null }
   const named = rest.slice(0, OTHERS_NAMED).map(numbers.money)
   const unnamed = rest.length - named.length
-  const others = [...named, ...(unnamed > 0 ? [words.scope.others(unnamed)] : [])].join(', ')
+  const others = [...named, ...(unnamed > 0 ? [words('scope.others', { n: unnamed })] : [])].join(', ')
   return { largest: numbers.money(first), others: others ? `+ ${others}` : null }
 }
 
@@ -66,11 +66,13 @@ export interface Listed {
 export function moreOf(
   list: ListName,
   { total, shown, held }: Listed,
-  { words: { more } }: Voice,
+  { words }: LocaleContext,
   { attached }: ReportContext,
 ): string {
   if (total <= shown) return ''
   const file = attached.get(list)
-  if (file === undefined || held <= shown) return more.some(total - shown)
-  return held < total ? more.partInFile(total - shown, held - shown, file) : more.inFile(total - shown, file)
+  if (file === undefined || held <= shown) return words('truncation.some', { n: total - shown })
+  return held < total
+    ? words('truncation.partInFile', { n: total - shown, held: held - shown, file })
+    : words('truncation.inFile', { n: total - shown, file })
 }

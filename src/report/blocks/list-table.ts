@@ -5,7 +5,7 @@
 import type { Instant, Money } from '../../model.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import { oneLine } from '../words/clean-text.ts'
-import type { Voice } from '../words/locale-context.ts'
+import type { LocaleContext } from '../words/locale-context.ts'
 
 /** Of a cell; what Excel can hold, with room for a mark before it. */
 const TEXT_LENGTH = 32_000
@@ -32,15 +32,18 @@ export function listTable<Row>(
   columns: readonly ListColumn<Row>[],
   rows: readonly Row[],
   more: string | null,
-  voice: Voice,
+  locale: LocaleContext,
 ): ListTable {
-  const cells = rows.map((row) => columns.map((column) => cleanCell(column, column.cell(row), voice)))
+  const cells = rows.map((row) => columns.map((column) => cleanCell(column, column.cell(row), locale)))
   const last = more === null ? [] : [columns.map((_, index) => (index === 0 ? more : null))]
   return {
     title,
     columns: columns.map(({ name: heading, isInstant = false }) => {
       const name = oneLine(heading, TEXT_LENGTH)
-      return { name: isInstant ? voice.words.lists.inZone(name, voice.timeZone) : name, isInstant }
+      return {
+        name: isInstant ? locale.words('lists.inZone', { heading: name, zone: locale.timeZone }) : name,
+        isInstant,
+      }
     }),
     rows: [...cells, ...last],
   }
@@ -48,13 +51,12 @@ export function listTable<Row>(
 
 /** One column for the amount and one for its currency. */
 export function moneyColumns<Row>(
-  voice: Voice,
+  locale: LocaleContext,
   read: (row: Row) => Money | null,
 ): readonly ListColumn<Row>[] {
-  const { value, currency } = voice.words.lists
   return [
-    { name: value, cell: (row) => read(row)?.amount ?? null },
-    { name: currency, cell: (row) => read(row)?.currency ?? null },
+    { name: locale.words('lists.value'), cell: (row) => read(row)?.amount ?? null },
+    { name: locale.words('lists.currency'), cell: (row) => read(row)?.currency ?? null },
   ]
 }
 
@@ -71,9 +73,13 @@ export function columnsByCurrency<Row>(
   }))
 }
 
-function cleanCell({ isInstant }: { readonly isInstant?: boolean }, cell: ListCell, voice: Voice): ListCell {
+function cleanCell(
+  { isInstant }: { readonly isInstant?: boolean },
+  cell: ListCell,
+  locale: LocaleContext,
+): ListCell {
   if (typeof cell !== 'string') return cell
-  return isInstant ? localTime(cell, voice.timeZone) : oneLine(cell, TEXT_LENGTH)
+  return isInstant ? localTime(cell, locale.timeZone) : oneLine(cell, TEXT_LENGTH)
 }
 
 /** `2026-11-20 09:15:00` */

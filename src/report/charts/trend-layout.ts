@@ -3,7 +3,7 @@
  * larger on a desktop and a quarter smaller on a phone, and its smallest letters are still 9 pixels there.
  */
 import type { TrendDay } from '../../domain/figures.ts'
-import type { Voice } from '../words/locale-context.ts'
+import type { LocaleContext } from '../words/locale-context.ts'
 import type { Numbers } from '../words/numbers.ts'
 import type { Point, Run } from './svg.ts'
 import { splitAtGaps } from './svg.ts'
@@ -164,13 +164,13 @@ export interface ChartLabels {
 /** From here on numbers are written short: a line's end has no room for `1,284,000`. */
 const LARGE = 100_000
 
-export function chartLabels({ locale, words, numbers }: Voice): ChartLabels {
-  const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
-  const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' })
+export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels {
+  const short = new Intl.NumberFormat(tag, { notation: 'compact', maximumSignificantDigits: 3 })
+  const date = new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'long', timeZone: 'UTC' })
   const mean = (value: number) => (value < LARGE ? writeMean(value, numbers) : short.format(value))
   return {
-    newLeads: (value) => words.trend.newLeads(mean(value)),
-    won: (value) => words.trend.won(mean(value)),
+    newLeads: (value) => words('trend.newLeads', { mean: mean(value) }),
+    won: (value) => words('trend.won', { mean: mean(value) }),
     tick: (count, highest) => (highest < LARGE ? numbers.count(count) : short.format(count)),
     day: (day) => date.format(Date.parse(day)),
   }

@@ -6,9 +6,7 @@ import type { Timing } from '../../schedule/timing.ts'
 import { DAY_MS, localDay, mondayOf, weekdayOf } from '../../schedule/zone.ts'
 import { nameCondition } from '../blocks/headline/view.ts'
 import { oneLine } from '../words/clean-text.ts'
-import type { Voice } from '../words/locale-context.ts'
-import type { PageWords } from '../words/page-en.ts'
-import { pageWordsIn } from '../words/pages.ts'
+import type { LocaleContext } from '../words/locale-context.ts'
 
 /** What somebody may want of a report; `stop` for good, `pause` until they resume. */
 export const WISHES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
@@ -68,33 +66,33 @@ export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as con
 const TITLE_LENGTH = 80
 const TEXT_LENGTH = 254
 
-export function composeSubscriptionPage(facts: SubscriptionFacts, voice: Voice): SubscriptionView {
-  const words = pageWordsIn(voice.locale)
+export function composeSubscriptionPage(facts: SubscriptionFacts, locale: LocaleContext): SubscriptionView {
+  const { words } = locale
   const { listed, state, done } = facts
   return {
-    lang: voice.locale,
-    about: words.about,
+    lang: locale.tag,
+    about: words('preferences.about'),
     title: oneLine(facts.title, TITLE_LENGTH),
     address: oneLine(facts.address, TEXT_LENGTH),
-    done: done && words.done[done],
-    state: tellState(facts, voice, words),
-    facts: listed === null || state === 'unsubscribed' ? [] : tellFacts(facts, listed, voice, words),
+    done: done && words(`preferences.done.${done}`),
+    state: formatState(facts, locale),
+    facts: listed === null || state === 'unsubscribed' ? [] : listFacts(facts, listed, locale),
     actions: offeredWishes(facts).map((wish) => ({
       field: wish === 'stop' ? ONE_CLICK : { name: WISH_FIELD, value: wish },
-      text: words.actions[wish],
-      hint: words.hints[listed === null ? 'unlisted' : wish],
+      text: words(`preferences.actions.${wish}`),
+      hint: words(`preferences.hints.${listed === null ? 'unlisted' : wish}`),
     })),
-    note: words.private,
+    note: words('preferences.private'),
   }
 }
 
-function tellState(facts: SubscriptionFacts, { dates }: Voice, { state }: PageWords): string {
+function formatState(facts: SubscriptionFacts, { words, dates }: LocaleContext): string {
   const { changed } = facts
   const since = changed === null ? '' : dates.instant(changed.at)
-  if (facts.state === 'unsubscribed') return state.unsubscribed(since)
-  if (facts.listed === null) return state.unlisted
-  if (facts.state === 'active') return facts.isWeekly ? state.weekly : state.active
-  return state.paused[changed?.by ?? 'recipient'](since)
+  if (facts.state === 'unsubscribed') return words('preferences.state.unsubscribed', { since })
+  if (facts.listed === null) return words('preferences.state.unlisted')
+  if (facts.state === 'active') return words(`preferences.state.${facts.isWeekly ? 'weekly' : 'active'}`)
+  return words(`preferences.state.paused.${changed?.by ?? 'recipient'}`, { since })
 }
 
 /** Nobody can subscribe themselves: who is on no list may only say that it should stay so. */
@@ -107,37 +105,41 @@ function offeredWishes({ state, isWeekly, listed }: SubscriptionFacts): readonly
   return isOften ? ['weekly', 'pause', 'stop'] : ['pause', 'stop']
 }
 
-function tellFacts(
+function listFacts(
   { state, isWeekly }: SubscriptionFacts,
   { kind, filter, attachments, dueTimes, timeZone, isWeekNext }: ListedFacts,
-  voice: Voice,
-  words: PageWords,
+  locale: LocaleContext,
 ): SubscriptionView['facts'] {
-  const times = isWeekly ? firstOfEachWeek(dueTimes, voice.now, timeZone) : dueTimes
-  const when = tellTimes(times, voice, words)
+  const { words, and, dates } = locale
+  const times = isWeekly ? firstOfEachWeek(dueTimes, locale.now, timeZone) : dueTimes
+  const when = formatDueTimes(times, locale)
   const [next] = isWeekNext ? dueTimes : times
-  const { facts } = words
-  return [
-    { name: facts.when, value: when && words.inZone(when, voice.timeZone) },
-    { name: facts.next, value: state === 'active' && next !== undefined ? voice.dates.instant(next) : null },
-    { name: facts.covers, value: words.covered[isWeekly ? 'week' : kind] },
-    { name: facts.leads, value: tellFilter(filter, voice, words) },
-    { name: facts.files, value: voice.words.and(attachments) || null },
-  ].flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]))
+  const values = {
+    when: when && words('preferences.inZone', { text: when, zone: locale.timeZone }),
+    next: state === 'active' && next !== undefined ? dates.instant(next) : null,
+    covers: words(`preferences.covered.${isWeekly ? 'week' : kind}`),
+    leads: formatFilter(filter, locale),
+    files: and(attachments) || null,
+  }
+  return (['when', 'next', 'covers', 'leads', 'files'] as const).flatMap((fact) => {
+    const value = values[fact]
+    return value === null ? [] : [{ name: words(`preferences.facts.${fact}`), value }]
+  })
 }
 
-function tellFilter({ pipelineIds, conditions }: LeadFilter, voice: Voice, words: PageWords): string {
+function formatFilter({ pipelineIds, conditions }: LeadFilter, locale: LocaleContext): string {
+  const { words, and } = locale
   const parts = [
-    ...(pipelineIds === null ? [] : [words.pipelines(voice.words.and(pipelineIds))]),
-    ...conditions.map((condition) => nameCondition(condition, voice)),
+    ...(pipelineIds === null ? [] : [words('preferences.pipelines', { names: and(pipelineIds) })]),
+    ...conditions.map((condition) => nameCondition(condition, locale)),
   ]
-  return parts.length === 0 ? words.allLeads : oneLine(parts.join('; '), TEXT_LENGTH)
+  return parts.length === 0 ? words('preferences.allLeads') : oneLine(parts.join('; '), TEXT_LENGTH)
 }
-
-/* When something comes, in words: told from the times themselves, however the schedule is written. */
 
 /** So many days after today tell what repeats from week to week. */
 const DAYS_TOLD = 28
+/** More times of a day than these are only counted. */
+const CLOCKS_NAMED = 4
 /** A schedule with more times than these comes often, whatever the rest. */
 const TIMES_MAX = 400
 
@@ -153,17 +155,33 @@ export function listDueTimes(timing: Timing, now: Date): Instant[] {
   return times
 }
 
-/** `Monday to Friday at 07:00`; null where they do not repeat from week to week. */
-export function tellTimes(times: readonly Instant[], voice: Voice, words: PageWords): string | null {
-  const today = localDay(Date.parse(voice.now), voice.timeZone)
-  const byDay = Map.groupBy(times, (at) => localDay(Date.parse(at), voice.timeZone))
+/** `Monday to Friday at 07:00`, from the times themselves, however the schedule is written; null where they do not repeat from week to week. */
+export function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {
+  const today = localDay(Date.parse(locale.now), locale.timeZone)
+  const byDay = Map.groupBy(times, (at) => localDay(Date.parse(at), locale.timeZone))
   const days = [...byDay.keys()].filter((day) => day > today && day <= today + DAYS_TOLD)
   const weekdays = [...new Set(days.map(weekdayOf))].sort()
-  const clocks = days.map((day) => (byDay.get(day) ?? []).map(voice.dates.time))
+  const clocks = days.map((day) => (byDay.get(day) ?? []).map(locale.dates.time))
   const [first = []] = clocks
   const isSameEachWeek = days.length * 7 === weekdays.length * DAYS_TOLD
   const isSameEachDay = clocks.every((each) => each.join() === first.join())
-  return days.length > 0 && isSameEachWeek && isSameEachDay ? words.due(weekdays, first) : null
+  return days.length > 0 && isSameEachWeek && isSameEachDay ? formatWeekly(weekdays, first, locale) : null
+}
+
+/** @param weekdays 1 for Monday @param times times of the clock, on each of these days */
+function formatWeekly(
+  weekdays: readonly number[],
+  times: readonly string[],
+  { words, and }: LocaleContext,
+): string {
+  const isWorkweek = weekdays.join() === '1,2,3,4,5'
+  return words('preferences.due', {
+    days: weekdays.length === 7 ? 'every_day' : isWorkweek ? 'workdays' : 'some',
+    weekdays: and(weekdays.map((day) => words('preferences.weekday', { day }))),
+    isOften: times.length > CLOCKS_NAMED,
+    count: times.length,
+    times: and(times),
+  })
 }
 
 /** The first time in each ISO week after that of `now`, by the calendar of a zone. */

@@ -1,52 +1,50 @@
-/** How a report speaks to one reader: the words of a language, the numbers and dates of a locale, a clock. */
-import type { Language } from '../../domain/choices.ts'
-import { LANGUAGES } from '../../domain/choices.ts'
+/** How a report is written for one recipient: the words of a language, the numbers and dates of a locale, a clock. */
 import type { Instant } from '../../model.ts'
+import { hasWordsIn, type Words, wordsIn } from './catalogue.ts'
 import { capitalise } from './clean-text.ts'
-import type { Dates } from './dates.ts'
-import { datesOf } from './dates.ts'
-import { german } from './de.ts'
-import type { Words } from './en.ts'
-import { english } from './en.ts'
-import type { Numbers } from './numbers.ts'
-import { numbersOf } from './numbers.ts'
+import { type Dates, datesOf } from './dates.ts'
+import { type Numbers, numbersOf } from './numbers.ts'
 
-export interface Voice {
-  readonly locale: string
+export interface LocaleContext {
+  /** BCP 47. */
+  readonly tag: string
   readonly words: Words
   readonly numbers: Numbers
   readonly dates: Dates
+  /** `Ana, Ben and Cleo` */
+  readonly and: (parts: readonly string[]) => string
+  /** `Ana, Ben or Cleo` */
+  readonly or: (parts: readonly string[]) => string
   readonly timeZone: string
   readonly now: Instant
 }
 
-const SPEAK: Readonly<Record<Language, (numbers: Numbers, locale: string) => Words>> = {
-  en: english,
-  de: german,
-}
-
 /**
- * @param locale BCP 47; its language is one of `LANGUAGES`
- * @param timeZone in which instants are told
+ * @param tag BCP 47; its language is one of `LANGUAGES`
+ * @param timeZone the zone in which instants are written
  */
-export function createVoice(locale: string, timeZone: string, now: Instant): Voice {
-  const numbers = numbersOf(locale)
-  const language = LANGUAGES.find((code) => code === new Intl.Locale(locale).language)
-  if (language === undefined) throw new TypeError(`no words are there for the locale ${locale}`)
+export function createLocaleContext(tag: string, timeZone: string, now: Instant): LocaleContext {
+  if (!hasWordsIn(tag)) throw new TypeError(`no words are there for the locale ${tag}`)
+  const conjunction = new Intl.ListFormat(tag, { type: 'conjunction' })
+  const disjunction = new Intl.ListFormat(tag, { type: 'disjunction' })
   return {
-    locale,
-    words: SPEAK[language](numbers, locale),
-    numbers,
-    dates: datesOf(locale, timeZone, now),
+    tag,
+    words: wordsIn(tag),
+    numbers: numbersOf(tag),
+    dates: datesOf(tag, timeZone, now),
+    and: (parts) => conjunction.format(parts),
+    or: (parts) => disjunction.format(parts),
     timeZone,
     now,
   }
 }
 
-/* The names of statuses, which are the upstream's own words. */
+/** What a report is called that has no title of its own: `eu-daily` is `Eu daily leads`. */
+export function nameReport(name: string, { words }: Pick<LocaleContext, 'words'>): string {
+  return words('title', { name, label: capitalise(name) })
+}
 
-/** The language's word for it; else its own name, `meeting_booked` as `Meeting booked`. All capitals stay so. */
-export function nameStatus(status: string, { words }: Voice): string {
-  const known = Object.hasOwn(words.statuses, status) ? words.statuses[status] : undefined
-  return known ?? capitalise(status)
+/** The language's word for a status of the upstream; else the status itself, `meeting_booked` as `Meeting booked`. */
+export function nameStatus(status: string, { words }: Pick<LocaleContext, 'words'>): string {
+  return words('status', { status, label: capitalise(status) })
 }

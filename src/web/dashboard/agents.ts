@@ -8,8 +8,8 @@ import type { AgentHealth } from '../../report/blocks/agents/view.ts'
 import { healthOf } from '../../report/blocks/agents/view.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../../report/words/clean-text.ts'
 import { formatLocalDay } from '../../report/words/dates.ts'
-import type { Voice } from '../../report/words/locale-context.ts'
-import { createVoice, nameStatus } from '../../report/words/locale-context.ts'
+import type { LocaleContext } from '../../report/words/locale-context.ts'
+import { createLocaleContext, nameStatus } from '../../report/words/locale-context.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Overview } from '../../store/figures/pipeline-overview.ts'
 import type { ListedAgent } from '../../store/sync/agent-list.ts'
@@ -37,9 +37,9 @@ export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDe
       const agents = await listAgents(store.db, from)
       const kept = await overview.read()
       const clock = clockOf(timeZone, now())
-      const voice = createVoice(LOCALE, timeZone, clock.now.toISOString())
+      const locale = createLocaleContext(LOCALE, timeZone, clock.now.toISOString())
       const view = {
-        ...composeAgents(agents, kept.overview?.agents ?? null, voice, clock),
+        ...composeAgents(agents, kept.overview?.agents ?? null, locale, clock),
         dataAge: dataAgeOf(kept, PATH, clock),
       }
       return sendPage(reply, page(view, frameOf(request, 'Agents', PATH)))
@@ -102,7 +102,7 @@ const ORDER: readonly (AgentHealth | 'gone')[] = ['failing', 'other', 'well', 'g
 export function composeAgents(
   agents: readonly ListedAgent[],
   past: Overview['agents'] | null,
-  voice: Voice,
+  locale: LocaleContext,
   clock: Clock,
 ): AgentsView {
   const spans = Map.groupBy(past?.spans ?? [], ({ agentId }) => agentId)
@@ -117,10 +117,10 @@ export function composeAgents(
     agents: agents
       .toSorted((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)))
       .map((agent) => ({
-        ...rowOf(agent, voice, clock),
+        ...rowOf(agent, locale, clock),
         strip: past && composeUptimeBar(spans.get(agent.id) ?? [], past),
       })),
-    past: past && composePast(past, voice, clock),
+    past: past && composePast(past, locale, clock),
   }
 }
 
@@ -139,7 +139,7 @@ function sentenceOf(agents: readonly ListedAgent[]): string {
   return `${count(well)} of ${counted(there.length, 'agent')} ${well === 1 ? 'is' : 'are'} well${failed}`
 }
 
-function rowOf(agent: ListedAgent, voice: Voice, clock: Clock): Omit<AgentRow, 'strip'> {
+function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock): Omit<AgentRow, 'strip'> {
   const { goneAt, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
   const isErrorNews =
     stateOf(agent) !== 'well' ||
@@ -147,14 +147,14 @@ function rowOf(agent: ListedAgent, voice: Voice, clock: Clock): Omit<AgentRow, '
   const task = [
     taskType && capitalise(taskType),
     taskType && taskPipeline && `for ${oneLine(taskPipeline, NAME_LENGTH)}`,
-    taskType && taskProgress !== null && `(${voice.numbers.percent(taskProgress)} done)`,
+    taskType && taskProgress !== null && `(${locale.numbers.percent(taskProgress)} done)`,
   ]
   return {
     name: oneLine(agent.name, NAME_LENGTH),
     kind: agent.kind === null ? '' : capitalise(agent.kind),
     tag:
       goneAt === null
-        ? { kind: TAGS[healthOf(agent)], text: nameStatus(agent.status, voice) }
+        ? { kind: TAGS[healthOf(agent)], text: nameStatus(agent.status, locale) }
         : { kind: 'warn', text: 'Gone' },
     since: clock.at(goneAt ?? statusChangedAt),
     task: goneAt === null ? task.filter(Boolean).join(' ') : '',
@@ -168,11 +168,11 @@ function rowOf(agent: ListedAgent, voice: Voice, clock: Clock): Omit<AgentRow, '
 
 function composePast(
   { from, to, gapMs, outages }: Overview['agents'],
-  { locale, timeZone }: Voice,
+  { tag, timeZone }: LocaleContext,
   clock: Clock,
 ): PastView {
   const day = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
-  const write = (at: string) => formatLocalDay(locale, day.format(Date.parse(at)))
+  const write = (at: string) => formatLocalDay(tag, day.format(Date.parse(at)))
   const newest = outages.toSorted((one, other) => (one.beganAt < other.beganAt ? 1 : -1))
   return {
     from: write(from),

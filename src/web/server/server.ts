@@ -10,7 +10,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { WebPages } from '../../report/preferences/web-pages.ts'
-import { pageWordsIn } from '../../report/words/pages.ts'
+import { LANGUAGES, wordsIn } from '../../report/words/catalogue.ts'
 import { createAllowedHosts } from './allowed-hosts.ts'
 import { DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.ts'
 
@@ -232,9 +232,14 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
 
 /** The notice in the first language of the browser that has a catalogue of words. */
 export function noticeIn(request: FastifyRequest, notice: Notice) {
-  const [wanted = 'en'] = request.headers['accept-language']?.match(/\b(?:en|de)\b/i) ?? []
-  const lang = wanted.toLowerCase()
-  return { lang, ...pageWordsIn(lang).notices[notice] }
+  const accepted = request.headers['accept-language']?.toLowerCase().match(/\b[a-z]{2,3}\b/g) ?? []
+  const lang = accepted.find((code) => LANGUAGES.includes(code)) ?? 'en'
+  const words = wordsIn(lang)
+  return {
+    lang,
+    title: words(`preferences.notices.${notice}.title`),
+    text: words(`preferences.notices.${notice}.text`),
+  }
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {

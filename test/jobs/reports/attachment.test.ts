@@ -4,7 +4,7 @@ import type { ListedLead } from '../../../src/domain/figures.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import type { MessageFile } from '../../../src/model.ts'
 import type { ListedFigures } from '../../../src/report/lists.ts'
-import { createVoice } from '../../../src/report/words/locale-context.ts'
+import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 
 const BERLIN = { timeZone: 'Europe/Berlin' }
 const ACME: ListedLead & { idleDays: number } = {
@@ -88,10 +88,10 @@ const FIGURES: ListedFigures = {
 
 async function attached(
   wanted: string,
-  { figures = FIGURES, locale = 'en-GB', leadUrl = null as string | null } = {},
+  { figures = FIGURES, locale: tag = 'en-GB', leadUrl = null as string | null } = {},
 ): Promise<MessageFile> {
-  const voice = createVoice(locale, 'Europe/Berlin', '2026-11-21T06:00:00.000Z')
-  const request = { report: 'daily', figures, charts: [], voice, leadUrl }
+  const locale = createLocaleContext(tag, 'Europe/Berlin', '2026-11-21T06:00:00.000Z')
+  const request = { report: 'daily', figures, charts: [], locale, leadUrl }
   const [made] = await makeAttachments([wanted], request)
   if (!made) throw new Error('no file was made')
   return made.file
@@ -199,8 +199,8 @@ test('a query keeps its own headings, tells instants from texts, and says that i
 })
 
 test('the trend goes along as a picture, where there is one', async () => {
-  const voice = createVoice('en-GB', 'Europe/Berlin', '2026-11-21T06:00:00.000Z')
-  const request = { report: 'daily', figures: FIGURES, voice, leadUrl: null }
+  const locale = createLocaleContext('en-GB', 'Europe/Berlin', '2026-11-21T06:00:00.000Z')
+  const request = { report: 'daily', figures: FIGURES, locale, leadUrl: null }
   const content = new Uint8Array([137, 80, 78, 71])
   const charts = [{ name: 'trend-light.png', content }]
   expect(await makeAttachments(['charts'], { ...request, charts })).toEqual([

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import type { ListedLead } from '../../../src/domain/figures.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import type { MessageFile } from '../../../src/model.ts'
-import { createVoice } from '../../../src/report/words/locale-context.ts'
+import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 import { folderWith } from '../../support/folder.ts'
 import { PAYLOADS } from '../../support/payloads.ts'
 import { hasSqlite3 } from '../../support/sqlite3.ts'
@@ -65,7 +65,7 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
         ],
       },
       charts: [],
-      voice: createVoice('en-GB', 'UTC', NOW),
+      locale: createLocaleContext('en-GB', 'UTC', NOW),
       leadUrl: 'https://crm.example.com/leads/{id}',
     },
   )

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { QueryTable } from '../../../src/domain/figures.ts'
 import { composeQueries } from '../../../src/report/blocks/queries/view.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
-import { createVoice } from '../../../src/report/words/locale-context.ts'
+import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 import { folderWith } from '../../support/folder.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
 
@@ -22,10 +22,10 @@ const table = (change: Partial<QueryTable> = {}): QueryTable => ({
   ...change,
 })
 
-async function compose(change: Partial<QueryTable> = {}, locale = 'en-GB', file?: string) {
-  const voice = createVoice(locale, 'Europe/Berlin', NOW)
+async function compose(change: Partial<QueryTable> = {}, tag = 'en-GB', file?: string) {
+  const locale = createLocaleContext(tag, 'Europe/Berlin', NOW)
   const attached = new Map(file === undefined ? [] : [['by-industry', file]])
-  const [view] = composeQueries({ queries: [table(change)], failed: [] }, voice, { attached })
+  const [view] = composeQueries({ queries: [table(change)], failed: [] }, locale, { attached })
   if (view?.kind !== 'query') throw new Error('no view')
   const page = {
     lang: 'en',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { formatAge } from '../../../src/report/blocks/freshness/view.ts'
 import { datesOf, namePeriod } from '../../../src/report/words/dates.ts'
-import { voiceOf } from '../../support/report.ts'
+import { localeContextOf } from '../../support/report.ts'
 
 const ZONE = 'Europe/Berlin'
 const { instant, recent } = datesOf('en-GB', ZONE, '2026-11-21T05:04:00.000Z')
@@ -72,6 +72,6 @@ it.each([
   [47 * 3_600_000, '47 hours', '47 Stunden'],
   [19.9 * 86_400_000, '19\u00a0days', '19\u00a0Tage'],
 ])('%i ms is %s', (ms, english, german) => {
-  expect(formatAge(ms, voiceOf())).toBe(english)
-  expect(formatAge(ms, voiceOf({ locale: 'de-DE' }))).toBe(german)
+  expect(formatAge(ms, localeContextOf())).toBe(english)
+  expect(formatAge(ms, localeContextOf({ locale: 'de-DE' }))).toBe(german)
 })

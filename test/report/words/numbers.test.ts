@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { formatMoneys } from '../../../src/report/blocks/list-rows.ts'
 import { changeOfCount, changeOfMoney, changeOfRate } from '../../../src/report/change.ts'
 import { numbersOf } from '../../../src/report/words/numbers.ts'
-import { voiceOf } from '../../support/report.ts'
+import { localeContextOf } from '../../support/report.ts'
 
-const voice = voiceOf()
-const german = voiceOf({ locale: 'de-DE' })
-const { money: formatMoney, share: formatShare } = voice.numbers
+const locale = localeContextOf()
+const german = localeContextOf({ locale: 'de-DE' })
+const { money: formatMoney, share: formatShare } = locale.numbers
 
 const usd = (amount: number) => ({ amount, currency: 'USD' })
 const eur = (amount: number) => ({ amount, currency: 'EUR' })
@@ -31,20 +31,20 @@ describe('an amount', () => {
   })
 
   it('in several currencies leads with the first and adds the others', () => {
-    expect(formatMoneys([usd(1_200_000), eur(300_000)], voice)).toEqual({
+    expect(formatMoneys([usd(1_200_000), eur(300_000)], locale)).toEqual({
       largest: '$1.2m',
       others: '+ €300k',
     })
     expect(
       formatMoneys(
         [usd(5e6), eur(3e6), { amount: 2e6, currency: 'GBP' }, { amount: 1e6, currency: 'SEK' }],
-        voice,
+        locale,
       ),
     ).toEqual({
       largest: '$5.0m',
       others: '+ €3.0m, £2.0m, 1 other',
     })
-    expect(formatMoneys([usd(0)], voice)).toEqual({ largest: null, others: null })
+    expect(formatMoneys([usd(0)], locale)).toEqual({ largest: null, others: null })
   })
 })
 
@@ -60,15 +60,15 @@ describe('a change of a count', () => {
     [1001, 1000, '▲', '+1', 'good'],
     [12_840, 10, '▲', '+12,830 (+128,300%)', 'good'],
   ])('from %i before: %i now', (current, prior, arrow, text, tone) => {
-    expect(changeOfCount({ current, prior }, 'up', voice)).toEqual({ arrow, text, tone })
+    expect(changeOfCount({ current, prior }, 'up', locale)).toEqual({ arrow, text, tone })
   })
 
   it('keeps direction and goodness apart', () => {
-    expect(changeOfCount({ current: 30, prior: 40 }, 'down', voice)).toMatchObject({
+    expect(changeOfCount({ current: 30, prior: 40 }, 'down', locale)).toMatchObject({
       arrow: '▼',
       tone: 'good',
     })
-    expect(changeOfCount({ current: 30, prior: 40 }, null, voice)).toMatchObject({
+    expect(changeOfCount({ current: 30, prior: 40 }, null, locale)).toMatchObject({
       arrow: '▼',
       tone: 'neutral',
     })
@@ -79,7 +79,7 @@ describe('a change of a rate', () => {
   const rate = (part: number, whole: number) => ({ part, whole })
 
   it('is told in points', () => {
-    expect(changeOfRate({ current: rate(45, 190), prior: rate(46, 177) }, 'up', voice)).toEqual({
+    expect(changeOfRate({ current: rate(45, 190), prior: rate(46, 177) }, 'up', locale)).toEqual({
       arrow: '▼',
       text: '−2.3 pt',
       tone: 'bad',
@@ -88,14 +88,14 @@ describe('a change of a rate', () => {
 
   it('is the difference of the rates as printed', () => {
     // 23.46 % and 26.04 % are printed as 23.5 and 26.0; their exact difference would round to 2.6.
-    expect(changeOfRate({ current: rate(2346, 10_000), prior: rate(2604, 10_000) }, 'up', voice)?.text).toBe(
+    expect(changeOfRate({ current: rate(2346, 10_000), prior: rate(2604, 10_000) }, 'up', locale)?.text).toBe(
       '−2.5 pt',
     )
   })
 
   it('is not told of few', () => {
-    expect(changeOfRate({ current: rate(2, 7), prior: rate(46, 177) }, 'up', voice)).toBeNull()
-    expect(changeOfRate({ current: rate(45, 190), prior: rate(0, 0) }, 'up', voice)).toBeNull()
+    expect(changeOfRate({ current: rate(2, 7), prior: rate(46, 177) }, 'up', locale)).toBeNull()
+    expect(changeOfRate({ current: rate(45, 190), prior: rate(0, 0) }, 'up', locale)).toBeNull()
   })
 })
 
@@ -104,15 +104,15 @@ describe('a change of value', () => {
     const change = changeOfMoney(
       { current: [usd(4_210_000), eur(1)], prior: [eur(9e6), usd(3_980_000)] },
       null,
-      voice,
+      locale,
     )
     expect(change).toEqual({ arrow: '▲', text: '+$230k (+6%)', tone: 'neutral' })
   })
 
   it('is new where there was none of that currency, and a loss where none is left', () => {
-    expect(changeOfMoney({ current: [usd(500)], prior: [] }, null, voice)?.text).toBe('+$500 (new)')
-    expect(changeOfMoney({ current: [], prior: [usd(500)] }, null, voice)?.text).toBe('−$500 (−100%)')
-    expect(changeOfMoney({ current: [], prior: [] }, null, voice)).toBeNull()
+    expect(changeOfMoney({ current: [usd(500)], prior: [] }, null, locale)?.text).toBe('+$500 (new)')
+    expect(changeOfMoney({ current: [], prior: [usd(500)] }, null, locale)?.text).toBe('−$500 (−100%)')
+    expect(changeOfMoney({ current: [], prior: [] }, null, locale)).toBeNull()
   })
 })
 
@@ -153,7 +153,7 @@ describe('another locale', () => {
 it.each([1e18, -1e60, 1e308, -Number.MAX_VALUE])(
   '%d has room in a column, however it is written',
   (value) => {
-    for (const { numbers } of [voice, german]) {
+    for (const { numbers } of [locale, german]) {
       const { count, decimal, fixed, rate, percent, share, exactRate, money, exactMoney } = numbers
       const amounts = ['EUR', 'W'.repeat(300)].flatMap((currency) => [
         ...[money({ amount: value, currency }), exactMoney({ amount: value, currency })],

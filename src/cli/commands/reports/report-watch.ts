@@ -12,9 +12,10 @@ import {
 import { openDataOrEmpty, TEMPLATES } from '../../../app/installation.ts'
 import type { Config } from '../../../config/config.ts'
 import { loadConfig } from '../../../config/load.ts'
-import { DEFAULT_LOCALE, LANGUAGES } from '../../../domain/choices.ts'
+import { DEFAULT_LOCALE } from '../../../domain/choices.ts'
 import { renderPreview } from '../../../jobs/reports/preview.ts'
 import type { Recipient, Report } from '../../../jobs/reports/report-definition.ts'
+import { LANGUAGES } from '../../../report/words/catalogue.ts'
 import { openPreview, type Preview, type PreviewChoice } from '../../../web/preview/preview.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 

@@ -2,7 +2,7 @@
 import type { AgentLine, Outage, ReportFigures } from '../../../domain/figures.ts'
 import { isLongAfter } from '../../coverage.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 
 export type AgentHealth = 'well' | 'failing' | 'other'
@@ -62,65 +62,74 @@ export function listFailing({ agents }: ReportFigures): readonly AgentLine[] {
   return agents.rows.filter((agent) => healthOf(agent) === 'failing')
 }
 
-export function composeAgents(figures: ReportFigures, voice: Voice): AgentsView {
-  const { words } = voice
+export function composeAgents(figures: ReportFigures, locale: LocaleContext): AgentsView {
+  const { words } = locale
   const { rows, outages } = figures.agents
   const unwell = [...listFailing(figures), ...rows.filter((agent) => healthOf(agent) === 'other')]
   const ended = outages.filter(({ endedAt }) => endedAt !== null)
-  const told = ended.slice(0, OUTAGES).map((outage) => tellOutage(outage, voice))
-  if (ended.length > OUTAGES) told.push(words.agents.moreOutages(ended.length - OUTAGES))
+  const told = ended.slice(0, OUTAGES).map((outage) => tellOutage(outage, locale))
+  if (ended.length > OUTAGES) told.push(words('agents.moreOutages', { n: ended.length - OUTAGES }))
   return {
     kind: 'agents',
-    title: words.agents.title,
-    note: noteOf(figures, rows.length - unwell.length, voice),
+    title: words('agents.title'),
+    note: noteOf(figures, rows.length - unwell.length, locale),
     agents: unwell.slice(0, ROWS).map((agent) => ({
       name: oneLine(agent.name, AGENT_NAME_LENGTH),
-      status: nameStatus(agent.status, voice),
+      status: nameStatus(agent.status, locale),
       tone: healthOf(agent) === 'failing' ? 'bad' : 'neutral',
-      detail: detailOf(agent, voice),
+      detail: detailOf(agent, locale),
       error: oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH) ?? '',
     })),
-    more: unwell.length > ROWS ? words.more.some(unwell.length - ROWS) : '',
+    more: unwell.length > ROWS ? words('truncation.some', { n: unwell.length - ROWS }) : '',
     outages: told,
   }
 }
 
 /** `11 of 12 healthy: 7 running, 4 idle · as of 06:00` */
-function noteOf(figures: ReportFigures, well: number, voice: Voice): string {
+function noteOf(figures: ReportFigures, well: number, locale: LocaleContext): string {
   const { agents } = figures
-  const { words, dates } = voice
+  const { words, dates } = locale
   const total = agents.rows.length
-  if (isLongAfter(agents.asOf, figures)) return words.agents.ofLater(dates.recent(agents.asOf ?? ''))
-  if (total === 0) return words.agents.empty
-  const health = well === total ? words.agents.allHealthy(total) : words.agents.someHealthy(well, total)
+  if (isLongAfter(agents.asOf, figures))
+    return words('agents.ofLater', { at: dates.recent(agents.asOf ?? '') })
+  if (total === 0) return words('agents.empty')
+  const health =
+    well === total ? words('agents.allHealthy', { n: total }) : words('agents.someHealthy', { well, total })
   const states = countStates(
     agents.rows.filter((agent) => healthOf(agent) === 'well'),
-    voice,
+    locale,
   )
-  const asOf = agents.asOf ? ` · ${words.agents.asOf(dates.recent(agents.asOf))}` : ''
+  const asOf = agents.asOf ? ` · ${words('agents.asOf', { at: dates.recent(agents.asOf) })}` : ''
   return `${[health, states].filter(Boolean).join(': ')}${asOf}`
 }
 
 /** `7 running, 4 idle`, the most frequent first; `all idle` where there is but one state. */
-function countStates(agents: readonly AgentLine[], voice: Voice): string {
+function countStates(agents: readonly AgentLine[], locale: LocaleContext): string {
   const counts = new Map<string, number>()
   for (const { status } of agents) {
-    const word = voice.words.agents.state(nameStatus(status, voice))
+    const word = stateOf(status, locale)
     counts.set(word, (counts.get(word) ?? 0) + 1)
   }
   const [only, ...others] = counts.keys()
-  if (only !== undefined && others.length === 0 && agents.length > 1) return voice.words.agents.all(only)
+  if (only !== undefined && others.length === 0 && agents.length > 1)
+    return locale.words('agents.all', { state: only })
   return [...counts]
     .sort((a, b) => b[1] - a[1])
-    .map(([word, count]) => `${voice.numbers.count(count)} ${word}`)
+    .map(([word, count]) => `${locale.numbers.count(count)} ${word}`)
     .join(', ')
 }
 
-function detailOf(agent: AgentLine, { words, dates }: Voice): string {
+/** A status within a sentence: `meeting booked`; one that is an abbreviation is lower-cased as a whole. */
+function stateOf(status: string, locale: LocaleContext): string {
+  const name = nameStatus(status, locale)
+  return name === name.toUpperCase() ? name.toLowerCase() : name.charAt(0).toLowerCase() + name.slice(1)
+}
+
+function detailOf(agent: AgentLine, { words, dates }: LocaleContext): string {
   return [
-    agent.statusChangedAt && words.agents.since(dates.recent(agent.statusChangedAt)),
-    agent.errors24h && words.agents.errors(agent.errors24h),
-    agent.lastSeenAt && words.agents.lastSeen(dates.recent(agent.lastSeenAt)),
+    agent.statusChangedAt && words('agents.since', { at: dates.recent(agent.statusChangedAt) }),
+    agent.errors24h && words('agents.errors', { n: agent.errors24h }),
+    agent.lastSeenAt && words('agents.lastSeen', { at: dates.recent(agent.lastSeenAt) }),
   ]
     .filter(Boolean)
     .join(' · ')
@@ -128,14 +137,14 @@ function detailOf(agent: AgentLine, { words, dates }: Voice): string {
 
 function tellOutage(
   { agentName, beganAt, endedAt, hours }: Outage,
-  { words, dates, numbers }: Voice,
+  { words, dates, numbers }: LocaleContext,
 ): string {
   const name = oneLine(agentName, AGENT_NAME_LENGTH)
   const say = endedAt !== null && dates.areSameDay(beganAt, endedAt) ? dates.time : dates.instant
-  return words.agents.outage(
+  return words('agents.outage', {
     name,
-    dates.instant(beganAt),
-    endedAt && say(endedAt),
-    numbers.decimal(hours, hours < 10 ? 1 : 0),
-  )
+    from: dates.instant(beganAt),
+    to: endedAt && say(endedAt),
+    hours: numbers.decimal(hours, hours < 10 ? 1 : 0),
+  })
 }

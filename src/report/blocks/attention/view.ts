@@ -3,7 +3,7 @@ import type { ReportFigures } from '../../../domain/figures.ts'
 import type { ReportContext } from '../../context.ts'
 import { composeHistory } from '../../coverage.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { AGENT_ERROR_LENGTH, AGENT_NAME_LENGTH, listFailing } from '../agents/view.ts'
 
 export interface AttentionView {
@@ -18,27 +18,42 @@ const COMPANY_LENGTH = 40
 
 export function composeAttention(
   figures: ReportFigures,
-  voice: Voice,
+  locale: LocaleContext,
   context: ReportContext,
 ): AttentionView {
-  const { attention, days, files } = voice.words
   const { stalled, freshness } = figures
   const failing = listFailing(figures)
   const items = failing.slice(0, NAMED).map((agent) => {
-    const since = agent.statusChangedAt && voice.dates.recent(agent.statusChangedAt)
+    const since = agent.statusChangedAt && locale.dates.recent(agent.statusChangedAt)
     const error = oneLineOrNull(agent.lastErrorMessage, AGENT_ERROR_LENGTH)
-    return attention.failing(oneLine(agent.name, AGENT_NAME_LENGTH), since, error)
+    return locale.words('attention.failing', {
+      name: oneLine(agent.name, AGENT_NAME_LENGTH),
+      since,
+      error,
+      hasError: error !== null,
+    })
   })
-  if (failing.length > NAMED) items.push(attention.moreFailing(failing.length - NAMED))
-  const history = composeHistory(stalled.coverage, voice)
+  if (failing.length > NAMED) items.push(locale.words('attention.moreFailing', { n: failing.length - NAMED }))
+  const history = composeHistory(stalled.coverage, locale)
   if (stalled.total > 0 && history.isShown) {
     const worst = stalled.rows[0]
     const company = worst ? oneLine(worst.companyName, COMPANY_LENGTH) : null
-    const said = attention.stalled(stalled.total, stalled.days, company, days(worst?.idleDays ?? 0))
+    const said = locale.words('attention.stalled', {
+      n: stalled.total,
+      idleDays: stalled.days,
+      company,
+      hasCompany: company !== null,
+      idle: locale.words('days', { n: worst?.idleDays ?? 0 }),
+    })
     items.push(history.note === '' ? said : `${said.replace(/\.$/, '')} (${history.note}).`)
   }
-  if (freshness.heldRows > 0) items.push(attention.held(freshness.heldRows))
+  if (freshness.heldRows > 0) items.push(locale.words('attention.held', { n: freshness.heldRows }))
   for (const { name, megabytes } of context.leftOut)
-    items.push(files.leftOut(oneLine(name, COMPANY_LENGTH), voice.numbers.decimal(megabytes, 1)))
-  return { kind: 'attention', title: attention.title, items }
+    items.push(
+      locale.words('attention.leftOut', {
+        name: oneLine(name, COMPANY_LENGTH),
+        megabytes: locale.numbers.decimal(megabytes, 1),
+      }),
+    )
+  return { kind: 'attention', title: locale.words('attention.title'), items }
 }

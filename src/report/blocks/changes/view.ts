@@ -3,7 +3,7 @@ import type { ChangedLead, ChangeKind, PeriodKind, ReportFigures } from '../../.
 import type { ReportContext } from '../../context.ts'
 import { composeHistory } from '../../coverage.ts'
 import { oneLine } from '../../words/clean-text.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import { formatMoneys, joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
 
@@ -30,38 +30,46 @@ export interface ChangesView {
   }[]
 }
 
-export function composeChanges(figures: ReportFigures, voice: Voice, context: ReportContext): ChangesView {
-  const { words, numbers, dates } = voice
+export function composeChanges(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: ReportContext,
+): ChangesView {
+  const { words, numbers, dates } = locale
   const { changes, pipelines } = figures
   const since = dates.instant(changes.since)
-  const history = composeHistory(changes.coverage, voice)
+  const history = composeHistory(changes.coverage, locale)
   const kinds = changes.kinds.filter(({ kind, total }) => total > 0 && (history.isShown || !isMove(kind)))
   const isTold = history.note === '' || kinds.some(({ kind }) => isMove(kind))
-  const moves = [words.changes.kinds.forward, words.changes.kinds.back].join(', ')
-  const none = isTold ? words.changes.empty(since) : words.changes.since(since)
+  const moves = [words('changes.kinds.forward'), words('changes.kinds.back')].join(', ')
+  const none = isTold ? words('changes.empty', { at: since }) : words('changes.since', { at: since })
   return {
     kind: 'changes',
-    title: words.changes.title,
+    title: words('changes.title'),
     note: joined([
-      kinds.length === 0 ? none : words.changes.since(since),
-      isTold ? null : history.isShown ? `${moves}: ${history.note}` : words.notShown(moves, history.note),
+      kinds.length === 0 ? none : words('changes.since', { at: since }),
+      isTold
+        ? null
+        : history.isShown
+          ? `${moves}: ${history.note}`
+          : words('notShown', { what: moves, known: history.note || null }),
     ]),
     kinds: kinds.map(({ kind, total, value, rows }) => {
-      const { largest, others } = formatMoneys(value, voice)
+      const { largest, others } = formatMoneys(value, locale)
       const worth = [largest, others].filter(Boolean).join(' ')
       const isNamed = kind === 'won' || !LONG.includes(figures.kind)
       const shown = isNamed ? shownOf(rows, total, ROWS) : []
       return {
-        label: words.changes.kinds[kind],
+        label: words(`changes.kinds.${kind}`),
         total: joined([numbers.count(total), worth, isMove(kind) ? history.note : '']),
         leads: shown.map((lead) => ({
           company: oneLine(lead.companyName, NAME_LENGTH),
           url: linkTo(lead.id, context),
-          what: joined([moveOf(lead, words.changes.kinds[kind], voice), pipelineOf(lead, pipelines)]),
+          what: joined([moveOf(lead, words(`changes.kinds.${kind}`), locale), pipelineOf(lead, pipelines)]),
           value: lead.value ? numbers.money(lead.value) : '',
         })),
         more: isNamed
-          ? moreOf('changes', { total, shown: shown.length, held: rows.length }, voice, context)
+          ? moreOf('changes', { total, shown: shown.length, held: rows.length }, locale, context)
           : '',
       }
     }),
@@ -72,8 +80,8 @@ export function composeChanges(figures: ReportFigures, voice: Voice, context: Re
 const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
 
 /** Nothing where it would only repeat the heading that it stands under. */
-function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, voice: Voice): string {
-  const to = nameStatus(toStatus, voice)
-  if (fromStatus !== null) return voice.words.changes.move(nameStatus(fromStatus, voice), to)
+function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, locale: LocaleContext): string {
+  const to = nameStatus(toStatus, locale)
+  if (fromStatus !== null) return locale.words('changes.move', { from: nameStatus(fromStatus, locale), to })
   return to === heading ? '' : to
 }

@@ -4,8 +4,7 @@
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { Instant } from '../../../model.ts'
-import type { Words } from '../../words/en.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface FreshnessView {
   readonly kind: 'freshness'
@@ -14,8 +13,10 @@ export interface FreshnessView {
   readonly text: string
 }
 
+type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
+
 /** By error code. */
-const REASONS: ReadonlyMap<string, keyof Words['freshness']['reasons']> = new Map([
+const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['api_unreachable', 'unreachable'],
   ['api_unauthorized', 'refused'],
   ['api_forbidden', 'refused'],
@@ -29,49 +30,52 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-export function composeFreshness(figures: ReportFigures, voice: Voice): FreshnessView {
-  const { words, dates } = voice
+export function composeFreshness(figures: ReportFigures, locale: LocaleContext): FreshnessView {
+  const { words, dates } = locale
   const { dataAsOf, coversPeriod, lastFailure } = figures.freshness
   const isStale = coversPeriod && lastFailure !== null
-  if (dataAsOf === null) return { kind: 'freshness', isStale, text: words.freshness.never }
+  if (dataAsOf === null) return { kind: 'freshness', isStale, text: words('freshness.never') }
   const at = dates.recent(dataAsOf)
   const text = isStale
-    ? [words.freshness.coveredThenFailed(at), ...explainFailure(figures, voice)].join(' ')
-    : words.freshness.fresh(at, ageOf(dataAsOf, voice))
+    ? [words('freshness.coveredThenFailed', { at }), ...explainFailure(figures, locale)].join(' ')
+    : words('freshness.fresh', { at, age: ageOf(dataAsOf, locale) })
   return { kind: 'freshness', isStale, text }
 }
 
 /** Up to when the leads go, where that is not the end of the period. */
-export function explainExtent({ freshness, period }: ReportFigures, voice: Voice): string {
-  const { words, dates } = voice
+export function explainExtent({ freshness, period }: ReportFigures, locale: LocaleContext): string {
+  const { words, dates } = locale
   const { dataAsOf } = freshness
-  if (dataAsOf === null) return words.freshness.never
-  const say = dataAsOf > period.from ? words.freshness.ends : words.freshness.before
-  return say(dates.instant(dataAsOf), ageOf(dataAsOf, voice))
+  if (dataAsOf === null) return words('freshness.never')
+  const key = dataAsOf > period.from ? 'freshness.ends' : 'freshness.before'
+  return words(key, { at: dates.instant(dataAsOf), age: ageOf(dataAsOf, locale) })
 }
 
 /** Why they do not go further; empty where the last sync was whole. */
-export function explainFailure({ freshness }: ReportFigures, { words, dates }: Voice): string[] {
+export function explainFailure({ freshness }: ReportFigures, { words, dates }: LocaleContext): string[] {
   const { lastFailure } = freshness
   if (lastFailure === null) return []
   return [
-    words.freshness.failed(dates.recent(lastFailure.at), words.freshness.reasons[reasonOf(lastFailure.code)]),
+    words('freshness.failed', {
+      at: dates.recent(lastFailure.at),
+      reason: words(`freshness.reasons.${reasonOf(lastFailure.code)}`),
+    }),
   ]
 }
 
-function ageOf(at: Instant, voice: Voice): string {
-  return formatAge(Date.parse(voice.now) - Date.parse(at), voice)
+function ageOf(at: Instant, locale: LocaleContext): string {
+  return formatAge(Date.parse(locale.now) - Date.parse(at), locale)
 }
 
 /** `4 minutes`, `3 hours`, `19 days`: the largest unit, rounded down. */
-export function formatAge(ms: number, { words: { duration } }: Voice): string {
-  if (ms < MINUTE_MS) return duration.moment
-  if (ms < HOUR_MS) return duration.minutes(Math.floor(ms / MINUTE_MS))
-  if (ms < 2 * DAY_MS) return duration.hours(Math.floor(ms / HOUR_MS))
-  return duration.days(Math.floor(ms / DAY_MS))
+export function formatAge(ms: number, { words }: LocaleContext): string {
+  if (ms < MINUTE_MS) return words('duration.moment')
+  if (ms < HOUR_MS) return words('duration.minutes', { n: Math.floor(ms / MINUTE_MS) })
+  if (ms < 2 * DAY_MS) return words('duration.hours', { n: Math.floor(ms / HOUR_MS) })
+  return words('days', { n: Math.floor(ms / DAY_MS) })
 }
 
 /** In the reader's words, without addresses; operators have the message itself. */
-function reasonOf(code: string): keyof Words['freshness']['reasons'] {
+function reasonOf(code: string): Reason {
   return REASONS.get(code) ?? 'other'
 }

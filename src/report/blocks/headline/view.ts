@@ -7,7 +7,7 @@ import { coverageOf, isBeforeAll, isDoubtful, isFirst, isLongAfter, isStalledKno
 import { oneLine } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { listFailing } from '../agents/view.ts'
 import { composeAttention } from '../attention/view.ts'
@@ -37,10 +37,14 @@ const TITLE_LENGTH = 80
 const NAMED = 2
 const NAME_LENGTH = 40
 
-export function composeHeadline(figures: ReportFigures, voice: Voice, context: ReportContext): HeadlineView {
-  const { words } = voice
-  const names = namePeriod(voice.locale, figures.kind, figures.period)
-  const verdict = verdictOf(figures, names, voice)
+export function composeHeadline(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: ReportContext,
+): HeadlineView {
+  const { words } = locale
+  const names = namePeriod(locale.tag, figures.kind, figures.period)
+  const verdict = verdictOf(figures, names, locale)
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
   // Of what could not be read nobody knows that it is well.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
@@ -51,22 +55,22 @@ export function composeHeadline(figures: ReportFigures, voice: Voice, context: R
     isKnown &&
     isOfThen &&
     areTimesRight &&
-    composeAttention(figures, voice, context).items.length === 0
+    composeAttention(figures, locale, context).items.length === 0
   const failing = listFailing(figures).length
   const needs = [
     isWhole &&
       figures.stalled.total > 0 &&
       isStalledKnown(figures) &&
-      words.subject.stalled(figures.stalled.total),
-    failing > 0 && words.subject.failing(failing),
+      words('subject.stalled', { n: figures.stalled.total }),
+    failing > 0 && words('subject.failing', { n: failing }),
   ]
   return {
     kind: 'headline',
     title: oneLine(context.title, TITLE_LENGTH),
-    period: words.period.long(names),
+    period: words('period.long', { ...names }),
     text: verdict.text,
-    detail: [verdict.detail, isCalm && words.headline.allWell].filter(Boolean).join(' '),
-    scope: scopeOf(figures, voice),
+    detail: [verdict.detail, isCalm && words('headline.allWell')].filter(Boolean).join(' '),
+    scope: scopeOf(figures, locale),
     subject: [verdict.subject, ...needs].filter(Boolean).join(', '),
   }
 }
@@ -82,103 +86,124 @@ export function isQuiet(figures: ReportFigures): boolean {
   )
 }
 
-function verdictOf(figures: ReportFigures, names: PeriodNames, voice: Voice): Verdict {
-  const { words, dates } = voice
+function verdictOf(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
+  const { words, dates } = locale
   const { freshness, newLeads, won } = figures
   const end = freshness.dataAsOf && dates.instant(freshness.dataAsOf)
   const coverage = coverageOf(figures)
-  if (coverage === 'none') return { text: words.headline.noData(end), subject: words.subject.noData(end) }
+  if (coverage === 'none')
+    return {
+      text: words('headline.noData', { since: end }),
+      subject: words('subject.noData', { since: end }),
+    }
   if (coverage === 'part') {
     return {
-      text: words.headline.incomplete(newLeads.current, won.current),
-      subject: words.subject.incomplete(newLeads.current, won.current),
+      text: words('headline.incomplete', { newLeads: newLeads.current, won: won.current }),
+      subject: words('subject.incomplete', { newLeads: newLeads.current, won: won.current }),
     }
   }
-  if (isBeforeAll(figures)) return { text: words.headline.beforeAll, subject: words.subject.beforeAll }
+  if (isBeforeAll(figures)) return { text: words('headline.beforeAll'), subject: words('subject.beforeAll') }
   if (figures.leads === 0) {
     const isFiltered = figures.filter.pipelineIds !== null || figures.filter.conditions.length > 0
-    return { text: words.headline[isFiltered ? 'emptyFilter' : 'empty'], subject: words.subject.empty }
+    return {
+      text: words(`headline.${isFiltered ? 'emptyFilter' : 'empty'}`),
+      subject: words('subject.empty'),
+    }
   }
-  if (isQuiet(figures)) return quiet(figures, names, voice)
-  const counts = words.headline.counts(newLeads.current, won.current)
-  const subject = [subjectOfNew(figures, voice), words.subject.won(won.current)].join(', ')
+  if (isQuiet(figures)) return quiet(figures, names, locale)
+  const counts = words('headline.counts', { newLeads: newLeads.current, won: won.current })
+  const subject = [subjectOfNew(figures, locale), words('subject.won', { n: won.current })].join(', ')
   return isFirst(figures)
-    ? { text: words.headline.first(counts), detail: words.headline.firstDetail, subject }
-    : { text: comparison(figures, counts, voice), subject }
+    ? { text: words('headline.first', { counts }), detail: words('headline.firstDetail'), subject }
+    : { text: comparison(figures, counts, locale), subject }
 }
 
-function quiet(figures: ReportFigures, names: PeriodNames, voice: Voice): Verdict {
-  const { words } = voice
+function quiet(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
+  const { words } = locale
   const { newLeads, won } = figures
-  const text = words.headline.quiet(names)
-  const subject = words.subject.quiet
+  const text = words('headline.quiet', { ...names })
+  const subject = words('subject.quiet')
   if (newLeads.prior + won.prior === 0) return { text, subject }
+  const than = before(figures, locale)
   return {
     text,
-    detail: words.headline.quietBefore(before(figures, voice), newLeads.prior, won.prior),
+    detail: words('headline.quietBefore', {
+      before: `${than.charAt(0).toUpperCase()}${than.slice(1)}`,
+      newLeads: newLeads.prior,
+      won: won.prior,
+    }),
     subject,
   }
 }
 
 /** A word only where neither count says otherwise, and at least one has moved further than it usually does. */
-function comparison(figures: ReportFigures, counts: string, voice: Voice): string {
+function comparison(figures: ReportFigures, counts: string, locale: LocaleContext): string {
   const { newLeads, won } = figures
-  const { headline } = voice.words
+
   const moves = [newLeads, won].map(({ current, prior }) => Math.sign(current - prior))
   const isNews = !isUsual(figures, 'newLeads') || !isUsual(figures, 'won')
-  const say =
+  const key =
     !isNews || (moves.includes(1) && moves.includes(-1))
-      ? headline.beside
-      : headline[moves.includes(1) ? 'better' : 'slower']
-  const { count } = voice.numbers
-  return say(counts, before(figures, voice), count(newLeads.prior), count(won.prior))
+      ? 'headline.beside'
+      : moves.includes(1)
+        ? 'headline.better'
+        : 'headline.slower'
+  const { count } = locale.numbers
+  return locale.words(key, {
+    counts,
+    before: before(figures, locale),
+    newLeads: count(newLeads.prior),
+    won: count(won.prior),
+  })
 }
 
-function subjectOfNew(figures: ReportFigures, voice: Voice): string {
+function subjectOfNew(figures: ReportFigures, locale: LocaleContext): string {
   const { newLeads } = figures
   const isPlain = newLeads.current < FEW || newLeads.prior < FEW || isUsual(figures, 'newLeads')
-  const percent = isPlain ? null : percentOf(newLeads.current, newLeads.prior, voice)
-  return voice.words.subject.newLeads(newLeads.current, percent)
+  const percent = isPlain ? null : percentOf(newLeads.current, newLeads.prior, locale)
+  return locale.words('subject.newLeads', { n: newLeads.current, percent })
 }
 
 /** What the period is compared with, as the subject of a sentence. */
-function before({ kind, prior }: ReportFigures, voice: Voice): string {
-  return voice.words.period.before(namePeriod(voice.locale, kind, prior))
+function before({ kind, prior }: ReportFigures, locale: LocaleContext): string {
+  return locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
 }
 
 /** `2 pipelines, only Germany or Austria, score 60 or more, compared with Friday 13 November 2026` */
-function scopeOf(figures: ReportFigures, voice: Voice): string {
-  const { scope, period } = voice.words
-  const prior = period.long(namePeriod(voice.locale, figures.kind, figures.prior))
-  const conditions = figures.filter.conditions.map((condition) => nameCondition(condition, voice))
+function scopeOf(figures: ReportFigures, locale: LocaleContext): string {
+  const prior = locale.words('period.long', { ...namePeriod(locale.tag, figures.kind, figures.prior) })
+  const conditions = figures.filter.conditions.map((condition) => nameCondition(condition, locale))
   return [
-    namePipelines(figures.pipelines, voice),
-    ...(conditions.length > 0 ? [scope.only(voice.words.and(conditions))] : []),
-    ...(isFirst(figures) ? [] : [scope.comparedWith(prior)]),
+    namePipelines(figures.pipelines, locale),
+    ...(conditions.length > 0 ? [locale.words('scope.only', { conditions: locale.and(conditions) })] : []),
+    ...(isFirst(figures) ? [] : [locale.words('scope.comparedWith', { period: prior })]),
   ].join(', ')
 }
 
-function namePipelines(names: readonly string[], voice: Voice): string {
-  if (names.length === 0) return voice.words.scope.noPipelines
-  if (names.length > NAMED) return voice.words.scope.pipelines(names.length)
-  return voice.words.and(names.map((name) => oneLine(name, NAME_LENGTH)))
+function namePipelines(names: readonly string[], locale: LocaleContext): string {
+  if (names.length === 0) return locale.words('scope.noPipelines')
+  if (names.length > NAMED) return locale.words('scope.pipelines', { n: names.length })
+  return locale.and(names.map((name) => oneLine(name, NAME_LENGTH)))
 }
 
 /** `score 60 or more` */
-export function nameCondition(condition: FilterCondition, voice: Voice): string {
-  const { fields, scope, or } = voice.words
-  const field = fields[condition.field] ?? condition.field.replaceAll('_', ' ')
+export function nameCondition(condition: FilterCondition, locale: LocaleContext): string {
+  const { field: column } = condition
+  const field = locale.words('field', { column, label: column.replaceAll('_', ' ') })
   if ('in' in condition) {
     const values = condition.in.map((value) => oneLine(value, NAME_LENGTH))
     const others = values.length - NAMED
-    const named = others > 1 ? [...values.slice(0, NAMED), scope.others(others)] : values
-    return `${field} ${or(named)}`
+    const named =
+      others > 1 ? [...values.slice(0, NAMED), locale.words('scope.others', { n: others })] : values
+    return `${field} ${locale.or(named)}`
   }
   const [min, max] = [condition.min, condition.max].map(
-    (bound) => bound !== null && voice.numbers.decimal(bound, 2),
+    (bound) => bound !== null && locale.numbers.decimal(bound, 2),
   )
-  if (min && max) return scope.between(field, min, max)
-  return min ? scope.atLeast(field, min) : scope.atMost(field, max || '')
+  if (min && max) return locale.words('scope.between', { field, min, max })
+  return min
+    ? locale.words('scope.atLeast', { field, value: min })
+    : locale.words('scope.atMost', { field, value: max || '' })
 }
 
 /*

@@ -12,7 +12,7 @@ import {
   isFirst,
 } from '../../coverage.ts'
 import { namePeriod } from '../../words/dates.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { formatMoneys } from '../list-rows.ts'
 
@@ -49,9 +49,9 @@ type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine'>
 
 const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
 
-export function composeKpis(figures: ReportFigures, voice: Voice, context: ReportContext): KpisView {
-  const { words, numbers } = voice
-  const { kpi } = words
+export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: ReportContext): KpisView {
+  const { words, numbers } = locale
+
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
   const isComparable = coverage === 'whole' && !isFirst(figures)
@@ -61,12 +61,14 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     tone: (isComparable && change?.tone) || 'neutral',
   })
   // A tile is narrow: if it breaks, then before the date.
-  const when = words.period
-    .brief(namePeriod(voice.locale, figures.kind, figures.prior))
-    .replaceAll(' ', '\u00a0')
-  const basis = (value: string) => (isFirst(figures) ? '' : kpi.basis(value, when))
+  const when = words('period.brief', { ...namePeriod(locale.tag, figures.kind, figures.prior) }).replaceAll(
+    ' ',
+    '\u00a0',
+  )
+  const basis = (value: string) => (isFirst(figures) ? '' : words('kpis.basis', { value, when }))
   // The period before is known no better: its numbers would only say it twice.
-  const unshown = (now: string, before: string) => words.notShown(when, now === '' ? before : '')
+  const unshown = (now: string, before: string) =>
+    words('notShown', { what: when, known: (now === '' && before) || null })
   /** What is known of the period and of the one before: a change against little of it would tell of what was read. */
   const withKnown = (
     tile: Parts,
@@ -74,7 +76,7 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     write: (known: string) => string = String,
   ): Parts => {
     const [now, before] = [current, prior].map((each) => {
-      const { isShown, note } = composeHistory(each, voice)
+      const { isShown, note } = composeHistory(each, locale)
       return { isShown, note: note && write(note) }
     }) as [HistoryView, HistoryView]
     const join = (...parts: readonly string[]) => parts.filter(Boolean).join(', ')
@@ -85,33 +87,33 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
       basis: tile.basis && (before.isShown ? join(tile.basis, before.note) : unshown(now.note, before.note)),
     }
   }
-  const countOf = (count: number) => (coverage === 'none' ? words.none : numbers.count(count))
+  const countOf = (count: number) => (coverage === 'none' ? words('none') : numbers.count(count))
   const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
-    lineOf(context.charts.get(name), points, write, figures, voice)
+    lineOf(context.charts.get(name), points, write, figures, locale)
   const currency = openValue.current[0]?.currency ?? ''
   const inCurrency = (moneys: readonly Money[]) =>
     currency === '' ? moneys : moneys.filter((money) => money.currency === currency)
   const tiles = [
     {
-      label: kpi.newLeads,
+      label: words('kpis.newLeads'),
       value: countOf(newLeads.current),
       note: isDoubtful(figures, 'newLeads')
-        ? kpi.doubtful
+        ? words('kpis.doubtful')
         : coverage === 'part'
-          ? kpi.soFar
-          : kpi.inAll(figures.leads),
-      ...moved(changeOfCount(newLeads, 'up', voice)),
+          ? words('kpis.soFar')
+          : words('kpis.inAll', { n: figures.leads }),
+      ...moved(changeOfCount(newLeads, 'up', locale)),
       basis: basis(numbers.count(newLeads.prior)),
       line: line('spark-new-leads', sparklines.newLeads, numbers.count),
     },
     withKnown(
       {
-        label: kpi.won,
+        label: words('kpis.won'),
         value: countOf(won.current),
         note: isDoubtful(figures, 'won')
-          ? kpi.doubtful
-          : worthOf(coverage, won.current, wonValue.current, voice),
-        ...moved(changeOfCount(won, 'up', voice)),
+          ? words('kpis.doubtful')
+          : worthOf(coverage, won.current, wonValue.current, locale),
+        ...moved(changeOfCount(won, 'up', locale)),
         basis: basis(numbers.count(won.prior)),
         line: line('spark-won', sparklines.won, numbers.count),
       },
@@ -119,24 +121,24 @@ export function composeKpis(figures: ReportFigures, voice: Voice, context: Repor
     ),
     withKnown(
       {
-        label: kpi.winRate,
-        ...rateOf(winRate.current, voice),
-        ...moved(changeOfRate(winRate, 'up', voice)),
-        basis: winRate.prior.whole === 0 ? '' : basis(priorRate(winRate, voice)),
+        label: words('kpis.winRate'),
+        ...rateOf(winRate.current, locale),
+        ...moved(changeOfRate(winRate, 'up', locale)),
+        basis: winRate.prior.whole === 0 ? '' : basis(priorRate(winRate, locale)),
         line: line('spark-win-rate', sparklines.winRate, numbers.rate),
       },
       known.status,
     ),
     withKnown(
       {
-        label: kpi.openValue,
-        ...moneyOf(openValue.current, voice),
-        ...moved(changeOfMoney(openValue, null, voice)),
-        basis: basis(formatMoneys(inCurrency(openValue.prior), voice).largest ?? kpi.nothing),
+        label: words('kpis.openValue'),
+        ...moneyOf(openValue.current, locale),
+        ...moved(changeOfMoney(openValue, null, locale)),
+        basis: basis(formatMoneys(inCurrency(openValue.prior), locale).largest ?? words('kpis.nothing')),
         line: line('spark-open-value', sparklines.openValue, (amount) => numbers.money({ amount, currency })),
       },
       known.value,
-      kpi.valueThen,
+      (known) => words('kpis.valueThen', { known }),
     ),
   ].map((tile, _, all) => ({
     ...tile,
@@ -153,41 +155,43 @@ function lineOf(
   points: readonly (number | null)[],
   write: (value: number) => string,
   { kind }: ReportFigures,
-  { words }: Voice,
+  { words }: LocaleContext,
 ): KpiView['line'] {
   const known = points.filter((point) => point !== null)
   if (chart === undefined || known.length < 2) return null
   const [low, high] = [Math.min(...known), Math.max(...known)].map(write)
-  return { ...chart, alt: words.kpi.range(low ?? '', high ?? '', known.length, kind) }
+  return { ...chart, alt: words('kpis.range', { low: low ?? '', high: high ?? '', n: known.length, kind }) }
 }
 
-function rateOf(ratio: Ratio, { words, numbers }: Voice): { value: string; note: string } {
-  if (ratio.whole === 0) return { value: words.none, note: words.kpi.noneClosed }
-  const counts = words.counts(ratio.part, ratio.whole)
-  if (ratio.whole < FEW) return { value: counts, note: words.kpi.closedWon }
-  return { value: numbers.rate(ratio.part / ratio.whole), note: words.kpi.wonOfClosed(counts) }
+function rateOf(ratio: Ratio, { words, numbers }: LocaleContext): { value: string; note: string } {
+  if (ratio.whole === 0) return { value: words('none'), note: words('kpis.noneClosed') }
+  const counts = words('counts', { part: ratio.part, whole: ratio.whole })
+  if (ratio.whole < FEW) return { value: counts, note: words('kpis.closedWon') }
+  return { value: numbers.rate(ratio.part / ratio.whole), note: words('kpis.wonOfClosed', { counts }) }
 }
 
 /** Counts beside counts, so that the two can be compared. */
-function priorRate({ current, prior }: Compared<Ratio>, voice: Voice): string {
+function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): string {
   const areCounts = current.whole > 0 && current.whole < FEW
-  return areCounts ? voice.words.counts(prior.part, prior.whole) : rateOf(prior, voice).value
+  return areCounts
+    ? locale.words('counts', { part: prior.part, whole: prior.whole })
+    : rateOf(prior, locale).value
 }
 
-function moneyOf(moneys: readonly Money[], voice: Voice): { value: string; note: string } {
-  const { kpi, none } = voice.words
-  const { largest, others } = formatMoneys(moneys, voice)
+function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: string; note: string } {
+  const { largest, others } = formatMoneys(moneys, locale)
   const [first] = moneys
-  if (largest === null || first === undefined) return { value: none, note: kpi.noValues }
+  if (largest === null || first === undefined)
+    return { value: locale.words('none'), note: locale.words('kpis.noValues') }
   return { value: largest, note: others ?? '' }
 }
 
 /** What was won is worth; a lower bound while the period is not covered. */
-function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], voice: Voice): string {
-  const { kpi } = voice.words
-  const { largest, others } = formatMoneys(moneys, voice)
+function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
+  const { largest, others } = formatMoneys(moneys, locale)
   const value = [largest, others].filter(Boolean).join(' ')
-  if (coverage === 'part') return value ? kpi.soFarWorth(value) : kpi.soFar
+  if (coverage === 'part')
+    return value ? locale.words('kpis.soFarWorth', { value }) : locale.words('kpis.soFar')
   if (won === 0) return ''
-  return value ? kpi.worth(value) : kpi.noValues
+  return value ? locale.words('kpis.worth', { value }) : locale.words('kpis.noValues')
 }

@@ -4,7 +4,7 @@ import type { ReportContext } from '../../context.ts'
 import { coverageOf, isFirst, isStalledKnown } from '../../coverage.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { namePeriod } from '../../words/dates.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { type ComparedTable, compareCell, rateCell } from '../compared-table.ts'
 import { formatMoneys, joined, moreOf, NAME_LENGTH } from '../list-rows.ts'
 
@@ -17,10 +17,10 @@ export interface PipelinesView extends ComparedTable {
 
 export function composePipelines(
   figures: ReportFigures,
-  voice: Voice,
+  locale: LocaleContext,
   context: ReportContext,
 ): PipelinesView {
-  const { words } = voice
+  const { words } = locale
   const { byPipeline } = figures
   const hasNew = byPipeline.some(({ newLeads }) => newLeads.current > 0)
   const sizeOf = ({ newLeads, leads }: PipelineLine) => (hasNew ? newLeads.current : leads)
@@ -29,58 +29,71 @@ export function composePipelines(
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
   return {
     kind: 'pipelines',
-    title: words.pipelines.title,
+    title: words('pipelines.title'),
     note: [
-      ...(areAll ? [] : [chosenBy(figures, hasNew, shown.length, voice)]),
-      noteOf(figures, isComparable, areAll, voice),
+      ...(areAll ? [] : [chosenBy(figures, hasNew, shown.length, locale)]),
+      noteOf(figures, isComparable, areAll, locale),
     ]
       .filter(Boolean)
       .join(' · '),
     columns: {
-      name: words.pipelines.pipeline,
-      newLeads: words.pipelines.newLeads,
-      won: words.pipelines.won,
-      winRate: words.pipelines.winRate,
+      name: words('pipelines.pipeline'),
+      newLeads: words('pipelines.newLeads'),
+      won: words('pipelines.won'),
+      winRate: words('pipelines.winRate'),
     },
     lines: shown.map((line) => ({
       name: oneLine(line.name, NAME_LENGTH),
-      detail: detailOf(line, isStalledKnown(figures), voice),
-      newLeads: compareCell(line.newLeads, isComparable, voice),
-      won: compareCell(line.won, isComparable, voice),
-      winRate: rateCell(line.winRate, voice),
+      detail: detailOf(line, isStalledKnown(figures), locale),
+      newLeads: compareCell(line.newLeads, isComparable, locale),
+      won: compareCell(line.won, isComparable, locale),
+      winRate: rateCell(line.winRate, locale),
     })),
     more: moreOf(
       'pipelines',
       { total: byPipeline.length, shown: shown.length, held: byPipeline.length },
-      voice,
+      locale,
       context,
     ),
   }
 }
 
-function chosenBy(figures: ReportFigures, hasNew: boolean, shown: number, { words, locale }: Voice): string {
+function chosenBy(
+  figures: ReportFigures,
+  hasNew: boolean,
+  shown: number,
+  { words, tag }: LocaleContext,
+): string {
   const total = figures.byPipeline.length
-  if (!hasNew) return words.pipelines.mostLeads(shown, total)
-  return words.pipelines.mostNew(shown, total, namePeriod(locale, figures.kind, figures.period).shape)
+  if (!hasNew) return words('pipelines.mostLeads', { shown, total })
+  return words('pipelines.mostNew', {
+    shown,
+    total,
+    shape: namePeriod(tag, figures.kind, figures.period).shape,
+  })
 }
 
 function noteOf(
   figures: ReportFigures,
   isComparable: boolean,
   areAll: boolean,
-  { words, locale }: Voice,
+  { words, tag }: LocaleContext,
 ): string {
-  if (figures.byPipeline.length === 0) return words.pipelines.empty
-  if (!isComparable) return areAll ? words.pipelines.noteWithout : ''
-  const against = words.period.against(namePeriod(locale, figures.kind, figures.prior))
-  return words.pipelines[areAll ? 'note' : 'noteBehind'](against)
+  if (figures.byPipeline.length === 0) return words('pipelines.empty')
+  if (!isComparable) return areAll ? words('pipelines.noteWithout') : ''
+  const against = words('period.against', { ...namePeriod(tag, figures.kind, figures.prior) })
+  return words(`pipelines.${areAll ? 'note' : 'noteBehind'}`, { against })
 }
 
-function detailOf({ openValue, stalled }: PipelineLine, isStalledKnown: boolean, voice: Voice): string {
-  const { words } = voice
-  const { largest, others } = formatMoneys(openValue, voice)
+function detailOf(
+  { openValue, stalled }: PipelineLine,
+  isStalledKnown: boolean,
+  locale: LocaleContext,
+): string {
+  const { words } = locale
+  const { largest, others } = formatMoneys(openValue, locale)
   return joined([
-    largest === null ? null : words.pipelines.open([largest, others].filter(Boolean).join(' ')),
-    stalled > 0 && isStalledKnown ? words.pipelines.stalled(stalled) : null,
+    largest === null ? null : words('pipelines.open', { value: [largest, others].filter(Boolean).join(' ') }),
+    stalled > 0 && isStalledKnown ? words('pipelines.stalled', { n: stalled }) : null,
   ])
 }

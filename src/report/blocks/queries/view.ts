@@ -7,7 +7,7 @@ import { widthOf } from '../../charts/text-width.ts'
 import type { ReportContext } from '../../context.ts'
 import { composeFailed, type FailedView } from '../../failed-blocks.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface QueryView {
   readonly kind: 'query'
@@ -59,27 +59,27 @@ const TEXT_COLUMNS = 72
 
 export function composeQueries(
   { queries, failed }: Pick<ReportFigures, 'queries' | 'failed'>,
-  voice: Voice,
+  locale: LocaleContext,
   { attached }: Pick<ReportContext, 'attached'>,
 ): (QueryView | FailedView)[] {
   return queries.map((query) => {
     const missing = failed.find((each) => each.query === query.name)
     return missing === undefined
-      ? composeQuery(query, voice, attached.get(query.name))
-      : composeFailed(missing, { queries }, voice)
+      ? composeQuery(query, locale, attached.get(query.name))
+      : composeFailed(missing, { queries }, locale)
   })
 }
 
 /** @param file that holds every row which is kept */
-function composeQuery(query: QueryTable, voice: Voice, file: string | undefined): QueryView {
-  const { words } = voice
+function composeQuery(query: QueryTable, locale: LocaleContext, file: string | undefined): QueryView {
+  const { words } = locale
   const columns = query.columns.map((name, index) => {
     const cells = query.rows.map((row) => row[index] ?? null)
     // The first names the row, also where it is a number.
     const isNumber =
       index > 0 && cells.some(Number.isFinite) && cells.every((cell) => typeof cell !== 'string')
-    const write = writerOf(cells, voice)
-    const shown = cells.slice(0, ROWS).map((cell) => cellText(cell, write, voice))
+    const write = writerOf(cells, locale)
+    const shown = cells.slice(0, ROWS).map((cell) => cellText(cell, write, locale))
     return { label: capitalise(name), isNumber, shown }
   })
   const beside = countBeside(columns)
@@ -90,7 +90,7 @@ function composeQuery(query: QueryTable, voice: Voice, file: string | undefined)
     kind: 'query',
     title: oneLine(query.title, TITLE_LENGTH),
     note: oneLineOrNull(query.note, NOTE_LENGTH) ?? '',
-    empty: rows.length === 0 ? words.query.empty : '',
+    empty: rows.length === 0 ? words('queries.empty') : '',
     columns: withWidths(columns.slice(0, beside)),
     columnCount: String(beside),
     rows: rows.map(([first, ...others]) => ({
@@ -102,7 +102,7 @@ function composeQuery(query: QueryTable, voice: Voice, file: string | undefined)
       cells: others.slice(0, beside - 1).map(({ text, isNumber }) => ({ text, isNumber })),
     })),
     lines: linesOf(columns, rows),
-    more: moreOf(query, rows.length, file, voice),
+    more: moreOf(query, rows.length, file, locale),
   }
 }
 
@@ -111,29 +111,33 @@ function moreOf(
   { rows, isCut }: QueryTable,
   shown: number,
   file: string | undefined,
-  { words }: Voice,
+  { words }: LocaleContext,
 ): string {
   const left = rows.length - shown
-  const cut = isCut || (left > 0 && file === undefined) ? [words.query.cut(shown)] : []
-  const inFile = left > 0 && file !== undefined ? [words.more.inFile(left, file)] : []
+  const cut = isCut || (left > 0 && file === undefined) ? [words('queries.cut', { shown })] : []
+  const inFile = left > 0 && file !== undefined ? [words('truncation.inFile', { n: left, file })] : []
   return [...cut, ...inFile].join(' · ')
 }
 
 type QueryCell = QueryTable['rows'][number][number]
 
 /** The numbers of a column all have as many digits behind the point. */
-function writerOf(cells: readonly QueryCell[], { numbers }: Voice): (value: number) => string {
+function writerOf(cells: readonly QueryCell[], { numbers }: LocaleContext): (value: number) => string {
   const values = cells.filter((cell) => typeof cell === 'number')
   if (values.every(Number.isInteger)) return numbers.count
   const digits = values.some((value) => Math.abs(value) >= 10) ? 1 : 2
   return (value) => numbers.fixed(value, digits)
 }
 
-function cellText(cell: QueryCell, write: (value: number) => string, { words, dates }: Voice): string {
-  if (cell === null) return words.none
+function cellText(
+  cell: QueryCell,
+  write: (value: number) => string,
+  { words, dates }: LocaleContext,
+): string {
+  if (cell === null) return words('none')
   if (typeof cell === 'number') return write(cell)
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(cell)) return dates.instant(cell)
-  return oneLineOrNull(cell, CELL_LENGTH) ?? words.none
+  return oneLineOrNull(cell, CELL_LENGTH) ?? words('none')
 }
 
 interface ShownColumn {

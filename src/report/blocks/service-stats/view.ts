@@ -2,7 +2,7 @@
 import type { ReportFigures, StatDifference } from '../../../domain/figures.ts'
 import { isLongAfter } from '../../coverage.ts'
 import { oneLine } from '../../words/clean-text.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { NAME_LENGTH } from '../list-rows.ts'
 
 const ROWS = 5
@@ -21,34 +21,36 @@ export interface ServiceStatsView {
   readonly more: string
 }
 
-export function composeServiceStats(figures: ReportFigures, voice: Voice): ServiceStatsView {
+export function composeServiceStats(figures: ReportFigures, locale: LocaleContext): ServiceStatsView {
   const { serviceStats, freshness } = figures
   const asOf = serviceStats[0]?.asOf ?? freshness.statsAsOf
-  const { ofLater } = voice.words.serviceStats
-  const when = isLongAfter(asOf, figures) ? ` · ${ofLater(voice.dates.recent(asOf ?? ''))}` : ''
-  const { words } = voice
+
+  const when = isLongAfter(asOf, figures)
+    ? ` · ${locale.words('service_stats.ofLater', { at: locale.dates.recent(asOf ?? '') })}`
+    : ''
+  const { words } = locale
   const shown = serviceStats.slice(0, ROWS)
   return {
     kind: 'service_stats',
-    title: words.serviceStats.title,
-    note: (shown.length === 0 ? words.serviceStats.agree : words.serviceStats.note) + when,
+    title: words('service_stats.title'),
+    note: (shown.length === 0 ? words('service_stats.agree') : words('service_stats.note')) + when,
     columns: {
-      figure: words.serviceStats.figure,
-      ours: words.serviceStats.ours,
-      upstream: words.serviceStats.upstream,
+      figure: words('service_stats.figure'),
+      ours: words('service_stats.ours'),
+      upstream: words('service_stats.upstream'),
     },
     lines: shown.map((line) => ({
-      figure: words.serviceStats.figures[line.figure],
+      figure: words(`service_stats.figures.${line.figure}`),
       pipeline: oneLine(line.pipelineName, NAME_LENGTH),
-      ours: write(line, line.ours, voice),
-      upstream: write(line, line.upstream, voice),
+      ours: write(line, line.ours, locale),
+      upstream: write(line, line.upstream, locale),
     })),
-    more: serviceStats.length > ROWS ? words.more.some(serviceStats.length - ROWS) : '',
+    more: serviceStats.length > ROWS ? words('truncation.some', { n: serviceStats.length - ROWS }) : '',
   }
 }
 
 /** In full: rounded, two different amounts could read the same. */
-function write({ figure, currency }: StatDifference, value: number, { numbers }: Voice): string {
+function write({ figure, currency }: StatDifference, value: number, { numbers }: LocaleContext): string {
   if (figure === 'win_rate') return numbers.exactRate(value)
   return currency === null ? numbers.count(value) : numbers.exactMoney({ amount: value, currency })
 }

@@ -3,7 +3,7 @@ import type { ReportFigures } from '../../../domain/figures.ts'
 import type { ReportContext } from '../../context.ts'
 import { coverageOf, isFirst } from '../../coverage.ts'
 import { namePeriod } from '../../words/dates.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import { type ComparedTable, compareCell, rateCell } from '../compared-table.ts'
 import { moreOf, shownOf } from '../list-rows.ts'
@@ -14,36 +14,40 @@ export interface SourcesView extends ComparedTable {
   readonly kind: 'sources'
 }
 
-export function composeSources(figures: ReportFigures, voice: Voice, context: ReportContext): SourcesView {
-  const { words } = voice
+export function composeSources(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: ReportContext,
+): SourcesView {
+  const { words } = locale
   const { bySource } = figures
   const isTold = bySource.some(({ source }) => source !== null)
   const shown = isTold ? shownOf(bySource, bySource.length, ROWS) : []
   const isComparable = coverageOf(figures) === 'whole' && !isFirst(figures)
-  const before = words.period.against(namePeriod(voice.locale, figures.kind, figures.prior))
-  const note = isComparable ? words.sources.note(before) : words.sources.noteWithout
+  const before = words('period.against', { ...namePeriod(locale.tag, figures.kind, figures.prior) })
+  const note = isComparable ? words('sources.note', { against: before }) : words('sources.noteWithout')
   return {
     kind: 'sources',
-    title: words.sources.title,
-    note: isTold ? note : words.sources.empty,
+    title: words('sources.title'),
+    note: isTold ? note : words('sources.empty'),
     columns: {
-      name: words.sources.source,
-      newLeads: words.pipelines.newLeads,
-      won: words.pipelines.won,
-      winRate: words.pipelines.winRate,
+      name: words('sources.source'),
+      newLeads: words('pipelines.newLeads'),
+      won: words('pipelines.won'),
+      winRate: words('pipelines.winRate'),
     },
     lines: shown.map((line) => ({
       detail: '',
-      name: line.source === null ? words.sources.unknown : nameStatus(line.source, voice),
-      newLeads: compareCell(line.newLeads, isComparable, voice),
-      won: compareCell(line.won, isComparable, voice),
-      winRate: rateCell(line.winRate, voice),
+      name: line.source === null ? words('sources.unknown') : nameStatus(line.source, locale),
+      newLeads: compareCell(line.newLeads, isComparable, locale),
+      won: compareCell(line.won, isComparable, locale),
+      winRate: rateCell(line.winRate, locale),
     })),
     more: isTold
       ? moreOf(
           'sources',
           { total: bySource.length, shown: shown.length, held: bySource.length },
-          voice,
+          locale,
           context,
         )
       : '',

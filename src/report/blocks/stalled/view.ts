@@ -3,7 +3,7 @@ import type { ReportFigures } from '../../../domain/figures.ts'
 import type { ReportContext } from '../../context.ts'
 import { composeHistory } from '../../coverage.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import { joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
 
@@ -26,30 +26,38 @@ export interface StalledView {
   readonly more: string
 }
 
-export function composeStalled(figures: ReportFigures, voice: Voice, context: ReportContext): StalledView {
-  const { words, numbers } = voice
+export function composeStalled(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: ReportContext,
+): StalledView {
+  const { words, numbers } = locale
   const { stalled, pipelines, freshness } = figures
   const { total, days, rows } = stalled
-  const history = composeHistory(stalled.coverage, voice)
+  const history = composeHistory(stalled.coverage, locale)
   const shown = history.isShown ? shownOf(rows, total, ROWS) : []
-  const none = freshness.dataAsOf === null ? words.stalled.unread : words.stalled.empty(days)
+  const none =
+    freshness.dataAsOf === null ? words('stalled.unread') : words('stalled.empty', { idleDays: days })
   return {
     kind: 'stalled',
-    title: words.stalled.title,
+    title: words('stalled.title'),
     note: history.isShown
-      ? joined([total > 0 ? words.stalled.some(days) : history.note === '' ? none : null, history.note])
-      : words.notShown(null, history.note),
-    columns: { lead: words.stalled.lead, stage: words.stalled.stage, idle: words.stalled.idle },
+      ? joined([
+          total > 0 ? words('stalled.some', { idleDays: days }) : history.note === '' ? none : null,
+          history.note,
+        ])
+      : words('notShown', { what: null, known: history.note || null }),
+    columns: { lead: words('stalled.lead'), stage: words('stalled.stage'), idle: words('stalled.idle') },
     leads: shown.map((lead) => ({
       company: oneLine(lead.companyName, NAME_LENGTH),
       url: linkTo(lead.id, context),
       person: joined([oneLineOrNull(lead.contactName, NAME_LENGTH), pipelineOf(lead, pipelines)]),
-      stage: nameStatus(lead.status, voice),
-      idle: words.days(lead.idleDays),
+      stage: nameStatus(lead.status, locale),
+      idle: words('days', { n: lead.idleDays }),
       value: lead.value ? numbers.money(lead.value) : '',
     })),
     more: history.isShown
-      ? moreOf('stalled', { total, shown: shown.length, held: rows.length }, voice, context)
+      ? moreOf('stalled', { total, shown: shown.length, held: rows.length }, locale, context)
       : '',
   }
 }

@@ -3,7 +3,7 @@ import type { ListedLead, ReportFigures } from '../../../domain/figures.ts'
 import type { ReportContext } from '../../context.ts'
 import { coverageOf } from '../../coverage.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 import { joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
 
 const ROWS = 5
@@ -25,38 +25,46 @@ export interface TopLeadsView {
   readonly more: string
 }
 
-export function composeTopLeads(figures: ReportFigures, voice: Voice, context: ReportContext): TopLeadsView {
-  const { words, numbers } = voice
+export function composeTopLeads(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: ReportContext,
+): TopLeadsView {
+  const { words, numbers } = locale
   const { topLeads, pipelines } = figures
   const shown = shownOf(topLeads.rows, topLeads.total, ROWS)
   return {
     kind: 'top_leads',
-    title: words.topLeads.title,
-    note: noteOf(figures, shown.length, voice),
-    columns: { lead: words.topLeads.lead, score: words.topLeads.score },
+    title: words('top_leads.title'),
+    note: noteOf(figures, shown.length, locale),
+    columns: { lead: words('top_leads.lead'), score: words('top_leads.score') },
     leads: shown.map((lead) => ({
       company: oneLine(lead.companyName, NAME_LENGTH),
       url: linkTo(lead.id, context),
       person: describe(lead, pipelines),
       oneLiner: oneLineOrNull(lead.companyOneLiner, ONE_LINER_LENGTH) ?? '',
-      score: lead.score === null ? words.none : numbers.count(lead.score),
+      score: lead.score === null ? words('none') : numbers.count(lead.score),
     })),
     more: moreOf(
       'top_leads',
       { total: topLeads.total, shown: shown.length, held: topLeads.rows.length },
-      voice,
+      locale,
       context,
     ),
   }
 }
 
 /** Says "none" only of a time that has been read. */
-function noteOf(figures: ReportFigures, shown: number, { words }: Voice): string {
+function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext): string {
   const { minScore, total } = figures.topLeads
   if (total === 0) {
-    return coverageOf(figures) === 'none' ? words.topLeads.unread : words.topLeads.empty(minScore)
+    return coverageOf(figures) === 'none'
+      ? words('top_leads.unread')
+      : words('top_leads.empty', { score: minScore })
   }
-  return shown < total ? words.topLeads.some(shown, total, minScore) : words.topLeads.all(total, minScore)
+  return shown < total
+    ? words('top_leads.some', { shown, total, score: minScore })
+    : words('top_leads.all', { total, score: minScore })
 }
 
 /** `Maria Štefan, Head of Operations · Germany · EU mid-market`, as far as it is known. */

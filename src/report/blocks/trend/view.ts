@@ -4,7 +4,7 @@ import { shownDays } from '../../charts/draw.ts'
 import { meansOfWeek, writeMean } from '../../charts/trend-layout.ts'
 import type { ChartSource, ReportContext } from '../../context.ts'
 import { formatLocalDay } from '../../words/dates.ts'
-import type { Voice } from '../../words/locale-context.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface TrendView {
   readonly kind: 'trend'
@@ -20,22 +20,25 @@ export interface TrendView {
 /** Between the two means that are compared: fewer days, and they would share some. */
 const APART = 7
 
-export function composeTrend(figures: ReportFigures, voice: Voice, context: ReportContext): TrendView {
-  const { trend } = voice.words
+export function composeTrend(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: ReportContext,
+): TrendView {
   const days = shownDays(figures.trend).length
   return {
     kind: 'trend',
-    title: trend.title,
-    note: days === 0 ? trend.empty : trend.note(days),
-    ofLines: trend.ofLines,
-    finding: days === 0 ? '' : findingOf(figures.trend, voice),
+    title: locale.words('trend.title'),
+    note: days === 0 ? locale.words('trend.empty') : locale.words('trend.note', { n: days }),
+    ofLines: locale.words('trend.ofLines'),
+    finding: days === 0 ? '' : findingOf(figures.trend, locale),
     chart: context.charts.get('trend') ?? null,
   }
 }
 
 /** Compares the last mean with the first that is known. */
-function findingOf(days: readonly TrendDay[], voice: Voice): string {
-  const { words, numbers, locale } = voice
+function findingOf(days: readonly TrendDay[], locale: LocaleContext): string {
+  const { words, numbers, tag } = locale
   const [newLeads, won] = [
     meansOfWeek(days.map((day) => day.newLeads)),
     meansOfWeek(days.map((day) => day.won)),
@@ -44,8 +47,15 @@ function findingOf(days: readonly TrendDay[], voice: Voice): string {
   const last = newLeads.findLastIndex((mean) => mean !== null)
   const at = (means: readonly (number | null)[], index: number) => writeMean(means[index] ?? 0, numbers)
   const [newNow, wonNow] = [at(newLeads, last), at(won, last)]
-  const dayAt = (index: number) => formatLocalDay(locale, days[index]?.day ?? '')
-  const week = words.trend.week(last === days.length - 1 ? null : dayAt(last))
-  if (last - first < APART) return words.trend.short(week, newNow, wonNow)
-  return words.trend.finding(week, newNow, wonNow, dayAt(first), at(newLeads, first), at(won, first))
+  const dayAt = (index: number) => formatLocalDay(tag, days[index]?.day ?? '')
+  const week = words('trend.week', { end: last === days.length - 1 ? null : dayAt(last) })
+  if (last - first < APART) return words('trend.short', { week, newLeads: newNow, won: wonNow })
+  return words('trend.finding', {
+    week,
+    newLeads: newNow,
+    won: wonNow,
+    from: dayAt(first),
+    newBefore: at(newLeads, first),
+    wonBefore: at(won, first),
+  })
 }

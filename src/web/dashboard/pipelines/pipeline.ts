@@ -2,7 +2,7 @@
 import type { Funnel } from '../../../domain/figures.ts'
 import { composeHistory } from '../../../report/coverage.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'
-import type { Voice } from '../../../report/words/locale-context.ts'
+import type { LocaleContext } from '../../../report/words/locale-context.ts'
 import { nameStatus } from '../../../report/words/locale-context.ts'
 import { signed } from '../../../report/words/numbers.ts'
 import type { PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
@@ -52,27 +52,27 @@ interface StatisticsView {
 export function composePipeline(
   pipeline: PipelineOverview,
   days: TrendDays,
-  voice: Voice,
+  locale: LocaleContext,
   clock: Clock,
 ): PipelineView {
   const { id, name, status, trend, funnel, statistics } = pipeline
   const { spark: _, ...cells } = cellsOf(pipeline)
   return {
     ...{ id, name: nameOf(name), status: status === null ? '' : capitalise(status), ...cells },
-    trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, voice),
-    funnel: composeFunnel(funnel, voice, clock),
-    statistics: composeStatistics(statistics, voice, clock),
+    trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, locale),
+    funnel: composeFunnel(funnel, locale, clock),
+    statistics: composeStatistics(statistics, locale, clock),
   }
 }
 
 function composeFunnel(
   { source, asOf, stages: all, coverage, daysCoverage }: Funnel,
-  voice: Voice,
+  locale: LocaleContext,
   clock: Clock,
 ): FunnelView {
-  const history = coverage === null ? null : composeHistory(coverage, voice)
+  const history = coverage === null ? null : composeHistory(coverage, locale)
   const stages = history?.isShown === false ? [] : all
-  const ofDays = composeHistory(daysCoverage, voice)
+  const ofDays = composeHistory(daysCoverage, locale)
   const most = Math.max(1, ...stages.map(({ reached }) => reached))
   return {
     isOurs: source === 'ours',
@@ -82,7 +82,7 @@ function composeFunnel(
     stages: stages.map(({ status, reached, medianDays }, index) => {
       const before = stages[index - 1]
       return {
-        name: nameStatus(status, voice),
+        name: nameStatus(status, locale),
         reached: count(reached),
         conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
         days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays),
@@ -99,13 +99,17 @@ function writeDays(days: number): string {
   return days < 9.95 ? numbers.fixed(days, 1) : count(days)
 }
 
-function composeStatistics(pairs: readonly StatPair[], { words }: Voice, clock: Clock): StatisticsView {
+function composeStatistics(
+  pairs: readonly StatPair[],
+  { words }: LocaleContext,
+  clock: Clock,
+): StatisticsView {
   const asOf = pairs[0]?.asOf
   return {
     asOf: asOf === undefined ? null : clock.at(asOf),
     isSame: pairs.every(({ isSame }) => isSame),
     rows: pairs.map((pair) => ({
-      figure: words.serviceStats.figures[pair.figure],
+      figure: words(`service_stats.figures.${pair.figure}`),
       ours: write(pair, pair.ours),
       upstream: write(pair, pair.upstream),
       difference: pair.isSame ? '' : signed(pair.upstream - pair.ours, (size) => write(pair, size)),

@@ -3,7 +3,7 @@
 import { tellDates } from '../../../domain/period.ts'
 import type { OverviewKeeper } from '../../../jobs/overview.ts'
 import { namePeriod } from '../../../report/words/dates.ts'
-import { createVoice } from '../../../report/words/locale-context.ts'
+import { createLocaleContext } from '../../../report/words/locale-context.ts'
 import type { FigureName } from '../../../store/figures/definition.ts'
 import type { Overview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
@@ -92,14 +92,14 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
           return sendPage(reply.code(404), unknown(UNKNOWN, frameOf(request, UNKNOWN.title, PATH)))
         }
         const clock = clockOf(timeZone, now())
-        const voice = createVoice(LOCALE, timeZone, clock.now.toISOString())
+        const locale = createLocaleContext(LOCALE, timeZone, clock.now.toISOString())
         const view = {
           dataAge: dataAgeOf(kept, request.url, clock),
           one:
             kept.overview === null || found === undefined
               ? null
               : {
-                  ...composePipeline(found, trendDaysOf(request.query.days), voice, clock),
+                  ...composePipeline(found, trendDaysOf(request.query.days), locale, clock),
                   ...periodOf(kept.overview),
                   meanings: composeMeanings(kept.overview, called, id, clock),
                 },

@@ -12,7 +12,7 @@ import {
   type TrendLayout,
   writeMean,
 } from '../../../report/charts/trend-layout.ts'
-import type { Voice } from '../../../report/words/locale-context.ts'
+import type { LocaleContext } from '../../../report/words/locale-context.ts'
 import { count, LOCALE, NONE, numbers } from '../format.ts'
 
 export interface TrendView {
@@ -66,7 +66,7 @@ export function composeTrend(
   trend: readonly TrendDay[],
   days: TrendDays,
   path: string,
-  voice: Voice,
+  locale: LocaleContext,
 ): TrendView {
   const drawn = trend.slice(-(days + MEAN_DAYS - 1))
   const shown = trend.slice(-days)
@@ -76,7 +76,7 @@ export function composeTrend(
     choices: CHOICES.map((each) => ({
       ...{ days: each, href: `${path}?days=${each}`, isChosen: each === days },
     })),
-    chart: shown.some(({ newLeads }) => newLeads !== null) ? chartOf(drawn, shown, voice) : null,
+    chart: shown.some(({ newLeads }) => newLeads !== null) ? chartOf(drawn, shown, locale) : null,
     rows: shown.toReversed().map(({ day, newLeads, won }) => ({
       day: write(day),
       newLeads: newLeads === null ? NONE : count(newLeads),
@@ -85,8 +85,8 @@ export function composeTrend(
   }
 }
 
-function chartOf(drawn: readonly TrendDay[], shown: readonly TrendDay[], voice: Voice): TrendChart {
-  const layout = layoutTrend(drawn, drawn.length - shown.length, chartLabels(voice))
+function chartOf(drawn: readonly TrendDay[], shown: readonly TrendDay[], locale: LocaleContext): TrendChart {
+  const layout = layoutTrend(drawn, drawn.length - shown.length, chartLabels(locale))
   const across = shareOf(layout.left, layout.right)
   const down = shareOf(layout.top, layout.bottom)
   return {

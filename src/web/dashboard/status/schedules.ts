@@ -8,9 +8,8 @@ import {
 } from '../../../jobs/schedule/missed-runs.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
 import { outcomeText, readScheduleStates, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
-import { listDueTimes, tellTimes } from '../../../report/preferences/page.ts'
-import { createVoice } from '../../../report/words/locale-context.ts'
-import { ENGLISH_PAGE } from '../../../report/words/page-en.ts'
+import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
+import { createLocaleContext } from '../../../report/words/locale-context.ts'
 import type { Timing } from '../../../schedule/timing.ts'
 import { isCron } from '../../../schedule/timing.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
@@ -151,7 +150,7 @@ function wordsOf(timing: Timing, now: Date): string | null {
   const [steps = 0, ...others] = times.slice(1).map((at, i) => Date.parse(at) - Date.parse(times[i] ?? at))
   const isEven = others.every((each) => each === steps)
   if (isEven && steps > 0 && steps < DAY_MS) return `every ${tellSpan(steps)}`
-  return tellTimes(times, createVoice(LOCALE, timing.timeZone, now.toISOString()), ENGLISH_PAGE)
+  return formatDueTimes(times, createLocaleContext(LOCALE, timing.timeZone, now.toISOString()))
 }
 
 const TAGS: Readonly<Record<ScheduledRun['state'], Tag['kind']>> = {

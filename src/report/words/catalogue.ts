@@ -1,0 +1,85 @@
+/**
+ * The words that recipients read, a catalogue a language (`en.json` and its siblings) in ICU MessageFormat. The languages
+ * are the files of this folder, so another language is another file. A value that is absent is given as null, which
+ * a `select` reads as its case `null`.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { IntlMessageFormat } from 'intl-messageformat'
+import type english from './en.json'
+import { numbersOf } from './numbers.ts'
+
+/** `kpis.winRate`; English has every key, and a test holds the other languages to it. */
+export type WordKey = KeysOf<typeof english>
+
+/** Ready strings, and numbers where the grammar needs them. */
+export type WordValues = Readonly<Record<string, string | number | boolean | null>>
+
+/** @throws Error for a value that the message needs and that is not given */
+export type Words = (key: WordKey, values?: WordValues) => string
+
+type KeysOf<Group> = {
+  [Name in keyof Group & string]: Group[Name] extends string ? Name : `${Name}.${KeysOf<Group[Name]>}`
+}[keyof Group & string]
+
+const ENGLISH = 'en'
+
+/** The codes of all languages, English first. */
+export const LANGUAGES: readonly string[] = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.slice(0, -'.json'.length))
+  .sort((one, other) => Number(other === ENGLISH) - Number(one === ENGLISH) || (one < other ? -1 : 1))
+
+const catalogues = new Map<string, ReadonlyMap<string, string>>()
+const known = new Map<string, Words>()
+
+/** @param locale BCP 47 */
+export function hasWordsIn(locale: string): boolean {
+  return LANGUAGES.includes(new Intl.Locale(locale).language)
+}
+
+/** @param locale BCP 47; the words are English where its language has no catalogue */
+export function wordsIn(locale: string): Words {
+  const found = known.get(locale) ?? createWords(locale)
+  known.set(locale, found)
+  return found
+}
+
+function createWords(locale: string): Words {
+  const messages = readCatalogue(hasWordsIn(locale) ? new Intl.Locale(locale).language : ENGLISH)
+  const compiled = new Map<string, IntlMessageFormat>()
+  const count = { format: numbersOf(locale).count } as Intl.NumberFormat
+  const formatters = {
+    getNumberFormat: () => count,
+    getDateTimeFormat: (...given: ConstructorParameters<typeof Intl.DateTimeFormat>) =>
+      new Intl.DateTimeFormat(...given),
+    getPluralRules: (...given: ConstructorParameters<typeof Intl.PluralRules>) =>
+      new Intl.PluralRules(...given),
+  }
+  const compile = (key: string): IntlMessageFormat => {
+    const message = messages.get(key)
+    if (message === undefined) throw new TypeError(`no words are there for ${key} in ${locale}`)
+    return new IntlMessageFormat(message, locale, undefined, { ignoreTag: true, formatters })
+  }
+  return (key, values) => {
+    const message = compiled.get(key) ?? compile(key)
+    compiled.set(key, message)
+    return String(message.format(values))
+  }
+}
+
+/** The messages of a language by their keys. */
+export function readCatalogue(language: string): ReadonlyMap<string, string> {
+  const found =
+    catalogues.get(language) ??
+    new Map(flatten(JSON.parse(readFileSync(join(import.meta.dirname, `${language}.json`), 'utf8')), ''))
+  catalogues.set(language, found)
+  return found
+}
+
+function flatten(group: Readonly<Record<string, unknown>>, prefix: string): [key: string, message: string][] {
+  return Object.entries(group).flatMap(([name, value]) => {
+    const key = `${prefix}${name}`
+    return typeof value === 'string' ? [[key, value]] : flatten(Object(value), `${key}.`)
+  })
+}
