@@ -1,4 +1,5 @@
 /** How far a long command is: a bar on a terminal, now and then a line in the log elsewhere. */
+import { clearLine, cursorTo } from 'node:readline'
 import type { Log } from '../../log.ts'
 
 export interface Progress extends Disposable {
@@ -13,31 +14,28 @@ export interface Progress extends Disposable {
 export type Clock = () => number
 
 const LOG_EVERY_MS = 5_000
+const DRAW_EVERY_MS = 100
 const BAR_CELLS = 24
 
-/** Shown in place on `stream`, and cleared when it is disposed. */
-export async function openBar(label: string, stream: NodeJS.WritableStream, clock: Clock): Promise<Progress> {
-  const { SingleBar } = await import('cli-progress')
-  let line = label
-  const bar = new SingleBar({
-    stream,
-    format: () => line,
-    clearOnComplete: true,
-    // A log line may have come between.
-    forceRedraw: true,
-    // Signals are the business of main.
-    gracefulExit: false,
-    hideCursor: null,
-    linewrap: true,
-  })
-  bar.start(1, 0)
+/** Shows the line in place on `stream`, and clears it when it is disposed. */
+export function openBar(label: string, stream: NodeJS.WritableStream, clock: Clock): Progress {
   const pace = createPace(clock)
+  let drawnAt = Number.NEGATIVE_INFINITY
+  const draw = (line: string) => {
+    cursorTo(stream, 0)
+    stream.write(line)
+    clearLine(stream, 1)
+  }
+  draw(label)
   return {
     update(done, total, detail) {
-      line = progressLine(label, done, total, pace(done), detail)
-      bar.update(0)
+      const line = progressLine(label, done, total, pace(done), detail)
+      if (clock() - drawnAt < DRAW_EVERY_MS) return
+      drawnAt = clock()
+      // A line that wraps could not be drawn over.
+      draw('columns' in stream ? line.slice(0, Number(stream.columns) - 1) : line)
     },
-    [Symbol.dispose]: () => bar.stop(),
+    [Symbol.dispose]: () => draw(''),
   }
 }
 

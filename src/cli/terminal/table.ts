@@ -1,5 +1,4 @@
 /** Records as a table for people: no lines between, numbers to the right, cut to the width of the terminal. */
-import Table from 'cli-table3'
 import { tellClock } from '../../schedule/clock-change.ts'
 import { offsetMs, wallMs } from '../../schedule/zone.ts'
 import { plainText } from './plain-text.ts'
@@ -26,11 +25,10 @@ const GAP = '  '
 const LEAST_WIDTH = 6
 /** As much of a column that may be cut as should be seen before others are left out. */
 const READABLE_WIDTH = 16
-const NO_LINES = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
-  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
-  ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: GAP },
-}
+/** Signs that take two columns of a terminal. */
+const WIDE =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
+const graphemes = new Intl.Segmenter('en')
 
 /** Lines without the last line break. */
 export function formatTable<Row>(
@@ -41,19 +39,50 @@ export function formatTable<Row>(
   const all = columns.map((column) => {
     const values = rows.map((row) => column.value(row))
     const cells = values.map((value) => cellText(column.isExact && value !== null ? String(value) : value))
-    const natural = Math.max(column.title.length, ...cells.map((cell) => cell.length))
+    const natural = Math.max(...[column.title, ...cells].map(columnsOf))
     return { ...column, cells, natural, isNumeric: values.some((value) => typeof value === 'number') }
   })
   const shown = leaveOut(all, width)
-  const table = new Table({
-    head: shown.map(({ title }) => heading(title)),
-    chars: NO_LINES,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-    colAligns: shown.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
-    colWidths: fitWidths(shown, width),
-  })
-  table.push(...rows.map((_, index) => shown.map(({ cells }) => cells[index] ?? '')))
-  return table.toString().replace(/ +$/gm, '')
+  const widths = fitWidths(shown, width)
+  const line = (texts: readonly string[], style: (text: string) => string) =>
+    texts
+      .map((text, index) => fill(text, at(widths, index), shown[index]?.isNumeric === true, style))
+      .join(GAP)
+      .trimEnd()
+  return [
+    line(
+      shown.map(({ title }) => title),
+      heading,
+    ),
+    ...rows.map((_, index) =>
+      line(
+        shown.map(({ cells }) => cells[index] ?? ''),
+        (text) => text,
+      ),
+    ),
+  ].join('\n')
+}
+
+/** The text in a column of that width: cut where it is longer, styled without the spaces around it. */
+function fill(text: string, width: number, isRight: boolean, style: (text: string) => string): string {
+  const shown = columnsOf(text) > width ? cut(text, width) : text
+  const spaces = ' '.repeat(Math.max(0, width - columnsOf(shown)))
+  return isRight ? spaces + style(shown) : style(shown) + spaces
+}
+
+function cut(text: string, width: number): string {
+  let shown = ''
+  for (const { segment } of graphemes.segment(text)) {
+    if (columnsOf(shown + segment) >= width) break
+    shown += segment
+  }
+  return `${shown}…`
+}
+
+/** The columns of a terminal that a text takes. */
+function columnsOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length
+  return [...graphemes.segment(text)].reduce((sum, { segment }) => sum + (WIDE.test(segment) ? 2 : 1), 0)
 }
 
 /** Names and values below each other; what is null or absent is left out. */
@@ -107,8 +136,8 @@ function leaveOut<T extends Measured>(columns: readonly T[], width: number): rea
   return last < 0 || totalWidth(readable) <= width ? columns : leaveOut(columns.toSpliced(last, 1), width)
 }
 
-/** Takes from the widest column that may be cut, as long as all do not fit; null leaves a column as it is. */
-function fitWidths(columns: readonly Measured[], width: number): (number | null)[] {
+/** Takes from the widest column that may be cut, as long as all do not fit. */
+function fitWidths(columns: readonly Measured[], width: number): readonly number[] {
   const fitted = columns.map(({ natural }) => natural)
   while (totalWidth(fitted) > width) {
     const cuttable = columns.flatMap(({ isWhole }, index) =>
@@ -118,7 +147,7 @@ function fitWidths(columns: readonly Measured[], width: number): (number | null)
     const widest = cuttable.reduce((best, index) => (at(fitted, index) > at(fitted, best) ? index : best))
     fitted[widest] = at(fitted, widest) - 1
   }
-  return columns.map(({ natural }, index) => (fitted[index] === natural ? null : at(fitted, index)))
+  return fitted
 }
 
 function totalWidth(widths: readonly number[]): number {

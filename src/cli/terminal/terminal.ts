@@ -161,7 +161,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       if (flags().quiet) return NO_PROGRESS
       const clock = () => performance.now()
       if (!stderr.isTTY) return openLoggedProgress(label, (await loadOnce()).log, clock)
-      const bar = await openBar(label, stderr, clock)
+      const bar = openBar(label, stderr, clock)
       isBarShown = true
       return {
         update: bar.update,

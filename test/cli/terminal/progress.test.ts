@@ -46,11 +46,11 @@ test('off a terminal a line is logged every five seconds', async () => {
   ])
 })
 
-test('a bar is written to its stream', async () => {
+test('a bar is written to its stream', () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 100 })
   let ms = 0
   {
-    using bar = await openBar('Leads', stream, () => ms)
+    using bar = openBar('Leads', stream, () => ms)
     bar.update(0, 10)
     ms = 1000
     bar.update(5, 10)
@@ -58,11 +58,11 @@ test('a bar is written to its stream', async () => {
   expect(String(stream.read())).toContain('50%  5 of 10  5/s  1 s left')
 })
 
-test('a bar that goes on with other things counts their pace from when they began', async () => {
+test('a bar that goes on with other things counts their pace from when they began', () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 100 })
   let ms = 0
   {
-    using bar = await openBar('Syncing', stream, () => ms)
+    using bar = openBar('Syncing', stream, () => ms)
     bar.update(0, 3000, 'leads')
     ms = 2000
     bar.update(3000, 3000, 'leads')
