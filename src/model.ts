@@ -2,6 +2,7 @@
  * The glossary: what the words of the product mean, as types only.
  * Every instant is a string, RFC 3339 in UTC with milliseconds, so that text order is time order.
  */
+import type { LeadValues } from './domain/lead-fields.ts'
 
 /** An instant: `2026-11-20T08:15:00.000Z`. */
 export type Instant = string
@@ -34,34 +35,11 @@ export interface Stage {
   readonly isQualified: boolean
 }
 
-/** A company that an agent discovered for a pipeline, with its state there. */
-export interface Lead {
-  readonly id: string
-  readonly pipelineId: string
-  readonly status: string
-  readonly companyName: string | null
-  readonly companyDomain: string | null
-  readonly companyIndustry: string | null
-  readonly companySubindustry: string | null
-  readonly companyEmployees: number | null
-  readonly companyCity: string | null
-  readonly companyCountry: string | null
-  readonly companyRegion: string | null
-  readonly companyOneLiner: string | null
-  readonly contactName: string | null
-  readonly contactTitle: string | null
-  readonly contactEmail: string | null
-  readonly score: number | null
-  readonly valueAmount: number | null
-  readonly valueCurrency: string | null
-  readonly source: string | null
-  readonly agentId: string | null
-  readonly tags: readonly string[]
-  /** Null where the upstream does not tell; the store then has the time at which it was first read. */
-  readonly createdAt: Instant | null
-  /** Null where the upstream does not tell; the store then has the time at which the change was read. */
-  readonly updatedAt: Instant | null
-  readonly statusChangedAt: Instant | null
+/**
+ * A company that an agent discovered for a pipeline, with its state there. Instants are null where the upstream does not
+ * tell; the store then has the time at which the lead, or the change, was first read.
+ */
+export interface Lead extends LeadValues {
   /** The record as the upstream sent it, JSON text; texts of more than 64 kB are cut. */
   readonly raw: string
   /** Fields of this model whose text had to be cleaned, or whose time stood for none. */

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** A folder of src, or a file directly in it, and what it may import beside itself: folders, or single files. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
-  model: [],
+  model: ['domain/lead-fields'],
   domain: ['model', 'schedule'],
   redaction: [],
   log: ['redaction'],
@@ -18,8 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // An address is checked where it is written, and a language by the catalogues that there are.
   config: ['errors', 'model', 'domain', 'schedule', 'report/words/catalogue', 'store/db/place'],
   contract: ['errors'],
-  upstream: ['contract', 'model', 'errors', 'log', 'redaction', 'retry'],
-  probe: ['contract', 'model', 'errors', 'log', 'redaction', 'retry', 'upstream'],
+  upstream: ['contract', 'model', 'domain', 'errors', 'log', 'redaction', 'retry'],
+  probe: ['contract', 'model', 'domain', 'errors', 'log', 'redaction', 'retry', 'upstream'],
   store: ['model', 'domain', 'errors'],
   queue: ['errors', 'log', 'store'],
   report: ['model', 'domain', 'errors', 'schedule'],
@@ -107,7 +107,8 @@ const KEPT_IN: Readonly<Record<string, readonly string[]>> = {
 }
 const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   'process.env': ['src/config/'],
-  'sql.raw': [],
+  // The columns of LEAD_FIELDS, which are ours.
+  'sql.raw': ['src/store/schema/001-initial/leads.ts'],
 }
 
 interface Source {

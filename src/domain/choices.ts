@@ -2,6 +2,7 @@
  * What a report can be made of: the names on which the settings, a report's own folder and the SQL of its filter
  * agree. Data only.
  */
+import { fieldsWith, type LeadField } from './lead-fields.ts'
 
 export const PERIOD_KINDS = ['day', 'working_day', 'week', 'month', 'since_last'] as const
 
@@ -40,27 +41,11 @@ export const ATTACHED_FORMATS = ['csv', 'xlsx'] as const
  * The columns of `lead` that a filter can ask for. Of `text`, and of the texts of a `list`, one must be among those
  * asked for; a `number` must lie within bounds.
  */
-export const FILTER_COLUMNS = {
-  status: 'text',
-  company_name: 'text',
-  company_domain: 'text',
-  company_industry: 'text',
-  company_subindustry: 'text',
-  company_employees: 'number',
-  company_city: 'text',
-  company_country: 'text',
-  company_region: 'text',
-  contact_name: 'text',
-  contact_title: 'text',
-  contact_email: 'text',
-  score: 'number',
-  value_amount: 'number',
-  value_currency: 'text',
-  source: 'text',
-  agent_id: 'text',
-  tags: 'list',
-} as const satisfies Record<string, 'text' | 'number' | 'list'>
-export type FilterColumn = keyof typeof FILTER_COLUMNS
+type Filtered = Extract<LeadField, { isFilter: true }>
+export type FilterColumn = Filtered['column']
+export const FILTER_COLUMNS = Object.fromEntries(
+  fieldsWith('isFilter').map(({ column, type }) => [column, type]),
+) as { readonly [F in Filtered as F['column']]: F['type'] }
 
 /** What becomes of a mail that may have arrived: sent once more under its Message-ID, or left to a person. */
 export const IN_DOUBT_POLICIES = ['resend', 'hold'] as const

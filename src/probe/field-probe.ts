@@ -1,6 +1,6 @@
 /** Which fields of a record are what: by their names and by all the values that were seen. Pure. */
+import type { LeadField } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
-import type { LEAD_FIELDS } from '../upstream/profile/profile.ts'
 import type { FieldPath } from '../upstream/values/field-path.ts'
 import { pathText, readPath } from '../upstream/values/field-path.ts'
 import { toInstant } from '../upstream/values/instant.ts'
@@ -12,7 +12,6 @@ import type { Confidence } from './probed-page.ts'
 
 const STATUSES_MAX = 30
 
-type LeadField = (typeof LEAD_FIELDS)[number]
 /** As a profile writes it. */
 export type RuleInput =
   | string
@@ -21,7 +20,7 @@ export type RuleInput =
   | { from: string; transform: 'domain' }
 
 export interface FoundField {
-  readonly field: LeadField
+  readonly field: LeadField['column']
   readonly rule: RuleInput
   readonly confidence: Confidence
   /** What was seen there, short. */
@@ -40,8 +39,8 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
   const columns = columnsOf(records).filter(({ path }) => pathText(path) !== pathText(id))
   const found: FoundField[] = []
   const taken = new Set<string>()
-  for (const [field, sign] of Object.entries(LEAD_SIGNS) as [LeadField, FieldSign][]) {
-    if (field === 'contact_name') {
+  for (const sign of LEAD_SIGNS) {
+    if (sign.field.name === 'contactName') {
       const joined = joinedName(columns)
       if (joined !== null) {
         found.push(joined)
@@ -53,13 +52,13 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
     if (column === null || (!isLikely && isConstant(column))) continue
     taken.add(pathText(column.path))
     found.push({
-      field,
+      field: sign.field.column,
       rule:
-        sign.kind === 'domain' && !isDomain(column.values[0])
+        sign.looks === 'domain' && !isDomain(column.values[0])
           ? { from: pathText(column.path), transform: 'domain' }
           : pathText(column.path),
       confidence: isLikely ? 'likely' : 'guessed',
-      evidence: field.startsWith('contact_') ? countOf(column) : sampleOf(column),
+      evidence: 'isPersonal' in sign.field ? countOf(column) : sampleOf(column),
     })
   }
   return nameOfCompany(found, columns)
@@ -96,7 +95,7 @@ export function columnsOf(records: readonly unknown[]): Column[] {
 function bestColumn(columns: readonly Column[], sign: FieldSign, taken: ReadonlySet<string>): Column | null {
   const fitting = columns
     .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
-    .filter((column) => column.values.length > 0 && hasKind(column, sign.kind))
+    .filter((column) => column.values.length > 0 && looksLike(column, sign.looks))
     // Where open ones have it too, it is a day that is hoped for.
     .filter(({ path, values, of }) => !/close_?date$/i.test(path.at(-1) ?? '') || values.length < of)
     .sort(
@@ -121,15 +120,14 @@ function nameOf(path: FieldPath, names: readonly string[]): string {
   return names.find((name) => candidates.includes(name)) ?? ''
 }
 
-function hasKind({ values, of }: Column, kind: FieldSign['kind']): boolean {
+function looksLike({ values, of }: Column, looks: FieldSign['looks']): boolean {
   const most = (test: (value: unknown) => boolean): boolean =>
     values.filter(test).length >= values.length * 0.9
   const distinct = new Set(values.map((value) => JSON.stringify(value))).size
-  switch (kind) {
+  switch (looks) {
     case 'instant':
       return most((value) => toInstant(value) !== null && !isSmallNumber(value))
     case 'number':
-    case 'count':
       return most((value) => toNumber(value) !== null)
     case 'email':
       return most((value) => typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value))
@@ -170,7 +168,7 @@ function joinedName(columns: readonly Column[]): FoundField | null {
 
 /** A bare `name` beside an e-mail address is a person's; of a record without one it is the company's. */
 function nameOfCompany(found: readonly FoundField[], columns: readonly Column[]): FoundField[] {
-  const has = (field: LeadField): boolean => found.some((each) => each.field === field)
+  const has = (field: FoundField['field']): boolean => found.some((each) => each.field === field)
   const bare = columns.find(
     ({ path, values }) => /^(name|title)$/i.test(path.at(-1) ?? '') && path.length <= 2 && values.length > 0,
   )

@@ -2,23 +2,17 @@
  * What a lead has been, as a pure function of the states that were seen of it: in whatever order they arrive,
  * the history is the same. The upstream's clock orders them; ours only where that does not tell.
  */
+import { fieldsWith } from '../../domain/lead-fields.ts'
 import type { Instant } from '../../model.ts'
-import type { LeadVersionTable } from '../tables/history-tables.ts'
+import type { LeadVersionTable, TrackedColumn } from '../tables/history-tables.ts'
 
-/** The fields whose changes make a new version. */
-export const TRACKED = [
-  'pipeline_id',
-  'status',
-  'score',
-  'value_amount',
-  'value_currency',
-  'agent_id',
-] as const
+/** Fields whose changes make a new version. */
+export const TRACKED = fieldsWith('hasHistory')
 
 /** A lead as it was read once. */
 export type LeadState = Pick<
   LeadVersionTable,
-  'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | (typeof TRACKED)[number]
+  'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | TrackedColumn
 >
 
 /** A span in which a lead was gone upstream, by our clock; to null while it is. */
@@ -38,7 +32,7 @@ export interface Step {
 export type LeadVersion = LeadState & Pick<LeadVersionTable, 'valid_from' | 'valid_to'>
 
 export function hasSameTracked(one: LeadState, other: LeadState): boolean {
-  return TRACKED.every((field) => one[field] === other[field])
+  return TRACKED.every(({ column }) => one[column] === other[column])
 }
 
 /** @param states in the order of their `changed_at`; those of one instant in the order in which they were read */

@@ -6,8 +6,8 @@ import { sql } from 'kysely'
 import type { Lead } from '../../model.ts'
 import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
 import type { Observation, Trx } from '../db/store.ts'
-import type { LeadTouchTable, LeadVersionTable } from '../tables/history-tables.ts'
-import { hasSameTracked, historyOf, type LeadState, type Step, stepsOf } from './lead-history.ts'
+import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/history-tables.ts'
+import { hasSameTracked, historyOf, type LeadState, type Step, stepsOf, TRACKED } from './lead-history.ts'
 import { type KnownHistory, readHistories, statesOf } from './lead-state.ts'
 import { moveTraits, saveStageMoves } from './stage-move.ts'
 
@@ -106,13 +106,15 @@ function stateOf(lead: Lead, seen: Observation): LeadState {
     status_changed_at: lead.statusChangedAt,
     observed_at: seen.at,
     run_id: seen.runId,
-    pipeline_id: lead.pipelineId,
-    status: lead.status,
-    score: lead.score,
-    value_amount: lead.valueAmount,
-    value_currency: lead.valueCurrency,
-    agent_id: lead.agentId,
+    ...trackedOf(lead),
   }
+}
+
+function trackedOf(lead: Lead): Pick<LeadState, TrackedColumn> {
+  const columns: Partial<Record<TrackedColumn, unknown>> = {}
+  for (const { name, column } of TRACKED) columns[column] = lead[name]
+  // Because the rows that make the type have made each of these columns.
+  return columns as Pick<LeadState, TrackedColumn>
 }
 
 function firstVersion(lead: Lead, seen: Observation): LeadVersionTable[] {

@@ -2,6 +2,7 @@
  * What the snapshot shows: a list of what is in it, not of what is kept out, so that a new table is private until
  * somebody decides. Who receives reports, what was sent to whom and how a sync works inside stay in the store.
  */
+import { fieldsWith } from '../../domain/lead-fields.ts'
 
 /** Tables of the store, each with the columns that are left out. */
 export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
@@ -68,8 +69,6 @@ export const OWN: readonly string[] = [
 
 /** Columns with personal data: the dictionary shows no examples of them. */
 export const PERSONAL: readonly string[] = [
-  'lead.contact_name',
-  'lead.contact_title',
-  'lead.contact_email',
+  ...fieldsWith('isPersonal').map(({ column }) => `lead.${column}`),
   'activity.summary',
 ]

@@ -1,6 +1,10 @@
 /** The tables of what leads have been through, as Kysely sees them; their columns are explained in the migrations. */
+import type { LeadColumns, LeadField } from '../../domain/lead-fields.ts'
 
-export interface LeadVersionTable {
+/** Column of a field whose changes make a version. */
+export type TrackedColumn = Extract<LeadField, { hasHistory: true }>['column']
+
+export interface LeadVersionTable extends Pick<LeadColumns, TrackedColumn> {
   lead_id: string
   valid_from: string
   valid_to: string | null
@@ -8,12 +12,6 @@ export interface LeadVersionTable {
   status_changed_at: string | null
   observed_at: string
   run_id: string
-  pipeline_id: string
-  status: string
-  score: number | null
-  value_amount: number | null
-  value_currency: string | null
-  agent_id: string | null
 }
 
 export interface LeadTouchTable {

@@ -1,6 +1,7 @@
 /** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
+import type { LeadColumns } from '../../domain/lead-fields.ts'
 import type { ScanStop } from '../../model.ts'
 import type { NoticeTables } from './alert-tables.ts'
 import type { DetailTables } from './detail-tables.ts'
@@ -32,32 +33,8 @@ interface LeadCountTable {
   value_amount: number
 }
 
-export interface LeadTable {
+export interface LeadTable extends LeadColumns {
   no: number
-  id: string
-  pipeline_id: string
-  status: string
-  company_name: string | null
-  company_domain: string | null
-  company_industry: string | null
-  company_subindustry: string | null
-  company_employees: number | null
-  company_city: string | null
-  company_country: string | null
-  company_region: string | null
-  company_one_liner: string | null
-  contact_name: string | null
-  contact_title: string | null
-  contact_email: string | null
-  score: number | null
-  value_amount: number | null
-  value_currency: string | null
-  source: string | null
-  agent_id: string | null
-  tags: string
-  created_at: string
-  updated_at: string
-  status_changed_at: string
   first_seen_at: string
   observed_at: string
   removed_at: string | null

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { API_PREFIX } from '../../contract/paths.ts'
+import { LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { fieldPathSchema } from '../values/field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
@@ -136,32 +137,7 @@ const rules = <const T extends readonly string[]>(names: T) =>
     },
   )
 
-export const LEAD_FIELDS = [
-  'id',
-  'pipeline_id',
-  'status',
-  'company_name',
-  'company_domain',
-  'company_industry',
-  'company_subindustry',
-  'company_employees',
-  'company_city',
-  'company_country',
-  'company_region',
-  'company_one_liner',
-  'contact_name',
-  'contact_title',
-  'contact_email',
-  'score',
-  'value_amount',
-  'value_currency',
-  'source',
-  'agent_id',
-  'tags',
-  'created_at',
-  'updated_at',
-  'status_changed_at',
-] as const
+const LEAD_COLUMNS = LEAD_FIELDS.map(({ column }) => column)
 export const STAT_FIELDS = [
   'name',
   'status',
@@ -206,7 +182,7 @@ export const AGENT_FIELDS = [
 ] as const
 
 const mappingSchema = z.strictObject({
-  lead: rules(LEAD_FIELDS).refine((fields) => fields.id !== undefined, {
+  lead: rules(LEAD_COLUMNS).refine((fields) => fields.id !== undefined, {
     message: 'says where the id is',
     path: ['id'],
   }),

@@ -1,5 +1,6 @@
 /** The built-in profile: how the reference service is asked and read. */
 import { FUNNEL_STATUSES, STAGES } from '../../contract/stage.ts'
+import { fieldsWith } from '../../domain/lead-fields.ts'
 import { type Profile, parseProfile } from './profile.ts'
 
 export const REFERENCE_PROFILE: Profile = parseProfile(
@@ -24,32 +25,7 @@ export const REFERENCE_PROFILE: Profile = parseProfile(
     },
     sort: { sort: 'updated_at' },
     mapping: {
-      lead: {
-        id: 'id',
-        pipeline_id: 'pipeline_id',
-        status: 'status',
-        company_name: 'company.name',
-        company_domain: 'company.domain',
-        company_industry: 'company.industry',
-        company_subindustry: 'company.subindustry',
-        company_employees: 'company.employees',
-        company_city: 'company.city',
-        company_country: 'company.country',
-        company_region: 'company.region',
-        company_one_liner: 'company.one_liner',
-        contact_name: 'contact.name',
-        contact_title: 'contact.title',
-        contact_email: 'contact.email',
-        score: 'score',
-        value_amount: 'value.amount',
-        value_currency: 'value.currency',
-        source: 'source',
-        agent_id: 'agent_id',
-        tags: 'tags',
-        created_at: 'created_at',
-        updated_at: 'updated_at',
-        status_changed_at: 'status_changed_at',
-      },
+      lead: Object.fromEntries(fieldsWith('wire').map(({ column, wire }) => [column, wire])),
       stat: {
         name: 'name',
         status: 'status',

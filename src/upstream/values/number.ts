@@ -10,7 +10,6 @@ export interface NumberRange {
 }
 
 export const AMOUNT = { min: -1e15, max: 1e15 }
-export const SCORE = { min: -1e9, max: 1e9 }
 export const COUNT = { min: 0, max: 1e12 }
 /** 0 to 1; services that count in percent have up to 100. */
 export const RATE = { min: 0, max: 100 }

@@ -1,5 +1,18 @@
 /** The leads, their history and their details. The triggers keep lead_count right, whatever writes into lead. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../../domain/lead-fields.ts'
+
+/** What reads the comments wants each behind the comma of its column. */
+function columnsOf(fields: readonly LeadField[]): RawBuilder<unknown> {
+  return sql.raw(
+    fields.map((field) => `${field.column} ${typeOf(field)}, -- ${field.meaning}`).join('\n    '),
+  )
+}
+
+function typeOf(field: LeadField): string {
+  if (field.type === 'number') return 'ANY'
+  return field.type === 'text' && field.name !== 'id' && !('absent' in field) ? 'TEXT' : 'TEXT NOT NULL'
+}
 
 const COUNT_NEW = sql`INSERT INTO lead_count
       SELECT new.pipeline_id, new.status, iif(new.value_amount IS NULL, '', ifnull(new.value_currency, '')), 1,
@@ -14,30 +27,7 @@ const UNCOUNT_OLD = sql`UPDATE lead_count SET leads = leads - 1, value_amount = 
 export const LEADS = [
   sql`CREATE TABLE lead ( -- one row a lead, as last seen upstream; the record as sent is in lead_raw
     no INTEGER PRIMARY KEY, -- our number of the lead, in order of arrival; the same for ever in this file
-    id TEXT NOT NULL, -- the upstream's identifier, digit for digit; unique
-    pipeline_id TEXT NOT NULL, -- pipeline.id
-    status TEXT NOT NULL, -- stage.status
-    company_name TEXT,
-    company_domain TEXT, -- web address of the company without scheme, such as acme.com
-    company_industry TEXT,
-    company_subindustry TEXT,
-    company_employees ANY, -- number of people who work there
-    company_city TEXT,
-    company_country TEXT,
-    company_region TEXT,
-    company_one_liner TEXT, -- what the company says of itself
-    contact_name TEXT,
-    contact_title TEXT,
-    contact_email TEXT,
-    score ANY, -- 0 to 100, null until scored
-    value_amount ANY, -- expected deal value in whole units of value_currency
-    value_currency TEXT, -- ISO 4217
-    source TEXT, -- where the discovering agent found the company
-    agent_id TEXT, -- agent.id, the last to work on it
-    tags TEXT NOT NULL, -- the upstream's tags, JSON array of text
-    created_at TEXT NOT NULL, -- UTC, by the upstream's clock
-    updated_at TEXT NOT NULL, -- UTC, by the upstream's clock
-    status_changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: when the status began; updated_at where the upstream does not tell
+    ${columnsOf(LEAD_FIELDS)}
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read the state that stands here
     removed_at TEXT, -- UTC, by our clock: gone upstream, absent from two whole scans in a row; null while there
@@ -70,13 +60,8 @@ export const LEADS = [
     changed_at TEXT NOT NULL, -- UTC: lead.updated_at when it was first in this state; by our clock where the upstream has none
     status_changed_at TEXT, -- UTC, by the upstream's clock: its own time of the last change of status; null where it does not tell
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
-    run_id TEXT NOT NULL, -- sync_run.id that read it
-    pipeline_id TEXT NOT NULL, -- pipeline.id
-    status TEXT NOT NULL, -- stage.status
-    score ANY, -- 0 to 100, null until scored
-    value_amount ANY, -- in whole units of value_currency
-    value_currency TEXT, -- ISO 4217
-    agent_id TEXT -- agent.id, the last to work on it
+    ${columnsOf(fieldsWith('hasHistory'))}
+    run_id TEXT NOT NULL -- sync_run.id that read it
   ) STRICT`,
   // Not the primary key, because a first load drops the index and makes it again at its end.
   sql`CREATE UNIQUE INDEX lead_version_by_lead ON lead_version (lead_id, valid_from)`,

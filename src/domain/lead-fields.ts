@@ -1,0 +1,320 @@
+/**
+ * The fields of a lead, a row each. The model, the tables, the mapping, filters, lists, the dictionary and what the
+ * probe looks for derive from these rows, so that a new field is a row here and its heading in the words.
+ */
+
+interface LeadFieldRow {
+  /** Name in the model; its heading stands in the words as `lead.<name>`. */
+  readonly name: string
+  /** Column of the tables `lead` and `lead_version`, and name in the mapping of a profile. */
+  readonly column: string
+  /** A list holds texts. A number may be any that is within `range`. */
+  readonly type: 'text' | 'number' | 'list' | 'instant'
+  readonly range?: { readonly min: number; readonly max: number }
+  /** Value where the record has none; null without it. */
+  readonly absent?: string
+  /** Comment of the column and text of the dictionary; tells the unit, and by whose clock an instant is. */
+  readonly meaning: string
+  /** Personal data: neither the dictionary nor a drafted profile shows an example. */
+  readonly isPersonal?: true
+  readonly isFilter?: true
+  /** A change of it makes a version of the lead. */
+  readonly hasHistory?: true
+  /** Place in the records of the reference service. */
+  readonly wire?: string
+  /** Names of other services, the best first: lower case without signs, a dot between the last two names of a path. */
+  readonly probe?: string
+  /** How the values look to the probe where the type does not say it; `few` are those of a small set. */
+  readonly looks?: 'few' | 'email' | 'domain' | 'currency'
+}
+
+export const LEAD_FIELDS = [
+  {
+    name: 'id',
+    column: 'id',
+    type: 'text',
+    meaning: "the upstream's identifier, digit for digit; unique",
+    wire: 'id',
+  },
+  {
+    name: 'pipelineId',
+    column: 'pipeline_id',
+    type: 'text',
+    absent: 'default',
+    meaning: 'pipeline.id',
+    hasHistory: true,
+    wire: 'pipeline_id',
+    looks: 'few',
+    probe: `pipelineid pipeline.id pipeline campaignid campaign.id listid funnelid boardid pipelinename`,
+  },
+  {
+    name: 'status',
+    column: 'status',
+    type: 'text',
+    absent: 'unknown',
+    meaning: 'stage.status',
+    isFilter: true,
+    hasHistory: true,
+    wire: 'status',
+    looks: 'few',
+    probe: `status.name stage.name state.name status.label stage.label status stage leadstatus leadstage
+      statuslabel stagename statusname pipelinestage dealstage lifecyclestage phase step state stageid
+      statusid hsleadstatus statuscode`,
+  },
+  {
+    name: 'companyName',
+    column: 'company_name',
+    type: 'text',
+    meaning: 'name of the company',
+    isFilter: true,
+    wire: 'company.name',
+    probe: `company.name organization.name organisation.name account.name companyname company org.name
+      orgname organizationname accountname organization organisation account businessname employer
+      firm business.name firm.name client customername`,
+  },
+  {
+    name: 'companyDomain',
+    column: 'company_domain',
+    type: 'text',
+    meaning: 'web address of the company without scheme, such as acme.com',
+    isFilter: true,
+    wire: 'company.domain',
+    looks: 'domain',
+    probe: `company.domain companydomain domain company.website website organization.domain account.domain
+      companywebsite websiteurl homepage web site url org.domain organization.website account.website
+      firm.domain`,
+  },
+  {
+    name: 'companyIndustry',
+    column: 'company_industry',
+    type: 'text',
+    meaning: 'industry of the company',
+    isFilter: true,
+    wire: 'company.industry',
+    probe: `company.industry industry companyindustry sector organization.industry account.industry vertical`,
+  },
+  {
+    name: 'companySubindustry',
+    column: 'company_subindustry',
+    type: 'text',
+    meaning: 'branch of the industry',
+    isFilter: true,
+    wire: 'company.subindustry',
+  },
+  {
+    name: 'companyEmployees',
+    column: 'company_employees',
+    type: 'number',
+    // Because some services write -1 where they do not know.
+    range: { min: -1, max: 1e12 },
+    meaning: 'number of people who work there',
+    isFilter: true,
+    wire: 'company.employees',
+    probe: `company.employees employees employeecount numberofemployees companysize headcount numemployees
+      company.size company.headcount organization.employees staff`,
+  },
+  {
+    name: 'companyCity',
+    column: 'company_city',
+    type: 'text',
+    meaning: 'city where the company is',
+    isFilter: true,
+    wire: 'company.city',
+    probe: 'company.city city address.city location.city companycity town',
+  },
+  {
+    name: 'companyCountry',
+    column: 'company_country',
+    type: 'text',
+    meaning: 'country where the company is',
+    isFilter: true,
+    wire: 'company.country',
+    probe: `company.country country address.country location.country countrycode companycountry
+      company.countrycode`,
+  },
+  {
+    name: 'companyRegion',
+    column: 'company_region',
+    type: 'text',
+    meaning: 'region of the world or of the country where the company is',
+    isFilter: true,
+    wire: 'company.region',
+    probe: 'company.region region address.region address.state province',
+  },
+  {
+    name: 'companyOneLiner',
+    column: 'company_one_liner',
+    type: 'text',
+    meaning: 'what the company says of itself',
+    wire: 'company.one_liner',
+  },
+  {
+    name: 'contactName',
+    column: 'contact_name',
+    type: 'text',
+    meaning: 'name of the person to talk to',
+    isPersonal: true,
+    isFilter: true,
+    wire: 'contact.name',
+    probe: `contact.name contactname person.name fullname contact.fullname personname contact person
+      displayname leadname name`,
+  },
+  {
+    name: 'contactTitle',
+    column: 'contact_title',
+    type: 'text',
+    meaning: 'position of the person to talk to',
+    isPersonal: true,
+    isFilter: true,
+    wire: 'contact.title',
+    probe: `contact.title jobtitle contacttitle contact.jobtitle person.title position role contact.role
+      contact.position`,
+  },
+  {
+    name: 'contactEmail',
+    column: 'contact_email',
+    type: 'text',
+    meaning: 'e-mail address of the person to talk to',
+    isPersonal: true,
+    isFilter: true,
+    wire: 'contact.email',
+    looks: 'email',
+    probe: `contact.email email emailaddress contactemail person.email mail primaryemail workemail
+      email.address email.value`,
+  },
+  {
+    name: 'score',
+    column: 'score',
+    type: 'number',
+    range: { min: -1e9, max: 1e9 },
+    meaning: '0 to 100, null until scored',
+    isFilter: true,
+    hasHistory: true,
+    wire: 'score',
+    probe: `score leadscore rating hubspotscore points grade fit fitscore rank probability score.value
+      quality`,
+  },
+  {
+    name: 'valueAmount',
+    column: 'value_amount',
+    type: 'number',
+    range: { min: -1e15, max: 1e15 },
+    meaning: 'expected deal value in whole units of value_currency',
+    isFilter: true,
+    hasHistory: true,
+    wire: 'value.amount',
+    probe: `value.amount amount.value dealvalue value amount estimatedvalue dealamount leadvalue
+      expectedrevenue opportunityvalue worth price revenue totalprice budget value.value amount.amount
+      money.amount closevalue total`,
+  },
+  {
+    name: 'valueCurrency',
+    column: 'value_currency',
+    type: 'text',
+    meaning: 'currency of value_amount, ISO 4217',
+    isFilter: true,
+    hasHistory: true,
+    wire: 'value.currency',
+    looks: 'currency',
+    probe: `value.currency amount.currency currency currencycode currencyisocode valuecurrency dealcurrency
+      money.currency`,
+  },
+  {
+    name: 'source',
+    column: 'source',
+    type: 'text',
+    meaning: 'where the discovering agent found the company',
+    isFilter: true,
+    wire: 'source',
+    probe: `source leadsource source.name sourcename origin channel utmsource medium originname campaign`,
+  },
+  {
+    name: 'agentId',
+    column: 'agent_id',
+    type: 'text',
+    meaning: 'agent.id, the last to work on it',
+    isFilter: true,
+    hasHistory: true,
+    wire: 'agent_id',
+    probe: `agentid ownerid owner.id agent.id assigneeid assignedto assignee.id owner agent assignee userid
+      user.id hubspotownerid ownername assignedtoid salesrep rep`,
+  },
+  {
+    name: 'tags',
+    column: 'tags',
+    type: 'list',
+    meaning: "the upstream's tags, JSON array of text",
+    isFilter: true,
+    wire: 'tags',
+    probe: 'tags labels labelids tagnames categories keywords segments tag',
+  },
+  {
+    name: 'createdAt',
+    column: 'created_at',
+    type: 'instant',
+    meaning: "UTC, by the upstream's clock: when the lead was created",
+    wire: 'created_at',
+    probe: `createdat created datecreated createdon createddate creationdate createdtime createtime
+      createdate addtime insertedat addedat createdatetime createdms createdts ctime registeredat
+      cdate dateentered datecreate engagedate`,
+  },
+  {
+    name: 'updatedAt',
+    column: 'updated_at',
+    type: 'instant',
+    meaning: "UTC, by the upstream's clock: when the lead last changed in any way",
+    wire: 'updated_at',
+    probe: `updatedat updated modifiedat lastmodified dateupdated updatedon updateddate lastupdated
+      lastupdatedat lastmodifieddate lastmodifiedat modifiedon datemodified modified updatetime
+      updatedtime modifieddate modifiedtime hslastmodifieddate changedat changed systemmodstamp
+      updatedms updatedts mtime lastchange lastchanged lastactivityat modificationdate touchedat
+      editedat udate datemodify`,
+  },
+  {
+    name: 'statusChangedAt',
+    column: 'status_changed_at',
+    type: 'instant',
+    meaning:
+      "UTC, by the upstream's clock: when the status began; updated_at where the upstream does not tell",
+    wire: 'status_changed_at',
+    probe: `statuschangedat stagechangedat stagechangetime statusupdatedat stageupdatedat stagesince
+      statussince closedate`,
+  },
+] as const satisfies readonly LeadFieldRow[]
+
+export type LeadField = (typeof LEAD_FIELDS)[number]
+
+type ValueOf<F extends LeadField> = F extends { readonly type: 'number' }
+  ? number | null
+  : F extends { readonly type: 'list' }
+    ? readonly string[]
+    : F extends { readonly name: 'id' } | { readonly absent: string }
+      ? string
+      : string | null
+
+/** The values of a lead as the mapping finds them. */
+export type LeadValues = { readonly [F in LeadField as F['name']]: ValueOf<F> }
+
+type Stored<F extends LeadField> = F extends { readonly type: 'list' | 'instant' } ? string : ValueOf<F>
+
+/** The same as columns: a list is JSON, and each instant is there, since the store knows when it read the lead. */
+export type LeadColumns = { [F in LeadField as F['column']]: Stored<F> }
+
+/** The rows that say something of a kind, such as `hasHistory`. */
+export function fieldsWith<K extends keyof LeadFieldRow>(
+  key: K,
+): readonly Extract<LeadField, Readonly<Record<K, unknown>>>[] {
+  return LEAD_FIELDS.filter(
+    (field): field is Extract<LeadField, Readonly<Record<K, unknown>>> => key in field,
+  )
+}
+
+/** Fields that lists of leads show as they are now, beside those of the period, in the order of an attached file. */
+export const LISTED_FIELDS = [
+  'contactName',
+  'contactTitle',
+  'companyCountry',
+  'companyDomain',
+  'companyOneLiner',
+  'source',
+] as const satisfies readonly LeadField['name'][]
