@@ -1,54 +1,21 @@
+import { globSync, readFileSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { createSummary } from './test/support/not-tested.ts'
 import { missingPostgres } from './test/support/postgres-programs.ts'
+import { quickFolder } from './test/support/programs.ts'
 
-/** Tests of what stands on the store, and not on the file that it may be. */
-const IN_BOTH = [
-  'test/store/**/*.test.ts',
-  ...[
-    'sync/accept-deletions',
-    'archive/archive',
-    'archive/archive-index',
-    'schedule/catch-up',
-    'outbox/send-due',
-    'events/events-beside-syncs',
-    'events/event-worker',
-    'reports/freshness-gate',
-    'sync/quarantine-and-drift',
-    'events/webhook-intake',
-    'message-lane',
-    'reports/enqueue-report',
-    'overview',
-    'schedule/retention',
-    'reports/resend',
-    'sync/sync-scan',
-    'schedule/schedule',
-    'schedule/schedule-lease',
-    'archive/search-issues',
-    'stopped-events',
-    'sync/run-sync',
-    'sync/scheduled-sync',
-    'troubles',
-  ].map((name) => `test/jobs/${name}.test.ts`),
-  'test/crash/outbox-beside.test.ts',
+/** The first line of a test file says whether its tests run once with each of the two databases, or take long. */
+function listMarked(mark: '@both-stores' | '@long'): string[] {
+  return globSync('test/**/*.test.ts').filter((file) => readFileSync(file, 'utf8').startsWith(`// ${mark}\n`))
+}
+
+/** What `npm test` leaves out; on a build server another part of it is run each day. */
+const LONG = [
+  ...['crash', 'sim', 'foreign', 'mail/real'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...listMarked('@long'),
 ]
-
-/** Of those, what is of files alone, of no store, or opens one in PostgreSQL anyway. */
-const IN_FILES = [
-  'db/subprocess',
-  'backup/backup',
-  'db/file-system',
-  'leads/first-load',
-  'first-schema',
-  'history-migration',
-  'leads/lead-history',
-  'schema/migrate',
-  'leads/hash-index',
-  ...['postgres/*', 'postgres/postgres-comments', 'figures/same-figures'],
-  'queries/analyst-query',
-  'snapshot/*',
-  'backup/upgrade',
-].map((name) => `test/store/${name}.test.ts`)
+/** What `npm run test:container` runs. */
+const OF_IMAGE = 'test/container/podman.test.ts'
 
 /** On a build server its tests fail then, each for itself. */
 const lacksPostgres = missingPostgres() !== null && !process.env.CI
@@ -68,30 +35,29 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     maxWorkers: 2,
-    env: { TZ: 'UTC', NO_COLOR: '1' },
-    // What the store does is the same in both databases: its tests run twice.
+    // The files of a worker share its modules: to load them again for each file takes longer than most files do.
+    isolate: false,
+    unstubEnvs: true,
+    env: { TZ: 'UTC', NO_COLOR: '1', TMPDIR: quickFolder() },
     projects: [
       {
         extends: true,
         test: {
           name: 'sqlite',
           include: ['test/**/*.test.ts'],
-          // `npm run test:container` has it run.
-          exclude: [
-            ...configDefaults.exclude,
-            ...(process.env.CONTAINER ? [] : ['test/container/podman.test.ts']),
-          ],
+          exclude: [...configDefaults.exclude, ...LONG, OF_IMAGE],
         },
       },
       {
         extends: true,
         test: {
           name: 'postgres',
-          include: lacksPostgres ? [] : IN_BOTH,
-          exclude: IN_FILES,
+          include: lacksPostgres ? [] : listMarked('@both-stores'),
           env: { TEST_STORE: 'postgres' },
         },
       },
+      { extends: true, test: { name: 'long', include: LONG } },
+      { extends: true, test: { name: 'container', include: [OF_IMAGE] } },
     ],
   },
 })

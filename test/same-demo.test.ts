@@ -1,3 +1,4 @@
+// @long
 /** What the demo shows is the same wherever its store is: all rows, all figures and all mails, to the last digit. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

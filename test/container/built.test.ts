@@ -1,3 +1,4 @@
+// @long
 /**
  * The program as it is installed: the package of npm in an empty folder, and the files of the image in what a
  * container would be. Both are built once, of this checkout.

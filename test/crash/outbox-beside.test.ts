@@ -1,3 +1,4 @@
+// @both-stores
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { InDoubtPolicy } from '../../src/domain/choices.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { createMessageLane, queueMessages, sendMessage } from '../../src/jobs/message-lane.ts'
 import { openSender } from '../../src/jobs/outbox/send-batch.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 /**
  * That events have stopped is said where syncs find what the service no longer tells of, and nowhere else: first with
  * real events of a real service, then case by case.

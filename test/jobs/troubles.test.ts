@@ -1,3 +1,4 @@
+// @both-stores
 /** Each reason for which operators are told something: found where it is so, and not where it is not. */
 
 import { statfsSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'

@@ -1,11 +1,10 @@
 /** A copy of the project that may be broken: what is changed in it is never changed in the project itself. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-/** A text of a file and what takes its place; the text must stand there once. */
+/** A text of the program and what takes its place; it must stand there once, in whatever file. */
 export interface Edit {
-  readonly file: string
   readonly find: string
   readonly replace: string
 }
@@ -28,10 +27,13 @@ export function copyProject(root: string): ProjectCopy {
 export function applyEdits(folder: string, edits: readonly Edit[]): Disposable {
   const originals = new Map<string, string>()
   for (const edit of edits) {
-    const path = join(folder, edit.file)
+    const path = fileOf(folder, edit)
     const before = readFileSync(path, 'utf8')
     if (!originals.has(path)) originals.set(path, before)
-    writeFileSync(path, applied(before, edit))
+    writeFileSync(
+      path,
+      before.replace(edit.find, () => edit.replace),
+    )
   }
   return {
     [Symbol.dispose]: () => {
@@ -40,9 +42,18 @@ export function applyEdits(folder: string, edits: readonly Edit[]): Disposable {
   }
 }
 
-/** @throws Error where the text is not there, or more than once */
-export function applied(text: string, { file, find, replace }: Edit): string {
-  const found = text.split(find).length - 1
-  if (found !== 1) throw new Error(`${file} has ${found} times, and not once: ${find}`)
-  return text.replace(find, () => replace)
+/** @throws Error where the text is nowhere in the program, or more than once */
+export function fileOf(folder: string, { find }: Edit): string {
+  const files = globSync(['src/**/*.ts', 'templates/**/*.hbs'], { cwd: folder }).map((file) =>
+    join(folder, file),
+  )
+  const found = files.flatMap((file) => {
+    const count = readFileSync(file, 'utf8').split(find).length - 1
+    return Array.from({ length: count }, () => file)
+  })
+  const [file] = found
+  if (file === undefined || found.length > 1) {
+    throw new Error(`found ${found.length} times (${found.join(', ')}), expected once: ${find}`)
+  }
+  return file
 }

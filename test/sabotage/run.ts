@@ -4,30 +4,40 @@
  *
  *     npm run test:sabotage -- [WORD]        only those with this in their name
  *     npm run test:sabotage -- --sample 4    so many of them, by the day or by SEED
+ *     npm run test:sabotage -- --check       runs none, and lists those whose texts or tests are no longer there
  */
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { NamedTest } from '../support/named-test.ts'
+import { findTest, type NamedTest } from '../support/named-test.ts'
 import { random } from '../support/random.ts'
-import { applyEdits, copyProject } from './project-copy.ts'
+import { applyEdits, copyProject, type ProjectCopy } from './project-copy.ts'
 import type { Sabotage } from './sabotage.ts'
-import { SABOTAGES } from './sabotages.ts'
+import { listMisfits, SABOTAGES } from './sabotages.ts'
 import { runTests } from './test-run.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const LANES = Math.min(2, cpus().length)
 const NOT_RUN = 'it was not run: skipped on this machine, or not loaded'
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { sample: { type: 'string' } } })
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { sample: { type: 'string' }, check: { type: 'boolean' } },
+})
 const named = SABOTAGES.filter(({ name }) => name.includes(positionals[0] ?? ''))
 const chosen = values.sample === undefined ? named : sampleOf(named, Number(values.sample))
-const copies = Array.from({ length: LANES }, () => copyProject(ROOT))
-try {
-  process.exitCode =
-    (await areGreen(chosen.flatMap(({ caughtBy }) => caughtBy))) && (await areCaught()) ? 0 : 1
-} finally {
-  for (const copy of copies) copy[Symbol.dispose]()
+const misfits = chosen.flatMap((sabotage) => listMisfits(sabotage).map((why) => `${sabotage.name}: ${why}`))
+for (const misfit of misfits) say(`does not fit: ${misfit}`)
+if (misfits.length > 0 || values.check) {
+  process.exitCode = misfits.length > 0 ? 1 : 0
+} else {
+  const copies = Array.from({ length: LANES }, () => copyProject(ROOT))
+  try {
+    const tests = chosen.flatMap(({ caughtBy }) => caughtBy.map(({ title }) => findTest(title)))
+    process.exitCode = (await areGreen(copies, tests)) && (await areCaught(copies)) ? 0 : 1
+  } finally {
+    for (const copy of copies) copy[Symbol.dispose]()
+  }
 }
 
 /** Others each day. */
@@ -40,10 +50,10 @@ function sampleOf(sabotages: readonly Sabotage[], count: number): Sabotage[] {
 }
 
 /** Whether the tests pass while nothing is broken: else their failure would prove nothing. */
-async function areGreen(tests: readonly NamedTest[]): Promise<boolean> {
+async function areGreen(copies: readonly ProjectCopy[], tests: readonly NamedTest[]): Promise<boolean> {
   const files = [...new Set(tests.map(({ file }) => file))]
   const red: string[] = []
-  await inLanes(files, async (file, folder) => {
+  await inLanes(copies, files, async (file, folder) => {
     const ofFile = tests.filter((test) => test.file === file)
     const outcomes = await runTests(folder, ofFile)
     outcomes.forEach((cases, index) => {
@@ -58,9 +68,9 @@ async function areGreen(tests: readonly NamedTest[]): Promise<boolean> {
   return red.length === 0
 }
 
-async function areCaught(): Promise<boolean> {
+async function areCaught(copies: readonly ProjectCopy[]): Promise<boolean> {
   let caught = 0
-  await inLanes(chosen, async (sabotage, folder) => {
+  await inLanes(copies, chosen, async (sabotage, folder) => {
     const began = performance.now()
     const verdicts = await judge(folder, sabotage).catch((thrown: unknown): Verdict[] => [
       { title: 'the sabotage itself', flaw: String(thrown), failure: '' },
@@ -84,7 +94,10 @@ interface Verdict {
 
 async function judge(folder: string, { edits, caughtBy }: Sabotage): Promise<Verdict[]> {
   using _broken = applyEdits(folder, edits)
-  const outcomes = await runTests(folder, caughtBy)
+  const outcomes = await runTests(
+    folder,
+    caughtBy.map(({ title }) => findTest(title)),
+  )
   return caughtBy.map(({ title, because }, index) => {
     const cases = outcomes[index] ?? []
     const failed = cases.filter(({ status }) => status === 'failed')
@@ -102,6 +115,7 @@ function firstLine(text: string): string {
 
 /** Each lane has a copy of its own. */
 async function inLanes<T>(
+  copies: readonly ProjectCopy[],
   items: readonly T[],
   work: (item: T, folder: string) => Promise<void>,
 ): Promise<void> {

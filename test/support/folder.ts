@@ -6,7 +6,15 @@ import { onTestFinished } from 'vitest'
 
 /** @param files content by path, relative to the folder */
 export function folderWith(files: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
+  return fill(mkdtempSync(join(tmpdir(), 'leadsheet-')), files)
+}
+
+/** The temporary folder may be in memory, which is no place for a store. */
+export function folderOnDisk(files: Readonly<Record<string, string>> = {}): string {
+  return fill(mkdtempSync('/var/tmp/leadsheet-'), files)
+}
+
+function fill(folder: string, files: Readonly<Record<string, string>>): string {
   onTestFinished(() => rmSync(folder, { recursive: true }))
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })

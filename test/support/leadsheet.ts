@@ -1,13 +1,12 @@
 /** Runs the real program in a process of its own, as its user would. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 /** Shared by all programs that tests start: compiling is most of a start. */
-export const COMPILED = join(tmpdir(), 'leadsheet-compiled')
+export const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/leadsheet-compiled')
 
 export interface RunOptions {
   readonly cwd: string

@@ -1,5 +1,5 @@
 /** A test that is named elsewhere: by the README's table of failures, or by a sabotage that it must catch. */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 
 export interface NamedTest {
   /** From the root of the project. */
@@ -9,7 +9,22 @@ export interface NamedTest {
 }
 
 export function isThere({ file, title }: NamedTest): boolean {
-  const code = readFileSync(file, 'utf8')
+  return hasTitle(readFileSync(file, 'utf8'), title)
+}
+
+/**
+ * The one test of a title, wherever it is.
+ * @throws Error where there is none, or several
+ */
+export function findTest(title: string): NamedTest {
+  const files = globSync('test/**/*.test.ts').filter((file) => hasTitle(readFileSync(file, 'utf8'), title))
+  const [file] = files
+  if (file === undefined || files.length > 1)
+    throw new Error(`${title}: found in ${files.length} files (${files.join(', ')}), expected one`)
+  return { file, title }
+}
+
+function hasTitle(code: string, title: string): boolean {
   return ["'", '`', '"'].some(
     (quote) => code.includes(`(${quote}${title}${quote},`) || opensLine(code, `${quote}${title}${quote},`),
   )

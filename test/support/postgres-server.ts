@@ -6,21 +6,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  appendFileSync,
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client, escapeIdentifier, escapeLiteral } from 'pg'
 import { freePort } from './free-port.ts'
 import { findPrograms, localeArguments, type Programs } from './postgres-programs.ts'
+import { quickFolder } from './programs.ts'
 
 /** Owns the databases and may create roles, as hosted services let their customers; no superuser. */
 const USER = 'leadsheet'
@@ -32,10 +24,6 @@ const START_SECONDS = 300
 const HASTY = ['fsync = off', 'full_page_writes = off', 'synchronous_commit = off']
 /** For what is kept through a crash of the server, which takes away as many commits as it ever may; not of the machine. */
 const LAZY = ['fsync = off', "wal_writer_delay = '10s'", "wal_writer_flush_after = '1GB'"]
-
-/** A folder of files in memory, and what has to be free there. */
-const MEMORY = '/dev/shm'
-const MEMORY_MIN_BYTES = 2 * 1024 ** 3
 
 /**
  * Beside whoever opened the server, in a session of its own: once that is gone, however it ended, so are the server and
@@ -60,7 +48,7 @@ export interface PostgresServer extends AsyncDisposable {
  */
 export async function openPostgresServer(isDurable: boolean): Promise<PostgresServer> {
   const programs = findPrograms()
-  const folder = mkdtempSync(join(isDurable ? tmpdir() : quickFolder(), 'leadsheet-postgres-'))
+  const folder = mkdtempSync(join(quickFolder(), 'leadsheet-postgres-'))
   if (programs.user !== null) chownSync(folder, programs.user.uid, programs.user.gid)
   const guard = spawn('/bin/sh', ['-c', GUARD, 'sh', programs.folder, folder], {
     ...{ ...programs.user, cwd: '/', detached: true },
@@ -94,13 +82,6 @@ export async function openPostgresServer(isDurable: boolean): Promise<PostgresSe
     throw error
   }
   return server
-}
-
-/** A database is 300 files, and a disk on which as many were deleted just before makes one in 1 ms: that adds up. */
-function quickFolder(): string {
-  if (!existsSync(MEMORY)) return tmpdir()
-  const { bavail, bsize } = statfsSync(MEMORY)
-  return bavail * bsize > MEMORY_MIN_BYTES ? MEMORY : tmpdir()
 }
 
 async function createCluster(

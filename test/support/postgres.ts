@@ -27,10 +27,18 @@ export async function newDatabase({ template }: DatabaseOptions = {}): Promise<s
  * @param prepare fills an empty one, and leaves no connection open
  * @returns its URL; it stays until the run ends
  */
-export async function preparedDatabase(
-  name: string,
-  prepare: (url: string) => Promise<void>,
-): Promise<string> {
+export function preparedDatabase(name: string, prepare: (url: string) => Promise<void>): Promise<string> {
+  const known = prepared.get(name)
+  if (known !== undefined) return known
+  const preparing = prepareOnce(name, prepare)
+  prepared.set(name, preparing)
+  preparing.catch(() => prepared.delete(name))
+  return preparing
+}
+
+const prepared = new Map<string, Promise<string>>()
+
+async function prepareOnce(name: string, prepare: (url: string) => Promise<void>): Promise<string> {
   return withClient(await fetchAdminUrl(), async (client) => {
     // Held until this session ends.
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
@@ -45,7 +53,7 @@ export async function preparedDatabase(
   })
 }
 
-/** One for all tests of a file: to connect costs as much as to make a database. */
+/** One for all tests of a worker: to connect costs as much as to make a database. */
 let admin: Promise<Client> | null = null
 
 async function connectAdmin(): Promise<Client> {

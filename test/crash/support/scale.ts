@@ -1,4 +1,4 @@
-/** How much the crash tests try: a sample in `npm test`, everything in `npm run test:crash` (CRASH=full). */
+/** How much the crash tests try: a sample in `npm run test:long`, everything in `npm run test:crash` (CRASH=full). */
 export const IS_FULL = process.env['CRASH'] === 'full'
 
 /** Printed with each random test, and taken from there to repeat it. */

@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { type IssueWish, searchIssues, wordsIn } from '../../../src/jobs/archive/search-issues.ts'

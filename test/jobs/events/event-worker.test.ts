@@ -1,3 +1,4 @@
+// @both-stores
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import type { UpstreamEvent } from '../../../src/model.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 /** Events that come while the list of leads is being read, each where the one could undo the other. */
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'

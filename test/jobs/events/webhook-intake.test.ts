@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { createInbox } from '../../../src/jobs/events/webhook-intake.ts'
 import type { UpstreamEvent } from '../../../src/model.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { messageFor } from '../../../src/jobs/outbox/message.ts'
 import { createPace } from '../../../src/jobs/outbox/rate.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 /** Who gets what of a report that is due: issues, messages, and those that are not worth a mail. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

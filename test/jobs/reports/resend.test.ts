@@ -1,3 +1,4 @@
+// @both-stores
 /** Which messages are sent again, to whom, and how: as they were, or as new ones. */
 import { describe, expect, it } from 'vitest'
 import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'

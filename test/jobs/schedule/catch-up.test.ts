@@ -1,3 +1,4 @@
+// @both-stores
 /** What becomes of due times that come while nothing runs, or while something runs for long. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @both-stores
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'

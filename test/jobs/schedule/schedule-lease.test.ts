@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'

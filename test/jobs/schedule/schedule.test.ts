@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { tryAgain } from '../../../src/jobs/schedule/job-failure.ts'

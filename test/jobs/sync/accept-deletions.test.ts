@@ -1,3 +1,4 @@
+// @both-stores
 /** Leads of which more are gone than is believed: what an operator can confirm, and what not. */
 import { describe, expect, it } from 'vitest'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'

@@ -1,3 +1,4 @@
+// @long
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'

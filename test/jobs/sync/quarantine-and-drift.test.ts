@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { type Listing, MAPPING, openListing, paged, records } from '../../support/listing.ts'
 

@@ -1,3 +1,4 @@
+// @both-stores
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { IN_POSTGRES } from '../../support/store.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'

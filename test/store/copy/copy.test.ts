@@ -1,3 +1,4 @@
+// @both-stores
 /** A store is moved into the other kind of database: from a file to PostgreSQL, and in the other run from there to a file. */
 import { join } from 'node:path'
 import { sql } from 'kysely'

@@ -1,3 +1,4 @@
+// @both-stores
 /** What both databases do, each in its own way. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

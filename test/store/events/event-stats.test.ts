@@ -1,3 +1,4 @@
+// @both-stores
 /** What of events is asked each minute, whatever has come. */
 import { expect, it } from 'vitest'
 import { findLastArrival } from '../../../src/store/events/event-stats.ts'

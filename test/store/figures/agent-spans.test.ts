@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import { type AgentSpans, readAgentSpans } from '../../../src/store/figures/agent-spans.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 /** Random pasts: what a report tells as changed is what a plain reading of all that was ever read of each lead gives. */
 import { describe, expect, it } from 'vitest'
 import type { ChangeKind } from '../../../src/domain/figures.ts'

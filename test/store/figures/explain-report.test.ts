@@ -1,3 +1,4 @@
+// @both-stores
 /** The SQL that is shown for a report: any program takes it, and gets what the report says. */
 import { describe, expect, it } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 /** What each figure counts, by small pasts; and that every program gets the same from the SQL that is shown. */
 
 import { CompiledQuery, sql } from 'kysely'

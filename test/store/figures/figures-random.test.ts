@@ -1,3 +1,4 @@
+// @both-stores
 /** Random pasts: what is counted quickly, from the present and what has changed since, is what the whole history says. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @both-stores
 /** Every number of a report, from days of a service's life, against a plain count over all rows of the store. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @both-stores
 /** What of a report's figures fails, and what does not, when a table of the database cannot be read. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @both-stores
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'

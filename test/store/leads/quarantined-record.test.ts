@@ -1,3 +1,4 @@
+// @both-stores
 import { describe, expect, it } from 'vitest'
 import type { HeldRow } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 import { sql as raw } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { LeadFilter } from '../../../src/domain/figures.ts'

@@ -1,3 +1,4 @@
+// @both-stores
 /** What is found by its words is the same in both databases, though each has its own index. */
 import { expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'

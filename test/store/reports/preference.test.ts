@@ -1,3 +1,4 @@
+// @both-stores
 /** Subscriptions, the key that signs their links, and messages that nobody wants any more. */
 
 import { join } from 'node:path'

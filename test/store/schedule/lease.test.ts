@@ -1,3 +1,4 @@
+// @both-stores
 import { spawnSync } from 'node:child_process'
 import { hostname } from 'node:os'
 import { describe, expect, it, vi } from 'vitest'

@@ -1,3 +1,4 @@
+// @both-stores
 import { expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
 import { addSpan, endSpan, findGap, listGaps, touchSpan } from '../../../src/store/schedule/uptime.ts'

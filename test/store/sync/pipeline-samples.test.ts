@@ -1,3 +1,4 @@
+// @both-stores
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/model.ts'

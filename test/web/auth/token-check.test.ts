@@ -86,7 +86,7 @@ describe('where one goes on to', () => {
     ['/archive?find=a%20b&page=2', '/archive?find=a%20b&page=2'],
     ['/archive/2026-11-19', '/archive/2026-11-19'],
     ['/a/../pipelines#part', '/pipelines'],
-  ])('may be %s', (wanted, path) => {
+  ])('is taken as asked for: %s', (wanted, path) => {
     expect(safeRedirect(wanted)).toBe(path)
   })
 

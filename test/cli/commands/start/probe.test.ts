@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { CONTACTS } from '../../../support/contacts.ts'
-import { folderWith } from '../../../support/folder.ts'
+import { folderOnDisk, folderWith } from '../../../support/folder.ts'
 import { KEY, startForeign } from '../../../support/foreign.ts'
 import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 test('probe, sync, doctor: an unknown upstream is read with nothing written by hand', async () => {
   await using foreign = await startForeign(CONTACTS)
-  const cwd = folderWith({ key: KEY })
+  const cwd = folderOnDisk({ key: KEY })
   const url = `${foreign.url}/crm`
   const probed = await runWarm(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
   expect(probed.status).toBe(0)
