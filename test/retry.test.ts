@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { backoffMs, retryAfterMs, wait } from '../src/retry.ts'
+import { BACKOFF, backoffMs, ladderWaitMs, longestWaitMs, retryAfterMs, wait } from '../src/retry.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 
@@ -35,6 +35,24 @@ describe('backoff', () => {
   it('is anything from nothing to the doubled base, and no more than its greatest', () => {
     expect([1, 2, 3, 9].map((attempt) => backoffMs(backoff, attempt, 0))).toEqual([0, 0, 0, 0])
     expect([1, 2, 3, 9].map((attempt) => backoffMs(backoff, attempt, 0.5))).toEqual([250, 500, 1000, 10_000])
+  })
+})
+
+describe('a ladder of waits', () => {
+  const minutes = (failures: number, random: number) =>
+    (ladderWaitMs(BACKOFF.message, failures, random) ?? 0) / 60_000
+
+  it('goes up step by step, a fifth shorter or longer, and repeats its last wait', () => {
+    expect([1, 2, 3, 4, 5, 9].map((failures) => minutes(failures, 0.5))).toEqual([1, 5, 15, 60, 60, 60])
+    expect([minutes(4, 0), minutes(4, 1)]).toEqual([48, 72])
+    expect(longestWaitMs(BACKOFF.message)).toBe(72 * 60_000)
+  })
+
+  it('ends after its last wait where the work is given up', () => {
+    expect([1, 2, 3, 4].map((attempt) => ladderWaitMs(BACKOFF.scheduledRun, attempt, 0))).toEqual([
+      ...[300_000, 900_000, 3_600_000],
+      null,
+    ])
   })
 })
 

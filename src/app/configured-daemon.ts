@@ -3,29 +3,28 @@ import type { Config } from '../config/config.ts'
 import { isWatchedBySystemd } from '../config/environment.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { LeadsheetError } from '../errors.ts'
-import { keepTicking, startDaemon } from '../jobs/daemon.ts'
+import { writeArchiveIndex } from '../jobs/archive/archive-index.ts'
 import type { ChangeSyncs } from '../jobs/events/event-overflow.ts'
 import { createFollower } from '../jobs/events/event-worker.ts'
 import { createInbox } from '../jobs/events/webhook-intake.ts'
-import { createMessageLane } from '../jobs/message-lane.ts'
-import { reportSchedule } from '../jobs/reports/scheduled-report.ts'
-import { createLane, joinLanes, type Lane } from '../jobs/schedule/lane.ts'
+import { createOutboxTask } from '../jobs/outbox/outbox-worker.ts'
+import { pauseRefused } from '../jobs/recipients/change-preference.ts'
+import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/scheduled-report.ts'
+import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
-import { createSharedLane, type SharedLaneName } from '../jobs/schedule/shared-lane.ts'
+import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import { sharedPacerOf } from '../jobs/shared-pacer.ts'
 import { publishIfDue, snapshotSchedule } from '../jobs/snapshot/publish.ts'
 import { askSync } from '../jobs/sync/ask-sync.ts'
 import { createDetailCrew } from '../jobs/sync/detail-crew.ts'
-import { syncSchedule } from '../jobs/sync/scheduled-sync.ts'
+import type { SyncDeps } from '../jobs/sync/run-sync.ts'
+import { type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
 import { tellOperators } from '../jobs/tell-operators.ts'
-import { deliverWaiting } from '../jobs/waiting-messages.ts'
-import type { Work } from '../jobs/work.ts'
-import { keepBeating, startWorker } from '../jobs/worker.ts'
 import type { Log } from '../log.ts'
 import { openTransport } from '../mail/transport.ts'
 import { openPoster } from '../notify/post.ts'
 import { openWatchdog } from '../notify/systemd.ts'
-import { openQueue } from '../queue/queue.ts'
+import { openPgBossQueue } from '../queue/pg-boss.ts'
 import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/smtp-circuit.ts'
@@ -88,10 +87,12 @@ export async function openConfiguredDaemon(
   )
   const poster = opening.use(openPoster())
   const publishing = configuredPublishing(config, store, log)
-  const queue = store.place.kind === 'postgres' ? opening.use(await openQueue(store.place, log)) : null
+  const own = openOwnQueue(log)
+  const isShared = store.place.kind === 'postgres'
+  const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own
   const mailing = await openMailing(config, store, templates)
   const crew =
-    queue &&
+    isShared &&
     createDetailCrew({
       ...{ queue, source, store, log, now: mailing.now },
       concurrency: config.details?.concurrency ?? 1,
@@ -99,34 +100,32 @@ export async function openConfiguredDaemon(
   const publish = async (signal: AbortSignal): Promise<void> => {
     if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
   }
-  const snapshots = createLane(log, publish)
-  const work: Work = {
+  const snapshots = createSerialTask(own, 'snapshot', publish)
+  const work = {
     ...mailing,
     ...(crew && { crew }),
     source,
     transport,
     policy: deliveryPolicyOf(config.mail, store, transport),
     log,
-    syncOptions: (signal) => syncOptions(config, signal),
-    poke: () => messages.poke(),
+    syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
+    wake: () => messages.wake(),
     retention: config.retention,
-    publish: async (signal) => {
-      if (queue === null) await publish(signal)
-      // As soon as the others, which find within a minute that there is something new.
-      else snapshots.poke()
-    },
+    // Each of several workers has a snapshot of its own, and finds within a minute that there is something new.
+    publish: isShared ? async () => snapshots.wake() : publish,
   }
   const { now } = work
-  /** One at a time, in this process or among all workers. */
-  const laneOf = (name: SharedLaneName, job: (signal: AbortSignal) => Promise<void>): Lane =>
-    queue === null ? createLane(log, job) : createSharedLane(queue, name, log, job)
-  const sending = { ...work, pauseAfter: config.mail.pauseAfter }
-  const messages =
-    queue === null
-      ? createLane(log, (signal) => deliverWaiting(sending, signal))
-      : createMessageLane({ ...sending, queue })
+  const messages = createOutboxTask({
+    ...{ ...work, queue },
+    async onSent() {
+      await pauseRefused({ ...work, pauseAfter: config.mail.pauseAfter })
+      await writeArchiveIndex(work.archive, store.db)
+    },
+  })
   const operators = await openOperators(config, { store, source, log, poster, transport, now })
-  const notices = laneOf('notices', (signal) => tellOperators(operators, messages.poke, signal))
+  const alerts = createSerialTask(queue, 'alerts', (signal) =>
+    tellOperators(operators, messages.wake, signal),
+  )
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined
   const follower = createFollower({
@@ -136,20 +135,20 @@ export async function openConfiguredDaemon(
     perTenSeconds: EVENTS_PER_TEN_SECONDS,
     syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
   })
-  const events = queue === null ? follower : laneOf('events', follower.followAll)
-  const inbox = createInbox({ store, now, poke: queue === null ? follower.nudge : events.poke })
+  const events = isShared ? createSerialTask(queue, 'events', follower.followAll) : follower
+  const inbox = createInbox({ store, now, wake: isShared ? events.wake : follower.wakeSoon })
   const monotonicMs = () => performance.now()
-  const post = joinLanes([notices, messages])
-  const daemon = { store, log, now, monotonicMs, schedules, post, events }
+  const post = combineTasks([alerts, messages])
+  const daemon = {
+    ...{ store, log, now, monotonicMs, schedules, queue, post, events },
+    ...(isShared && { own: combineTasks([snapshots, ...(crew ? [crew] : [])]) }),
+  }
   const tellAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
-  const own = joinLanes([snapshots, ...(crew ? [crew] : [])])
   const opened = opening.move()
   return {
     async run(signal, onStarted, mayWaitForPort = false) {
-      const started = await (queue === null
-        ? startDaemon(daemon, signal)
-        : startWorker({ ...daemon, queue, own }, signal))
-      wake = started.poke
+      const started = await startDaemon(daemon, signal)
+      wake = started.wake
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
         const served = { ...started, work, schedules, inbox }
@@ -164,7 +163,7 @@ export async function openConfiguredDaemon(
             tellAlive()
           },
         }
-        await (queue === null ? keepTicking(watched) : keepBeating(watched))
+        await keepTicking(watched)
       } finally {
         await started.stop()
       }
@@ -175,7 +174,7 @@ export async function openConfiguredDaemon(
 
 /** Null where no syncs of changes are scheduled. */
 function changeSyncsOf(
-  { store, now }: Pick<Work, 'store' | 'now'>,
+  { store, now }: Pick<SyncDeps, 'store' | 'now'>,
   schedules: readonly Schedule[],
   wake: () => void,
 ): ChangeSyncs | null {
@@ -199,7 +198,7 @@ function changeSyncsOf(
 function schedulesIn(
   config: Config,
   templates: Templates,
-  work: Work,
+  work: ScheduledReportDeps & ScheduledSyncDeps,
   publishing: Parameters<typeof snapshotSchedule>[0],
 ): Schedule[] {
   return schedulesOf(config).map(({ report: settings, ...schedule }) => {

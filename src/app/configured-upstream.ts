@@ -11,9 +11,6 @@ import { REFERENCE_PROFILE } from '../upstream/profile/reference-profile.ts'
 import type { Source } from '../upstream/source.ts'
 import { webhookSecretsOf } from './webhook-secrets.ts'
 
-/** Where somebody waits for the answer, and nothing is lost with it. */
-export const BRIEF_BACKOFF = { attempts: 2, baseMs: 300, maxMs: 1_000 }
-
 /**
  * To be closed.
  * @param options.backoff other than usual where somebody waits for the answer

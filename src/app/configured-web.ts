@@ -3,13 +3,13 @@ import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/event-settings.ts'
 import { dashboardAccess, TOKEN_REMEDY } from '../config/web-access.ts'
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
-import type { StartedDaemon } from '../jobs/daemon.ts'
 import type { Inbox } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
 import { readHealth } from '../jobs/health.ts'
 import { createMeasuring } from '../jobs/measures.ts'
 import { openOverview } from '../jobs/overview.ts'
 import { openSubscriptionDesk } from '../jobs/recipients/change-preference.ts'
+import type { StartedDaemon } from '../jobs/schedule/daemon.ts'
 import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
 import { openWebPages } from '../report/preferences/web-pages.ts'
@@ -42,7 +42,7 @@ import { installationOf } from './health-installation.ts'
 import { pathsIn, TEMPLATES } from './installation.ts'
 
 export interface ServedDaemon
-  extends Pick<StartedDaemon, 'sinceTickMs' | 'poke' | 'signal'>,
+  extends Pick<StartedDaemon, 'sinceTickMs' | 'wake' | 'signal'>,
     Pick<ActionDeps, 'work' | 'schedules'> {
   readonly inbox: Inbox
 }

@@ -7,7 +7,7 @@ import { closeSync, openSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { changedSettings } from '../config/overview.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
-import { createLane } from '../jobs/schedule/lane.ts'
+import { createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
 import { nameOf } from '../store/db/place.ts'
@@ -54,7 +54,7 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
   let before: Config | null = null
   let next: Reading | null = await open(deps, config, at)
   let change = new AbortController()
-  const reloading = createLane(log, async () => {
+  const reloading = createSerialTask(openOwnQueue(log), 'reload', async () => {
     const readAt = new Date()
     const found = await readAnew(deps, config, readAt).catch((thrown: unknown) =>
       refuse(deps, thrown, readAt),
@@ -65,7 +65,7 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
     change.abort(new LeadsheetError('run_interrupted', 'put down to go over to new settings'))
   })
   reloading.open(terminal.signal)
-  deps.takeReload(reloading.poke)
+  deps.takeReload(reloading.wake)
   try {
     while (next !== null && !terminal.signal.aborted) {
       const turn: Reading = next

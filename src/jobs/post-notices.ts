@@ -5,15 +5,14 @@ import type { NoticeMessage } from '../notify/message.ts'
 import { pingUrl } from '../notify/ping.ts'
 import type { Outcome, Poster } from '../notify/post.ts'
 import { composeWebhook } from '../notify/webhook.ts'
+import { BACKOFF, GIVE_UP, ladderWaitMs } from '../retry.ts'
 import { listWaitingPosts, savePost, type WaitingPost } from '../store/alerts/alert-message.ts'
 import { findPing, type Ping, type PingSignal, savePing } from '../store/alerts/heartbeat-ping.ts'
 import type { Store } from '../store/db/store.ts'
 import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
 
 const MINUTE_MS = 60_000
-/** Waits between attempts; the last one repeats. */
-const RETRY_MINUTES = [1, 5, 15, 60] as const
-const GIVE_UP_MS = 48 * 60 * MINUTE_MS
+const GIVE_UP_MS = GIVE_UP.alertWebhook.hours * 60 * MINUTE_MS
 const POSTS_AT_ONCE = 10
 const PING_TIMEOUT_MS = 5_000
 /** Of a sync that ended before a dead-man switch was first set up, it is not told. */
@@ -107,6 +106,6 @@ function bodyOf({ id, outcome, seen, inserted, updated, removed, problems }: Run
 }
 
 function nextAttempt(attempts: number, now: Date): string {
-  const minutes = RETRY_MINUTES[Math.min(attempts, RETRY_MINUTES.length - 1)] ?? 0
-  return new Date(now.getTime() + minutes * MINUTE_MS).toISOString()
+  const waitMs = ladderWaitMs(BACKOFF.alertWebhook, attempts + 1, 0) ?? 0
+  return new Date(now.getTime() + waitMs).toISOString()
 }

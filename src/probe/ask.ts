@@ -5,13 +5,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { type Backoff, wait } from '../retry.ts'
+import { BACKOFF, type Backoff, wait } from '../retry.ts'
 import type { Answer } from '../upstream/client/answer.ts'
 import { createClient } from '../upstream/client/client.ts'
 import { authorize } from '../upstream/client/request.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 
-const BACKOFF: Backoff = { attempts: 2, baseMs: 400, maxMs: 5_000 }
 const REQUESTS_MAX = 150
 const PACE_MS = 50
 
@@ -66,7 +65,7 @@ export function openAsker(options: AskerOptions): Asker {
     log,
     maxWaitMs: options.maxWaitMs,
     userAgent: 'leadsheet-probe',
-    backoff: options.backoff ?? BACKOFF,
+    backoff: options.backoff ?? BACKOFF.probe,
     authorize: (url, headers) => {
       authorize({ auth: { ...NO_KEY, headers: asker.headers } }, apiKey, url, headers)
       authorize(asker, apiKey, url, headers)

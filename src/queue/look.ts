@@ -1,11 +1,11 @@
 /** What waits in the queue, what is in hand, and what was given up, for whoever only looks: over the store's own connections. */
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Store } from '../store/db/store.ts'
-import { jobSchemaOf } from './job-schema.ts'
-import { DEAD_LETTERS, QUEUE_NAMES, type QueueName } from './queues.ts'
+import { DEAD_LETTERS, JOB_KINDS, jobSchemaOf } from './pg-boss.ts'
+import type { JobKind } from './queue.ts'
 
 export interface QueueCounts {
-  readonly queue: QueueName
+  readonly queue: JobKind
   /** Also those whose time has not come; a worker counts them every few seconds. */
   readonly waiting: number
   readonly active: number
@@ -30,7 +30,7 @@ export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<Que
   if (!(await boss.isInstalled())) return []
   const queues = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
   const { destinations } = await boss.previewRedrive(DEAD_LETTERS)
-  return QUEUE_NAMES.map((queue) => ({
+  return JOB_KINDS.map((queue) => ({
     queue,
     waiting: queues.get(queue)?.queuedCount ?? 0,
     active: queues.get(queue)?.activeCount ?? 0,

@@ -33,7 +33,7 @@ interface Running {
   readonly pages: readonly (string | null)[]
   /** Other settings on the disk, and the signal; resolves when they are in force, or refused. */
   reload(settings: string): Promise<void>
-  readonly poke: () => void
+  readonly wake: () => void
   readonly end: Promise<void>
   stop(): Promise<void>
 }
@@ -61,7 +61,7 @@ async function start(
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
   const stopping = new AbortController()
   const pages: (string | null)[] = []
-  let poke = (): void => {}
+  let wake = (): void => {}
   const terminal: ReloadDeps['terminal'] = {
     signal: stopping.signal,
     readConfigAnew: async () => read(),
@@ -71,7 +71,7 @@ async function start(
   const readings = async (): Promise<number> =>
     (await store.db.selectFrom('settings_read').select('id').execute()).length
   const takeReload: ReloadDeps['takeReload'] = (reload) => {
-    poke = reload
+    wake = reload
   }
   const end = runThroughReloads({ terminal, store, log, takeReload, tellStarted }, read(), new Date())
   end.catch(() => {})
@@ -93,11 +93,11 @@ async function start(
   })
   return {
     ...{ folder, store, upstream, lines, pages, end, stop },
-    poke: () => poke(),
+    wake: () => wake(),
     async reload(changed) {
       const before = await readings()
       writeFileSync(file, changed)
-      poke()
+      wake()
       await until(async () => (await readings()) > before)
     },
   }
@@ -246,7 +246,7 @@ describe('new settings that are wrong', () => {
 
 it('a daemon that is told to stop while it checks new settings stops', async () => {
   const daemon = await start()
-  daemon.poke()
+  daemon.wake()
   await daemon.stop()
   expect(await daemon.store.db.selectFrom('lease').select('name').execute()).toEqual([])
 })

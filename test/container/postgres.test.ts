@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openQueue } from '../../src/queue/queue.ts'
+import { openPgBossQueue } from '../../src/queue/pg-boss.ts'
 import { placeOf } from '../../src/store/db/place.ts'
 import { openStore } from '../../src/store/open.ts'
 import { hasPostgres } from '../support/postgres.ts'
@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres)('deploy/postgres', () => {
     const place = placeOf(storeUrl())
     if (place.kind !== 'postgres') throw new Error('the address is not one of PostgreSQL')
     await using store = await openStore(storeUrl(), NOW)
-    await using _queue = await openQueue(place, SILENT)
+    await using _queue = await openPgBossQueue(place, SILENT)
     const { rows } = await sql<object>`
       SELECT rolsuper, rolcreaterole, rolcreatedb, rolreplication FROM pg_roles WHERE rolname = current_user
     `.execute(store.db)

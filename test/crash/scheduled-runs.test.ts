@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { startDaemon } from '../../src/jobs/daemon.ts'
-import { createLane } from '../../src/jobs/schedule/lane.ts'
+import { startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import type { RunEnd } from '../../src/jobs/schedule/schedule.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -16,6 +15,7 @@ import { random } from '../support/random.ts'
 import { scheduleOf } from '../support/schedule.ts'
 import { startService } from '../support/service.ts'
 import { SILENT } from '../support/syncing.ts'
+import { openTasks } from '../support/tasks.ts'
 import { listPoints, type Program, run, runKilledAt, start } from './support/program.ts'
 import { forEachCase, IS_FULL, SEED, sampleOf } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
@@ -173,8 +173,7 @@ async function openBeat(store: Store, clock: { readonly now: Date }, work: () =>
     {
       ...{ store, log: SILENT, now: () => clock.now, monotonicMs: () => clock.now.getTime() },
       schedules: [scheduleOf({ run: work })],
-      post: createLane(SILENT, async () => {}),
-      events: createLane(SILENT, async () => {}),
+      ...openTasks(),
     },
     controller.signal,
   )

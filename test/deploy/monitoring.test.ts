@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { openQueue } from '../../src/queue/queue.ts'
+import { openPgBossQueue } from '../../src/queue/pg-boss.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { saveEvents } from '../../src/store/events/event.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -114,7 +114,7 @@ async function scrapeBoth(): Promise<Map<string, Metric>> {
 async function openShared(_file: string, now: Date): Promise<Store> {
   const store = await openStore(await newDatabase(), now)
   if (store.place.kind !== 'postgres') throw new Error('it is in a file')
-  await using _queue = await openQueue(store.place, SILENT)
+  await using _queue = await openPgBossQueue(store.place, SILENT)
   return store
 }
 

@@ -43,7 +43,7 @@ async function openTold(isFollowed: boolean) {
   const span = await store.write((trx) => addSpan(trx, { at: clock.now.toISOString(), after: 'down' }))
   const now = () => clock.now
   let secret = ''
-  const inbox = createInbox({ store, now, poke: isFollowed ? lane.poke : () => undefined })
+  const inbox = createInbox({ store, now, wake: isFollowed ? lane.wake : () => undefined })
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const { webhook, mapping } = REFERENCE_PROFILE
   if (webhook === undefined) throw new Error('the reference service has webhooks')

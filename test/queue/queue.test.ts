@@ -1,13 +1,15 @@
 /** The queue on a real PostgreSQL: how many jobs of a key there are, who gets them, and what becomes of those that fail. */
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openLog } from '../../src/log.ts'
 import { countJobs, listDeadJobs, retryDeadJobs } from '../../src/queue/look.ts'
-import { openQueue, type Queue } from '../../src/queue/queue.ts'
-import type { QueueData } from '../../src/queue/queues.ts'
+import { jobSchemaOf, openPgBossQueue } from '../../src/queue/pg-boss.ts'
+import type { DoJob, JobData, JobKind, NewJob, Queue } from '../../src/queue/queue.ts'
 import { placeOf } from '../../src/store/db/place.ts'
 import { openStore } from '../../src/store/open.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
+import { withClient } from '../support/postgres-server.ts'
 import { openTakeJob } from '../support/take-job.ts'
 import { openTcpProxy } from '../support/tcp-proxy.ts'
 
@@ -17,12 +19,9 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const [queue, other] = await Promise.all([openTestQueue(url), openTestQueue(url)])
     const done: string[] = []
     const doJob = async ({ data }: { data: { messageId: string } }) => void done.push(data.messageId)
-    const takers = [
-      await queue.work('message', { concurrency: 2 }, doJob),
-      await other.work('message', { concurrency: 2 }, doJob),
-    ]
+    const takers = [queue.take('message', 2, doJob), other.take('message', 2, doJob)]
     const sent = Array.from({ length: 40 }, (_, no) => `<${no}@example.com>`)
-    await queue.sendAll(
+    await queue.enqueue(
       'message',
       sent.map((messageId) => ({ data: { messageId }, key: messageId })),
     )
@@ -36,7 +35,7 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const message = { messageId: '<a@example.com>' }
     expect(await queue.send('message', message, { key: 'a' })).toBe(true)
     expect(await queue.send('message', message, { key: 'a' })).toBe(false)
-    await queue.sendAll('message', [
+    await queue.enqueue('message', [
       { data: message, key: 'a' },
       { data: message, key: 'b' },
     ])
@@ -52,23 +51,23 @@ describe.skipIf(!hasPostgres)('the queue', () => {
   it('keeps one job of a lane waiting behind the one that runs, and runs no two beside each other', async () => {
     const queue = await openTestQueue(await newDatabase())
     const sync = { lease: 'sync' }
-    await queue.send('scheduled_run', sync, { key: 'sync' })
-    await takeOne(queue, 'scheduled_run', async () => {
-      expect(await queue.send('scheduled_run', sync, { key: 'sync' })).toBe(true)
-      expect(await queue.send('scheduled_run', sync, { key: 'sync' })).toBe(false)
-      expect(await takeOne(queue, 'scheduled_run', async () => undefined)).toBe(false)
-      await queue.send('scheduled_run', { lease: 'report:daily' }, { key: 'report:daily' })
-      expect(await takeOne(queue, 'scheduled_run', async () => undefined)).toBe(true)
+    await queue.send('scheduled-run', sync, { key: 'sync' })
+    await takeOne(queue, 'scheduled-run', async () => {
+      expect(await queue.send('scheduled-run', sync, { key: 'sync' })).toBe(true)
+      expect(await queue.send('scheduled-run', sync, { key: 'sync' })).toBe(false)
+      expect(await takeOne(queue, 'scheduled-run', async () => undefined)).toBe(false)
+      await queue.send('scheduled-run', { lease: 'report:daily' }, { key: 'report:daily' })
+      expect(await takeOne(queue, 'scheduled-run', async () => undefined)).toBe(true)
     })
-    expect(await takeAll(queue, 'scheduled_run')).toBe(1)
+    expect(await takeAll(queue, 'scheduled-run')).toBe(1)
   })
 
   it('tries a job again that threw, and tells why', async () => {
     const lines: string[] = []
     const queue = await openTestQueue(await newDatabase(), lines)
-    await queue.send('scheduled_run', { lease: 'sync' }, { key: 'sync' })
+    await queue.send('scheduled-run', { lease: 'sync' }, { key: 'sync' })
     const attempts: number[] = []
-    const taking = await queue.work('scheduled_run', { concurrency: 1 }, async ({ attempt }) => {
+    const taking = queue.take('scheduled-run', 1, async ({ attempt }) => {
       attempts.push(attempt)
       if (attempt === 1) throw new Error('the disk is full')
     })
@@ -82,24 +81,24 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const queue = await openTestQueue(url)
     const store = await openStore(url, new Date())
     onTestFinished(store.close)
-    await queue.send('scheduled_run', { lease: 'sync' }, { key: 'sync' })
+    await queue.send('scheduled-run', { lease: 'sync' }, { key: 'sync' })
     // All but the last of its tries.
     const tries = sql`UPDATE leadsheet_jobs.job SET retry_limit = 0`
     await tries.execute(store.db)
-    await takeOne(queue, 'scheduled_run', () => Promise.reject(new Error('the disk is full')))
+    await takeOne(queue, 'scheduled-run', () => Promise.reject(new Error('the disk is full')))
     const [dead] = (await listDeadJobs(store)) ?? []
     expect(dead).toMatchObject({
-      queue: 'scheduled_run',
+      queue: 'scheduled-run',
       data: { lease: 'sync' },
       tries: 1,
       problem: 'the disk is full',
     })
-    const counts = async () => (await countJobs(store))?.find(({ queue: name }) => name === 'scheduled_run')
+    const counts = async () => (await countJobs(store))?.find(({ queue: name }) => name === 'scheduled-run')
     expect(await counts()).toMatchObject({ dead: 1 })
     expect(await retryDeadJobs(store, [])).toBe(1)
     expect(await counts()).toMatchObject({ dead: 0 })
     const again: unknown[] = []
-    await takeOne(queue, 'scheduled_run', async ({ data }) => void again.push(data))
+    await takeOne(queue, 'scheduled-run', async ({ data }) => void again.push(data))
     expect(again).toEqual([{ lease: 'sync' }])
   })
 
@@ -108,16 +107,16 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const [queue, other] = await Promise.all([openTestQueue(url), openTestQueue(url)])
     const begun = Promise.withResolvers<void>()
     let isPutDown = false
-    const taking = await queue.work('scheduled_run', { concurrency: 1 }, async ({ signal }) => {
+    const taking = queue.take('scheduled-run', 1, async ({ signal }) => {
       begun.resolve()
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       isPutDown = true
     })
-    await queue.send('scheduled_run', { lease: 'sync' }, { key: 'sync' })
+    await queue.send('scheduled-run', { lease: 'sync' }, { key: 'sync' })
     await begun.promise
     await taking.stop()
     expect(isPutDown).toBe(true)
-    await expect.poll(() => takeOne(other, 'scheduled_run', async () => undefined)).toBe(true)
+    await expect.poll(() => takeOne(other, 'scheduled-run', async () => undefined)).toBe(true)
   })
 
   it('takes a job not before its time', async () => {
@@ -133,19 +132,25 @@ describe.skipIf(!hasPostgres)('the queue', () => {
     const lines: string[] = []
     const queue = await openTestQueue(proxy.urlOf(url), lines)
     const done: string[] = []
-    const taking = await queue.work('message', { concurrency: 3 }, async ({ data }) => {
+    const taking = queue.take('message', 3, async ({ data }) => {
       done.push(data.messageId)
     })
     await proxy.refuse(true)
     proxy.cut()
-    await expect(queue.send('message', { messageId: 'a' }, { key: 'a' })).rejects.toMatchObject({
+    const add = (id: string) => queue.enqueue('message', [{ data: { messageId: id }, key: id }])
+    await expect(add('a')).rejects.toMatchObject({
       code: 'store_unreachable',
     })
     await expect.poll(() => levels(lines)).toEqual(['warn'])
-    await expect(queue.send('message', { messageId: 'a' }, { key: 'a' })).rejects.toThrow()
+    await expect(add('a')).rejects.toThrow()
     await proxy.refuse(false)
     await expect
-      .poll(() => queue.send('message', { messageId: 'b' }, { key: 'b' }).catch(() => null))
+      .poll(() =>
+        add('b').then(
+          () => true,
+          () => null,
+        ),
+      )
       .toBe(true)
     await expect.poll(() => done).toEqual(['b'])
     await expect.poll(() => levels(lines)).toEqual(['warn', 'info'])
@@ -159,9 +164,9 @@ describe.skipIf(!hasPostgres)('the queue', () => {
       openTestQueue(`${url}?schema=north`),
       openTestQueue(`${url}?schema=south`),
     ])
-    await queue.send('scheduled_run', { lease: 'sync' }, { key: 'sync' })
-    expect(await takeAll(other, 'scheduled_run')).toBe(0)
-    expect(await takeAll(queue, 'scheduled_run')).toBe(1)
+    await queue.send('scheduled-run', { lease: 'sync' }, { key: 'sync' })
+    expect(await takeAll(other, 'scheduled-run')).toBe(0)
+    expect(await takeAll(queue, 'scheduled-run')).toBe(1)
   })
 })
 
@@ -170,28 +175,57 @@ function levels(lines: readonly string[]): string[] {
   return lines.map((line) => JSON.parse(line).level)
 }
 
-type TestQueue = Queue & { readonly url: string }
+interface TestQueue extends Queue {
+  readonly url: string
+  /** @returns whether there was room for the job */
+  send<K extends JobKind>(kind: K, data: JobData[K], job?: Partial<NewJob<K>>): Promise<boolean>
+  /** Takes jobs until it is stopped. */
+  take<K extends JobKind>(kind: K, concurrency: number, doJob: DoJob<K>): { stop(): Promise<void> }
+}
 
 async function openTestQueue(url: string, lines: string[] = []): Promise<TestQueue> {
   const place = placeOf(url)
   if (place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
   const write = (line: string) => void lines.push(line)
   const log = await openLog({ level: 'info', pretty: false, color: false, secrets: [], write })
-  const queue = await openQueue(place, log)
+  const queue = await openPgBossQueue(place, log)
   onTestFinished(() => queue[Symbol.asyncDispose]())
-  return { ...queue, url }
+  const countJobs = () =>
+    withClient(url, async (client) => {
+      const { rows } = await client.query(`SELECT count(*) AS n FROM ${jobSchemaOf(place)}.job`)
+      return Number(rows[0]?.n)
+    })
+  return {
+    ...queue,
+    url,
+    async send(kind, data, job = {}) {
+      const before = await countJobs()
+      await queue.enqueue(kind, [{ data, key: randomUUID(), ...job }])
+      return (await countJobs()) > before
+    },
+    take(kind, concurrency, doJob) {
+      const stop = new AbortController()
+      const working = queue.work(kind, { concurrency, signal: stop.signal }, doJob)
+      return {
+        stop() {
+          stop.abort(new Error('the test is over'))
+          return working.idle()
+        },
+      }
+    },
+  }
 }
 
-async function takeOne<N extends 'message' | 'scheduled_run'>(
+async function takeOne<N extends 'message' | 'scheduled-run'>(
   { url }: TestQueue,
   name: N,
-  doJob: (job: { data: QueueData[N]; attempt: number }) => Promise<void>,
+  doJob: (job: { data: JobData[N]; attempt: number }) => Promise<void>,
 ): Promise<boolean> {
   const takeJob = await openTakeJob(url)
   return takeJob(name, doJob)
 }
 
-async function takeAll(queue: TestQueue, name: 'message' | 'scheduled_run'): Promise<number> {
+async function takeAll(queue: TestQueue, name: 'message' | 'scheduled-run'): Promise<number> {
   let count = 0
   while (await takeOne(queue, name, async () => undefined)) count++
   return count

@@ -2,14 +2,14 @@
 import { join } from 'node:path'
 import cron from 'node-cron'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { keepTicking, startDaemon } from '../../src/jobs/daemon.ts'
-import { createLane } from '../../src/jobs/schedule/lane.ts'
+import { keepTicking, startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import { openStore } from '../../src/store/open.ts'
 import { listClockSets } from '../../src/store/schedule/uptime.ts'
 import { folderWith } from '../support/folder.ts'
 import { random } from '../support/random.ts'
 import { scheduleOf, timing } from '../support/schedule.ts'
 import { SILENT } from '../support/syncing.ts'
+import { openTasks } from '../support/tasks.ts'
 import { dueTimes } from './due-times.ts'
 import { HOUR_MS, MINUTE_MS, PLANNED, SECOND_MS } from './plan.ts'
 import { IS_FULL, SEED } from './scale.ts'
@@ -40,8 +40,7 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
       log: SILENT,
       now: () => new Date(),
       monotonicMs: () => performance.now(),
-      post: createLane(SILENT, async () => {}),
-      events: createLane(SILENT, async () => {}),
+      ...openTasks(),
       schedules: schedules.map((settings) => {
         const { name, ...schedule } = scheduleOf(settings)
         return {

@@ -61,7 +61,7 @@ async function live(copy: Following, world: World, losses: number, next: () => n
     if (syncing === null && next() < 0.1) {
       syncing = copy.sync({ ...LEADS, full: next() < 0.5 }).finally(() => {
         syncing = null
-        copy.lane.poke()
+        copy.lane.wake()
       })
     }
     if (next() < 0.3) await copy.lane.idle()
@@ -69,7 +69,7 @@ async function live(copy: Following, world: World, losses: number, next: () => n
     expect(await taken).toBe(true)
   }
   await syncing
-  copy.lane.poke()
+  copy.lane.wake()
   await copy.lane.idle()
 }
 
@@ -115,7 +115,7 @@ async function checkSweeps(copy: Following, world: World, fresh: Map<string, obj
   for (const sweep of ['first', 'second']) {
     copy.clock.now = new Date(copy.clock.now.getTime() + 60_000)
     await copy.sync(LEADS)
-    copy.lane.poke()
+    copy.lane.wake()
     await copy.lane.idle()
     const leads = await leadsOf(copy.store.db, world)
     const there = sweep === 'first' ? [...leads].filter(([id]) => fresh.has(id)) : [...leads]

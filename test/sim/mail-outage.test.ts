@@ -3,15 +3,17 @@ import { readdirSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startDaemon } from '../../src/jobs/daemon.ts'
+import { writeArchiveIndex } from '../../src/jobs/archive/archive-index.ts'
 import { createWatches } from '../../src/jobs/find-troubles.ts'
+import { createOutboxTask } from '../../src/jobs/outbox/outbox-worker.ts'
 import { createPace } from '../../src/jobs/outbox/rate.ts'
+import { pauseRefused } from '../../src/jobs/recipients/change-preference.ts'
 import { reportSchedule } from '../../src/jobs/reports/scheduled-report.ts'
-import { createLane, joinLanes } from '../../src/jobs/schedule/lane.ts'
+import { startDaemon } from '../../src/jobs/schedule/daemon.ts'
+import { combineTasks, createSerialTask } from '../../src/jobs/schedule/serial-task.ts'
 import { syncSchedule } from '../../src/jobs/sync/scheduled-sync.ts'
+import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
 import { tellOperators } from '../../src/jobs/tell-operators.ts'
-import { deliverWaiting } from '../../src/jobs/waiting-messages.ts'
-import type { Work } from '../../src/jobs/work.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openPoster } from '../../src/notify/post.ts'
 import { openNoticeMessage } from '../../src/report/render/notice-message.ts'
@@ -23,6 +25,7 @@ import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { scheduleOf, timing } from '../support/schedule.ts'
 import { SILENT } from '../support/syncing.ts'
+import { openTasks } from '../support/tasks.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { HOUR_MS, MINUTE_MS } from './plan.ts'
 import { IS_FULL } from './scale.ts'
@@ -68,12 +71,12 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   await using transport = openTransport(door.url, { log: SILENT })
   await using upstream = await startUpstream(20)
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT, now })
-  const work: Work = {
+  const work = {
     ...mailingDeps(store, now, join(folder, 'archive')),
-    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => messages.poke() },
-    policy: { inDoubt: 'resend', pace: createPace(PER_MINUTE) },
+    ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
+    policy: { inDoubt: 'resend' as const, pace: createPace(PER_MINUTE) },
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
-    syncOptions: (signal) => ({
+    syncOptions: (signal: AbortSignal): SyncOptions => ({
       full: false,
       parts: ['leads'],
       pageSize: 100,
@@ -82,7 +85,12 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
       signal,
     }),
   }
-  const messages = createLane(SILENT, (signal) => deliverWaiting({ ...work, pauseAfter: 5 }, signal))
+  const { queue, events } = openTasks()
+  const onSent = async (): Promise<void> => {
+    await pauseRefused({ ...work, pauseAfter: 5 })
+    await writeArchiveIndex(work.archive, store.db)
+  }
+  const messages = createOutboxTask({ ...work, queue, onSent })
   const operators = {
     ...{ store, log: SILENT, now, poster, ping: null, watches: createWatches() },
     watched: {
@@ -105,7 +113,9 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     },
     webhook: { url: receiver.url, format: 'json' as const },
   }
-  const notices = createLane(SILENT, (signal) => tellOperators(operators, messages.poke, signal))
+  const notices = createSerialTask(queue, 'alerts', (signal) =>
+    tellOperators(operators, messages.wake, signal),
+  )
   const everyHour = scheduleOf({ name: 'sync', timing: timing('0 * * * *'), runsAtFirstSight: true })
   const reportSchedules = Array.from({ length: 24 / EVERY_HOURS }, (_, index) => {
     const name = `at-${index * EVERY_HOURS}`
@@ -120,9 +130,17 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   })
   const schedules = [syncSchedule(work, { ...everyHour, full: false }), ...reportSchedules]
   const controller = new AbortController()
-  const post = joinLanes([notices, messages])
-  const events = createLane(SILENT, async () => {})
-  const deps = { store, log: SILENT, now, monotonicMs: () => clock.now.getTime(), schedules, post, events }
+  const post = combineTasks([notices, messages])
+  const deps = {
+    store,
+    log: SILENT,
+    now,
+    monotonicMs: () => clock.now.getTime(),
+    schedules,
+    queue,
+    post,
+    events,
+  }
   const daemon = await startDaemon(deps, controller.signal)
   const beatAt = async (ms: number): Promise<void> => {
     clock.now = new Date(ms)

@@ -5,14 +5,14 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { type Daemon, type StartedDaemon, startDaemon } from '../../src/jobs/daemon.ts'
-import { createLane } from '../../src/jobs/schedule/lane.ts'
+import { type Daemon, type StartedDaemon, startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import type { DueRun, Schedule } from '../../src/jobs/schedule/schedule.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
 import { scheduleOf } from '../support/schedule.ts'
 import { SILENT } from '../support/syncing.ts'
+import { openTasks } from '../support/tasks.ts'
 import type { Rule } from './due-times.ts'
 import { type MortalStore, mortal } from './mortal-store.ts'
 
@@ -151,9 +151,7 @@ export async function openWorld({
       await store.write((trx) => trx.updateTable('lease').set({ pid: DEAD_PID }).execute())
       const own = mortal(store)
       const controller = new AbortController()
-      const post = createLane(SILENT, async () => {})
-      const events = createLane(SILENT, async () => {})
-      const deps = { store: own, log: SILENT, now, monotonicMs, schedules, post, events }
+      const deps = { store: own, log: SILENT, now, monotonicMs, schedules, ...openTasks() }
       life = { store: own, controller, daemon: await start(deps, controller.signal) }
       await beat()
     },

@@ -5,9 +5,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
+import { writeArchiveIndex } from '../../src/jobs/archive/archive-index.ts'
+import { deliverDue } from '../../src/jobs/outbox/send-due.ts'
 import type { MailingDeps } from '../../src/jobs/reports/enqueue-report.ts'
 import type { Recipient, Report } from '../../src/jobs/reports/report-definition.ts'
-import { deliverWaiting } from '../../src/jobs/waiting-messages.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
@@ -56,7 +57,8 @@ export async function openArchive(): Promise<OpenedArchive> {
   const deps = mailingDeps(store, () => clock.now)
   const deliver = async () => {
     const { signal } = new AbortController()
-    await deliverWaiting({ ...deps, transport, log: SILENT, policy: AT_ONCE, pauseAfter: 0 }, signal)
+    if (!(await deliverDue({ ...deps, transport, log: SILENT, policy: AT_ONCE }, signal))) return
+    await writeArchiveIndex(deps.archive, store.db)
   }
   return {
     ...{ ...dashboard, deps, mailServer, deliver },

@@ -48,7 +48,7 @@ export interface OpenedDashboard {
   /** What the server logged, line by line. */
   readonly lines: readonly string[]
   /** How often the daemon was asked to look after what is due. */
-  pokes(): number
+  wakes(): number
 }
 
 /**
@@ -79,14 +79,14 @@ export async function openDashboard(
     runsAtFirstSight: false,
     run: async () => ({ state: 'done', message: null }) as const,
   }))
-  let poked = 0
+  let woken = 0
   const daemon = {
     ...{ schedules, sinceTickMs: () => 0, signal: new AbortController().signal },
-    poke: () => {
-      poked += 1
+    wake: () => {
+      woken += 1
     },
     work: { ...mailingDeps(store, () => NOW, join(folder, 'archive')), transport, log },
-    inbox: createInbox({ store, now: () => NOW, poke: () => undefined }),
+    inbox: createInbox({ store, now: () => NOW, wake: () => undefined }),
   }
   const server = await openConfiguredWeb(config, store, templates, daemon, log)
   if (server === null) throw new Error('the settings of the test want no pages')
@@ -96,7 +96,7 @@ export async function openDashboard(
     await store.close()
   })
   const url = server.url.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')
-  return { url, config, store, schedules, outbox, lines, pokes: () => poked }
+  return { url, config, store, schedules, outbox, lines, wakes: () => woken }
 }
 
 async function openStaged(file: string, now: Date): Promise<Store> {

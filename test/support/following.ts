@@ -50,7 +50,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   return {
     ...syncing,
     lane,
-    inbox: createInbox({ store, now, poke: lane.nudge }),
+    inbox: createInbox({ store, now, wake: lane.wakeSoon }),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()

@@ -2,11 +2,11 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
-import { createLane } from '../../src/jobs/schedule/lane.ts'
+import { startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
-import { createSharedLane } from '../../src/jobs/schedule/shared-lane.ts'
-import { startWorker } from '../../src/jobs/worker.ts'
-import { openQueue, type Queue } from '../../src/queue/queue.ts'
+import { createSerialTask } from '../../src/jobs/schedule/serial-task.ts'
+import { openPgBossQueue } from '../../src/queue/pg-boss.ts'
+import type { Queue } from '../../src/queue/queue.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { newDatabase } from './postgres.ts'
@@ -19,7 +19,7 @@ export interface Machine {
   readonly store: Store
   readonly queue: Queue
   readonly lines: string[]
-  /** Has the minute noted, by whichever takes it. */
+  /** Has the minute noted. */
   readonly tick: (at: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -40,16 +40,16 @@ export async function startMachine(
   if (store.place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
-  const queue = await openQueue(store.place, log)
-  const worker = await startWorker(
+  const queue = await openPgBossQueue(store.place, log)
+  const worker = await startDaemon(
     {
       ...{ store, log, now, schedules, queue, monotonicMs: () => now().getTime() },
-      post: createSharedLane(queue, 'notices', log, async () => onNotices()),
-      events: createSharedLane(queue, 'events', log, async () => undefined),
-      own: createLane(log, async () => undefined),
+      post: createSerialTask(queue, 'alerts', async () => onNotices()),
+      events: createSerialTask(queue, 'events', async () => undefined),
     },
     new AbortController().signal,
   )
+  await worker.tick()
   let hasStopped = false
   const stop = async (): Promise<void> => {
     if (hasStopped) return
@@ -64,7 +64,6 @@ export async function startMachine(
     async tick(at) {
       company.now = new Date(at)
       await worker.tick()
-      await queue.send('clock', {}, { key: 'clock' })
     },
   }
 }
@@ -84,7 +83,7 @@ export async function scheduledRunsOf({ db }: Store): Promise<string[]> {
 /** Of the scheduled runs under a lease: those that wait, or are in hand. */
 export async function openJobs({ db }: Store, lease: string): Promise<number> {
   const { rows } = await sql<{ jobs: number }>`SELECT count(*) AS jobs FROM leadsheet_jobs.job
-    WHERE name = 'due_at' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)
+    WHERE name = 'scheduled-run' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)
   return rows[0]?.jobs ?? 0
 }
 

@@ -2,15 +2,15 @@
 import { PgBoss } from 'pg-boss'
 import { onTestFinished } from 'vitest'
 import { errorText } from '../../src/errors.ts'
-import { jobSchemaOf } from '../../src/queue/job-schema.ts'
-import { QUEUES, type QueueData, type QueueName } from '../../src/queue/queues.ts'
+import { jobSchemaOf } from '../../src/queue/pg-boss.ts'
+import { type JobData, type JobKind, KEYS } from '../../src/queue/queue.ts'
 import { placeOf } from '../../src/store/db/place.ts'
 
 /** @returns whether there was a job; what it threw is noted with it, as the queue does */
-export type TakeJob = <N extends QueueName>(queue: N, doJob: DoJob<N>) => Promise<boolean>
+export type TakeJob = <N extends JobKind>(queue: N, doJob: DoJob<N>) => Promise<boolean>
 
-type DoJob<N extends QueueName> = (job: {
-  readonly data: QueueData[N]
+type DoJob<N extends JobKind> = (job: {
+  readonly data: JobData[N]
   readonly attempt: number
 }) => Promise<void>
 
@@ -26,9 +26,9 @@ export async function openTakeJob(url: string): Promise<TakeJob> {
   boss.on('error', () => undefined)
   await boss.start()
   onTestFinished(() => boss.stop({ graceful: false }))
-  return async <N extends QueueName>(queue: N, doJob: DoJob<N>) => {
-    const [job] = await boss.fetch<QueueData[N]>(queue, {
-      ...(QUEUES[queue].keys === 'lane' && { groupConcurrency: 1 }),
+  return async <N extends JobKind>(queue: N, doJob: DoJob<N>) => {
+    const [job] = await boss.fetch<JobData[N]>(queue, {
+      ...(KEYS[queue] === 'serial' && { groupConcurrency: 1 }),
       includeMetadata: true,
     })
     if (job === undefined) return false

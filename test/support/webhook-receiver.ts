@@ -37,7 +37,7 @@ export async function openReceiver(settings: Settings = {}) {
     write: (line) => lines.push(line),
   })
   const now = () => RECEIVED_AT
-  const inbox = settings.inbox ?? createInbox({ store, now, poke: () => undefined })
+  const inbox = settings.inbox ?? createInbox({ store, now, wake: () => undefined })
   const recordId = REFERENCE_PROFILE.mapping.lead.id
   const onOutcome = (outcome: WebhookOutcome) => outcomes.push(outcome)
   const routes = webhookRoutes({ webhook, recordId, publicUrl, secrets, inbox, now, log, onOutcome })

@@ -4,10 +4,11 @@ import { resolveTxt } from 'node:dns/promises'
 import { dkimOf } from '../../app/configured-mail.ts'
 import { tryReports } from '../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../app/configured-schedules.ts'
-import { BRIEF_BACKOFF, openSourceOf, profileOf } from '../../app/configured-upstream.ts'
+import { openSourceOf, profileOf } from '../../app/configured-upstream.ts'
 import type { Config } from '../../config/config.ts'
 import { isAboutDashboard } from '../../config/web-access.ts'
 import { shellCommand } from '../../errors.ts'
+import { BACKOFF } from '../../retry.ts'
 import { attempt, type Check, checkUpstream, ok, warn } from '../../upstream/checkup.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { compareClocks } from './clock-check.ts'
@@ -46,7 +47,8 @@ export async function* examine(
   yield* checks
   if (profile.verdict === 'ok') {
     yield* checkSource(patient, config)
-    const openSource = async () => openSourceOf(config, await patient.log(), { backoff: BRIEF_BACKOFF })
+    const openSource = async () =>
+      openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
     yield* checkWebhook(config, openSource, patient.signal)
   }
   yield checkTimes(config, now)
@@ -65,7 +67,7 @@ export async function* examine(
 async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<Check> {
   const checks: Check[] = []
   const whole = await attempt('upstream', 'set api.url and api.key', async () => {
-    const source = openSourceOf(config, await log(), { backoff: BRIEF_BACKOFF })
+    const source = openSourceOf(config, await log(), { backoff: BACKOFF.upstreamWhileWaiting })
     try {
       for await (const check of checkUpstream(source, signal)) checks.push(check)
       const aheadMs = source.clockAheadMs()

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import { openMail } from '../../app/configured-mail.ts'
 import { ownFolder } from '../../app/configured-reports.ts'
 import { schedulesOf } from '../../app/configured-schedules.ts'
-import { BRIEF_BACKOFF } from '../../app/configured-upstream.ts'
 import { TEMPLATES } from '../../app/installation.ts'
 import { placeOf } from '../../app/operators.ts'
 import type { Config } from '../../config/config.ts'
@@ -20,6 +19,7 @@ import type { ProbeResult } from '../../probe/probe.ts'
 import { probe } from '../../probe/probe.ts'
 import { redactor } from '../../redaction.ts'
 import { openNoticeMessage } from '../../report/render/notice-message.ts'
+import { BACKOFF } from '../../retry.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Check } from '../../upstream/checkup.ts'
 import { attempt, checkUpstream, fail, ok, warn } from '../../upstream/checkup.ts'
@@ -58,7 +58,7 @@ export async function tryService(
   try {
     await using source = openDisposable(
       openSource({
-        ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BRIEF_BACKOFF },
+        ...{ baseUrl: url, apiKey: key, maxWaitMs: WAIT_MS, log, backoff: BACKOFF.upstreamWhileWaiting },
         profile: profile === null ? REFERENCE_PROFILE : parseProfile(profile.data, profile.nameOf),
       }),
     )

@@ -5,17 +5,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { BACKOFF, ladderWaitMs } from '../../retry.ts'
 import { finishEvents } from '../../store/events/event.ts'
 import { listQueued, mayFollow, putOff, type QueuedEvent, takeOut } from '../../store/events/event-queue.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import { createPace } from '../outbox/rate.ts'
 import { logFailure } from '../schedule/job-failure.ts'
-import type { Lane } from '../schedule/lane.ts'
+import type { SerialTask } from '../schedule/serial-task.ts'
 import { type FollowDeps, followEvent } from './apply-event.ts'
 import { createLeftToSync, type LeftToSyncDeps } from './event-overflow.ts'
 
-/** How long one waits after each failure in a row; after the last one it is left to the next sync. */
-const PAUSES_MINUTES = [1, 5, 30, 2 * 60, 6 * 60, 12 * 60] as const
 const MINUTE_MS = 60_000
 /** At leads that are left to a sync. */
 const LOOK_AGAIN_MS = 1_000
@@ -40,14 +39,14 @@ export interface FollowerDeps extends FollowDeps, LeftToSyncDeps {
   readonly perTenSeconds: number
 }
 
-export interface Follower extends Lane {
-  /** As `poke`, when an event was taken in: while leads are left to a sync, or wait for their pace, that is soon enough. */
-  nudge(): void
+export interface Follower extends SerialTask {
+  /** As `wake`, when an event was taken in: while leads are left to a sync, or wait for their pace, that is soon enough. */
+  wakeSoon(): void
   /** Follows all that can be followed, also what has to wait for its pace; where workers take turns at that. */
   followAll(signal: AbortSignal): Promise<void>
 }
 
-/** To be poked each minute, and when a sync is over. */
+/** To be woken each minute, and when a sync is over. */
 export function createFollower(deps: FollowerDeps): Follower {
   const { store, log, now } = deps
   const leftToSync = createLeftToSync(deps)
@@ -62,7 +61,7 @@ export function createFollower(deps: FollowerDeps): Follower {
 
   const fail = (thrown: unknown): void => logFailure(log, thrown)
 
-  function poke(): void {
+  function wake(): void {
     if (signal === null || signal.aborted) return
     isAskedAgain = starting !== null
     if (isAskedAgain) return
@@ -71,7 +70,7 @@ export function createFollower(deps: FollowerDeps): Follower {
       .catch(fail)
       .finally(() => {
         starting = null
-        if (isAskedAgain) poke()
+        if (isAskedAgain) wake()
       })
   }
 
@@ -95,7 +94,7 @@ export function createFollower(deps: FollowerDeps): Follower {
 
   function look(): void {
     looking = undefined
-    poke()
+    wake()
   }
 
   function lookAgain(inMs: number | null): void {
@@ -111,7 +110,7 @@ export function createFollower(deps: FollowerDeps): Follower {
       if (!until.aborted) await onFailure(row, thrown).catch(rest).catch(fail)
     } finally {
       inHand.delete(row)
-      poke()
+      wake()
     }
   }
 
@@ -128,10 +127,10 @@ export function createFollower(deps: FollowerDeps): Follower {
 
   async function postpone(row: QueuedEvent, problem: string): Promise<void> {
     const at = now()
-    const minutes = PAUSES_MINUTES[row.failures]
+    const waitMs = ladderWaitMs(BACKOFF.event, row.failures + 1, 0)
     await store.write(async (trx) => {
-      if (minutes !== undefined) {
-        return putOff(trx, row, new Date(at.getTime() + minutes * MINUTE_MS).toISOString())
+      if (waitMs !== null) {
+        return putOff(trx, row, new Date(at.getTime() + waitMs).toISOString())
       }
       const { resource, resource_id: resourceId, last_at: until } = row
       const end = { at: at.toISOString(), outcome: 'failed', problem } as const
@@ -155,9 +154,9 @@ export function createFollower(deps: FollowerDeps): Follower {
   }
 
   return {
-    poke,
-    nudge: () => {
-      if (looking === undefined) poke()
+    wake,
+    wakeSoon: () => {
+      if (looking === undefined) wake()
     },
     open: (until) => {
       signal = until
@@ -167,7 +166,7 @@ export function createFollower(deps: FollowerDeps): Follower {
     async followAll(until) {
       const turn = new AbortController()
       signal = AbortSignal.any([until, turn.signal])
-      poke()
+      wake()
       await idle()
       while (looking !== undefined && !signal.aborted) {
         await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)

@@ -20,7 +20,7 @@ export interface InboxDeps {
   readonly store: Store
   readonly now: () => Date
   /** Called when there is something new to follow. */
-  readonly poke: () => void
+  readonly wake: () => void
 }
 
 export interface Inbox {
@@ -39,7 +39,7 @@ interface Message {
   readonly onFailed: (reason: unknown) => void
 }
 
-export function createInbox({ store, now, poke }: InboxDeps): Inbox {
+export function createInbox({ store, now, wake }: InboxDeps): Inbox {
   const waiting: Message[] = []
   let events = 0
   let characters = 0
@@ -71,7 +71,7 @@ export function createInbox({ store, now, poke }: InboxDeps): Inbox {
       const all = messages.flatMap((message) => message.events)
       const hasNew = await store.write((trx) => saveEvents(trx, all, now().toISOString()))
       for (const message of messages) message.onWritten()
-      if (hasNew) poke()
+      if (hasNew) wake()
     } catch (thrown) {
       for (const message of messages) message.onFailed(thrown)
     }

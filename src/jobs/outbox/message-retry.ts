@@ -2,18 +2,11 @@
 import type { InDoubtPolicy } from '../../domain/choices.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import type { Instant } from '../../model.ts'
+import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
 import { type Delivery, type DeliveryMove, DOUBTS_MAX } from '../../store/outbox/delivery.ts'
 import type { MailOutage } from '../../store/outbox/smtp-circuit.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MINUTES = 60
-/** After the first failure, the second …; the last one repeats. */
-const RETRY_MINUTES = [1, 5, 15, HOUR_MINUTES] as const
-/** A wait is up to so much longer or shorter, so that many who wait do not come back at once. */
-const JITTER = 0.2
-/** A message that is put off for so long, or so often, has failed. */
-const PUT_OFF_HOURS = 48
-const ATTEMPTS_MAX = 24
+const HOUR_MS = 60 * 60_000
 
 /** A moment, and a number from 0 up to 1 that was drawn for it. */
 export interface Drawn {
@@ -28,8 +21,7 @@ export function doubtsMaxOf(inDoubt: InDoubtPolicy): number {
 
 /** When to try again after so many failures in a row. */
 export function retryAt(failures: number, { now, random }: Drawn): Date {
-  const minutes = RETRY_MINUTES[failures - 1] ?? HOUR_MINUTES
-  return new Date(now.getTime() + minutes * MINUTE_MS * (1 + JITTER * (2 * random - 1)))
+  return new Date(now.getTime() + (ladderWaitMs(BACKOFF.message, failures, random) ?? 0))
 }
 
 /** Times that have come, and those that no wait is long enough for: a clock that was ahead noted them. */
@@ -39,8 +31,8 @@ export interface DueTimes {
 }
 
 export function dueTimesAt(now: Date): DueTimes {
-  const longest = HOUR_MINUTES * MINUTE_MS * (1 + JITTER)
-  return { upTo: now.toISOString(), beyond: new Date(now.getTime() + longest).toISOString() }
+  const longestMs = longestWaitMs(BACKOFF.message)
+  return { upTo: now.toISOString(), beyond: new Date(now.getTime() + longestMs).toISOString() }
 }
 
 export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
@@ -75,9 +67,9 @@ export function afterFailure(
 }
 
 function reasonToGiveUp({ attempts, putOffAt }: Delivery, now: Date): string | null {
-  if (attempts + 1 >= ATTEMPTS_MAX) return `given up after ${attempts + 1} attempts`
+  if (attempts + 1 >= GIVE_UP.message.attempts) return `given up after ${attempts + 1} attempts`
   const since = putOffAt === null ? 0 : now.getTime() - Date.parse(putOffAt)
-  return since >= PUT_OFF_HOURS * HOUR_MINUTES * MINUTE_MS ? `given up after ${PUT_OFF_HOURS} hours` : null
+  return since >= GIVE_UP.message.hours * HOUR_MS ? `given up after ${GIVE_UP.message.hours} hours` : null
 }
 
 /** What is known of a server that has failed once more. A setting is not mended in a minute. */
@@ -94,7 +86,7 @@ export function outageAfter(
     kind: isSetting ? 'configuration' : 'transient',
     beganAt: before?.beganAt ?? drawn.now.toISOString(),
     failures,
-    nextAttemptAt: retryAt(isSetting ? RETRY_MINUTES.length : failures, drawn).toISOString(),
+    nextAttemptAt: retryAt(isSetting ? BACKOFF.message.waitsMs.length : failures, drawn).toISOString(),
     replyCode: failed.replyCode,
     response: failed.said,
   }

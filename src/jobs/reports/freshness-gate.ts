@@ -15,11 +15,15 @@ import { findLastSent } from '../../store/reports/issue.ts'
 import { findLastRun, type LastRun } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
 import { type DueRun, type RunEnd, tellInstant } from '../schedule/schedule.ts'
-import { SYNC_PARTS, sync } from '../sync/run-sync.ts'
-import type { Work } from '../work.ts'
+import { SYNC_PARTS, type SyncDeps, sync } from '../sync/run-sync.ts'
+import type { SyncOptions } from '../sync/sync-context.ts'
 import { findPeriod } from './make-issue.ts'
 import { type Reader, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
+
+export interface GateDeps extends SyncDeps {
+  readonly syncOptions: (signal: AbortSignal) => SyncOptions
+}
 
 /** How the data of a report are, for its period. */
 interface DataState {
@@ -44,7 +48,7 @@ const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
  * @throws LeadsheetError store_busy and such; what a sync meets is only logged
  */
 export async function passGate(
-  work: Work,
+  work: GateDeps,
   report: Report,
   readers: readonly Reader[],
   due: DueRun,
@@ -81,7 +85,7 @@ function deadlineOf({ gate }: Report, { notedAt }: DueRun, next: Date | null): D
  * @throws LeadsheetError report_held where the settings would not have it sent
  */
 export async function requireGoodData(
-  deps: Pick<Work, 'store'>,
+  deps: Pick<SyncDeps, 'store'>,
   report: Report,
   readers: readonly Reader[],
   at: Date,
@@ -98,7 +102,7 @@ export async function requireGoodData(
 }
 
 async function readState(
-  { store }: Pick<Work, 'store'>,
+  { store }: Pick<SyncDeps, 'store'>,
   report: Report,
   readers: readonly Reader[],
   at: Date,
@@ -111,7 +115,7 @@ async function readState(
 
 /** As the settings say, when nothing is waited for any longer. */
 async function judge(
-  { store }: Pick<Work, 'store'>,
+  { store }: Pick<SyncDeps, 'store'>,
   report: Report,
   readers: readonly Reader[],
   state: DataState,
@@ -147,7 +151,7 @@ async function readUnusual(
 }
 
 /** When the next sync may be begun for the sake of a report: an upstream that is in trouble is not stormed. */
-async function nextTry({ store, now }: Pick<Work, 'store' | 'now'>, deadline: Date): Promise<Date> {
+async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>, deadline: Date): Promise<Date> {
   const { notBefore } = await readWatermark(store.db)
   const last = await findLastRun(store.db)
   // Noted by a clock that was ahead, it says nothing.
@@ -163,7 +167,7 @@ function pauseMinutes({ outcome, problems }: LastRun, isWaiting: boolean): numbe
   return isRefused || !isWaiting ? RARE_RETRY_MINUTES : RETRY_MINUTES
 }
 
-async function syncQuietly(work: Work, signal: AbortSignal): Promise<void> {
+async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {
   try {
     await sync(work, { ...work.syncOptions(signal), parts: REPORTED_PARTS })
   } catch (thrown) {

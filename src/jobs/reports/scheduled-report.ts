@@ -2,13 +2,20 @@
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { writeArchiveIndex } from '../archive/archive-index.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
-import { publishQuietly, type Work } from '../work.ts'
-import { enqueueReport, mailingText } from './enqueue-report.ts'
-import { passGate } from './freshness-gate.ts'
+import { publishQuietly } from '../snapshot/publish.ts'
+import { enqueueReport, type MailingDeps, mailingText } from './enqueue-report.ts'
+import { type GateDeps, passGate } from './freshness-gate.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
+export interface ScheduledReportDeps extends MailingDeps, GateDeps {
+  /** Called when messages are in the outbox, so that they leave at once. */
+  readonly wake: () => void
+  /** Shows what is new where the settings want that. */
+  readonly publish: (signal: AbortSignal) => Promise<void>
+}
+
 export function reportSchedule(
-  work: Work,
+  work: ScheduledReportDeps,
   report: Report,
   { recipients, ...settings }: ScheduleSettings & { readonly recipients: readonly Recipient[] },
 ): Schedule {
@@ -31,7 +38,7 @@ export function reportSchedule(
       if (kept !== null) return kept
       const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)
       if (signal.aborted) return stopped('stopped before all messages were written')
-      work.poke()
+      work.wake()
       for (const { block, query, message } of enqueued.mailings.flatMap(({ failed }) => failed))
         work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
       if (enqueued.archiveFault !== null) throw enqueued.archiveFault

@@ -2,6 +2,7 @@
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Instant } from '../../model.ts'
+import { BACKOFF, ladderWaitMs } from '../../retry.ts'
 
 const PASSING = new Set<string>([
   'api_unreachable',
@@ -13,8 +14,6 @@ const PASSING = new Set<string>([
 ] satisfies ErrorCode[])
 /** Where nothing is wrong with the work: another process is at it, or the store itself was away. */
 const COMES_AGAIN = new Set<string>(['job_busy', 'store_unreachable'] satisfies ErrorCode[])
-const PAUSES_MINUTES = [5, 15, 60] as const
-const MINUTE_MS = 60_000
 
 /** What an operator can act on has a code; anything else is a bug and shows its stack. */
 export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string, string>> = {}): void {
@@ -34,29 +33,29 @@ export type AfterFailure =
     }
 
 /**
- * What becomes of a scheduled run whose work has thrown: where nothing was wrong with that, it comes with the next tick; what
- * may pass is tried again after 5, 15 and 60 minutes; anything else has failed.
+ * Decides what becomes of a scheduled run whose work has thrown. Where nothing was wrong with the work, it comes with
+ * the next tick; a failure that may be transient is tried again by `BACKOFF.scheduledRun`; anything else has failed.
  * @param attempt 1 for the first
  */
 export function afterFailure(thrown: unknown, attempt: number, now: Date): AfterFailure {
   const message = errorText(thrown)
   if (!(thrown instanceof LeadsheetError)) return { state: 'failed', message }
   if (COMES_AGAIN.has(thrown.code)) return { state: 'again', message, notBefore: null, isWait: true }
-  return mayPass(thrown.code)
-    ? tryAgain(message, attempt, now, thrown.notBefore)
+  return isTransient(thrown.code)
+    ? retryLater(message, attempt, now, thrown.notBefore)
     : { state: 'failed', message }
 }
 
-/** Whether a failure of that code may be gone by itself after a while. */
-export function mayPass(code: string): boolean {
+/** Tells whether a failure of that code may be gone by itself after a while. */
+export function isTransient(code: string): boolean {
   return PASSING.has(code)
 }
 
-/** As {@link afterFailure}, for jobs that know that it may pass. */
-export function tryAgain(message: string, attempt: number, now: Date, notBefore?: Instant): AfterFailure {
-  const minutes = PAUSES_MINUTES[attempt - 1]
-  if (minutes === undefined) return { state: 'failed', message: `${message}; tried ${attempt} times` }
-  const after = new Date(now.getTime() + minutes * MINUTE_MS).toISOString()
+/** Has a scheduled run tried again later, or lets it fail after its last try. */
+export function retryLater(message: string, attempt: number, now: Date, notBefore?: Instant): AfterFailure {
+  const waitMs = ladderWaitMs(BACKOFF.scheduledRun, attempt, 0)
+  if (waitMs === null) return { state: 'failed', message: `${message}; tried ${attempt} times` }
+  const after = new Date(now.getTime() + waitMs).toISOString()
   return {
     ...{ state: 'again', message },
     notBefore: notBefore === undefined || notBefore < after ? after : notBefore,

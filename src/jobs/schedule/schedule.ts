@@ -3,6 +3,9 @@ import type { Instant } from '../../model.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 
+/** The lease of the one process that may sync. */
+export const SYNC_LEASE = 'sync'
+
 /** From then on a scheduled run counts as late. */
 export const LATE_MS = 5 * 60_000
 

@@ -6,10 +6,9 @@
 import type { Db } from '../../store/db/store.ts'
 import { listHeldLeases } from '../../store/schedule/lease.ts'
 import { isAnyOpen } from '../../store/schedule/scheduled-run.ts'
-import { SYNC_LEASE } from '../sync/run-sync.ts'
-import type { Schedule } from './schedule.ts'
+import { type Schedule, SYNC_LEASE } from './schedule.ts'
 
-/** Leases of the schedules that have something to begin now, each once. */
+/** Lists the leases of the schedules of which something is due, each once. */
 export async function listDueLeases(
   db: Db,
   schedules: readonly Schedule[],
@@ -18,7 +17,17 @@ export async function listDueLeases(
   const due = new Set<string>()
   for (const { name, leaseName } of schedules)
     if (await isAnyOpen(db, name, now.toISOString())) due.add(leaseName)
-  return due.has(SYNC_LEASE) ? [SYNC_LEASE] : [...due]
+  return [...due]
+}
+
+/** Leaves the reports out while a sync is due. */
+export async function listStartableLeases(
+  db: Db,
+  schedules: readonly Schedule[],
+  now: Date,
+): Promise<readonly string[]> {
+  const due = await listDueLeases(db, schedules, now)
+  return due.includes(SYNC_LEASE) ? [SYNC_LEASE] : due
 }
 
 export async function mayBegin(

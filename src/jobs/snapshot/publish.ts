@@ -19,9 +19,9 @@ import {
 } from '../../store/snapshot/snapshot.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
-import { sourcePathsOf } from '../sync/source-paths.ts'
 import { composeMetadata } from './datasette.ts'
 import { readQueries } from './ready-queries.ts'
+import { sourcePathsOf } from './source-paths.ts'
 
 export interface PublishDeps {
   readonly store: Store
@@ -122,6 +122,19 @@ async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): P
       hint: 'Check that data_dir (LEADSHEET_DATA_DIR) is writable by this user and has space.',
       cause,
     })
+  }
+}
+
+/** Shows what is new where the settings want that. Whatever becomes of the snapshot, what was synced and sent stays done. */
+export async function publishQuietly(
+  { publish, log }: { readonly publish: (signal: AbortSignal) => Promise<void>; readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await publish(signal)
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    log[signal.aborted ? 'info' : 'warn']({ code: thrown.code }, thrown.message)
   }
 }
 

@@ -1,8 +1,7 @@
 /** A batch of leads whose details a worker reads for the sync of another, or its own: one by one, each kept by itself. */
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { Job } from '../../queue/queue.ts'
-import type { QueueData } from '../../queue/queues.ts'
+import type { Job, JobData } from '../../queue/queue.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { putOffDetail, saveDetails, type WaitingLead } from '../../store/leads/detail.ts'
 import {
@@ -27,7 +26,7 @@ export interface DetailBatchDeps {
 /** A lead whose result somebody else has brought meanwhile is passed over. */
 export async function readBatch(
   deps: DetailBatchDeps,
-  { data: { runId, batch }, signal }: Job<QueueData['detail']>,
+  { data: { runId, batch }, signal }: Job<JobData['details']>,
   takeUsage: () => RunUsage,
 ): Promise<void> {
   const { db } = deps.store

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { LeadsheetError } from '../../errors.ts'
-import type { Queue } from '../../queue/queue.ts'
+import type { Queue, Working } from '../../queue/queue.ts'
 import type { WaitingLead } from '../../store/leads/detail.ts'
 import {
   beginReading,
@@ -15,9 +15,7 @@ import {
 } from '../../store/sync/detail-reading.ts'
 import type { RunUsage } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
-import { logFailure } from '../schedule/job-failure.ts'
-import type { Lane } from '../schedule/lane.ts'
-import { aborted } from '../schedule/shared-lane.ts'
+import type { SerialTask } from '../schedule/serial-task.ts'
 import { type DetailBatchDeps, readBatch } from './detail-batch.ts'
 import {
   type DetailCrew,
@@ -30,13 +28,13 @@ import { hasUsedUpItsTime } from './sync-details.ts'
 
 export interface DetailCrewDeps extends DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail' | 'usage'>
-  readonly queue: Pick<Queue, 'sendAll' | 'work'>
+  readonly queue: Pick<Queue, 'enqueue' | 'work'>
   /** How many batches this worker reads at once. */
   readonly concurrency: number
 }
 
 /** What a worker is for the others, and what they are for the sync that it may run. */
-export interface CrewMember extends DetailCrew, Lane {}
+export interface CrewMember extends DetailCrew, SerialTask {}
 
 /** At most, and fewer where not all who may read would get one. */
 const BATCH_LEADS = 20
@@ -45,29 +43,11 @@ const LOOK_MS = 200
 const OFFER_AGAIN_MS = 30_000
 
 export function createDetailCrew(deps: DetailCrewDeps): CrewMember {
-  const { queue, log } = deps
+  const { queue } = deps
   /** Their requests are counted by the run itself. */
   const ownRuns = new Set<string>()
   const usage = createUsageCounter(deps.source)
-  let inHand = 0
-  let opened: AbortSignal | null = null
-  let ended: Promise<void> | null = null
-
-  const takeUntil = async (signal: AbortSignal): Promise<void> => {
-    const taking = await queue.work('detail', { concurrency: deps.concurrency }, async (job) => {
-      inHand++
-      try {
-        const takeUsage = usage.begin()
-        const countUsage = (): RunUsage => (ownRuns.has(job.data.runId) ? NO_USAGE : takeUsage())
-        await readBatch(deps, job, countUsage)
-      } finally {
-        usage.end()
-        inHand--
-      }
-    })
-    await aborted(signal)
-    await taking.stop()
-  }
+  let working: Working | null = null
   return {
     batchLeads: BATCH_LEADS,
     async read(run, leads, options) {
@@ -78,15 +58,20 @@ export function createDetailCrew(deps: DetailCrewDeps): CrewMember {
         ownRuns.delete(run.runId)
       }
     },
+    wake: () => undefined,
     open(signal) {
-      opened = signal
-      ended = takeUntil(signal).catch((thrown: unknown) => logFailure(log, thrown, { queue: 'detail' }))
+      working = queue.work('details', { concurrency: deps.concurrency, signal }, async (job) => {
+        try {
+          const takeUsage = usage.begin()
+          const countUsage = (): RunUsage => (ownRuns.has(job.data.runId) ? NO_USAGE : takeUsage())
+          await readBatch(deps, job, countUsage)
+        } finally {
+          usage.end()
+        }
+      })
     },
-    poke: () => undefined,
-    isBusy: () => inHand > 0,
-    async idle() {
-      if (opened?.aborted) await ended
-    },
+    isBusy: () => working?.isBusy() ?? false,
+    idle: async () => working?.idle(),
   }
 }
 
@@ -142,8 +127,8 @@ function createOffer(
       .slice(0, concurrency)
       .filter((batch) => atMs - (offered.get(batch) ?? Number.NEGATIVE_INFINITY) >= OFFER_AGAIN_MS)
     for (const batch of due) offered.set(batch, atMs)
-    await queue.sendAll(
-      'detail',
+    await queue.enqueue(
+      'details',
       due.map((batch) => ({ data: { runId, batch }, key: `${runId} ${batch}` })),
     )
   }

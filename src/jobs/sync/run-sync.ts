@@ -14,6 +14,7 @@ import { findVerdict } from '../../store/sync/scan-result.ts'
 import { finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import type { Source } from '../../upstream/source.ts'
+import { SYNC_LEASE } from '../schedule/schedule.ts'
 import { syncAgents } from './sync-agents.ts'
 import type { DetailCrew, SyncOptions, SyncRun } from './sync-context.ts'
 import { syncDetails } from './sync-details.ts'
@@ -31,9 +32,6 @@ const ENDING = new Set([
   'run_interrupted',
   'job_busy',
 ])
-
-/** Of the one process that may sync. */
-export const SYNC_LEASE = 'sync'
 
 export interface SyncDeps {
   /** Without, the sync reads all by itself. */

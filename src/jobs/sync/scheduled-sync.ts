@@ -2,14 +2,22 @@
 import { LeadsheetError } from '../../errors.ts'
 import type { SyncResult } from '../../model.ts'
 import { isAnyDue } from '../../store/schedule/scheduled-run.ts'
-import { mayPass, tryAgain } from '../schedule/job-failure.ts'
-import { prune } from '../schedule/retention.ts'
-import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
-import { publishQuietly, type Work } from '../work.ts'
-import { SYNC_LEASE, syncUnder } from './run-sync.ts'
+import { isTransient, retryLater } from '../schedule/job-failure.ts'
+import { prune, type Retention } from '../schedule/retention.ts'
+import { type Schedule, type ScheduleSettings, SYNC_LEASE } from '../schedule/schedule.ts'
+import { publishQuietly } from '../snapshot/publish.ts'
+import { type SyncDeps, syncUnder } from './run-sync.ts'
+import type { SyncOptions } from './sync-context.ts'
+
+export interface ScheduledSyncDeps extends SyncDeps {
+  readonly syncOptions: (signal: AbortSignal) => SyncOptions
+  /** Shows what is new where the settings want that. */
+  readonly publish: (signal: AbortSignal) => Promise<void>
+  readonly retention: Retention
+}
 
 export function syncSchedule(
-  work: Work,
+  work: ScheduledSyncDeps,
   { full, ...settings }: ScheduleSettings & { readonly full: boolean },
 ): Schedule {
   return {
@@ -26,14 +34,14 @@ export function syncSchedule(
       if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
       if (result.outcome !== 'failed') return { state: 'done', message }
       // Of a sync of changes the next one is soon; all leads are read once a day.
-      const isWorthIt = full && result.problems.every(({ code }) => mayPass(code))
-      return isWorthIt ? tryAgain(message, attempt, work.now()) : { state: 'failed', message }
+      const isWorthIt = full && result.problems.every(({ code }) => isTransient(code))
+      return isWorthIt ? retryLater(message, attempt, work.now()) : { state: 'failed', message }
     },
   }
 }
 
 /** Once a day is enough, and what stays a day longer does no harm. */
-async function pruneQuietly(work: Work, signal: AbortSignal): Promise<void> {
+async function pruneQuietly(work: ScheduledSyncDeps, signal: AbortSignal): Promise<void> {
   try {
     const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })
     for (const { table, before, gone } of pruned.filter((one) => one.gone > 0))

@@ -1,7 +1,8 @@
 /** What the OpenAPI document says of webhooks: each message that is POSTed to them, and what its receiver may rely on. */
 import { TOLERANCE_SECONDS } from '../../contract/standard-webhooks.ts'
 import { EVENT_VERSION, type EventType, eventSchema, PING_TYPE, pingSchema } from '../../contract/webhook.ts'
-import { GIVEN_UP_AFTER_DAYS, TOTAL_MS, WAITS_MS } from '../webhooks/post.ts'
+import { BACKOFF, GIVE_UP } from '../../retry.ts'
+import { TOTAL_MS } from '../webhooks/post.ts'
 import type { Components, Json } from './openapi-schema.ts'
 
 const SECOND_MS = 1000
@@ -14,8 +15,8 @@ export const WEBHOOK_WORDS = `Being told of events.
 **Delivery.** Each event is POSTed, as a message, to each active webhook that is registered for its type. \
 A message is taken when the answer is 2XX and comes within ${duration(TOTAL_MS)}; nobody reads its body. \
 Anything else has failed, redirects too, which are not followed. A message that failed is sent again \
-${listOf(WAITS_MS.map(duration))} after the attempt before, each wait up to a tenth longer: \
-${WAITS_MS.length + 1} attempts, of which the first is made at once. A \`Retry-After\` with 429 or 503 is \
+${listOf(BACKOFF.serviceWebhook.waitsMs.map(duration))} after the attempt before, each wait up to a tenth longer: \
+${BACKOFF.serviceWebhook.waitsMs.length + 1} attempts, of which the first is made at once. A \`Retry-After\` with 429 or 503 is \
 waited for, 24 h at most.
 
 **At least once, in no order.** A message may come twice, since its answer may be lost, and a later one before \
@@ -23,7 +24,7 @@ an earlier one. \`webhook-id\` is the same for each attempt of a message: keep i
 A message names what has changed; its newest state is a GET away.
 
 **Disabled webhooks.** Answering 410 disables a webhook at once (\`disabled_reason\` is \`gone\`); so do \
-${GIVEN_UP_AFTER_DAYS} days of failed attempts, with none between them that succeeded (\`failing\`). What waited for it \
+${GIVE_UP.serviceWebhook.days} days of failed attempts, with none between them that succeeded (\`failing\`). What waited for it \
 then, and what happens until it is enabled, is never sent.
 
 **Signature.** As the Standard Webhooks specification has it, so its libraries can check it. The key is what \

@@ -6,6 +6,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { standardHeaders } from '../../contract/standard-webhooks.ts'
 import type { WireWebhookAttempt } from '../../contract/webhook.ts'
+import { GIVE_UP } from '../../retry.ts'
 import type { ServiceLog } from '../http/server.ts'
 import type { ServiceDatabase } from '../store/database.ts'
 import type { WebhookMessageRow, WebhookRow } from '../store/tables.ts'
@@ -18,7 +19,7 @@ import {
   type WebhookQueue,
 } from '../store/webhook-message.ts'
 import type { WebhookPoster } from './post.ts'
-import { eventMessage, GIVEN_UP_AFTER_DAYS, pingMessage } from './post.ts'
+import { eventMessage, pingMessage } from './post.ts'
 import { type Attempt, attemptRow, type Disabled, settleAttempts } from './settle.ts'
 
 const IN_FLIGHT_MAX = 128
@@ -224,5 +225,5 @@ function secretsOf({ secret, old_secret, old_secret_until }: WebhookRow, now: nu
 
 const DISABLED_WORDS: Readonly<Record<Disabled['reason'], string>> = {
   gone: 'its address answered 410, which says that it is gone',
-  failing: `every attempt of ${GIVEN_UP_AFTER_DAYS} days failed`,
+  failing: `every attempt of ${GIVE_UP.serviceWebhook.days} days failed`,
 }

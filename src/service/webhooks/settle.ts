@@ -1,4 +1,5 @@
 /** What follows from attempts at one webhook: for each message, and for the webhook itself. */
+import { BACKOFF, GIVE_UP, ladderWaitMs, SERVICE_PAUSE_MAX_MS } from '../../retry.ts'
 import type { ServiceDatabase } from '../store/database.ts'
 import type { WebhookMessageRow, WebhookRow } from '../store/tables.ts'
 import { findWebhook } from '../store/webhook.ts'
@@ -10,8 +11,8 @@ import {
   saveWebhookHealth,
 } from '../store/webhook-message.ts'
 import type { PostOutcome } from './post.ts'
-import { isGivenUp, nextAttemptAt, pausedUntil } from './post.ts'
 
+const DAY_MS = 24 * 60 * 60_000
 /** The address is gone, and wants no message ever again. */
 const GONE = 410
 
@@ -53,11 +54,13 @@ export async function settleAttempts(
     const isDelivered = outcome.error === null
     // That a ping fails is told to who asked for it, and to nobody else.
     failing_since = isDelivered ? null : (failing_since ?? (isPing(message) ? null : now))
-    const pause = outcome.retryAfterMs === null ? null : pausedUntil(outcome.retryAfterMs, now)
+    const pause =
+      outcome.retryAfterMs === null ? null : now + Math.min(outcome.retryAfterMs, SERVICE_PAUSE_MAX_MS)
     paused_until = pause ?? paused_until
     reason ??= webhook.status === 'disabled' ? null : reasonToDisable(outcome, failing_since, now)
     const isOver = isDelivered || isPing(message) || webhook.status === 'disabled'
-    const next = isOver ? null : nextAttemptAt(message.attempts + 1, pause, now, Math.random())
+    const waitMs = isOver ? null : ladderWaitMs(BACKOFF.serviceWebhook, message.attempts + 1, Math.random())
+    const next = waitMs === null ? null : Math.max(now + waitMs, pause ?? 0)
     const state = isDelivered ? 'delivered' : next === null ? 'failed' : 'waiting'
     messages.push({ id: message.id, state, next_attempt_at: next } as const)
   }
@@ -88,5 +91,7 @@ function reasonToDisable(
 ): DisabledReason | null {
   if (error === null) return null
   if (status === GONE) return 'gone'
-  return failingSince !== null && isGivenUp(failingSince, now) ? 'failing' : null
+  return failingSince !== null && now - failingSince >= GIVE_UP.serviceWebhook.days * DAY_MS
+    ? 'failing'
+    : null
 }

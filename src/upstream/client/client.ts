@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { type Backoff, backoffMs, wait } from '../../retry.ts'
+import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
 import { createOwnPacer } from './own-pacer.ts'
 import type { Pacer } from './pacer.ts'
@@ -27,7 +27,6 @@ export interface Deadlines {
 const DEADLINES: Deadlines = { connectMs: 5_000, headersMs: 15_000, bodyGapMs: 15_000, attemptMs: 60_000 }
 /** Shorter than servers keep idle connections, so that few requests go out on one that is being closed. */
 const KEEP_ALIVE_MS = 4_000
-const BACKOFF: Backoff = { attempts: 5, baseMs: 500, maxMs: 20_000 }
 
 /** A steady clock, for pacing and waits. */
 export interface Timer {
@@ -101,7 +100,7 @@ export function createClient(options: ClientOptions): Client {
   const now = options.now ?? (() => new Date())
   const timer = options.timer ?? { now: () => performance.now(), wait }
   const random = options.random ?? Math.random
-  const backoff = options.backoff ?? BACKOFF
+  const backoff = options.backoff ?? BACKOFF.upstream
   const deadlines = { ...DEADLINES, ...options.deadlines }
   const gapMs = options.requestsPerSecond === undefined ? 0 : 1000 / options.requestsPerSecond
   const usage = { requests: 0, retries: 0, throttled: 0 }

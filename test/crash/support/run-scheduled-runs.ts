@@ -4,11 +4,11 @@
  */
 import { appendFileSync } from 'node:fs'
 import { pino } from 'pino'
-import { startDaemon } from '../../../src/jobs/daemon.ts'
-import { createLane } from '../../../src/jobs/schedule/lane.ts'
+import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { scheduleOf, timing } from '../../support/schedule.ts'
+import { openTasks } from '../../support/tasks.ts'
 
 const [file = '', at = '', ran = ''] = process.argv.slice(2)
 const log = pino({ level: 'silent' })
@@ -23,9 +23,8 @@ const schedules = [
   scheduleOf({ name: 'report:daily', catchUp: { policy: 'all', windowHours: 48 }, run }),
 ]
 const controller = new AbortController()
-const post = createLane(log, async () => {})
 const daemon = await startDaemon(
-  { store, log, now, monotonicMs: () => 0, schedules, post, events: createLane(log, async () => {}) },
+  { store, log, now, monotonicMs: () => 0, schedules, ...openTasks() },
   controller.signal,
 )
 await daemon.tick()

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { archivedPage } from '../../../src/jobs/archive/archive.ts'
 import { issueState, variantText, writeArchiveIndex } from '../../../src/jobs/archive/archive-index.ts'
-import { deliverWaiting } from '../../../src/jobs/waiting-messages.ts'
+import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openArchivePages } from '../../../src/report/archive/pages.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -142,7 +142,8 @@ describe('the page of all issues', () => {
       policy: AT_ONCE,
       now: () => new Date('2026-11-21T08:00:00Z'),
     }
-    await deliverWaiting({ ...deps, pauseAfter: 0, archive: { folder, pages } }, new AbortController().signal)
+    await deliverDue(deps, new AbortController().signal)
+    await writeArchiveIndex({ folder, pages }, store.db)
     expect(readFileSync(join(folder, 'index.html'), 'utf8')).toContain('sent to 1')
   })
 

@@ -60,7 +60,7 @@ async function follow(copy: Following, ...events: ReturnType<typeof eventOf>[]):
 /** As the daemon does when a sync is over. */
 async function ended(copy: Following, syncing: ReturnType<Following['sync']>) {
   const result = await syncing
-  copy.lane.poke()
+  copy.lane.wake()
   await copy.lane.idle()
   expect(await findViolations(copy.store.db, copy.clock.now.toISOString(), 'all')).toEqual([])
   return result

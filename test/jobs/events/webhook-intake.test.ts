@@ -19,14 +19,14 @@ async function openBusyStore() {
       return store.write(work)
     },
   }
-  let pokes = 0
-  const inbox = createInbox({ store: busy, now: () => OPENED_AT, poke: () => void pokes++ })
+  let wakes = 0
+  const inbox = createInbox({ store: busy, now: () => OPENED_AT, wake: () => void wakes++ })
   return {
     ...{
       inbox,
       letGo: free.resolve,
       fail: free.reject,
-      pokes: () => pokes,
+      wakes: () => wakes,
       transactions: () => transactions,
     },
     ids: async () => (await store.db.selectFrom('event').select('id').execute()).map(({ id }) => id),
@@ -46,7 +46,7 @@ describe('messages that come while the disk is busy', () => {
     expect(await Promise.all(taken)).toEqual(taken.map(() => true))
     expect(await on.ids()).toHaveLength(300)
     expect(on.transactions()).toBe(3)
-    expect(on.pokes()).toBe(3)
+    expect(on.wakes()).toBe(3)
   })
 
   it.each([
@@ -68,7 +68,7 @@ describe('messages that come while the disk is busy', () => {
   it('need not wait for it where they hold no event', async () => {
     await using on = await openBusyStore()
     expect(await on.inbox.take([])).toBe(true)
-    expect([on.transactions(), on.pokes()]).toEqual([0, 0])
+    expect([on.transactions(), on.wakes()]).toEqual([0, 0])
   })
 
   it('are refused by the size of their records, too', async () => {
@@ -85,7 +85,7 @@ describe('messages that come while the disk is busy', () => {
     on.fail(new Error('the disk is full'))
     await expect(taken).rejects.toThrow('the disk is full')
     expect(await on.ids()).toEqual([])
-    expect(on.pokes()).toBe(0)
+    expect(on.wakes()).toBe(0)
   })
 })
 
@@ -96,5 +96,5 @@ it('an event that comes again, in one message or another, is kept once and follo
   await on.inbox.take([event, event])
   await on.inbox.take([event])
   expect(await on.ids()).toEqual([event.id])
-  expect(on.pokes()).toBe(1)
+  expect(on.wakes()).toBe(1)
 })

@@ -7,13 +7,12 @@ import { LeadsheetError } from '../../../src/errors.ts'
 import { enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
 import { passGate, requireGoodData } from '../../../src/jobs/reports/freshness-gate.ts'
 import type { GateSettings, Report } from '../../../src/jobs/reports/report-definition.ts'
-import { reportSchedule } from '../../../src/jobs/reports/scheduled-report.ts'
+import { reportSchedule, type ScheduledReportDeps } from '../../../src/jobs/reports/scheduled-report.ts'
 import { judgeCounts } from '../../../src/jobs/reports/volume-anomaly.ts'
 import { afterFailure } from '../../../src/jobs/schedule/job-failure.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { DueRun, RunEnd } from '../../../src/jobs/schedule/schedule.ts'
 import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
-import type { Work } from '../../../src/jobs/work.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { listDeliveries } from '../../../src/store/outbox/delivery.ts'
@@ -48,10 +47,9 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
     ...{ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT },
     ...{ now: () => clock.now, backoff: { attempts: 2, baseMs: 0, maxMs: 0 } },
   })
-  const work: Work = {
+  const work: ScheduledReportDeps = {
     ...mailingDeps(store, () => clock.now),
-    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => {} },
-    retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
+    ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
     syncOptions: (stop) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal: stop },
     }),

@@ -1,7 +1,7 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { tryAgain } from '../../../src/jobs/schedule/job-failure.ts'
+import { retryLater } from '../../../src/jobs/schedule/job-failure.ts'
 import { releaseScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { timing } from '../../support/schedule.ts'
 import { openTicking } from '../../support/ticking.ts'
@@ -143,7 +143,7 @@ describe('a scheduled run that fails', () => {
     await using daily = await openTicking({ catchUp: { policy: 'latest', windowHours: 2 } })
     daily.ends = ({ attempt }) =>
       Promise.resolve(
-        tryAgain(
+        retryLater(
           'put off',
           attempt,
           daily.clock.now,

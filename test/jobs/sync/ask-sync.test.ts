@@ -1,12 +1,12 @@
 /** A sync that a person asks for: at once, once, and also where the daemon ends before it has begun. */
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { startDaemon } from '../../../src/jobs/daemon.ts'
-import { createLane } from '../../../src/jobs/schedule/lane.ts'
+import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import { askSync } from '../../../src/jobs/sync/ask-sync.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { scheduleOf, timing } from '../../support/schedule.ts'
+import { openTasks } from '../../support/tasks.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -24,11 +24,9 @@ async function openDaemon(file: string, at: string) {
   })
   const end = new AbortController()
   const now = () => clock.now
-  const post = createLane(log, async () => undefined)
   const monotonicMs = () => clock.now.getTime()
-  const lanes = { post, events: createLane(log, async () => undefined) }
   const daemon = await startDaemon(
-    { store, log, now, monotonicMs, schedules: [schedule], ...lanes },
+    { store, log, now, monotonicMs, schedules: [schedule], ...openTasks() },
     end.signal,
   )
   const stop = async () => {
@@ -61,7 +59,7 @@ it('runs without waiting for the next tick, and those that are due later come as
   await tick()
   clock.now = new Date('2026-11-20T07:04:30Z')
   await ask()
-  daemon.poke()
+  daemon.wake()
   await daemon.idle()
   expect(ran).toEqual(['07:00', '07:04'])
   clock.now = new Date('2026-11-20T07:15:00Z')
@@ -91,7 +89,7 @@ it('is one, however often it is asked for before it begins', async () => {
     clock.now = new Date(`2026-11-20T07:04:0${second}Z`)
     await ask()
   }
-  daemon.poke()
+  daemon.wake()
   await daemon.idle()
   expect(ran).toEqual(['07:00', '07:04'])
 })

@@ -8,7 +8,7 @@ import { type CrewMember, createDetailCrew } from '../../../src/jobs/sync/detail
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import type { SyncResult } from '../../../src/model.ts'
-import { openQueue } from '../../../src/queue/queue.ts'
+import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { openSource } from '../../../src/upstream/open.ts'
@@ -50,7 +50,7 @@ async function openCrew(
   for (let worker = 0; worker < count; worker++) {
     const store = await openStore(address, NOW)
     if (store.place.kind !== 'postgres') throw new Error(`${address} is no PostgreSQL`)
-    const queue = await openQueue(store.place, SILENT)
+    const queue = await openPgBossQueue(store.place, SILENT)
     const real = openSource({
       ...{ baseUrl: url, apiKey: 'test-key', maxWaitMs: 60_000, log: SILENT },
       ...{ backoff: { attempts: 5, baseMs: 0, maxMs: 0 }, pacer: sharedPacerOf(store) },
@@ -85,7 +85,8 @@ async function openCrew(
 function crewDatabase(): Promise<string> {
   return preparedDatabase('crew', async (address) => {
     await using store = await openStore(address, NOW)
-    if (store.place.kind === 'postgres') await (await openQueue(store.place, SILENT))[Symbol.asyncDispose]()
+    if (store.place.kind === 'postgres')
+      await (await openPgBossQueue(store.place, SILENT))[Symbol.asyncDispose]()
   })
 }
 

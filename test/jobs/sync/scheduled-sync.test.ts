@@ -5,9 +5,8 @@ import { expect, it } from 'vitest'
 import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import { SYNC_PARTS, sync } from '../../../src/jobs/sync/run-sync.ts'
-import { syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
+import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
-import type { Work } from '../../../src/jobs/work.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { openSource } from '../../../src/upstream/open.ts'
@@ -41,9 +40,9 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
   const options: SyncOptions = {
     ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal: NEVER },
   }
-  const work: Work = {
+  const work: ScheduledSyncDeps = {
     ...mailingDeps(store, now),
-    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => {} },
+    ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: () => options,
   }

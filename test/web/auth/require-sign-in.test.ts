@@ -212,7 +212,7 @@ describe('a form', () => {
   const SITE = 'http://evil.example.com'
 
   it('of a page of ours is taken, as it or the browser says', async () => {
-    const { url, pokes } = await openDashboard()
+    const { url, wakes } = await openDashboard()
     const { cookie, formToken } = await signIn(url)
     const { origin } = new URL(url)
     for (const from of [{ origin }, { 'sec-fetch-site': 'same-origin' }]) {
@@ -220,11 +220,11 @@ describe('a form', () => {
       const form = { form_token: formToken, back: '/' }
       expect((await ask(`${url}/actions/sync`, { method: 'POST', headers, form })).status).toBe(303)
     }
-    expect(pokes()).toBe(2)
+    expect(wakes()).toBe(2)
   })
 
   it('of another one is not, whatever it knows', async () => {
-    const { url, lines, pokes } = await openDashboard()
+    const { url, lines, wakes } = await openDashboard()
     const { cookie, formToken } = await signIn(url)
     const { origin } = new URL(url)
     const others: readonly (readonly [string, Asked['headers'], string])[] = [
@@ -242,7 +242,7 @@ describe('a form', () => {
       const { status } = await ask(`${url}/actions/sync`, { method: 'POST', headers, form })
       expect([who, status]).toEqual([who, 403])
     }
-    expect([pokes(), lines.filter((line) => line.includes('"action":"sync"'))]).toEqual([0, []])
+    expect([wakes(), lines.filter((line) => line.includes('"action":"sync"'))]).toEqual([0, []])
   })
 
   it('of another session is not taken', async () => {
@@ -255,21 +255,21 @@ describe('a form', () => {
   })
 
   it('of a session that is over is told to sign in, and that nothing was done', async () => {
-    const { url, pokes } = await openDashboard()
+    const { url, wakes } = await openDashboard()
     const answer = await act(url, '/actions/sync', { cookie: 'leadsheet=over', formToken: 'x' }, {})
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining('Nothing was done.')])
     expect(answer.text).toContain('<a class="button" href="/sign-in">Go on</a>')
-    expect(pokes()).toBe(0)
+    expect(wakes()).toBe(0)
   })
 
   it('does nothing where one may only look, and says what to set', async () => {
-    const { url, pokes } = await openDashboard(LOOPBACK)
+    const { url, wakes } = await openDashboard(LOOPBACK)
     const { origin } = new URL(url)
     const answer = await ask(`${url}/actions/sync`, { method: 'POST', headers: { origin }, form: {} })
     expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('Set web.token_file')])
     expect((await ask(`${url}/actions/sync`)).status).toBe(405)
     expect((await ask(url)).text).not.toContain('form_token')
-    expect(pokes()).toBe(0)
+    expect(wakes()).toBe(0)
   })
 })
 

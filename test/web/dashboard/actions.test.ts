@@ -83,12 +83,12 @@ async function mail({ store }: OpenedDashboard, ends: Readonly<Record<string, De
 
 describe('a sync that is asked for', () => {
   it('is a due time of now, once, and the daemon looks after it at once', async () => {
-    const { act, scheduledRuns, pokes, lines } = await openOperated()
+    const { act, scheduledRuns, wakes, lines } = await openOperated()
     expect(await act('/actions/sync', {})).toBe('ok: A sync has been asked for. It begins at once.')
     await act('/actions/sync', { what: '' })
     const due = (await scheduledRuns()).filter(({ state }) => state === 'due')
     expect(due.map(({ schedule, due_at }) => [schedule, due_at])).toEqual([['sync', NOW.toISOString()]])
-    expect(pokes()).toBe(2)
+    expect(wakes()).toBe(2)
     expect(lines.join()).toMatch(
       /"action":"sync","fields":\{\},"session":"[\w-]{8}","network":"127\.0\.0\.1","msg":"A sync has/,
     )
@@ -188,14 +188,14 @@ describe('a trouble', () => {
 
 describe('a report', () => {
   it('that is held is approved', async () => {
-    const { act, store, scheduledRuns, pokes } = await openOperated()
+    const { act, store, scheduledRuns, wakes } = await openOperated()
     const at = '2026-11-20T07:00:00.000Z'
     const held = { schedule: 'report:daily', due_at: at, state: 'held', message: 'the data are old' } as const
     await store.write((trx) => addScheduledRun(trx, { ...held, noted_at: at, not_before: null }))
     expect(await act('/actions/approve', { what: 'report=daily' })).toBe(
       'ok: The report daily is approved. It is made and sent at once.',
     )
-    expect([(await scheduledRuns())[0]?.released_at, pokes()]).toEqual([NOW.toISOString(), 1])
+    expect([(await scheduledRuns())[0]?.released_at, wakes()]).toEqual([NOW.toISOString(), 1])
   })
 
   it('of which nothing is held says so', async () => {
@@ -299,7 +299,7 @@ describe('messages', () => {
       ['ana@example.com', 0, 'pending'],
       ['ben@example.com', 0, 'sent'],
     ])
-    expect(dashboard.pokes()).toBe(1)
+    expect(dashboard.wakes()).toBe(1)
   })
 
   it('that somebody has are sent anew only when that is confirmed, with the reason', async () => {
@@ -350,7 +350,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
   }
 
   it('signs in, syncs, acknowledges and signs out', async () => {
-    const { url, store, scheduledRuns, pokes } = await openOperated()
+    const { url, store, scheduledRuns, wakes } = await openOperated()
     await store.write((trx) => saveNotices(trx, [TROUBLE]))
     const page = await browser.newPage()
     const complaints: string[] = []
@@ -366,7 +366,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
     await tabTo(page, 'Sync now')
     await page.keyboard.press('Enter')
     await page.getByText('A sync has been asked for. It begins at once.').waitFor()
-    expect([(await scheduledRuns()).filter(({ state }) => state === 'due').length, pokes()]).toEqual([1, 1])
+    expect([(await scheduledRuns()).filter(({ state }) => state === 'due').length, wakes()]).toEqual([1, 1])
     await page.reload()
     expect(await page.getByText('A sync has been asked for').count()).toBe(0)
 

@@ -64,8 +64,8 @@ async function runDaemon(
   // While it starts, the settings are just being read.
   let reload = (): void => {}
   using _hangUp = onHangUp(() => reload())
-  const takeReload = (poke: () => void): void => {
-    reload = poke
+  const takeReload = (wake: () => void): void => {
+    reload = wake
   }
   // Before there is anything on the disk.
   requireDaemon(config, needsKey(profileOf(config)))

@@ -26,7 +26,7 @@ export interface ActionDeps {
   /** Addresses that alerts go to. */
   readonly operators: readonly string[]
   /** Has the daemon look at once for what is due. */
-  readonly poke: () => void
+  readonly wake: () => void
   /** Aborted when the daemon stops. */
   readonly signal: AbortSignal
 }
@@ -73,12 +73,12 @@ export interface ResendRow {
 export type Action = (deps: ActionDeps, form: Form) => Promise<ActionResult>
 
 export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
-  sync: async ({ work, schedules, poke }, form) => {
+  sync: async ({ work, schedules, wake }, form) => {
     const isFull = form.get('full') === 'yes'
     const schedule = schedules.find(({ name }) => name === (isFull ? 'sync-full' : 'sync'))
     if (schedule === undefined) throw new Error('the daemon has no schedule of syncs')
     await askSync(work.store, schedule, work.now)
-    poke()
+    wake()
     return {
       done: isFull
         ? 'A full sync has been asked for. It begins at once.'
@@ -94,7 +94,7 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
   approve: async (deps, form) => {
     const { report } = findReport(deps, form)
     await release(deps.work.store, `report:${report.name}`, deps.work.now())
-    deps.poke()
+    deps.wake()
     return { done: `The report ${report.name} is approved. It is made and sent at once.` }
   },
 
@@ -167,7 +167,7 @@ const REASON_MAX = 300
  * @throws LeadsheetError usage_invalid where there is nothing to send; job_busy, report_template, report_failed
  */
 async function resend(
-  { work, poke }: ActionDeps,
+  { work, wake }: ActionDeps,
   { report, recipients }: ListedReport,
   form: Form,
 ): Promise<ActionResult> {
@@ -183,7 +183,7 @@ async function resend(
   }
   const reason = form.get('reason')?.trim().slice(0, REASON_MAX) ?? ''
   const queued = await enqueueResend(work, report, plan, reason === '' ? null : reason)
-  poke()
+  wake()
   const mails = queued.size === 1 ? '1 mail' : `${queued.size} mails`
   return { done: `${mails} of ${report.name} on the way: the ledger of messages tells how each fares.` }
 }

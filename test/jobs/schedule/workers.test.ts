@@ -1,12 +1,12 @@
 /** Several workers on one PostgreSQL: who notes what is due, who runs it, and what waits for what. */
 import { hostname } from 'node:os'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
-import { listWorkers } from '../../src/jobs/schedule/worker-list.ts'
-import { claimLease, findHolder } from '../../src/store/schedule/lease.ts'
-import { findLastSpan } from '../../src/store/schedule/uptime.ts'
-import { clockOf } from '../../src/web/dashboard/format.ts'
-import { readWorkers } from '../../src/web/dashboard/status/installation.ts'
+import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
+import { listWorkers } from '../../../src/jobs/schedule/worker-list.ts'
+import { claimLease, findHolder } from '../../../src/store/schedule/lease.ts'
+import { findLastSpan } from '../../../src/store/schedule/uptime.ts'
+import { clockOf } from '../../../src/web/dashboard/format.ts'
+import { readWorkers } from '../../../src/web/dashboard/status/installation.ts'
 import {
   type Machine,
   MINUTELY,
@@ -15,9 +15,9 @@ import {
   scheduledRunCount,
   scheduledRunsOf,
   startMachine,
-} from '../support/machines.ts'
-import { hasPostgres } from '../support/postgres.ts'
-import { scheduleOf } from '../support/schedule.ts'
+} from '../../support/machines.ts'
+import { hasPostgres } from '../../support/postgres.ts'
+import { scheduleOf } from '../../support/schedule.ts'
 
 const at = (minute: string): string => `2026-11-20T07:${minute}:00Z`
 
@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('several workers', () => {
     await expect.poll(() => scheduledRunCount(first.store)).toBe(2)
     await first.tick(at('01'))
     await expect.poll(() => steps).toEqual(['sync begins'])
-    await second.queue.send('scheduled_run', { lease: 'report:daily' }, { key: 'report:daily' })
+    await second.queue.enqueue('scheduled-run', [{ data: { lease: 'report:daily' }, key: 'report:daily' }])
     await expect.poll(() => openJobs(second.store, 'report:daily')).toBe(0)
     expect(await scheduledRunsOf(first.store)).toEqual(['report:daily 07:01 due', 'sync 07:01 running'])
     syncing.resolve()

@@ -1,21 +1,20 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import { reportSchedule } from '../../src/jobs/reports/scheduled-report.ts'
-import { SYNC_PARTS } from '../../src/jobs/sync/run-sync.ts'
-import { syncSchedule } from '../../src/jobs/sync/scheduled-sync.ts'
-import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
-import type { Work } from '../../src/jobs/work.ts'
-import { openTransport } from '../../src/mail/transport.ts'
-import { openStore } from '../../src/store/open.ts'
-import { claimLease } from '../../src/store/schedule/lease.ts'
-import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
-import { openSource } from '../../src/upstream/open.ts'
-import { folderWith } from '../support/folder.ts'
-import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
-import { dueAt, scheduleOf } from '../support/schedule.ts'
-import { SILENT } from '../support/syncing.ts'
-import { startUpstream } from '../support/upstream.ts'
+import { reportSchedule, type ScheduledReportDeps } from '../../../src/jobs/reports/scheduled-report.ts'
+import { SYNC_PARTS } from '../../../src/jobs/sync/run-sync.ts'
+import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
+import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { DAILY, mailingDeps, recipient } from '../../support/mailing.ts'
+import { dueAt, scheduleOf } from '../../support/schedule.ts'
+import { SILENT } from '../../support/syncing.ts'
+import { startUpstream } from '../../support/upstream.ts'
 
 it('the daemon reads the details of leads with a sync of its own, and lets no report wait for them', async () => {
   await using upstream = await startUpstream(20)
@@ -25,9 +24,9 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   await using transport = openTransport(pathToFileURL(join(folder, 'outbox')).href, { log: SILENT })
   const source = openSource({ baseUrl: upstream.url, apiKey: 'test-key', maxWaitMs: 0, log: SILENT })
   let onProgress: NonNullable<SyncOptions['onProgress']> = () => undefined
-  const work: Work = {
+  const work: ScheduledReportDeps & ScheduledSyncDeps = {
     ...mailingDeps(store, () => now),
-    ...{ source, transport, log: SILENT, publish: async () => {}, poke: () => {} },
+    ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },

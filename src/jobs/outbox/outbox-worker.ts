@@ -1,41 +1,55 @@
 /**
- * The lane of messages where several workers send beside each other: each message is a job that any of them takes. What
- * is to be sent says the ledger alone; a job says which message to look at, and done twice it sends nothing twice.
+ * The task of the daemon that sends messages. Alone on a store it sends what is due by itself; one of several workers
+ * makes each message a job that any of them takes. The ledger says what is to be sent, so that a job that is done twice
+ * sends nothing twice.
  */
-import type { Queue } from '../queue/queue.ts'
-import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../store/outbox/delivery.ts'
-import { findMailOutage, reserveProbe } from '../store/outbox/smtp-circuit.ts'
-import { writeArchiveIndex } from './archive/archive-index.ts'
-import { dueTimesAt, isDue } from './outbox/message-retry.ts'
-import { type DeliverDeps, openSender, recoverMessages, type Sender, sendAll } from './outbox/send-batch.ts'
-import { type PauseDeps, pauseRefused } from './recipients/change-preference.ts'
-import { logFailure } from './schedule/job-failure.ts'
-import { createLane, type Lane } from './schedule/lane.ts'
-import { aborted, createSharedLane } from './schedule/shared-lane.ts'
-import type { Work } from './work.ts'
+import type { Queue } from '../../queue/queue.ts'
+import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../../store/outbox/delivery.ts'
+import { findMailOutage, reserveProbe } from '../../store/outbox/smtp-circuit.ts'
+import { logFailure } from '../schedule/job-failure.ts'
+import { combineTasks, createSerialTask, openOwnQueue, type SerialTask } from '../schedule/serial-task.ts'
+import { dueTimesAt, isDue } from './message-retry.ts'
+import { type DeliverDeps, openSender, recoverMessages, type Sender, sendAll } from './send-batch.ts'
+import { deliverDue } from './send-due.ts'
 
-export interface MessageLaneDeps extends DeliverDeps, Pick<Work, 'archive'>, Pick<PauseDeps, 'pauseAfter'> {
+export interface OutboxWorkerDeps extends DeliverDeps {
   readonly queue: Queue
+  /** Called after messages were sent. */
+  readonly onSent: () => Promise<void>
 }
 
-/** Sent as jobs at once; the rest follows in the next minute. */
+/** The most messages that become jobs at once; the rest follows in the next minute. */
 const QUEUED_MESSAGES = 10_000
 /** A message that shows whether the server is back has its answer by then, or its sender is gone. */
 const PROBE_MS = 120_000
-/** After messages were sent the list of all issues is written anew, with those that went out meanwhile. */
+/** Waits so long for other messages before it tells that some were sent. */
 const SETTLE_MS = 5_000
 
-export function createMessageLane(deps: MessageLaneDeps): Lane {
-  const { queue, log } = deps
-  const due = createSharedLane(queue, 'messages', log, () => queueMessages(deps))
-  const settled = createLane(log, async () => {
-    await pauseRefused(deps)
-    await writeArchiveIndex(deps.archive, deps.store.db)
+export function createOutboxTask(deps: OutboxWorkerDeps): SerialTask {
+  if (deps.store.place.kind === 'postgres') return createSharedOutbox(deps)
+  return createSerialTask(deps.queue, 'outbox', async (signal) => {
+    if (await deliverDue(deps, signal)) await deps.onSent()
   })
+}
+
+function createSharedOutbox(deps: OutboxWorkerDeps): SerialTask {
+  const due = createSerialTask(deps.queue, 'outbox', () => queueMessages(deps))
+  const sent = createSerialTask(openOwnQueue(deps.log), 'sent', deps.onSent)
+  const tasks = combineTasks([due, createMessageWorker(deps, due.wake, sent.wake), sent])
+  return { ...tasks, wake: due.wake }
+}
+
+/** Does the jobs of single messages, with one sender for all of them. */
+function createMessageWorker(
+  deps: OutboxWorkerDeps,
+  onServerBack: () => void,
+  onSent: () => void,
+): SerialTask {
+  const { queue, log } = deps
   let sender: Sender | null = null
   let isSending = false
-  let opened: AbortSignal | null = null
   let ended: Promise<void> | null = null
+  let opened: AbortSignal | null = null
   let settling: NodeJS.Timeout | undefined
 
   const endSender = async (): Promise<void> => {
@@ -50,9 +64,9 @@ export function createMessageLane(deps: MessageLaneDeps): Lane {
       if (sender?.lease.lost.aborted) await endSender()
       sender ??= await openSender(deps)
       if (sender === null) return
-      if ((await sendMessage(deps, sender, messageId, signal)) === 'server_back') due.poke()
+      if ((await sendMessage(deps, sender, messageId, signal)) === 'server_back') onServerBack()
     } catch (thrown) {
-      // What became of the message may not be noted; it is left to whoever sends next, as by one that was killed.
+      // Nobody knows what became of the message; the next sender finds out, as after a kill.
       await endSender().catch((another: unknown) => logFailure(log, another, { queue: 'message' }))
       throw thrown
     } finally {
@@ -62,30 +76,26 @@ export function createMessageLane(deps: MessageLaneDeps): Lane {
   }
   const settle = (): void => {
     settling = undefined
-    settled.poke()
+    onSent()
   }
   const takeUntil = async (signal: AbortSignal): Promise<void> => {
-    const taking = await queue.work('message', { concurrency: 1 }, ({ data, signal: untilLost }) =>
-      send(data.messageId, untilLost),
+    const working = queue.work('message', { concurrency: 1, signal }, (job) =>
+      send(job.data.messageId, job.signal),
     )
-    await aborted(signal)
+    await onceAborted(signal)
     clearTimeout(settling)
-    await taking.stop()
+    await working.idle()
     await endSender()
   }
   return {
-    poke: due.poke,
+    wake: () => undefined,
     open(signal) {
       opened = signal
-      due.open(signal)
-      settled.open(signal)
       ended = takeUntil(signal).catch((thrown: unknown) => logFailure(log, thrown, { queue: 'message' }))
     },
-    isBusy: () => due.isBusy() || isSending,
+    isBusy: () => isSending,
     async idle() {
-      await due.idle()
       if (opened?.aborted) await ended
-      await settled.idle()
     },
   }
 }
@@ -101,7 +111,7 @@ export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue 
   const outage = await findMailOutage(store.db, transport.name)
   if (outage !== undefined && !isDue(outage.nextAttemptAt, times)) return
   const due = await listWaiting(store.db, times, outage === undefined ? QUEUED_MESSAGES : 1)
-  await queue.sendAll(
+  await queue.enqueue(
     'message',
     due.map(({ messageId }) => ({ data: { messageId }, key: messageId })),
   )
@@ -144,4 +154,9 @@ function isWaiting(one: Delivery): one is Delivery & { nextAttemptAt: string } {
 /** No server has put it off, and yet it is to wait. */
 function isOurFault(one: Delivery): boolean {
   return one.state === 'pending' && one.attempts > 0 && one.putOffAt === null
+}
+
+async function onceAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

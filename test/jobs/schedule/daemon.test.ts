@@ -1,14 +1,15 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type StartedDaemon, startDaemon } from '../../src/jobs/daemon.ts'
-import { createLane } from '../../src/jobs/schedule/lane.ts'
-import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
-import type { Store } from '../../src/store/db/store.ts'
-import { openStore } from '../../src/store/open.ts'
-import { claimLease } from '../../src/store/schedule/lease.ts'
-import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
-import { folderWith } from '../support/folder.ts'
-import { scheduleOf, timing } from '../support/schedule.ts'
+import { type StartedDaemon, startDaemon } from '../../../src/jobs/schedule/daemon.ts'
+import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
+import { createSerialTask, openOwnQueue } from '../../../src/jobs/schedule/serial-task.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { claimLease } from '../../../src/store/schedule/lease.ts'
+import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
+import { folderWith } from '../../support/folder.ts'
+import { scheduleOf, timing } from '../../support/schedule.ts'
+import { openTasks } from '../../support/tasks.ts'
 
 const MINUTELY = { timing: timing('* * * * *') }
 
@@ -34,13 +35,10 @@ async function start(
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
   let posts = 0
-  const events = createLane(log, async () => {})
-  const post = createLane(log, async () => {
-    posts++
-  })
+  const tasks = openTasks(async () => void posts++, log)
   const end = new AbortController()
   const daemon = await startDaemon(
-    { store, log, now: () => now, monotonicMs: () => now.getTime(), schedules, post, events },
+    { store, log, now: () => now, monotonicMs: () => now.getTime(), schedules, ...tasks },
     end.signal,
   )
   return {
@@ -218,10 +216,10 @@ describe('the daemon', () => {
 describe('a lane', () => {
   it('does nothing before it is opened', async () => {
     let count = 0
-    const lane = createLane(pino({ level: 'silent' }), async () => {
+    const lane = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
       count++
     })
-    lane.poke()
+    lane.wake()
     await lane.idle()
     expect(count).toBe(0)
   })
@@ -230,13 +228,13 @@ describe('a lane', () => {
     let count = 0
     let inHand = 0
     const gate = Promise.withResolvers<void>()
-    const lane = createLane(pino({ level: 'silent' }), async () => {
+    const lane = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
       expect(++inHand).toBe(1)
       if (++count === 1) await gate.promise
       inHand--
     })
     lane.open(new AbortController().signal)
-    for (let poke = 0; poke < 5; poke++) lane.poke()
+    for (let wake = 0; wake < 5; wake++) lane.wake()
     gate.resolve()
     await lane.idle()
     expect(count).toBe(2)
@@ -245,17 +243,17 @@ describe('a lane', () => {
   it('goes on after a failure, and does nothing more once it has ended', async () => {
     const end = new AbortController()
     let count = 0
-    const lane = createLane(pino({ level: 'silent' }), async () => {
+    const lane = createSerialTask(openOwnQueue(pino({ level: 'silent' })), 'alerts', async () => {
       count++
       throw new Error('no')
     })
     lane.open(end.signal)
-    lane.poke()
+    lane.wake()
     await lane.idle()
-    lane.poke()
+    lane.wake()
     await lane.idle()
     end.abort()
-    lane.poke()
+    lane.wake()
     await lane.idle()
     expect(count).toBe(2)
   })

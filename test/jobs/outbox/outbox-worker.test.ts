@@ -1,22 +1,23 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { createMessageLane, queueMessages, sendMessage } from '../../src/jobs/message-lane.ts'
-import { openSender } from '../../src/jobs/outbox/send-batch.ts'
-import { changeSubscription } from '../../src/jobs/recipients/change-preference.ts'
-import { openTransport } from '../../src/mail/transport.ts'
-import { openQueue } from '../../src/queue/queue.ts'
-import { openArchivePages } from '../../src/report/archive/pages.ts'
-import type { Store } from '../../src/store/db/store.ts'
-import { openStore } from '../../src/store/open.ts'
-import { moveDelivery } from '../../src/store/outbox/delivery.ts'
-import { takeMailTurn } from '../../src/store/outbox/send-rate.ts'
-import { listMailOutages } from '../../src/store/outbox/smtp-circuit.ts'
-import { folderWith } from '../support/folder.ts'
-import { type Ledger, openLedger } from '../support/ledger.ts'
-import { openMailServer } from '../support/mail-server.ts'
-import { addressOf, IN_POSTGRES } from '../support/store.ts'
-import { SILENT } from '../support/syncing.ts'
-import { openTakeJob } from '../support/take-job.ts'
+import { writeArchiveIndex } from '../../../src/jobs/archive/archive-index.ts'
+import { createOutboxTask, queueMessages, sendMessage } from '../../../src/jobs/outbox/outbox-worker.ts'
+import { openSender } from '../../../src/jobs/outbox/send-batch.ts'
+import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
+import { openArchivePages } from '../../../src/report/archive/pages.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { takeMailTurn } from '../../../src/store/outbox/send-rate.ts'
+import { listMailOutages } from '../../../src/store/outbox/smtp-circuit.ts'
+import { folderWith } from '../../support/folder.ts'
+import { type Ledger, openLedger } from '../../support/ledger.ts'
+import { openMailServer } from '../../support/mail-server.ts'
+import { addressOf, IN_POSTGRES } from '../../support/store.ts'
+import { SILENT } from '../../support/syncing.ts'
+import { openTakeJob } from '../../support/take-job.ts'
 
 const pages = await openArchivePages('templates')
 const NEVER = new AbortController().signal
@@ -30,7 +31,7 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
   const { deps } = ledger
   const store = await openStore(addressOf(ledger.store), deps.now())
   if (store.place.kind !== 'postgres') throw new Error('several workers need PostgreSQL')
-  const queue = await openQueue(store.place, SILENT)
+  const queue = await openPgBossQueue(store.place, SILENT)
   const transport = openTransport(url, { log: SILENT })
   const stop = new AbortController()
   const worker = {
@@ -38,10 +39,9 @@ async function openWorker(ledger: Ledger, url: string, change = (store: Store) =
     store: change(store),
     queue,
     transport,
-    archive: { folder: folderWith(), pages },
-    pauseAfter: 3,
+    onSent: async () => void (await writeArchiveIndex({ folder: folderWith(), pages }, store.db)),
   }
-  const lane = createMessageLane(worker)
+  const lane = createOutboxTask(worker)
   return {
     ...{ ...worker, lane },
     start: () => lane.open(stop.signal),
@@ -64,7 +64,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     await using two = await openWorker(ledger, server.url)
     await using three = await openWorker(ledger, server.url)
     for (const { start } of [one, two, three]) start()
-    one.lane.poke()
+    one.lane.wake()
     await expect.poll(() => countSent(ledger)).toBe(30)
     expect(server.received.map(({ to }) => to[0]).toSorted()).toEqual(addresses(30))
     const senders = await ledger.store.db.selectFrom('delivery').select('sender').distinct().execute()
@@ -106,7 +106,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     expect(server.received).toHaveLength(1)
     expect(await listMailOutages(ledger.store.db)).toEqual([])
     for (const { start } of [worker, other]) start()
-    worker.lane.poke()
+    worker.lane.wake()
     await expect.poll(() => countSent(ledger)).toBe(9)
     expect(server.received).toHaveLength(9)
   })
@@ -168,7 +168,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     })
     await using worker = await openWorker(ledger, server.url, cutting)
     worker.start()
-    worker.lane.poke()
+    worker.lane.wake()
     await expect.poll(() => isCut && !worker.lane.isBusy()).toBe(true)
     expect(await ledger.deliveries()).toMatchObject([{ state: 'data', doubts: 0 }])
     isCut = false

@@ -1,0 +1,264 @@
+/**
+ * The daemon: a minute clock that notes what has come due, and a queue by which it is run. It is alone on a store in a
+ * file, and one of several workers on a store in PostgreSQL, where the queue says which of them does what.
+ */
+import { randomUUID } from 'node:crypto'
+import cron from 'node-cron'
+import { LeadsheetError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Job, JobData, Queue } from '../../queue/queue.ts'
+import type { Store } from '../../store/db/store.ts'
+import { claimLease, deleteGoneLeases, type Lease } from '../../store/schedule/lease.ts'
+import { endUnknownScheduledRuns } from '../../store/schedule/scheduled-run.ts'
+import { noteScheduledRuns } from './enqueue-due-runs.ts'
+import { logFailure } from './job-failure.ts'
+import { openPulse, type Pulse, type PulseDeps } from './pulse.ts'
+import { type Ran, runDue } from './run-scheduled.ts'
+import { type Schedule, SYNC_LEASE } from './schedule.ts'
+import type { SerialTask } from './serial-task.ts'
+import { listDueLeases, listStartableLeases, mayBegin } from './start-order.ts'
+
+/** A tick that has not come for so long will not come by itself. */
+const TICK_MAX_MS = 75_000
+const WATCH_MS = 15_000
+/** Another process holds the lease: a command by hand, or a worker that was killed a moment ago. */
+const BUSY_AGAIN_SECONDS = 5
+
+export interface Daemon extends PulseDeps {
+  readonly schedules: readonly Schedule[]
+  readonly queue: Queue
+  /** Messages and alerts; woken each minute, and whenever there is something to send. */
+  readonly post: SerialTask
+  /** What the upstream tells of; woken each minute, after each sync or report, and whenever an event comes. */
+  readonly events: SerialTask
+  /** Tasks that each worker does for its own machine; woken each minute. */
+  readonly own?: SerialTask
+}
+
+export interface StartedDaemon {
+  /** Aborted when the daemon has to stop, also because another one took over. */
+  readonly signal: AbortSignal
+  /** To be called each minute: notes what has come due, and has all tasks look after it. */
+  tick(): Promise<void>
+  /** Has what is due looked after now, without waiting for the next tick. */
+  wake(): void
+  /** The time since the last tick began, or the daemon itself, by a clock that nobody sets. */
+  sinceTickMs(): number
+  /** Such as `sync`, `report:daily`, `messages and notices`, `events`. */
+  inHand(): readonly string[]
+  /** Resolves when this process has nothing in hand. */
+  idle(): Promise<void>
+  /**
+   * Resolves when the work in hand is put down.
+   * @throws LeadsheetError job_busy where another daemon took over
+   */
+  stop(): Promise<void>
+}
+
+/** @throws LeadsheetError job_busy when another daemon runs on a store in a file */
+export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<StartedDaemon> {
+  const { store, log, now, schedules, queue, post, events, own } = daemon
+  const presence = await claimPresence(store, now)
+  const end = new AbortController()
+  const until = AbortSignal.any([signal, end.signal, presence.lost])
+  let pulse: Pulse
+  try {
+    const names = schedules.map(({ name }) => name)
+    await store.write((trx) => endUnknownScheduledRuns(trx, names, now().toISOString()))
+    pulse = await openPulse(daemon)
+  } catch (thrown) {
+    await presence.release()
+    throw thrown
+  }
+  const runner = createRunner(daemon)
+  const running = queue.work('scheduled-run', { concurrency: 1, signal: until }, runner.run)
+  const tasks = [...(own ? [own] : []), post, events]
+  for (const task of tasks) task.open(until)
+  let tickedMs = daemon.monotonicMs()
+  const wakeTasks = (): void => {
+    for (const task of tasks) task.wake()
+  }
+  let enqueuing: Promise<void> | null = null
+  const idle = async (): Promise<void> => {
+    await enqueuing
+    await running.idle()
+    // The scheduled runs may have woken these.
+    for (const task of tasks) await task.idle()
+  }
+  return {
+    signal: until,
+    wake() {
+      enqueuing = quietly(log, {}, runner.enqueueDue)
+      wakeTasks()
+    },
+    async tick() {
+      tickedMs = daemon.monotonicMs()
+      await quietly(log, {}, pulse.beat)
+      await quietly(log, {}, presence.keep)
+      for (const schedule of schedules)
+        await quietly(log, { schedule: schedule.name }, () => noteDue(daemon, schedule))
+      await quietly(log, {}, runner.enqueueDue)
+      wakeTasks()
+    },
+    sinceTickMs: () => daemon.monotonicMs() - tickedMs,
+    inHand: () =>
+      [
+        runner.running(),
+        post.isBusy() ? 'messages and notices' : null,
+        events.isBusy() ? 'events' : null,
+      ].filter((each) => each !== null),
+    idle,
+    async stop() {
+      end.abort(new Error('the daemon stops'))
+      await idle()
+      await quietly(log, {}, pulse.end)
+      await quietly(log, {}, presence.release)
+      presence.lost.throwIfAborted()
+    },
+  }
+}
+
+/**
+ * Ticks at once and then each minute until it has to stop, never two at a time; a tick that node-cron loses is made up
+ * for by the next. node-cron waits for the minute that the clock showed before it was set back, however long that takes.
+ * So a timer that does not go by the clock looks after it, and has it begin anew.
+ */
+export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon): Promise<void> {
+  let inHand: Promise<void> | null = null
+  const beat = (): void => {
+    if (inHand !== null || signal.aborted) return
+    inHand = tick().finally(() => {
+      inHand = null
+    })
+  }
+  const openClock = () => cron.schedule('* * * * *', beat, { timezone: 'UTC', suppressMissedWarning: true })
+  let clock = openClock()
+  const watchdog = setInterval(() => {
+    if (inHand !== null || sinceTickMs() <= TICK_MAX_MS) return
+    void clock.destroy()
+    clock = openClock()
+    beat()
+  }, WATCH_MS)
+  beat()
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  clearInterval(watchdog)
+  await clock.destroy()
+  await inHand
+}
+
+/** The lease by which others see that a daemon runs. */
+interface Presence {
+  /** Aborted when another daemon took over; never of one of several workers. */
+  readonly lost: AbortSignal
+  /** Has a worker seen again that was taken for gone, since its machine slept or PostgreSQL was away. */
+  keep(): Promise<void>
+  release(): Promise<void>
+}
+
+async function claimPresence(store: Store, now: () => Date): Promise<Presence> {
+  if (store.place.kind === 'sqlite') {
+    const { lost, release } = await claimLease(store, 'daemon', now)
+    return { lost, keep: async () => undefined, release }
+  }
+  await store.write((trx) => deleteGoneLeases(trx, 'daemon', now()))
+  const claim = (): Promise<Lease> => claimLease(store, `daemon:${randomUUID()}`, now)
+  let lease = await claim()
+  return {
+    lost: new AbortController().signal,
+    async keep() {
+      if (!lease.lost.aborted) return
+      await lease.release()
+      lease = await claim()
+    },
+    release: () => lease.release(),
+  }
+}
+
+/** Notes what has come due, and tells of what was missed; another worker may have noted it already. */
+async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
+  const missed = await noteScheduledRuns(store, schedule, now())
+  const [first] = missed
+  if (first === undefined) return
+  const at = {
+    schedule: schedule.name,
+    scheduledRuns: missed.length,
+    from: first.due_at,
+    to: missed.at(-1)?.due_at,
+  }
+  log.warn(at, first.message ?? 'missed')
+}
+
+interface Runner {
+  readonly enqueueDue: () => Promise<void>
+  readonly run: (job: Job<JobData['scheduled-run']>) => Promise<void>
+  readonly running: () => string | null
+}
+
+/**
+ * Runs what is due of the schedules that share a lease. A daemon that is alone does one after the other in the order of
+ * its schedules; workers do beside each other what does not have to wait for a sync.
+ */
+function createRunner(daemon: Daemon): Runner {
+  const { store, log, schedules, events, queue, now } = daemon
+  const isShared = store.place.kind === 'postgres'
+  const deps = isShared
+    ? {
+        ...daemon,
+        mayBegin: (db: Store['db'], schedule: Schedule) => mayBegin(db, schedules, schedule, now()),
+      }
+    : daemon
+  const listDue = (): Promise<readonly string[]> =>
+    (isShared ? listStartableLeases : listDueLeases)(store.db, schedules, now())
+  const enqueue = (leases: readonly string[], afterSeconds = 0): Promise<void> =>
+    queue.enqueue(
+      'scheduled-run',
+      leases.map((lease) => ({ data: { lease }, key: lease, ...(afterSeconds > 0 && { afterSeconds }) })),
+    )
+  let running: string | null = null
+  return {
+    running: () => running,
+    enqueueDue: async () => enqueue(await listDue()),
+    async run({ data: { lease }, signal }) {
+      const ran = new Set<Ran>()
+      for (const schedule of schedules.filter(({ leaseName }) => leaseName === lease)) {
+        if (signal.aborted) return
+        running = schedule.name
+        try {
+          ran.add(await runDue(deps, schedule, signal))
+        } catch (thrown) {
+          const isBusy = thrown instanceof LeadsheetError && thrown.code === 'job_busy'
+          // Several workers have their queue try again what has failed.
+          if (isShared && !isBusy) throw thrown
+          if (!isShared) logFailure(log, thrown, { schedule: schedule.name })
+          await enqueue([lease], BUSY_AGAIN_SECONDS)
+        } finally {
+          running = null
+        }
+      }
+      if (!ran.has('over') && !ran.has('waits')) return
+      events.wake()
+      // Two reports that are held would otherwise have one another asked for ever.
+      const mayBeAny = ran.has('over') || lease === SYNC_LEASE
+      const waiting = (await listDue()).filter((name) => name !== lease)
+      await enqueue(mayBeAny ? waiting : waiting.filter((name) => name === SYNC_LEASE))
+    },
+  }
+}
+
+/** What one schedule meets must not keep the others from running; the next tick tries it again. */
+async function quietly(
+  log: Log,
+  at: Readonly<Record<string, string>>,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (thrown) {
+    // The watch of outages tells once that PostgreSQL is away.
+    if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'))
+      logFailure(log, thrown, at)
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * The queue of several workers: pg-boss, in a schema of its own beside that of the store. A job that throws is tried
+ * again with growing pauses and then is a dead letter; the job of a worker that is gone is taken by another.
+ */
+import { PgBoss } from 'pg-boss'
+import { errorText, LeadsheetError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { PostgresPlace } from '../store/db/postgres.ts'
+import { postgresFailure } from '../store/db/postgres-driver.ts'
+import {
+  type DoJob,
+  type JobData,
+  type JobKind,
+  KEYS,
+  type NewJob,
+  OWN_TASKS,
+  type Queue,
+  type TaskKind,
+  type Working,
+  type WorkOptions,
+} from './queue.ts'
+
+/** Holds the jobs that were tried too often, with the queue that each came from. */
+export const DEAD_LETTERS = 'dead'
+
+/** The kinds of jobs that workers share. */
+export const JOB_KINDS = (Object.keys(KEYS) as readonly JobKind[]).filter((kind) => !OWN_TASKS.includes(kind))
+
+/** The schema of the jobs is beside that of the store, so that installations that share a database do not share them. */
+export function jobSchemaOf({ schema }: PostgresPlace): string {
+  return `${schema}_jobs`
+}
+
+const CONNECTIONS_MAX = 4
+/** A worker without a heartbeat for so long has lost its jobs. */
+const HEARTBEAT_SECONDS = 12
+const HEARTBEAT_REFRESH_SECONDS = 4
+/** How often pg-boss looks for such workers, and for jobs whose time has come. */
+const LOOK_SECONDS = 5
+const POLL_SECONDS = 2
+
+const PROBE_MS = 2_000
+/** Of the connection that wakes workers: it is opened anew by itself, and meanwhile they look every few seconds. */
+const LISTENING = /LISTEN\/NOTIFY/
+
+const JOB_OPTIONS = {
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  // As long as pg-boss allows: a first load takes hours, and its worker gives signs of life.
+  expireInSeconds: 86_399,
+  retryLimit: 20,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 10,
+  retentionSeconds: 14 * 86_400,
+  deleteAfterSeconds: 3_600,
+  deadLetter: DEAD_LETTERS,
+} as const
+
+/** @throws LeadsheetError store_unreachable, store_refused */
+export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Queue> {
+  const boss = new PgBoss({
+    connectionString: place.url,
+    schema: jobSchemaOf(place),
+    application_name: 'leadsheet jobs',
+    max: CONNECTIONS_MAX,
+    schedule: false,
+    useListenNotify: true,
+    superviseIntervalSeconds: LOOK_SECONDS,
+    monitorIntervalSeconds: LOOK_SECONDS,
+    queueCacheIntervalSeconds: LOOK_SECONDS,
+    maintenanceIntervalSeconds: 600,
+  })
+  watchOutages(boss, place.name, log)
+  try {
+    await boss.start()
+    await createQueues(boss)
+  } catch (thrown) {
+    await boss.stop({ graceful: false })
+    throw postgresFailure(place.name, thrown) ?? thrown
+  }
+  const enqueue = async <K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): Promise<void> => {
+    if (jobs.length === 0) return
+    await boss
+      .insert(
+        kind,
+        jobs.map((job) => bossJob(kind, job)),
+      )
+      .catch((thrown: unknown) => {
+        throw postgresFailure(place.name, thrown) ?? thrown
+      })
+  }
+  return {
+    enqueue,
+    wake: createWaker((kind) =>
+      // The next minute wakes the task again, and the watch of outages has told that PostgreSQL is away.
+      enqueue(kind, [{ key: kind, data: {} }]).catch((thrown: unknown) => {
+        const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
+        if (!isAway) log.error({ queue: kind, err: thrown }, errorText(thrown))
+      }),
+    ),
+    work: (kind, options, doJob) => takeJobs(boss, log, kind, options, doJob),
+    [Symbol.asyncDispose]: () => boss.stop({ timeout: 1_000 }),
+  }
+}
+
+/** Sends one job of a task at a time, and one more where it was woken meanwhile. */
+function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
+  const sending = new Map<TaskKind, { isAskedAgain: boolean }>()
+  return function wake(kind) {
+    const under = sending.get(kind)
+    if (under !== undefined) {
+      under.isAskedAgain = true
+      return
+    }
+    const mine = { isAskedAgain: false }
+    sending.set(kind, mine)
+    void send(kind).finally(() => {
+      sending.delete(kind)
+      if (mine.isAskedAgain) wake(kind)
+    })
+  }
+}
+
+async function createQueues(boss: PgBoss): Promise<void> {
+  const there = new Set((await boss.getQueues()).map(({ name }) => name))
+  if (!there.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS)
+  for (const name of JOB_KINDS) {
+    if (there.has(name)) await boss.updateQueue(name, { ...JOB_OPTIONS, notify: true })
+    else await boss.createQueue(name, { ...JOB_OPTIONS, notify: true, policy: policyOf(name) })
+  }
+}
+
+function policyOf(kind: JobKind): 'short' | 'exclusive' {
+  return KEYS[kind] === 'serial' ? 'short' : 'exclusive'
+}
+
+function bossJob<K extends JobKind>(kind: K, { data, key, afterSeconds }: NewJob<K>) {
+  return {
+    ...{ data, singletonKey: key },
+    ...(KEYS[kind] === 'serial' && { group: { id: key } }),
+    ...(afterSeconds !== undefined && { startAfter: afterSeconds }),
+  }
+}
+
+interface Taken<T> {
+  readonly id: string
+  readonly data: T
+  readonly retryCount: number
+}
+
+function takeJobs<K extends JobKind>(
+  boss: PgBoss,
+  log: Log,
+  kind: K,
+  { concurrency, signal }: WorkOptions,
+  doJob: DoJob<K>,
+): Working {
+  const inHand = new Set<Promise<void>>()
+  const options = {
+    pollingIntervalSeconds: POLL_SECONDS,
+    notifyPollingIntervalSeconds: POLL_SECONDS,
+    heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
+    // Keeps jobs of one key from running beside each other, in all workers.
+    ...(KEYS[kind] === 'serial' && { groupConcurrency: 1 }),
+  }
+  const takeOneByOne = async (): Promise<void> => {
+    const id = await boss.work<JobData[K]>(kind, options, async ([job]) => {
+      if (job === undefined) return
+      const ended = doLogged(log, kind, job, AbortSignal.any([job.signal, signal]), doJob)
+      const settled = ended.catch(() => undefined)
+      inHand.add(settled)
+      try {
+        await ended
+      } finally {
+        inHand.delete(settled)
+        // Otherwise it would wait before it looks for the next one.
+        boss.notifyWorker(id)
+      }
+    })
+    if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    await boss.offWork(kind, { id, wait: true })
+  }
+  const ended = Promise.all(Array.from({ length: concurrency }, takeOneByOne)).catch((thrown: unknown) =>
+    log.error({ queue: kind, err: thrown }, errorText(thrown)),
+  )
+  return {
+    isBusy: () => inHand.size > 0,
+    async idle() {
+      if (signal.aborted) await ended
+      while (inHand.size > 0) await Promise.all(inHand)
+    },
+  }
+}
+
+/** @throws what the job threw, or why it was put down */
+async function doLogged<K extends JobKind>(
+  log: Log,
+  queue: K,
+  { id, data, retryCount }: Taken<JobData[K]>,
+  signal: AbortSignal,
+  doJob: DoJob<K>,
+): Promise<void> {
+  const attempt = retryCount + 1
+  try {
+    await doJob({ id, data, attempt, signal })
+  } catch (thrown) {
+    if (!signal.aborted) log.warn({ queue, job: id, attempt }, `a job failed: ${errorText(thrown)}`)
+    throw thrown
+  }
+  signal.throwIfAborted()
+}
+
+/** Without a listener an `error` would end the process; pg-boss goes on by itself. */
+function watchOutages(boss: PgBoss, name: string, log: Log): void {
+  let isAway = false
+  const probe = async (): Promise<void> => {
+    try {
+      await boss.getDb().executeSql('SELECT 1')
+    } catch {
+      // Stopped meanwhile, or still away.
+      if (isAway) setTimeout(probe, PROBE_MS).unref()
+      return
+    }
+    isAway = false
+    log.info(`${name} is back`)
+  }
+  boss.on('error', (thrown) => {
+    // What a worker meets is no Error but has all that belongs to one.
+    const error = thrown instanceof Error ? thrown : Object.assign(new Error(), thrown)
+    if (LISTENING.test(error.message)) return
+    if (!isOutage(name, error)) {
+      log.error({ err: error }, `the queue: ${error.message}`)
+      return
+    }
+    if (isAway) return
+    isAway = true
+    log.warn(
+      { code: 'store_unreachable' },
+      `${name} is away: ${error.message}; the work goes on when it is back`,
+    )
+    setTimeout(probe, PROBE_MS).unref()
+  })
+  boss.on('stopped', () => {
+    isAway = false
+  })
+  boss.on('warning', ({ message, data }) => log.warn({ data }, `the queue: ${message}`))
+}
+
+function isOutage(name: string, error: Error): boolean {
+  const isTold = 'code' in error && error.code === 'store_unreachable'
+  return isTold || postgresFailure(name, error)?.code === 'store_unreachable'
+}
