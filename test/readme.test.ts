@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { Command } from 'commander'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { describeEmpty } from '../src/cli/commands/analysis/schema.ts'
-import { COMMANDS } from '../src/cli/commands.ts'
 import { EXIT_STATUS } from '../src/cli/exit-status.ts'
-import { createProgram } from '../src/cli/program.ts'
 import { VARIABLES } from '../src/config/environment.ts'
 import { settingsJsonSchema } from '../src/config/json-schema.ts'
 import { API_PREFIX } from '../src/contract/paths.ts'
@@ -17,6 +14,7 @@ import { ENDPOINTS } from '../src/service/routes/endpoints.ts'
 import { FIGURES } from '../src/store/figures/definition.ts'
 import { profileSchema } from '../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../src/upstream/profile/reference-profile.ts'
+import { findCommand, listCommands } from './support/commands.ts'
 import { folderWith } from './support/folder.ts'
 import { isThere } from './support/named-test.ts'
 import { startService } from './support/service.ts'
@@ -69,21 +67,6 @@ function settingsOf(node: SchemaNode, path: string): [string, unknown][] {
   })
 }
 
-async function commandNames(): Promise<string[]> {
-  const { terminal } = createProgram(new AbortController().signal)
-  const names: string[] = []
-  for (const entry of COMMANDS) {
-    const command = new Command(entry.name)
-    const define = await entry.load()
-    define(command, terminal)
-    const doesWork =
-      command.commands.length === 0 || command.registeredArguments.length + command.options.length > 0
-    if (doesWork) names.push(entry.name)
-    names.push(...command.commands.map((sub) => `${entry.name} ${sub.name()}`))
-  }
-  return names
-}
-
 describe('the README', () => {
   it('lists every setting with its default, and no other', () => {
     const settings = settingsOf(settingsJsonSchema() as SchemaNode, '')
@@ -128,7 +111,7 @@ describe('the README', () => {
   })
 
   it('lists every command, and no other', async () => {
-    expect(tableUnder('Command').map((row) => row[0])).toEqual(await commandNames())
+    expect(tableUnder('Command').map((row) => row[0])).toEqual((await listCommands()).map(({ name }) => name))
   })
 
   it('shows only commands and options that there are', async () => {
@@ -137,16 +120,11 @@ describe('the README', () => {
     )
     expect(lines.length).toBeGreaterThan(5)
     for (const line of lines) {
-      const [name = '', ...rest] = (line.split('npx leadsheet ')[1]?.split(/[#|>]/)[0] ?? '')
-        .trim()
-        .split(/\s+/)
-      const entry = COMMANDS.find((command) => command.name === name)
-      expect(entry, line).toBeDefined()
-      const command = new Command(name)
-      ;(await entry?.load())?.(command, createProgram(new AbortController().signal).terminal)
-      const sub = command.commands.find((child) => child.name() === rest[0]) ?? command
-      const known = sub.options.map((option) => option.long)
-      for (const word of rest.filter((part) => part.startsWith('--'))) expect(known, line).toContain(word)
+      const words = (line.split('npx leadsheet ')[1]?.split(/[#|>]/)[0] ?? '').trim().split(/\s+/)
+      const called = await findCommand(words)
+      expect(called, line).toBeDefined()
+      const given = called?.rest.filter((part) => part.startsWith('-')) ?? []
+      for (const word of given) expect(called?.options, line).toContain(word)
     }
   })
 

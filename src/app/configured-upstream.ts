@@ -36,7 +36,7 @@ export function profileOf({ api: { profile } }: Config): Profile {
   if (profile === null) return REFERENCE_PROFILE
   if (profile.problem === null) return parseProfile(profile.data, profile.nameOf)
   throw new LeadsheetError('config_invalid', `The profile ${profile.origin} ${profile.problem}`, {
-    hint: `${shellCommand('probe URL --write FILE')} makes one; api.profile (LEADSHEET_API_PROFILE) names it.`,
+    hint: `${shellCommand('probe URL -o FILE')} makes one; api.profile (LEADSHEET_API_PROFILE) names it.`,
   })
 }
 

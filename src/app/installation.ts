@@ -119,8 +119,8 @@ function refuseLost(file: string, dataDir: string): void {
   const backup = newestBackup(dataDir)
   const restore =
     backup === null
-      ? `Put a backup back by ${shellCommand('restore FILE')}`
-      : `${shellCommand(`restore ${backup}`)} puts back the newest backup that lies there`
+      ? `Put a backup back by ${shellCommand('db restore FILE')}`
+      : `${shellCommand(`db restore ${backup}`)} puts back the newest backup that lies there`
   throw new LeadsheetError(
     'store_lost',
     `The database ${file} ${found}, though ${dataDir} has ${traces.join(', ')}`,

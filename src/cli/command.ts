@@ -4,8 +4,11 @@ import { InvalidArgumentError } from 'commander'
 import { CALLED } from '../errors.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/** Gives a command its options, its subcommands, its examples and its action. */
-export type DefineCommand = (command: Command, terminal: Terminal) => void
+/**
+ * Gives a command its options, its subcommands, its examples and its action.
+ * @param loadAll gives the program with all its commands, for what is made of them
+ */
+export type DefineCommand = (command: Command, terminal: Terminal, loadAll: () => Promise<Command>) => void
 
 /** Lines to try, below the help of a command. */
 export function addExamples(command: Command, examples: readonly string[]): void {

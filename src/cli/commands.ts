@@ -1,6 +1,6 @@
 /**
- * Every command, by what `--help` says of it. A new one is an entry here and a file beside this one, which is loaded
- * only when the command is called, so that `--version` costs nothing.
+ * Every command, by what `--help` says of it. A new one is an entry here and a file in the folder of its group, which is
+ * loaded only when the command is called, so that `--version` costs nothing.
  */
 import type { DefineCommand } from './command.ts'
 
@@ -11,221 +11,179 @@ export interface CommandEntry {
   readonly load: () => Promise<DefineCommand>
 }
 
-const WORK = 'Commands:'
-const BY_HAND = 'The service by hand:'
-const TRYING = 'A service of your own, for trying it out:'
+const START = 'Start:'
+const REPORTS = 'Reports:'
+const DATA = 'Leads and figures:'
+const ANALYSIS = 'For analysts:'
+const OPERATIONS = 'Operation:'
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'demo',
     summary: 'try it all: a service of its own, a sync, a report and its mail',
-    group: WORK,
+    group: START,
     load: async () => (await import('./demo/demo.ts')).defineDemo,
   },
   {
     name: 'init',
     summary: 'write the settings for a first start: five questions, each answer tried',
-    group: WORK,
+    group: START,
     load: async () => (await import('./init/init.ts')).defineInit,
-  },
-  {
-    name: 'run',
-    summary: 'run as a daemon: sync and report as scheduled',
-    group: WORK,
-    load: async () => (await import('./commands/operations/run.ts')).defineRun,
-  },
-  {
-    name: 'reload',
-    summary: 'have the running daemon go over to the settings on the disk',
-    group: WORK,
-    load: async () => (await import('./commands/operations/run.ts')).defineReload,
-  },
-  {
-    name: 'sync',
-    summary: 'bring the local copy up to date, once',
-    group: WORK,
-    load: async () => (await import('./commands/data/sync.ts')).defineSync,
-  },
-  {
-    name: 'report',
-    summary: 'make the report of a day; look at it, test it or send it',
-    group: WORK,
-    load: async () => (await import('./commands/reports/report.ts')).defineReport,
-  },
-  {
-    name: 'issues',
-    summary: 'list the issues that are kept, and what became of each',
-    group: WORK,
-    load: async () => (await import('./commands/reports/issues.ts')).defineIssues,
-  },
-  {
-    name: 'deliveries',
-    summary: 'list the mails, how each stands and what the mail server said',
-    group: WORK,
-    load: async () => (await import('./commands/reports/outbox.ts')).defineDeliveries,
-  },
-  {
-    name: 'resend',
-    summary: 'send mails of a report again: those that failed, or all as new ones',
-    group: WORK,
-    load: async () => (await import('./commands/reports/resend.ts')).defineResend,
-  },
-  {
-    name: 'recipients',
-    summary: 'list who gets which report, and what of it; pause, unsubscribe or resume them',
-    group: WORK,
-    load: async () => (await import('./commands/reports/recipients.ts')).defineRecipients,
-  },
-  {
-    name: 'figures',
-    summary: 'print every figure of a period, in all and by pipeline',
-    group: WORK,
-    load: async () => (await import('./commands/data/figures.ts')).defineFigures,
-  },
-  {
-    name: 'explain',
-    summary: 'show what a figure means, its SQL and its value',
-    group: WORK,
-    load: async () => (await import('./commands/data/figures.ts')).defineExplain,
-  },
-  {
-    name: 'snapshot',
-    summary: 'make the file that analysts open, now',
-    group: WORK,
-    load: async () => (await import('./commands/analysis/snapshot.ts')).defineSnapshot,
-  },
-  {
-    name: 'schema',
-    summary: 'show what each table, view and column of the snapshot means',
-    group: WORK,
-    load: async () => (await import('./commands/analysis/schema.ts')).defineSchema,
-  },
-  {
-    name: 'query',
-    summary: 'run one SELECT on the snapshot',
-    group: WORK,
-    load: async () => (await import('./commands/analysis/query.ts')).defineQuery,
-  },
-  {
-    name: 'export',
-    summary: 'write a table or view of the snapshot as CSV, NDJSON, Parquet or Excel',
-    group: WORK,
-    load: async () => (await import('./commands/analysis/export.ts')).defineExport,
-  },
-  {
-    name: 'schedule',
-    summary: 'show what runs when, explain it, or let a held report go',
-    group: WORK,
-    load: async () => (await import('./commands/operations/schedule.ts')).defineSchedule,
-  },
-  {
-    name: 'status',
-    summary: 'show how fresh the copy is, what ran and what comes next',
-    group: WORK,
-    load: async () => (await import('./commands/operations/status.ts')).defineStatus,
-  },
-  {
-    name: 'health',
-    summary: 'say whether the daemon lives: exit status 0 or 1, as a container asks',
-    group: WORK,
-    load: async () => (await import('./commands/operations/health.ts')).defineHealth,
-  },
-  {
-    name: 'jobs',
-    summary: 'what several workers gave up, and have it done again',
-    group: WORK,
-    load: async () => (await import('./commands/operations/queue.ts')).defineJobs,
-  },
-  {
-    name: 'notices',
-    summary: 'list what is wrong, end its reminders, or try how operators are told',
-    group: WORK,
-    load: async () => (await import('./commands/operations/notices.ts')).defineNotices,
-  },
-  {
-    name: 'probe',
-    summary: 'find out how an unknown upstream works, and write its profile',
-    group: WORK,
-    load: async () => (await import('./commands/start/probe.ts')).defineProbe,
-  },
-  {
-    name: 'webhooks',
-    summary:
-      'be told of changes as they happen: register this daemon at the upstream, try it, rotate its secret',
-    group: WORK,
-    load: async () => (await import('./commands/data/webhooks.ts')).defineWebhooks,
-  },
-  {
-    name: 'doctor',
-    summary:
-      'check everything: settings, clock, disk, database and its rules, upstream, mail, schedules, dashboard',
-    group: WORK,
-    load: async () => (await import('./commands/operations/doctor.ts')).defineDoctor,
-  },
-  {
-    name: 'prune',
-    summary: 'let go of what the settings do not want to be kept any longer; shows it first',
-    group: WORK,
-    load: async () => (await import('./commands/database/prune.ts')).definePrune,
-  },
-  {
-    name: 'backup',
-    summary: 'copy the whole database, what is private included, into one checked file',
-    group: WORK,
-    load: async () => (await import('./commands/database/backup.ts')).defineBackup,
-  },
-  {
-    name: 'restore',
-    summary: 'put a backup in the place of the database',
-    group: WORK,
-    load: async () => (await import('./commands/database/backup.ts')).defineRestore,
-  },
-  {
-    name: 'move',
-    summary: 'move the whole store into another database, and compare the two',
-    group: WORK,
-    load: async () => (await import('./commands/database/move.ts')).defineMove,
-  },
-  {
-    name: 'reader',
-    summary: 'give analysts a role in PostgreSQL that reads what a snapshot shows',
-    group: WORK,
-    load: async () => (await import('./commands/database/reader.ts')).defineReader,
   },
   {
     name: 'config',
     summary: 'check the settings, or print their JSON Schema',
-    group: WORK,
+    group: START,
     load: async () => (await import('./commands/start/config.ts')).defineConfig,
+  },
+  {
+    name: 'probe',
+    summary: 'find out how an unknown upstream works, and write its profile',
+    group: START,
+    load: async () => (await import('./commands/start/probe.ts')).defineProbe,
+  },
+  {
+    name: 'service',
+    summary: 'run the reference service, to try leadsheet with, and manage its API keys',
+    group: START,
+    load: async () => (await import('./commands/start/service.ts')).defineService,
+  },
+  {
+    name: 'completion',
+    summary: 'print what makes bash, zsh or fish complete commands and options',
+    group: START,
+    load: async () => (await import('./commands/start/completion.ts')).defineCompletion,
+  },
+  {
+    name: 'sync',
+    summary: 'bring the local copy up to date, once',
+    group: DATA,
+    load: async () => (await import('./commands/data/sync.ts')).defineSync,
   },
   {
     name: 'leads',
     summary: 'list leads, or show one with its history',
-    group: BY_HAND,
+    group: DATA,
     load: async () => (await import('./commands/data/leads.ts')).defineLeads,
   },
   {
+    name: 'figures',
+    summary: 'print every figure of a period, or explain one: its meaning and its SQL',
+    group: DATA,
+    load: async () => (await import('./commands/data/figures.ts')).defineFigures,
+  },
+  {
     name: 'pipelines',
-    summary: 'create a discovery pipeline, or read its statistics',
-    group: BY_HAND,
+    summary: 'create a discovery pipeline at the upstream, or read its statistics',
+    group: DATA,
     load: async () => (await import('./commands/data/pipelines.ts')).definePipelines,
   },
   {
     name: 'agents',
     summary: 'show what the AI agents are doing',
-    group: BY_HAND,
+    group: DATA,
     load: async () => (await import('./commands/data/agents.ts')).defineAgents,
   },
   {
-    name: 'serve',
-    summary: 'run the reference service',
-    group: TRYING,
-    load: async () => (await import('./commands/start/service.ts')).defineServe,
+    name: 'webhooks',
+    summary: 'register this daemon at the upstream, try its webhook, rotate its secret',
+    group: DATA,
+    load: async () => (await import('./commands/data/webhooks.ts')).defineWebhooks,
   },
   {
-    name: 'keys',
-    summary: 'create, list and revoke API keys of the reference service',
-    group: TRYING,
-    load: async () => (await import('./commands/start/service.ts')).defineKeys,
+    name: 'report',
+    summary: 'preview, test, send, resend and compare reports; make one of your own',
+    group: REPORTS,
+    load: async () => (await import('./commands/reports/report.ts')).defineReport,
+  },
+  {
+    name: 'recipients',
+    summary: 'list who gets which report; pause, unsubscribe or resume them',
+    group: REPORTS,
+    load: async () => (await import('./commands/reports/recipients.ts')).defineRecipients,
+  },
+  {
+    name: 'outbox',
+    summary: 'list the messages and what the mail server said; resolve unconfirmed ones',
+    group: REPORTS,
+    load: async () => (await import('./commands/reports/outbox.ts')).defineOutbox,
+  },
+  {
+    name: 'snapshot',
+    summary: 'make the file that analysts open, now',
+    group: ANALYSIS,
+    load: async () => (await import('./commands/analysis/snapshot.ts')).defineSnapshot,
+  },
+  {
+    name: 'schema',
+    summary: 'show what each table, view and column of the snapshot means',
+    group: ANALYSIS,
+    load: async () => (await import('./commands/analysis/schema.ts')).defineSchema,
+  },
+  {
+    name: 'query',
+    summary: 'run one SELECT on the snapshot',
+    group: ANALYSIS,
+    load: async () => (await import('./commands/analysis/query.ts')).defineQuery,
+  },
+  {
+    name: 'export',
+    summary: 'write a table or view of the snapshot as CSV, NDJSON, Parquet or Excel',
+    group: ANALYSIS,
+    load: async () => (await import('./commands/analysis/export.ts')).defineExport,
+  },
+  {
+    name: 'run',
+    summary: 'run as a daemon: sync and report as scheduled',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/operations/run.ts')).defineRun,
+  },
+  {
+    name: 'reload',
+    summary: 'make the running daemon reload its settings',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/operations/run.ts')).defineReload,
+  },
+  {
+    name: 'status',
+    summary: 'show how fresh the copy is, what ran and what comes next',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/operations/status.ts')).defineStatus,
+  },
+  {
+    name: 'health',
+    summary: 'say whether the daemon lives: exit status 0 or 1, as a container asks',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/operations/health.ts')).defineHealth,
+  },
+  {
+    name: 'doctor',
+    summary: 'check everything: settings, clock, disk, database, upstream, mail, schedules',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/operations/doctor.ts')).defineDoctor,
+  },
+  {
+    name: 'alerts',
+    summary: 'list what is wrong, acknowledge it, or test how operators are told',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/operations/notices.ts')).defineNotices,
+  },
+  {
+    name: 'schedule',
+    summary: 'show what runs when, and the next times of each schedule',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/operations/schedule.ts')).defineSchedule,
+  },
+  {
+    name: 'queue',
+    summary: 'list the jobs that the workers gave up, and have them tried again',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/operations/queue.ts')).defineQueue,
+  },
+  {
+    name: 'db',
+    summary: 'check, back up, restore, copy or prune the database; let analysts read it',
+    group: OPERATIONS,
+    load: async () => (await import('./commands/database/db.ts')).defineDb,
   },
 ]

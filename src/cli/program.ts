@@ -9,24 +9,28 @@ import { EXIT_STATUS } from './exit-status.ts'
 import { type FrameTerminal, type GlobalFlags, openTerminal } from './terminal/terminal.ts'
 
 /** @param signal aborted when the process is told to stop */
-export function createProgram(signal: AbortSignal): { program: Command; terminal: FrameTerminal } {
+export function createProgram(signal: AbortSignal): {
+  program: Command
+  terminal: FrameTerminal
+  loadAll: () => Promise<Command>
+} {
   const program = new Command(CALLED)
   const terminal = openTerminal(() => program.opts<GlobalFlags>(), signal)
   program
     .description(
       'Keeps a local, queryable copy of a lead pipeline service and mails people a report that they read.',
     )
-    .version(readVersion(), '--version', 'print the version')
+    .version(readVersion(), '-V, --version', 'print the version')
     .option('--config <file>', 'settings file (default: LEADSHEET_CONFIG, or leadsheet.yaml if it is there)')
-    .option('--json', 'print the result as JSON, and an error as {"error": {…}}')
-    .option('--quiet', 'no progress, and only errors in the log')
-    .option('--verbose', 'also log what matters only when something is wrong')
+    .option('--json', 'print the result as {"data": …}, and an error as {"error": {…}}')
+    .option('-q, --quiet', 'no progress, and only errors in the log')
+    .option('-v, --verbose', 'also log what matters only when something is wrong')
     .option('--no-color', 'no colours; NO_COLOR does the same')
-    .helpOption('--help', 'show this help, or that of a command')
+    .helpOption('-h, --help', 'show this help, or that of a command')
     .helpCommand(false)
     .configureHelp({
       showGlobalOptions: true,
-      // Not those of `report` in the help of `report new`, too.
+      // The options of `webhooks` are left out of the help of `webhooks list`.
       visibleGlobalOptions: ({ parent }) => (parent ? [...program.options] : []),
     })
     .configureOutput({ outputError: () => {} })
@@ -34,12 +38,20 @@ export function createProgram(signal: AbortSignal): { program: Command; terminal
     .addHelpText('after', `\n${exitStatusHelp()}`)
   for (const { name, summary, group } of COMMANDS)
     program.command(name).helpGroup(group).description(summary).helpCommand(false)
-  program.hook('preSubcommand', async (_, command) => {
+  const loaded = new Set<Command>()
+  async function load(command: Command): Promise<void> {
+    if (loaded.has(command)) return
+    loaded.add(command)
     const entry = COMMANDS.find(({ name }) => name === command.name())
     const define = await entry?.load()
-    define?.(command, terminal)
-  })
-  return { program, terminal }
+    define?.(command, terminal, loadAll)
+  }
+  async function loadAll(): Promise<Command> {
+    for (const command of program.commands) await load(command)
+    return program
+  }
+  program.hook('preSubcommand', (_, command) => load(command))
+  return { program, terminal, loadAll }
 }
 
 /**

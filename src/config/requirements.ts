@@ -95,6 +95,6 @@ function notSet(paths: readonly SettingPath[]): string {
 function missing(paths: readonly SettingPath[], { file }: Config): LeadsheetError {
   const nowhere = file === null ? `there is no ${DEFAULT_FILE} in ${process.cwd()}, and ` : ''
   return new LeadsheetError('config_missing', `${nowhere}${notSet(paths)}`, {
-    hint: `${shellCommand('init')} asks for them; or set them in leadsheet.yaml or the environment, or try it without a service of your own: ${shellCommand('demo')} or ${shellCommand('serve')}.`,
+    hint: `${shellCommand('init')} asks for them; or set them in leadsheet.yaml or the environment, or try it without a service of your own: ${shellCommand('demo')} or ${shellCommand('service run')}.`,
   })
 }

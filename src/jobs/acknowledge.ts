@@ -8,6 +8,6 @@ export async function acknowledge(store: Store, id: number, now: Date): Promise<
   const notice = await store.write((trx) => acknowledgeNotice(trx, id, now.toISOString()))
   if (notice !== undefined) return notice
   throw new LeadsheetError('usage_invalid', `No trouble that is open has the number ${id}`, {
-    hint: `${shellCommand('notices')} lists them.`,
+    hint: `${shellCommand('alerts list')} lists them.`,
   })
 }

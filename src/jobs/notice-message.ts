@@ -40,12 +40,12 @@ export function messageView(message: NoticeMessage): NoticeMessageView {
             ? `No. ${line.id}, since ${tellTime(line.since)}`
             : `No. ${line.id}, from ${tellTime(line.since)} to ${tellTime(line.until)}`,
       })),
-      more: more === 0 ? null : `and ${more.toLocaleString('en')} more: ${shellCommand('notices')}`,
+      more: more === 0 ? null : `and ${more.toLocaleString('en')} more: ${shellCommand('alerts list')}`,
     })),
     footer: [
       open === 0
         ? 'Nothing is open any more.'
-        : `${open.toLocaleString('en')} open: ${shellCommand('notices')}. ${shellCommand('notices ack NUMBER')} ends the reminders of one.`,
+        : `${open.toLocaleString('en')} open: ${shellCommand('alerts list')}. ${shellCommand('alerts ack NUMBER')} ends the reminders of one.`,
       'You get this as an operator of leadsheet (operators.recipients in its settings).',
     ],
   }

@@ -86,5 +86,5 @@ function bodyOf({ message, hint, since, until }: NoticeLine): string {
 }
 
 function moreOf({ more }: NoticeSection): string[] {
-  return more === 0 ? [] : [`and ${more.toLocaleString('en')} more: ${CALLED} notices`]
+  return more === 0 ? [] : [`and ${more.toLocaleString('en')} more: ${CALLED} alerts list`]
 }

@@ -80,7 +80,7 @@ async function readOrCreateInstallation(trx: Trx, place: StorePlace, now: Date):
       'store_unfinished',
       `${nameOf(place)} is not whole: ${found.moving_from} is being moved there`,
       {
-        hint: `Run ${shellCommand('move')} again: it starts over, and the store can be used once it has ended.`,
+        hint: `Run ${shellCommand('db copy')} again: it starts over, and the store can be used once it has ended.`,
       },
     )
   }

@@ -165,7 +165,7 @@ function withoutList(url: URL, body: unknown, path: FieldPath, what: string, red
   return unexpected(url, `has no list of ${what} at ${place}${told}`, PROBE_HINT)
 }
 
-const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL --write FILE')} makes one for api.profile.`
+const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL -o FILE')} makes one for api.profile.`
 
 /** A list that does not say how it goes on may be another's first page, and would pass for the whole. */
 function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {

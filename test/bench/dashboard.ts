@@ -38,7 +38,7 @@ try {
   await mkdir(join(folder, 'data'))
   await symlink(file, join(folder, 'data', 'leadsheet.db'))
   await writeFile(join(folder, 'leadsheet.yaml'), SETTINGS)
-  await furnish(file, () => run(['report', 'daily', '--send', '--at', NOW.toISOString()]))
+  await furnish(file, () => run(['report', 'send', 'daily', '--at', NOW.toISOString()]))
   const daemon = start(['run'])
   try {
     await measure(await readAddress(daemon.stderr), daemon.pid ?? 0)

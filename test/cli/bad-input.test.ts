@@ -94,7 +94,7 @@ describe('bad input', () => {
   it('names a report that is not there, and those that are', async () => {
     const cwd = folderWith()
     expectError(
-      await runWarm(['report', 'dayly'], { cwd, env: environment(cwd) }),
+      await runWarm(['report', 'preview', 'dayly'], { cwd, env: environment(cwd) }),
       2,
       /no report named "dayly"/,
       /daily/,
@@ -151,16 +151,16 @@ describe('bad input', () => {
       LEADSHEET_RECIPIENTS: 'ana@example.com',
     })
     await runWarm(['sync'], { cwd, env })
-    const run = await runWarm(['report', 'daily', '--send', '--json'], { cwd, env })
+    const run = await runWarm(['report', 'send', 'daily', '--json'], { cwd, env })
     expect(run.status).toBe(1)
-    expect(JSON.parse(run.stdout).deliveries).toMatchObject([
+    expect(JSON.parse(run.stdout).data.deliveries).toMatchObject([
       {
         recipient: 'ana@example.com',
         state: 'pending',
         response: expect.stringMatching(/^smtp:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/),
       },
     ])
-    const test = await runWarm(['report', 'daily', '--test-to', 'me@example.com'], { cwd, env })
+    const test = await runWarm(['report', 'test', 'daily', '--to', 'me@example.com'], { cwd, env })
     expect([test.status, test.stderr]).toEqual([
       1,
       expect.stringMatching(/^error: smtp:\/\/127\.0\.0\.1:1 could not be reached for me@example\.com/m),
@@ -170,7 +170,7 @@ describe('bad input', () => {
   it('says that there is nothing to report before the first sync, and writes no page', async () => {
     const cwd = folderWith()
     expectError(
-      await runWarm(['report', 'daily'], { cwd, env: environment(cwd) }),
+      await runWarm(['report', 'preview', 'daily'], { cwd, env: environment(cwd) }),
       1,
       /has no data/,
       /leadsheet sync/,
@@ -183,12 +183,12 @@ describe('bad input', () => {
     const env = environment(cwd)
     await runWarm(['sync'], { cwd, env })
     expectError(
-      await runWarm(['report', 'daily', '--preview', 'taken/page.html'], { cwd, env }),
+      await runWarm(['report', 'preview', 'daily', '-o', 'taken/page.html'], { cwd, env }),
       1,
       /taken\/page\.html cannot be written/,
     )
     expectError(
-      await runWarm(['report', 'daily', '--preview', 'page.pdf'], { cwd, env }),
+      await runWarm(['report', 'preview', 'daily', '-o', 'page.pdf'], { cwd, env }),
       2,
       /page\.pdf/,
       /\.html, \.txt or \.eml/,
@@ -213,7 +213,7 @@ describe('status without a daemon', () => {
     const refused = { cwd, env: { ...env, LEADSHEET_API_KEY: 'lsk_wrong_key_0000' } }
     for (let times = 0; times < 4; times++) expect((await runWarm(['sync'], refused)).status).toBe(1)
     const { stdout } = await runWarm(['status', '--json'], refused)
-    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'fail', sentence: 'API key refused.' })
+    expect(JSON.parse(stdout).data).toMatchObject({ verdict: 'fail', sentence: 'API key refused.' })
     const gone = await runWarm(['status'], { cwd, env: { LEADSHEET_DATA_DIR: join(cwd, 'data') } })
     expectError(gone, 2, /there is no leadsheet\.yaml in /, /init/)
   })
@@ -246,7 +246,7 @@ time_zone: UTC
       records = changed(600, 'b-')
       await runWarm(['sync', '--full'], { cwd, env })
       const { stdout } = await runWarm(['status', '--json'], { cwd, env })
-      expect(JSON.parse(stdout)).toMatchObject({
+      expect(JSON.parse(stdout).data).toMatchObject({
         verdict: 'warn',
         sentence: expect.stringMatching(/syncs, upstream\.$/),
       })
@@ -295,10 +295,10 @@ describe('a hint leads to what is wrong', () => {
       /^hint: Check the id ld_nope: `npx leadsheet leads list/m,
     ],
     [
-      'restore bad.yaml',
+      'db restore bad.yaml',
       1,
       /bad\.yaml is damaged or not/,
-      /^hint: Name a file that `npx leadsheet backup` has made/m,
+      /^hint: Name a file that `npx leadsheet db backup` has made/m,
     ],
     ['config check --config folder', 2, /EISDIR/, /^hint: Name the file in that folder/m],
   ])('%s', async (command, status, error, hint) => {
@@ -324,17 +324,20 @@ describe('a hint leads to what is wrong', () => {
     const cwd = folderWith()
     const env = environment(cwd)
     expect((await runWarm(['sync', '--only', 'leads'], { cwd, env })).status).toBe(0)
-    const run = await runWarm(['report', 'daily', '--preview', 'nowhere/x.html'], { cwd, env })
+    const run = await runWarm(['report', 'preview', 'daily', '-o', 'nowhere/x.html'], { cwd, env })
     expect(run.stderr.match(/nowhere\/x\.html/g)).toHaveLength(1)
     const away = { ...env, LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:9', LEADSHEET_FROM: 'a@example.com' }
-    const { stderr } = await runWarm(['report', 'daily', '--test-to', 'ana@example.com'], { cwd, env: away })
+    const { stderr } = await runWarm(['report', 'test', 'daily', '--to', 'ana@example.com'], {
+      cwd,
+      env: away,
+    })
     expect(stderr).toMatch(/mail\.url \(LEADSHEET_SMTP_URL\).*`npx leadsheet doctor`/)
   })
 
-  it('serve tells of a port that is taken before it simulates anything', async () => {
+  it('service run tells of a port that is taken before it simulates anything', async () => {
     const cwd = folderWith()
     const { port } = new URL(service.url)
-    const run = await runWarm(['serve', '--port', port, '--data', 'service'], { cwd })
+    const run = await runWarm(['service', 'run', '--port', port, '--data', 'service'], { cwd })
     expectError(
       run,
       1,

@@ -72,7 +72,7 @@ describe('wrong usage', () => {
     expect(await run(args)).toEqual({ status: 2, stdout: '', stderr: `error: ${message}\nhint: ${hint}\n` })
   })
 
-  test.each(['sync --api-key=hunter2', '--token hunter2 sync', 'report daily --smtp-password=hunter2'])(
+  test.each(['sync --api-key=hunter2', '--token hunter2 sync', 'report send daily --smtp-password=hunter2'])(
     'a secret among the arguments is refused and not said again: %s',
     async (args) => {
       const { status, stderr } = await run(args)
@@ -122,7 +122,7 @@ describe('settings', () => {
       const { status, stdout } = await run(args, API, { 'x.yaml': 'recipients: [ana@example.com]' })
       expect(status).toBe(0)
       expect(stdout).not.toContain('k-123456')
-      expect(JSON.parse(stdout).settings).toContainEqual({
+      expect(JSON.parse(stdout).data.settings).toContainEqual({
         setting: 'recipients',
         value: ['ana@example.com'],
         source: 'x.yaml:1:13',

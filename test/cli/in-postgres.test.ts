@@ -26,7 +26,8 @@ function installAt(address: string) {
     run: (...args: string[]) => runWarm(args, { cwd }),
     async json(...args: string[]) {
       const { stdout, stderr } = await runWarm([...args, '--json'], { cwd })
-      return JSON.parse(stdout || stderr)
+      const printed = JSON.parse(stdout || stderr)
+      return printed.data ?? printed
     },
   }
 }
@@ -76,7 +77,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
       status: 1,
       stderr: expect.stringContaining(`there is no database ${name}`),
     })
-    expect(await run('restore')).toMatchObject({
+    expect(await run('db', 'restore')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining(`there is nothing yet in ${name}`),
     })
@@ -123,15 +124,15 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
       await promisify(execFile)('sh', ['-c', call], { cwd, env })
     }
 
-    await doAsSaid('backup', 'copy.db')
+    await doAsSaid('db', 'backup', 'copy.db')
     await using store = await openStore(address, OPENED_AT)
     await save(store, [lead('l3')])
     await store.close()
-    await doAsSaid('restore', 'copy.db')
-    expect(await json('restore')).toMatchObject({ messages_in_doubt: 1, schedules_from_now: [] })
+    await doAsSaid('db', 'restore', 'copy.db')
+    expect(await json('db', 'restore')).toMatchObject({ unconfirmed_messages: 1, schedules_from_now: [] })
 
     expect(await json('figures')).toEqual(figures)
-    expect((await json('deliveries')).deliveries).toMatchObject([{ message_id: 'm1', state: 'in_doubt' }])
+    expect(await json('outbox', 'list')).toMatchObject([{ message_id: 'm1', state: 'in_doubt' }])
     await using restored = await openStore(address, OPENED_AT)
     const detail = await restored.db.selectFrom('lead_detail').selectAll().execute()
     expect(detail).toMatchObject([{ lead_id: 'l1', funding_total_usd: 1_500_000, is_hiring: 1 }])

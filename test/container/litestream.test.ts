@@ -28,7 +28,7 @@ describe('deploy/litestream/litestream.yml', () => {
   })
 
   it.skipIf(isSkipped('copies by Litestream', MISSING))(
-    'has all of it elsewhere, however leadsheet empties its log, and gives back what `leadsheet restore` takes',
+    'has all of it elsewhere, however leadsheet empties its log, and gives back what `leadsheet db restore` takes',
     async () => {
       await using upstream = await startUpstream(400)
       await using syncing = await openSyncing(upstream.url)

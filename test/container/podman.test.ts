@@ -143,7 +143,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     })
 
     async function query(sql: string): Promise<unknown> {
-      return JSON.parse((await leadsheet(name, 'query', sql, '--json')).stdout)
+      return JSON.parse((await leadsheet(name, 'query', sql, '--json')).stdout).data
     }
 
     it('mails each recipient once when a schedule comes due, also after a kill', async () => {
@@ -172,7 +172,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     it('answers the commands of the README and of its health check', async () => {
       const [program = '', ...health] = compose('compose.yaml').leadsheet.healthcheck.test.slice(1)
       expect(await podman.ask('exec', name, program, ...health)).toMatchObject({ status: 0 })
-      const commands = [['status'], ['reload'], ['backup', '/data/copy.db'], ['doctor']]
+      const commands = [['status'], ['reload'], ['db', 'backup', '/data/copy.db'], ['doctor']]
       const outcomes = commands.map(async (command) => (await leadsheet(name, ...command)).status)
       // Of which one warns that nobody is told of troubles.
       expect(await Promise.all(outcomes)).toEqual([0, 0, 0, 3])
@@ -190,7 +190,16 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       await podman.untilSaid('upgraded', REPORTED)
       expect((await leadsheet('upgraded', '--version')).stdout).toBe('0.2.0\n')
       expect(toldSince(0)).toEqual(RECIPIENTS)
-      const resent = await leadsheet('upgraded', 'resend', 'daily', '--all', '--yes', '--reason', 'to try it')
+      const resent = await leadsheet(
+        'upgraded',
+        'report',
+        'resend',
+        'daily',
+        '--all',
+        '--yes',
+        '--reason',
+        'to try it',
+      )
       expect(resent.status, resent.stdout + resent.stderr).toBe(0)
       await expect.poll(() => toldSince(RECIPIENTS.length)).toEqual(['ana@example.com'])
       await stop('upgraded')
@@ -217,7 +226,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     await podman.start('try', [...argumentsOf(job), ...env, listen, IMAGE])
     await podman.untilSaid('try', /"schedule":"sync",.*"state":"done"/)
     const before = mail.received.length
-    const sent = await leadsheet('try', 'report', 'daily', '--test-to', 'you@example.com')
+    const sent = await leadsheet('try', 'report', 'test', 'daily', '--to', 'you@example.com')
     expect(sent.status, sent.stdout + sent.stderr).toBe(0)
     expect(toldSince(before)).toContain('you@example.com')
     for (const name of ['try', 'service']) await stop(name)

@@ -27,31 +27,31 @@ const DAMAGES: readonly { name: string; damage: (file: string) => void; says: Re
     name: 'no database at all',
     damage: (file) => writeFileSync(file, 'id,name\n1,Acme\n'.repeat(1000)),
     says: /damaged or not a leadsheet database/,
-    hint: /leadsheet restore .* move .*leadsheet\.db away .* leadsheet sync/,
+    hint: /leadsheet db restore .* move .*leadsheet\.db away .* leadsheet sync/,
   },
   {
     name: 'its first page overwritten',
     damage: (file) => overwrite(file, 0, PAGE_BYTES),
     says: /damaged or not a leadsheet database/,
-    hint: /leadsheet restore/,
+    hint: /leadsheet db restore/,
   },
   {
     name: 'the description of its tables overwritten',
     damage: (file) => overwrite(file, 100, PAGE_BYTES),
     says: /damaged or not a leadsheet database/,
-    hint: /leadsheet restore/,
+    hint: /leadsheet db restore/,
   },
   {
     name: 'its second half missing',
     damage: (file) => truncateSync(file, Math.floor(readFileSync(file).length / 2 / PAGE_BYTES) * PAGE_BYTES),
     says: /damaged or not a leadsheet database/,
-    hint: /leadsheet restore/,
+    hint: /leadsheet db restore/,
   },
   {
     name: 'all but its first pages overwritten',
     damage: (file) => overwrite(file, 60 * PAGE_BYTES, readFileSync(file).length),
     says: /damaged or not a leadsheet database/,
-    hint: /leadsheet restore/,
+    hint: /leadsheet db restore/,
   },
   {
     name: 'the database of another program',
@@ -97,10 +97,10 @@ it('a damaged database is replaced by its backup, as the hint says, and stays be
   onTestFinished(() => rmSync(cwd, { recursive: true }))
   const file = join(cwd, 'leadsheet.db')
   const env = {}
-  expect(await run({ args: ['backup', 'backup.db'], cwd, env })).toMatchObject({ status: 0 })
+  expect(await run({ args: ['db', 'backup', 'backup.db'], cwd, env })).toMatchObject({ status: 0 })
   const before = hashTables(file)
   overwrite(file, 0, PAGE_BYTES)
-  const restored = await run({ args: ['restore', 'backup.db'], cwd, env })
+  const restored = await run({ args: ['db', 'restore', 'backup.db'], cwd, env })
   expect(restored.status, restored.stderr).toBe(0)
   expect(hashTables(file)).toEqual(before)
   await expectSound(file)

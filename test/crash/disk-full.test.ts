@@ -121,7 +121,7 @@ it.skipIf(!CAN_MOUNT)(
     expect(await run(sync)).toMatchObject({ status: 0 })
     const folder = folderWith()
     mountSmall(folder, 1)
-    const { status, stderr } = await run({ ...sync, args: ['backup', join(folder, 'copy.db')] })
+    const { status, stderr } = await run({ ...sync, args: ['db', 'backup', join(folder, 'copy.db')] })
     expect([status, stderr]).toEqual([
       1,
       expect.stringMatching(/the disk of \S+ is full: a backup needs about \d+ MB, of which \d+ MB are free/),

@@ -26,9 +26,9 @@ it('a first load that was killed before its indexes were made can be looked at, 
 
   const commands = [
     ['status'],
-    ['prune'],
-    ['backup', 'backup.db'],
-    ['restore', 'backup.db'],
+    ['db', 'prune'],
+    ['db', 'backup', 'backup.db'],
+    ['db', 'restore', 'backup.db'],
     ['sync', '--only', 'details'],
     ['sync', '--only', 'leads', '--full'],
   ]

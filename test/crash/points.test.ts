@@ -94,7 +94,7 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
   const server = await openMailServer()
   return {
     program: {
-      args: ['report', 'daily', '--send'],
+      args: ['report', 'send', 'daily'],
       cwd: folder,
       env: { ...env, LEADSHEET_SMTP_URL: server.url },
     },

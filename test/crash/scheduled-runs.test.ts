@@ -99,7 +99,7 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
     const daemons = [start({ args: ['run'], cwd, env }), start({ args: ['run'], cwd, env })]
     const ends = daemons.map(finished)
     await new Promise((resolve) => setTimeout(resolve, next() * 1_000))
-    const byHand = run({ args: ['report', 'daily', '--send', '--json'], cwd, env })
+    const byHand = run({ args: ['report', 'send', 'daily', '--json'], cwd, env })
     const loser = await Promise.race(ends)
     expect(loser.status).toBe(1)
     expect(loser.stderr).toContain('A daemon is already running')
@@ -111,7 +111,7 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
     const sent = "SELECT recipient FROM delivery WHERE state = 'sent'"
     // Where the one by hand was in the way, the daemon would come to it with its next beat.
     const isLeft = (): boolean => query(file, sent).length < RECIPIENTS.length
-    if (isLeft() && status === 0) await run({ args: ['report', 'daily', '--send'], cwd, env })
+    if (isLeft() && status === 0) await run({ args: ['report', 'send', 'daily'], cwd, env })
     while (isLeft()) await new Promise((resolve) => setTimeout(resolve, 50))
     for (const daemon of daemons) daemon.kill('SIGTERM')
     expect((await Promise.all(ends)).map((end) => end.status).sort()).toEqual([0, 1])
@@ -121,7 +121,7 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
 }, 600_000)
 
 function expectLeft(stdout: string): void {
-  const { deliveries } = JSON.parse(stdout) as {
+  const { deliveries } = JSON.parse(stdout).data as {
     deliveries: readonly { readonly state: string; readonly response: string | null }[]
   }
   const left = deliveries.filter(({ state }) => state !== 'sent')

@@ -141,7 +141,7 @@ it(`a daemon and a person who send the same report at the same moment send each 
     const daemon = startDaemon(installation, at('07:00'))
     // Before the daemon makes the report, while it does, and after.
     await sleep(sending * LATER_MS)
-    const person = await runLeadsheet(['report', 'daily', '--send'], {
+    const person = await runLeadsheet(['report', 'send', 'daily'], {
       cwd,
       env: { ...env, ...clockAt(at('07:00')) },
     })

@@ -71,7 +71,7 @@ async function prepare(file: string, url: string): Promise<{ secret: string; fir
 
 function startServing(cwd: string) {
   const args = ['--port', '0', '--json', '--quiet', '--speed', '3600', '--webhooks-to-loopback']
-  return startLeadsheet(['serve', ...args], { cwd })
+  return startLeadsheet(['service', 'run', ...args], { cwd })
 }
 
 function addEvents(file: string): void {

@@ -75,13 +75,13 @@ const REGISTERED: RegistrationState = {
 }
 
 const WELL = [
-  ...['sync --json', 'report daily --send', 'config check --json', `sync --api-key=${key}`],
-  ...['export lead --out data/lead.csv', 'backup data/backup.db'],
+  ...['sync --json', 'report send daily', 'config check --json', `sync --api-key=${key}`],
+  ...['export lead -o data/lead.csv', 'db backup data/backup.db'],
 ]
 const ILL = [
-  ...['sync --json', 'agents', 'leads show x', 'probe', 'doctor --json', 'notices test --json'],
+  ...['sync --json', 'agents', 'leads show x', 'probe', 'doctor --json', 'alerts test --json'],
   ...['webhooks list', 'webhooks test', 'webhooks rotate --json', 'webhooks register --self'],
-  ...['report daily --test-to ana@example.com', 'status --json', 'deliveries --json', 'notices --json'],
+  ...['report test daily --to ana@example.com', 'status --json', 'outbox list --json', 'alerts list --json'],
 ]
 
 describe('no secret is anywhere', () => {

@@ -71,9 +71,9 @@ function userOf(server: RealServer) {
   }
   return {
     async probe(): Promise<Probed> {
-      const run = await runLeadsheet(['probe', server.url, '--write', 'profile.yaml', '--json'], { cwd, env })
+      const run = await runLeadsheet(['probe', server.url, '-o', 'profile.yaml', '--json'], { cwd, env })
       expect(run.stdout, run.stderr).not.toBe('')
-      const probed = JSON.parse(run.stdout) as Probed
+      const probed = JSON.parse(run.stdout).data as Probed
       print(server, probed)
       expect(run.status).toBe(0)
       return probed
@@ -82,7 +82,7 @@ function userOf(server: RealServer) {
       const profile = { ...env, LEADSHEET_API_PROFILE: 'profile.yaml' }
       const run = await runLeadsheet(['sync', '--json', ...args], { cwd, env: profile })
       expect(run, run.stderr).toMatchObject({ status: 0 })
-      return JSON.parse(run.stdout)
+      return JSON.parse(run.stdout).data
     },
     /** By id, as the records came; without those that are marked removed. */
     async stored(): Promise<ReadonlyMap<string, unknown>> {

@@ -1,9 +1,7 @@
 /** What operators are told to do can be done: the commands that notices name are there. */
 import { globSync, readFileSync } from 'node:fs'
-import { Command } from 'commander'
 import { expect, it } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { createProgram } from '../../src/cli/program.ts'
+import { findCommand } from '../support/commands.ts'
 
 const FILES = [
   'src/jobs/troubles/*.ts',
@@ -12,7 +10,7 @@ const FILES = [
   'src/cli/checks/notice-check.ts',
 ]
 
-/** shellCommand('resend ${report} --failed') -> the words of the command. */
+/** shellCommand('report resend ${report} --failed') -> the words of the command. */
 const named = FILES.flatMap((pattern) => globSync(pattern)).flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/shellCommand\((['`])(.+?)\1\)/g)].map((match) => match[2] ?? ''),
 )
@@ -22,20 +20,16 @@ it('there are commands to name', () => {
 })
 
 it.each([...new Set(named)])('leadsheet %s can be called', async (line) => {
-  const [name = '', ...rest] = line.split(/\s+/)
-  const entry = COMMANDS.find((command) => command.name === name)
-  expect(entry).toBeDefined()
-  const command = new Command(name)
-  ;(await entry?.load())?.(command, createProgram(new AbortController().signal).terminal)
-  const sub = command.commands.find((child) => child.name() === rest[0])
-  const called = sub ?? command
-  const options = called.options.flatMap(({ long }) => long ?? [])
-  for (const word of rest.filter((part) => part.startsWith('--'))) expect(options).toContain(word)
-  const given = rest.slice(sub === undefined ? 0 : 1).filter((word, index, all) => {
-    const before = called.options.find(({ long }) => long === all[index - 1])
-    return !word.startsWith('--') && !(before?.required ?? false)
+  const called = await findCommand(line.split(/\s+/))
+  if (called === undefined) throw new Error(`there is no such command: ${line}`)
+  const { command, rest, options } = called
+  for (const word of rest.filter((part) => part.startsWith('-'))) expect(options).toContain(word)
+  const given = rest.filter((word, index, all) => {
+    const before = all[index - 1] ?? ''
+    const option = command.options.find(({ long, short }) => before !== '' && [long, short].includes(before))
+    return !word.startsWith('-') && option?.required !== true
   })
-  expect(given.length).toBeLessThanOrEqual(called.registeredArguments.length)
-  const needed = called.registeredArguments.filter(({ required }) => required)
+  expect(given.length).toBeLessThanOrEqual(command.registeredArguments.length)
+  const needed = command.registeredArguments.filter(({ required }) => required)
   expect(given.length).toBeGreaterThanOrEqual(needed.length)
 })

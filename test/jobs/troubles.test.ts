@@ -364,7 +364,7 @@ describe('messages', () => {
     const { subject, message } = await the('recipient_failing')
     expect(subject).toBe('ana@example.com of daily')
     expect(message).toContain('3 issues of the report daily in a row were refused for ana@example.com')
-    expect((await the('messages_failed')).hint).toContain('`npx leadsheet resend daily --failed`')
+    expect((await the('messages_failed')).hint).toContain('`npx leadsheet report resend daily --failed`')
   })
 
   it('that leadsheet itself ended are told by recipient; what a recipient ended is not', async () => {

@@ -53,7 +53,7 @@ describe('as slack', () => {
     const { blocks } = JSON.parse(composeWebhook({ ...MESSAGE, raised: many, reminded: many }, 'slack'))
     expect(blocks.length).toBeLessThanOrEqual(50)
     for (const { text } of blocks) expect(text.text.length).toBeLessThan(3000)
-    expect(JSON.stringify(blocks)).toContain('and 9,990 more: npx leadsheet notices')
+    expect(JSON.stringify(blocks)).toContain('and 9,990 more: npx leadsheet alerts list')
   })
 })
 

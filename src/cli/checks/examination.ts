@@ -52,7 +52,7 @@ export async function* examine(
     yield* checkWebhook(config, openSource, patient.signal)
   }
   yield checkTimes(config, now)
-  yield await attempt('reports', `mend it; ${shellCommand('report NAME --watch')} shows it`, async () => {
+  yield await attempt('reports', `mend it; ${shellCommand('report watch NAME')} shows it`, async () => {
     await tryReports(config, patient.signal)
     const names = config.reports.map(({ name }) => name).join(', ')
     return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)

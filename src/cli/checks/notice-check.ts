@@ -20,7 +20,7 @@ export async function* checkNotices(db: Db, { operators, mail, reports }: Config
     ping === null ? null : 'the dead-man switch',
   ].filter((way) => way !== null)
   const list = new Intl.ListFormat('en').format(ways)
-  if (ways.length > 0) yield ok('operators', `told by ${list}; ${shellCommand('notices test')} tries it`)
+  if (ways.length > 0) yield ok('operators', `told by ${list}; ${shellCommand('alerts test')} tries it`)
   // Who only looks around needs nobody; who mails reports does.
   else if (mail.url !== null && reports.some((report) => report.recipients.length > 0)) {
     yield warn(
@@ -45,7 +45,7 @@ async function* checkPosts(db: Db): AsyncGenerator<Check> {
   yield warn(
     'webhook',
     `the notice of ${formatInstant(last.madeAt)}${before} did not go through: ${last.response ?? 'not tried yet'}; ${again}`,
-    `check operators.webhook.url; ${shellCommand('notices test')} tries it`,
+    `check operators.webhook.url; ${shellCommand('alerts test')} tries it`,
   )
 }
 
@@ -55,6 +55,6 @@ async function* checkPing(db: Db): AsyncGenerator<Check> {
   yield warn(
     'ping',
     `the dead-man switch does not know of the sync ${ping.runId}: ${ping.response ?? 'not tried yet'}`,
-    `check operators.ping.url; ${shellCommand('notices test')} tries it`,
+    `check operators.ping.url; ${shellCommand('alerts test')} tries it`,
   )
 }

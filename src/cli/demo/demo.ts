@@ -66,7 +66,7 @@ const GO_ON_IN = {
   postgres: [['demo --store …', WHAT_IS_NEW]],
 } satisfies Record<StorePlace['kind'], readonly Step[]>
 const GO_ON: readonly Step[] = [
-  ['serve', 'the service alone, with an API key to try the commands on'],
+  ['service run', 'the service alone, with an API key to try the commands on'],
   ['init', 'settings for a service and for readers of your own'],
   ['--help', 'all commands; the README tells how to run it for real'],
 ]
@@ -273,7 +273,7 @@ const INSTALLATION_FILE = 'installation'
  * @param folder as people name it
  */
 export function settingsOf(folder: string, isInPostgres: boolean): string {
-  return `# What the demo has made: ${shellCommand(`report weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
+  return `# What the demo has made: ${shellCommand(`report preview weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
 data_dir: .
 ${isInPostgres ? `store_file: ./${STORE_FILE}\n` : ''}\
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}

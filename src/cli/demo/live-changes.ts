@@ -95,11 +95,12 @@ function changeOf({ outcome, change }: EventNews): string {
 }
 
 function jsonOf(event: Landed, after: number): string {
-  return JSON.stringify({
+  const data = {
     ...{ at: event.doneAt, lead: event.resourceId, company: event.name, outcome: event.outcome },
     ...{ from: event.change?.before?.status ?? null, to: event.change?.after.status ?? null },
     ...{ change: changeOf(event), event: event.id, type: event.type, seconds: after },
-  })
+  }
+  return JSON.stringify({ data })
 }
 
 function ending(seconds: readonly number[]): string {

@@ -179,7 +179,7 @@ function printWhere(terminal: Terminal, { result, config, service, web, playFrom
   const webhook = `${config.web.publicUrl}${WEBHOOK_PATH}`
   if (terminal.json) {
     const where = { dashboard: web, webhook, service, database, settings: config.file }
-    terminal.print(JSON.stringify({ ...where, play_from: playFrom.toISOString(), speed }))
+    terminal.print(JSON.stringify({ data: { ...where, play_from: playFrom.toISOString(), speed } }))
     return
   }
   const title = (text: string): string => terminal.style('bold', text)

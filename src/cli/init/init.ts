@@ -52,7 +52,7 @@ export function defineInit(command: Command, terminal: Terminal): void {
     .option('--listen <address>', 'where the dashboard is served, or none (default: 127.0.0.1:8080)')
     .option('--test-mail <address>', 'send a test mail there')
     .option('--yes', 'ask nothing')
-    .option('--force', 'put settings that are there aside as .bak')
+    .option('-f, --force', 'put settings that are there aside as .bak')
     .action(() => runInit(terminal, command.optsWithGlobals<Options>()))
   addExamples(command, [
     'init',
@@ -191,7 +191,7 @@ function nextCommands(config: Config, option: string, now: Date) {
   return [
     { command: `${CALLED} sync${option}`, what: 'a first copy of the leads' },
     {
-      command: `${CALLED} report ${report?.report?.name} --test-to ${reader}${option}`,
+      command: `${CALLED} report test ${report?.report?.name} --to ${reader}${option}`,
       what: 'the report as a mail, to nobody else',
     },
     { command: `${CALLED} run${option}`, what: `the daemon${when}` },

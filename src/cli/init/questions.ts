@@ -224,7 +224,7 @@ export function changeable(given: Given): Given {
 
 /* The question after the service that the leads come from, with a trial at once, and a probe where it is another. */
 
-/** Where `leadsheet serve` has the reference service. */
+/** Where `leadsheet service run` has the reference service. */
 const SERVICE_URL = 'http://127.0.0.1:8484/api/v1'
 
 /** Beside the settings. */

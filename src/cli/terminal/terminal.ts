@@ -42,7 +42,11 @@ export interface Terminal {
   log(): Promise<Log>
   /** Lines on stdout. */
   print(...lines: readonly string[]): void
-  printJson(value: unknown): void
+  /**
+   * Prints `{"data": …}`, the one shape of all results.
+   * @param meta what holds for a list as a whole, such as its total; printed beside it
+   */
+  printJson(data: unknown, meta?: Readonly<Record<string, unknown>>): void
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void>
   /** Names and values below each other; what is null or absent is left out. */
   printFields(fields: Readonly<Record<string, string | number | null | undefined>>): Promise<void>
@@ -142,7 +146,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     },
     log: async () => (await loadOnce()).log,
     print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
-    printJson: (value) => void stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    printJson: (data, meta) => void stdout.write(`${JSON.stringify({ data, meta }, null, 2)}\n`),
     async printTable(columns, rows) {
       const { formatTable } = await import('./table.ts')
       // A terminal of unknown size says 0.

@@ -42,7 +42,7 @@ async function checkFile(db: Db, file: string, now: Date): Promise<HealthCheck[]
       : fail(
           'database',
           'the disk is full',
-          `make room: ${shellCommand('prune')}, fewer snapshots, or a larger disk`,
+          `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`,
         ),
     checkOf('disk', diskLow(room), `${gigabytes(room.free)} free`),
     checkOf('log', isSyncing ? null : logLarge(room), megabytes(room.log)),

@@ -57,7 +57,7 @@ export async function checkMessages(db: Db, known: readonly Notice[], now: Date)
   return warn(
     'messages',
     faults.join('; '),
-    `${shellCommand('deliveries')} tells what the mail server said, and ${shellCommand('doctor')} tries it`,
+    `${shellCommand('outbox list')} tells what the mail server said, and ${shellCommand('doctor')} tries it`,
   )
 }
 
@@ -106,7 +106,7 @@ export function checkNotices({ open, news, titles }: OpenNotices): HealthCheck {
   return warn(
     'notices',
     `${counted(news, 'trouble')}: ${titles.join(', ')}`,
-    `${shellCommand('notices')} tells more`,
+    `${shellCommand('alerts list')} tells more`,
   )
 }
 

@@ -59,7 +59,7 @@ export async function checkSchedules(
   return warn(
     'schedules',
     `${held.join(', ')}: held until a person lets it go`,
-    `${shellCommand('status')} says why; ${shellCommand('schedule release REPORT')} lets it go`,
+    `${shellCommand('status')} says why; ${shellCommand('report approve REPORT')} lets it go`,
   )
 }
 

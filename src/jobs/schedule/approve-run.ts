@@ -12,6 +12,6 @@ export async function release(store: Store, schedule: string, now: Date): Promis
   const released = await store.write((trx) => releaseScheduledRun(trx, schedule, now.toISOString()))
   if (released !== undefined) return released
   throw new LeadsheetError('usage_invalid', `Nothing of ${schedule} is held or waits`, {
-    hint: `${shellCommand('schedule')} shows what became of each; ${shellCommand('report NAME --send')} sends one by hand.`,
+    hint: `${shellCommand('schedule')} shows what became of each; ${shellCommand('report send NAME')} sends one by hand.`,
   })
 }

@@ -52,7 +52,7 @@ export const WATCH_CLOCK: Watch = {
         ({ from, to }): Trouble => ({
           ...{ reason: 'clock_set', subject: to },
           message: `The clock went from ${tellInstant(from)} to ${tellInstant(to)} at once: it was set, or the machine slept.`,
-          hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule explain')} tells what was missed.`,
+          hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule next')} tells what was missed.`,
         }),
       ),
       ...clockWrong(clockAheadMs()),
@@ -104,7 +104,7 @@ export function diskLow({ free, database }: Room): Trouble | null {
     ...{ reason: 'disk_low', subject: '' },
     // To the next 100 MB, so that it is not written anew each minute.
     message: `Less than ${megabytes(Math.ceil(free / (100 * MB)) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
-    hint: `Make room: fewer snapshots (snapshot.keep), ${shellCommand('prune')}, or a larger disk.`,
+    hint: `Make room: fewer snapshots (snapshot.keep), ${shellCommand('db prune')}, or a larger disk.`,
   }
 }
 

@@ -92,7 +92,7 @@ function refused(one: MessageTrouble): Trouble {
   return {
     ...{ reason: 'messages_failed', subject: subjectOf(one) },
     message: `${messagesOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
-    hint: `${shellCommand('deliveries --state failed')} lists them.${resendHint(one, (report) => `Once the address is mended, ${shellCommand(`resend ${report} --failed`)} sends them again.`)}`,
+    hint: `${shellCommand('outbox list --state failed')} lists them.${resendHint(one, (report) => `Once the address is mended, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
   }
 }
 
@@ -100,7 +100,7 @@ function inDoubt(one: MessageTrouble): Trouble {
   return {
     ...{ reason: 'messages_in_doubt', subject: subjectOf(one) },
     message: `${messagesOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
-    hint: `${shellCommand('deliveries --state in_doubt')} lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, ${shellCommand(`resend ${report} --in-doubt`)} sends them again.`)}`,
+    hint: `${shellCommand('outbox list --state unconfirmed')} lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, ${shellCommand(`report resend ${report} --unconfirmed`)} sends them again.`)}`,
   }
 }
 

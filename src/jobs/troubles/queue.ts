@@ -12,7 +12,7 @@ export const WATCH_QUEUE: Watch = {
     return dead.map(({ queue, dead: jobs }) => ({
       ...{ reason: 'jobs_dead', subject: queue },
       message: `${counted(jobs, 'job')} of the queue ${queue} failed again and again, and ${jobs === 1 ? 'was' : 'were'} given up.`,
-      hint: `${shellCommand('jobs')} says why; ${shellCommand('jobs retry')} has them done again once that is mended.`,
+      hint: `${shellCommand('queue list')} says why; ${shellCommand('queue retry')} has them done again once that is mended.`,
     }))
   },
 }

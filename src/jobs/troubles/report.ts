@@ -42,14 +42,14 @@ function ofLast(report: string, scheduledRun: ScheduledRun, now: Date): Trouble 
     return {
       ...{ reason: 'report_held', subject: report },
       message: `${due} is held${why}`,
-      hint: `Look at it with ${shellCommand(`report ${report}`)}; ${shellCommand(`schedule release ${report}`)} sends it.`,
+      hint: `Look at it with ${shellCommand(`report preview ${report}`)}; ${shellCommand(`report approve ${report}`)} sends it.`,
     }
   }
   if (scheduledRun.state === 'failed' || (scheduledRun.state === 'skipped' && scheduledRun.attempts > 0)) {
     return {
       ...{ reason: 'report_failed', subject: report },
       message: `${due} ${scheduledRun.state === 'failed' ? 'failed' : 'was skipped'}${why}`,
-      hint: `Once it is mended, ${shellCommand(`report ${report} --send`)} makes and sends it.`,
+      hint: `Once it is mended, ${shellCommand(`report send ${report}`)} makes and sends it.`,
     }
   }
   const isOpen = scheduledRun.state === 'due' || scheduledRun.state === 'running'
@@ -72,7 +72,7 @@ function missed(report: string, noted: readonly ScheduledRun[]): Trouble | null 
   return {
     ...{ reason: 'report_missed', subject: report },
     message: `The report ${report} was not made at ${tellInstant(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
-    hint: `${shellCommand(`schedule explain report:${report}`)} tells more; ${shellCommand(`report ${report} --at DATE`)} makes one of a past day.`,
+    hint: `${shellCommand(`schedule next report:${report}`)} tells more; ${shellCommand(`report preview ${report} --at DATE`)} makes one of a past day.`,
   }
 }
 
@@ -82,6 +82,6 @@ function incomplete(report: string, [first, ...others]: readonly FailedSection[]
   return {
     ...{ reason: 'sections_failed', subject: report },
     message: `Of the report ${report} that was mailed last, ${first.query ?? first.block} could not be made${more}: ${first.message}`,
-    hint: `It says so in its place. Once it is mended, ${shellCommand(`report ${report} --preview FILE`)} shows the report anew.`,
+    hint: `It says so in its place. Once it is mended, ${shellCommand(`report preview ${report} -o FILE`)} shows the report anew.`,
   }
 }

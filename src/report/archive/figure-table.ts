@@ -10,7 +10,7 @@ export interface FigureTable {
 
 const SHARE_DIGITS = 4
 
-/** The figures that `leadsheet explain` knows, each with the period before; under their names there. */
+/** The figures that `leadsheet figures explain` knows, each with the period before; under their names there. */
 export function figureTable(figures: ReportFigures, report: string): FigureTable {
   const { period, leads, newLeads, won, lost, wonValue, winRate, openValue, stalled } = figures
   const rows: readonly Row[] = [

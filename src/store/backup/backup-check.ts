@@ -29,7 +29,7 @@ export function checkBackup(file: string): BackupContent {
     const failure = fileFailure(file, thrown)
     if (failure?.code !== 'store_corrupt') throw failure ?? thrown
     throw new LeadsheetError('store_corrupt', failure.message, {
-      hint: `Name a file that ${shellCommand('backup')} has made; nothing was changed.`,
+      hint: `Name a file that ${shellCommand('db backup')} has made; nothing was changed.`,
       cause: thrown,
     })
   } finally {
@@ -69,7 +69,7 @@ function readContent(database: Database.Database, file: string): BackupContent {
     .all()
   if (!tables.includes('kysely_migration') || !tables.includes('sync_run')) {
     throw new LeadsheetError('store_corrupt', `${file} is a SQLite database, but no backup of leadsheet's`, {
-      hint: `A backup is made by ${shellCommand('backup')}; the snapshot is none, since it lacks what is private.`,
+      hint: `A backup is made by ${shellCommand('db backup')}; the snapshot is none, since it lacks what is private.`,
     })
   }
   const count = (table: string): number =>

@@ -55,7 +55,7 @@ export async function makeBackup(
 export async function readBackup(job: BackupJob, signal: AbortSignal): Promise<BackupContent> {
   if (job.live === null && !existsSync(job.file)) {
     throw new LeadsheetError('usage_invalid', `there is no file ${job.file}`, {
-      hint: `Name a file that ${shellCommand('backup')} has made.`,
+      hint: `Name a file that ${shellCommand('db backup')} has made.`,
     })
   }
   return askChild<BackupJob, BackupContent>(CHILD, job, { folder: dirname(job.file), signal })
@@ -79,7 +79,7 @@ async function diskFull(live: string, target: string, thrown: unknown): Promise<
   const { size } = await stat(live)
   const room = `a backup needs about ${megabytes(size)}, of which ${megabytes(bavail * bsize)} are free`
   return new LeadsheetError('data_unwritable', `the disk of ${folder} is full: ${room}`, {
-    hint: `Make room there, or name another folder: ${shellCommand('backup FILE')}.`,
+    hint: `Make room there, or name another folder: ${shellCommand('db backup FILE')}.`,
     cause: thrown,
   })
 }

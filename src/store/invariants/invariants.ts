@@ -22,7 +22,7 @@ export interface Invariant {
   readonly remedy: string
 }
 
-export const RESTORE = `restore the last backup with ${shellCommand('restore')}, or move the file away: the next sync reads all anew`
+export const RESTORE = `restore the last backup with ${shellCommand('db restore')}, or move the file away: the next sync reads all anew`
 export const READ_ALL = `run ${shellCommand('sync --full')}`
 export const TELL =
   'this is a fault of leadsheet: please report it with what is named here; a backup from before may be without it'

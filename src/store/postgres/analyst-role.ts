@@ -158,7 +158,7 @@ export async function makeReader(store: Store, reader: Reader): Promise<ReaderPl
   const plan = await describeReader(store, reader)
   if (!(await mayMakeRoles(store.db))) {
     throw new LeadsheetError('store_refused', 'the user of the store may not make or change roles', {
-      hint: `Have the SQL that ${shellCommand('reader ROLE --print')} shows run by one who may.`,
+      hint: `Have the SQL that ${shellCommand('db grant ROLE --print')} shows run by one who may.`,
     })
   }
   await store.write(async (trx) => {

@@ -191,7 +191,7 @@ async function readDone(db: Kysely<Tables>, { name }: PostgresPlace): Promise<Se
       'store_corrupt',
       `${name} was made by an older leadsheet (its schema lacks ${missing})`,
       {
-        hint: `Have that version copy it into a file (${shellCommand('move')}), which this one brings up to date; nothing was changed.`,
+        hint: `Have that version copy it into a file (${shellCommand('db copy')}), which this one brings up to date; nothing was changed.`,
       },
     )
   }

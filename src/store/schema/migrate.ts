@@ -72,7 +72,7 @@ async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> 
       hint:
         backup === null
           ? 'Run that newer leadsheet, or restore a backup from before the upgrade; nothing was changed.'
-          : `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand(`restore ${backup}`)}. Nothing was changed.`,
+          : `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand(`db restore ${backup}`)}. Nothing was changed.`,
     },
   )
 }

@@ -169,7 +169,7 @@ it('a database that is damaged', async () => {
   const cwd = installation()
   writeFileSync(join(cwd, 'data/leadsheet.db'), 'no database')
   const { status, wrong } = await diagnose(cwd)
-  expect([status, wrong[0]]).toMatchObject([1, about('database', /damaged or not/, /leadsheet restore/)])
+  expect([status, wrong[0]]).toMatchObject([1, about('database', /damaged or not/, /leadsheet db restore/)])
 })
 
 it('data that are old, and a daemon that is dead', async () => {
@@ -209,7 +209,7 @@ it('a clock that is wrong by that of the upstream, as the program itself says an
     env: { ...env, ...clockAt(hour) },
   })
   expect(status).toBe(1)
-  expect(JSON.parse(stdout).checks).toContainEqual({
+  expect(JSON.parse(stdout).data.checks).toContainEqual({
     verdict: 'fail',
     ...about('clock', /our clock is (60|59) min ahead of that of the upstream/, /NTP/),
   })

@@ -53,7 +53,7 @@ it('is a line each, with when it was in the copy and how long after the service 
 })
 
 it('is a line of JSON each for machines', async () => {
-  const lines = (await tell(true)).map((line) => JSON.parse(line))
+  const lines = (await tell(true)).map((line) => JSON.parse(line).data)
   expect(lines).toEqual([
     expect.objectContaining({ lead: 'a', from: 'qualified', to: 'contacted', seconds: 0.25 }),
     expect.objectContaining({ lead: 'b', outcome: 'inserted', seconds: 1.5 }),

@@ -44,7 +44,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     expect(screen).toMatch(/^ {2}ok {4}list of leads: /m)
     expect(screen).toMatch(/^ {2}ok {4}test mail: ana@example\.com: 250 /m)
     expect(screen).toMatch(
-      /Next\n {2}npx leadsheet sync .*\n.*--test-to ana@example\.com.*\n.*first report Mon/,
+      /Next\n {2}npx leadsheet sync .*\n.*report test daily --to ana@example\.com.*\n.*first report Mon/,
     )
     for (const secret of [key, PASSWORD, encodeURIComponent(PASSWORD)]) expect(screen).not.toContain(secret)
     expect(mail.received[0]?.mail).toMatchObject({
@@ -96,7 +96,7 @@ describe('without a terminal', () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
     const args = [...OPTIONS, '--key-file', 'key', '--test-mail', 'ben@example.com', '--force', '--json']
     const { status, stdout } = await runLeadsheet(args, { cwd })
-    const { files, checks } = JSON.parse(stdout)
+    const { files, checks } = JSON.parse(stdout).data
     expect(status).toBe(3)
     expect(files).toEqual([{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }])
     expect(checks.map(({ what, verdict }: { what: string; verdict: string }) => [what, verdict])).toEqual([

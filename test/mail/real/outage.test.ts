@@ -51,8 +51,8 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
         { recipient: GONE, state: 'failed', doubts: 0, response: expect.stringContaining('550 5.1.1') },
       ])
       const { cwd, env } = installation
-      const failed = await runLeadsheet(['deliveries', '--state', 'failed', '--json'], { cwd, env })
-      expect(JSON.parse(failed.stdout).deliveries).toMatchObject([
+      const failed = await runLeadsheet(['outbox', 'list', '--state', 'failed', '--json'], { cwd, env })
+      expect(JSON.parse(failed.stdout).data.deliveries).toMatchObject([
         { recipient: GONE, state: 'failed', attempts: 1, reply_code: 550, next_attempt_at: null },
       ])
       expect(greylisting.asked.toSorted()).toEqual([ANA, ANA, DANA])

@@ -23,10 +23,10 @@ describe.skipIf(isWithoutServers)('the program', () => {
       const run = async (...args: string[]) => {
         const { status, stdout, stderr } = await runLeadsheet([...args, '--json'], { cwd, env })
         expect(stdout, stderr).not.toBe('')
-        return { status, answer: JSON.parse(stdout) }
+        return { status, answer: JSON.parse(stdout).data }
       }
       expect(await run('sync')).toMatchObject({ status: 0 })
-      const sent = await run('report', 'daily', '--at', at, '--send')
+      const sent = await run('report', 'send', 'daily', '--at', at)
       expect(sent).toMatchObject({
         status: 3,
         answer: {
@@ -70,7 +70,7 @@ describe.skipIf(isWithoutServers)('the program', () => {
       expect(english.html).toContain('lang="en-GB"')
       expect(english.subject).toMatch(/^Daily leads: /)
 
-      await run('report', 'daily', '--at', at, '--send')
+      await run('report', 'send', 'daily', '--at', at)
       expect(await dana.count()).toBe(1)
       expect(await ben.count()).toBe(1)
     },

@@ -161,7 +161,7 @@ describe('an older version that finds a newer database', () => {
     const backup = join(dirname(file), 'backups', BACKUP)
     await expect(openStore(file, OPENED_AT)).rejects.toMatchObject({
       code: 'store_newer',
-      hint: expect.stringContaining(`npx leadsheet restore ${backup}`),
+      hint: expect.stringContaining(`npx leadsheet db restore ${backup}`),
     })
     const { before } = await restoreBackup(backup, file, new Date(AT), NEVER)
     expect(basename(before ?? '')).toMatch(/^leadsheet\.db\.before-restore-/)

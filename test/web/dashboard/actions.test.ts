@@ -154,7 +154,7 @@ describe('what is done', () => {
     const wrong = await post('/actions/acknowledge', { notice: '99' })
     expect([wrong.status, wrong.text]).toEqual([
       409,
-      'No trouble that is open has the number 99. `npx leadsheet notices` lists them.\n',
+      'No trouble that is open has the number 99. `npx leadsheet alerts list` lists them.\n',
     ])
     expect((await post('/actions/test', { report: 'daily' })).text).toContain('to=ADDRESS says to whom')
     expect(lines.join()).toContain('"session":"a machine with the token"')

@@ -188,7 +188,7 @@ describe('an issue in the archive', () => {
     const { store, url } = archive
     await archive.mail(NOW)
     const path = await pathOf(store)
-    expect((await get(url, path)).text).not.toContain('deliveries settle')
+    expect((await get(url, path)).text).not.toContain('outbox resolve')
     await store.write((trx) =>
       trx
         .updateTable('delivery')
@@ -197,7 +197,7 @@ describe('an issue in the archive', () => {
         .execute(),
     )
     expect((await get(url, path)).text).toContain(
-      '<code>npx leadsheet deliveries settle daily clara@example.com --arrived</code>',
+      '<code>npx leadsheet outbox resolve daily clara@example.com --delivered</code>',
     )
     expect(wordsOf((await get(url, '/archive?state=in_doubt')).text)).toContain(
       'sent to 1 of 3, 1 refused, 1 in doubt',

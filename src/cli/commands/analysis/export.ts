@@ -21,7 +21,7 @@ import type { Terminal } from '../../terminal/terminal.ts'
 
 interface Options {
   readonly format?: ExportFormat
-  readonly out?: string
+  readonly output?: string
 }
 
 export function defineExport(command: Command, terminal: Terminal): void {
@@ -32,17 +32,17 @@ export function defineExport(command: Command, terminal: Terminal): void {
         EXPORT_FORMATS,
       ),
     )
-    .option('--out <file>', 'the file to write or replace; standard output if absent')
+    .option('-o, --output <file>', 'the file to write or replace; standard output if absent')
     .action((table: string, options: Options) => runExport(terminal, table, options))
   addExamples(command, [
-    'export lead_now --out leads.xlsx',
-    'export lead_version --out versions.parquet',
+    'export lead_now -o leads.xlsx',
+    'export lead_version -o versions.parquet',
     'export lead_now --format ndjson | gzip > leads.ndjson.gz',
   ])
 }
 
 async function runExport(terminal: Terminal, name: string, options: Options): Promise<void> {
-  const { out } = options
+  const { output: out } = options
   const format = options.format ?? formatOf(out)
   if (out === undefined) refuseStandardOutput(terminal, format)
   const { dataDir } = await terminal.config()
@@ -91,12 +91,16 @@ function formatOf(out: string | undefined): ExportFormat {
 
 function refuseStandardOutput(terminal: Terminal, format: ExportFormat): void {
   if (terminal.json) {
-    throw new LeadsheetError('usage_invalid', '--json needs --out: standard output is for one of the two', {
-      hint: 'For rows as JSON say --format ndjson.',
-    })
+    throw new LeadsheetError(
+      'usage_invalid',
+      '--json needs --output: standard output is for one of the two',
+      {
+        hint: 'For rows as JSON say --format ndjson.',
+      },
+    )
   }
   if (format === 'csv' || format === 'ndjson') return
-  throw new LeadsheetError('usage_invalid', `${format} needs --out FILE`, {
+  throw new LeadsheetError('usage_invalid', `${format} needs --output FILE`, {
     hint: 'Only csv and ndjson go to standard output.',
   })
 }

@@ -62,7 +62,8 @@ async function printRows(
   if (terminal.json || format === 'json') {
     const names = columns.map((name) => JSON.stringify(name))
     const objects = rows.map((row) => `  ${jsonObject(names, row)}`)
-    terminal.print(objects.length === 0 ? '[]' : `[\n${objects.join(',\n')}\n]`)
+    const array = objects.length === 0 ? '[]' : `[\n${objects.join(',\n')}\n]`
+    terminal.print(terminal.json ? `{"data": ${array}}` : array)
   } else if (format === 'csv') {
     const named = columns.map((name) => ({ name }))
     for (const piece of encodeCsv(named, [rows])) process.stdout.write(piece)

@@ -47,9 +47,13 @@ interface Line {
 }
 
 export function defineFigures(command: Command, terminal: Terminal): void {
-  addScopeOptions(command)
-  command.action((options: ScopeOptions) => figures(terminal, options))
-  addExamples(command, [
+  const show = command
+    .command('show', { isDefault: true })
+    .description('print every figure of a period, in all and by pipeline; `figures` alone does it too')
+  addScopeOptions(show)
+  show.action((options: ScopeOptions) => figures(terminal, options))
+  defineExplain(command, terminal)
+  addExamples(show, [
     'figures',
     'figures --from 2026-11-01 --to 2026-12-01 --json',
     'figures --pipeline pl_01 --as-known-at 2026-11-20T06:00:00Z',
@@ -199,21 +203,24 @@ function count(value: number): string {
 }
 
 /*
- * `leadsheet explain`: what a figure means, its value, and its SQL with the values in it. What it prints is SQL from
+ * `leadsheet figures explain`: what a figure means, its value, and its SQL with the values in it. What it prints is SQL from
  * the first line to the last, so that it can be piped into sqlite3 or pasted there as it is.
  */
 
-export function defineExplain(command: Command, terminal: Terminal): void {
-  command.argument('[figure]', 'name of the figure; all of them are listed without')
+function defineExplain(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('explain')
+    .description('show what a figure means, its SQL and its value')
+    .argument('[figure]', 'name of the figure; all of them are listed without')
   addScopeOptions(command)
   command.action((name: string | undefined, options: ScopeOptions) =>
     name === undefined ? listFigures(terminal) : explain(terminal, name, options),
   )
   addExamples(command, [
-    'explain',
-    'explain win_rate',
-    'explain won --from 2026-11-20 --to 2026-11-21 | sqlite3 data/snapshot.db',
-    "explain open_value --where company_country=Germany --where 'score>=60'",
+    'figures explain',
+    'figures explain win_rate',
+    'figures explain won --from 2026-11-20 --to 2026-11-21 | sqlite3 data/snapshot.db',
+    "figures explain open_value --where company_country=Germany --where 'score>=60'",
   ])
 }
 
@@ -271,6 +278,6 @@ function requireFigure(name: string): (typeof FIGURES)[number] {
     FIGURES.map((figure) => figure.name),
   )
   throw new LeadsheetError('usage_invalid', `There is no figure ${JSON.stringify(name)}`, {
-    hint: near === null ? `${shellCommand('explain')} lists them.` : `Did you mean ${near}?`,
+    hint: near === null ? `${shellCommand('figures explain')} lists them.` : `Did you mean ${near}?`,
   })
 }

@@ -95,7 +95,10 @@ async function listLeads(terminal: Terminal, source: Source, options: ListOption
   const { records, next, total } = await fetchPages(terminal, source, options)
   if (terminal.json) {
     const page = { next_cursor: next, has_more: next !== null, total }
-    terminal.printJson({ data: records.map((record) => record.value), page })
+    terminal.printJson(
+      records.map((record) => record.value),
+      { page },
+    )
     return
   }
   const leads = keepReadable(
@@ -162,7 +165,7 @@ export async function listPastLeads(
   const { leads, total } = await listLeadsAsOf(store.db, at, filter, limit)
   const unknown = await countUnknownAsOf(store.db, at)
   if (terminal.json) {
-    terminal.printJson({ as_of: at, first_sync: firstSync, data: leads, total, unknown })
+    terminal.printJson(leads, { as_of: at, first_sync: firstSync, total, unknown })
     return
   }
   if (leads.length > 0) await terminal.printTable(LEADS_AS_OF_COLUMNS, leads)

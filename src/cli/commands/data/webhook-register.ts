@@ -37,8 +37,8 @@ interface RegisterOptions {
 /** What became of the message that tries a registration; a sentence where none was sent. */
 type Trial = WireWebhookAttempt | string
 
-const LOOPBACK_HINT = `A reference service on this machine takes such an address with ${shellCommand('serve --webhooks-to-loopback')}; any other needs a web.public_url with https:// that it can reach.`
-const ADDRESS_HINT = `Give an address that the upstream takes: with https://, and public unless ${shellCommand('serve --webhooks-to-loopback')} runs it.`
+const LOOPBACK_HINT = `A reference service on this machine takes such an address with ${shellCommand('service run --webhooks-to-loopback')}; any other needs a web.public_url with https:// that it can reach.`
+const ADDRESS_HINT = `Give an address that the upstream takes: with https://, and public unless ${shellCommand('service run --webhooks-to-loopback')} runs it.`
 
 export function defineRegister(parent: Command, terminal: Terminal): void {
   const register = parent

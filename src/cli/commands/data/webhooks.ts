@@ -77,7 +77,7 @@ async function listWebhooks(terminal: Terminal, source: Source): Promise<void> {
   const own = readState(registrationFile(config.dataDir)).registration
   const webhooks = await source.webhooks.list(terminal.signal)
   if (terminal.json) {
-    return terminal.printJson({ data: webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })) })
+    return terminal.printJson(webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })))
   }
   if (webhooks.length === 0) terminal.note('No webhooks are registered.')
   else {

@@ -1,4 +1,4 @@
-/** `leadsheet backup`: the whole store as one file. */
+/** `leadsheet db backup` and `restore`: the whole store as one file. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -17,12 +17,14 @@ import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-export function defineBackup(command: Command, terminal: Terminal): void {
-  command
+export function defineBackup(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('backup')
+    .description('copy the whole database, what is private included, into one checked file')
     .argument('<file>', 'the file to write')
-    .option('--force', 'replace the file if it is there')
+    .option('-f, --force', 'replace the file if it is there')
     .action((file: string, options: { force?: boolean }) => backup(terminal, file, options.force === true))
-  addExamples(command, ['backup /backups/leadsheet-$(date +%F).db', 'backup leadsheet-backup.db --force'])
+  addExamples(command, ['db backup /backups/leadsheet-$(date +%F).db', 'db backup leadsheet-backup.db -f'])
 }
 
 async function backup(terminal: Terminal, file: string, replaces: boolean): Promise<void> {
@@ -55,13 +57,15 @@ export function contentLine({ leadsAsOf, rows }: BackupContent): string {
   ].join(', ')
 }
 
-/* `leadsheet restore`: a backup in the place of the store; in PostgreSQL what is left to do after its own programs. */
+/* `leadsheet db restore`: a backup in the place of the store; in PostgreSQL what is left to do after its own programs. */
 
-export function defineRestore(command: Command, terminal: Terminal): void {
-  command
-    .argument('[file]', `a file that ${shellCommand('backup')} has made; none after pg_restore`)
+export function defineRestore(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('restore')
+    .description('put a backup in the place of the database')
+    .argument('[file]', `a file that ${shellCommand('db backup')} has made; none after pg_restore`)
     .action((file: string | undefined) => restore(terminal, file))
-  addExamples(command, ['restore /backups/leadsheet-2026-11-20.db', 'restore'])
+  addExamples(command, ['db restore /backups/leadsheet-2026-11-20.db', 'db restore'])
 }
 
 async function restore(terminal: Terminal, file: string | undefined): Promise<void> {
@@ -73,7 +77,7 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<vo
   }
   if (file === undefined) {
     throw new LeadsheetError('usage_invalid', 'the file to restore is not named', {
-      hint: `Name a file that ${shellCommand('backup')} has made.`,
+      hint: `Name a file that ${shellCommand('db backup')} has made.`,
     })
   }
   const database = place.file
@@ -120,7 +124,7 @@ function restoredJson({ content, unknown, before }: Restored) {
 }
 
 function unknownJson({ messages, schedules }: Unknown) {
-  return { messages_in_doubt: messages, schedules_from_now: schedules }
+  return { unconfirmed_messages: messages, schedules_from_now: schedules }
 }
 
 function printRestored(terminal: Terminal, database: string, { content, unknown, before }: Restored): void {
@@ -147,7 +151,7 @@ function noteUnknown(terminal: Terminal, unknown: Unknown): void {
 export function backupElsewhere(place: PostgresPlace): LeadsheetError {
   return new LeadsheetError(
     'store_elsewhere',
-    `${shellCommand('backup')} is for a store in a file; this one is ${place.name}`,
+    `${shellCommand('db backup')} is for a store in a file; this one is ${place.name}`,
     {
       hint: `Call pg_dump --format=custom --schema=${place.schema} --file=leadsheet.dump '${addressOf(place)}'`,
     },
@@ -157,9 +161,9 @@ export function backupElsewhere(place: PostgresPlace): LeadsheetError {
 export function restoreElsewhere(place: PostgresPlace): LeadsheetError {
   return new LeadsheetError(
     'store_elsewhere',
-    `${shellCommand('restore FILE')} is for a store in a file; this one is ${place.name}`,
+    `${shellCommand('db restore FILE')} is for a store in a file; this one is ${place.name}`,
     {
-      hint: `Stop all workers, call pg_restore --clean --if-exists --single-transaction --dbname='${addressOf(place)}' leadsheet.dump, and then ${shellCommand('restore')} without a file, so that nothing is mailed twice.`,
+      hint: `Stop all workers, call pg_restore --clean --if-exists --single-transaction --dbname='${addressOf(place)}' leadsheet.dump, and then ${shellCommand('db restore')} without a file, so that nothing is mailed twice.`,
     },
   )
 }

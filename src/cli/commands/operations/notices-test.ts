@@ -1,4 +1,4 @@
-/** `leadsheet notices test`: one message each way that the settings name, and what the far side says. */
+/** `leadsheet alerts test`: one message each way that the settings name, and what the far side says. */
 
 import { dkimOf } from '../../../app/configured-mail.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -39,7 +39,7 @@ export async function testChannels(terminal: Terminal): Promise<void> {
     const mark = terminal.style(one.isTaken ? 'green' : 'red', one.isTaken ? 'ok  ' : 'fail')
     terminal.print(`${mark}  ${one.channel.padEnd(7)}  ${one.to}: ${one.said}`)
   }
-  if (terminal.json) terminal.printJson({ data: tried.map(triedJson) })
+  if (terminal.json) terminal.printJson(tried.map(triedJson))
   if (tried.some(({ isTaken }) => !isTaken)) terminal.end('failed')
 }
 

@@ -1,4 +1,4 @@
-/** `leadsheet notices`: what is wrong, and what operators were told of it. */
+/** `leadsheet alerts list`: what is wrong, and what operators were told of it. */
 
 import type { Command } from 'commander'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
@@ -20,24 +20,24 @@ interface Options {
 export function defineNotices(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list what is wrong; `notices` alone does it too')
+    .description('list what is wrong; `alerts` alone does it too')
     .option('--all', 'also what is over')
     .option('--limit <number>', 'how many', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
     .action((options: Options) => showNotices(terminal, options))
-  addExamples(list, ['notices', 'notices --all --json'])
+  addExamples(list, ['alerts list', 'alerts list --all --json'])
 
   const ack = command
     .command('ack')
     .description('say that you know of one: there are no more reminders')
     .argument('<number>', 'its number', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .action((id: number) => acknowledgeOne(terminal, id))
-  addExamples(ack, ['notices ack 12'])
+  addExamples(ack, ['alerts ack 12'])
 
   const test = command
     .command('test')
     .description('send one message each way that the settings name')
     .action(() => testChannels(terminal))
-  addExamples(test, ['notices test'])
+  addExamples(test, ['alerts test'])
 }
 
 async function showNotices(terminal: Terminal, { all, limit }: Options): Promise<void> {
@@ -46,7 +46,7 @@ async function showNotices(terminal: Terminal, { all, limit }: Options): Promise
   if (notices.some(({ state, acknowledgedAt }) => state === 'open' && acknowledgedAt === null)) {
     terminal.end('partly')
   }
-  if (terminal.json) return terminal.printJson({ data: notices.map(noticeJson) })
+  if (terminal.json) return terminal.printJson(notices.map(noticeJson))
   if (notices.length === 0) return terminal.note(all ? 'Nothing has been wrong.' : 'Nothing is wrong.')
   for (const notice of notices) printNotice(terminal, notice)
 }

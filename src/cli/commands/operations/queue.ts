@@ -1,4 +1,4 @@
-/** `leadsheet jobs`: what the workers have given up, and having it done again. */
+/** `leadsheet queue`: the jobs that the workers have given up, and how they are tried again. */
 import type { Command } from 'commander'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -8,26 +8,26 @@ import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-export function defineJobs(command: Command, terminal: Terminal): void {
+export function defineQueue(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list the jobs that were given up, and why; `jobs` alone does it too')
+    .description('list the jobs that were given up, and why; `queue` alone does it too')
     .action(() => showDead(terminal))
-  addExamples(list, ['jobs', 'jobs --json'])
+  addExamples(list, ['queue list', 'queue list --json'])
 
   const retry = command
     .command('retry')
     .description('have those done again that were given up')
     .argument('[id...]', 'which of them; all unless told')
     .action((ids: string[]) => retryDead(terminal, ids))
-  addExamples(retry, ['jobs retry'])
+  addExamples(retry, ['queue retry'])
 }
 
 async function showDead(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(await terminal.config())
   const dead = (await listDeadJobs(store)) ?? noWorkers()
   if (dead.length > 0) terminal.end('partly')
-  if (terminal.json) return terminal.printJson({ data: dead.map(jobJson) })
+  if (terminal.json) return terminal.printJson(dead.map(jobJson))
   if (dead.length === 0) return terminal.note('No job was given up.')
   await terminal.printTable<DeadJob>(
     [

@@ -1,14 +1,13 @@
-/** `leadsheet schedule`: what runs when, and what became of it last; how it is explained, and how it is let go. */
+/** `leadsheet schedule`: what runs when, what became of the last run, and what the clocks do to the next ones. */
 import type { Command } from 'commander'
 import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
 import { findSchedule, schedulesOf, scheduleWarnings } from '../../../app/configured-schedules.ts'
-import { openData, openDataIfThere } from '../../../app/installation.ts'
+import { openDataIfThere } from '../../../app/installation.ts'
 import type { Config } from '../../../config/config.ts'
 import { periodOf, tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import type { Report } from '../../../jobs/reports/report-definition.ts'
-import { release } from '../../../jobs/schedule/approve-run.ts'
 import type { MissedScheduledRuns } from '../../../jobs/schedule/missed-runs.ts'
 import { GAP_MS, readMissedScheduledRuns } from '../../../jobs/schedule/missed-runs.ts'
 import { tellHours } from '../../../jobs/schedule/schedule.ts'
@@ -31,14 +30,7 @@ export function defineSchedule(command: Command, terminal: Terminal): void {
     .description('show what runs when; `schedule` alone does it too')
     .action(() => listSchedules(terminal))
   addExamples(list, ['schedule', 'schedule --json'])
-  defineExplainSchedule(command.command('explain'), terminal)
-
-  const release = command
-    .command('release')
-    .description('let a report go that is held, or waits')
-    .argument('<name>', 'of the report')
-    .action((name: string) => releaseReport(terminal, name))
-  addExamples(release, ['schedule release daily'])
+  defineNext(command, terminal)
 }
 
 async function listSchedules(terminal: Terminal): Promise<void> {
@@ -47,7 +39,7 @@ async function listSchedules(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(config)
   const lines = await readScheduleStates(store.db, schedulesOf(config), now)
   const warnings = scheduleWarnings(config, now)
-  if (terminal.json) return terminal.printJson({ data: lines.map(jsonOf), warnings })
+  if (terminal.json) return terminal.printJson(lines.map(jsonOf), { warnings })
   await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
     [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
@@ -80,20 +72,10 @@ function jsonOf({ name, timing, catchUp, last, next }: ScheduleState<ConfiguredS
   }
 }
 
-/** @throws LeadsheetError usage_invalid where nothing of it is held or waits */
-async function releaseReport(terminal: Terminal, name: string): Promise<void> {
-  const config = await terminal.config()
-  const schedule = findSchedule(config, name)
-  await using store = await openData(config)
-  const { due_at, message } = await release(store, schedule.name, new Date())
-  if (terminal.json) return terminal.printJson({ schedule: schedule.name, due_at, message })
-  terminal.print(`${schedule.name} of ${formatInstant(due_at)} is let go: the daemon runs it within a minute`)
-}
-
-/* `leadsheet schedule explain`: the next due times with what the clock does about them, and what was missed and why. */
+/* `leadsheet schedule next`: the next due times with what the clock does about them, and what was missed and why. */
 
 interface Options {
-  readonly next: number
+  readonly count: number
   readonly from?: string
 }
 
@@ -114,22 +96,23 @@ interface Explanation {
 const DAY_MS = 86_400_000
 const DAYS_BACK = 30
 
-export function defineExplainSchedule(command: Command, terminal: Terminal): void {
-  command
+function defineNext(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('next')
     .description('show the next due times in local and UTC, and what was missed, when and why')
     .argument('[name]', 'of a report or schedule (default: all)')
-    .option('--next <number>', 'how many due times', wholeNumber(1, 1000), 10)
+    .option('--count <number>', 'how many due times', wholeNumber(1, 1000), 10)
     .option('--from <date>', 'from this local date on, such as 2026-11-20 (default: now)', day)
-    .action((name: string | undefined, options: Options) => explain(terminal, name, options))
+    .action((name: string | undefined, options: Options) => showNext(terminal, name, options))
   addExamples(command, [
-    'schedule explain',
-    'schedule explain daily --next 20',
-    'schedule explain daily --from 2027-03-20',
-    'schedule explain sync --json',
+    'schedule next',
+    'schedule next daily --count 20',
+    'schedule next daily --from 2027-03-20',
+    'schedule next sync --json',
   ])
 }
 
-async function explain(terminal: Terminal, name: string | undefined, options: Options): Promise<void> {
+async function showNext(terminal: Terminal, name: string | undefined, options: Options): Promise<void> {
   const config = await terminal.config()
   const now = new Date()
   const schedules = name === undefined ? schedulesOf(config) : [findSchedule(config, name)]
@@ -141,7 +124,7 @@ async function explain(terminal: Terminal, name: string | undefined, options: Op
       schedule,
       reports.get(schedule.name) ?? null,
       startOf(options, schedule.timing, now),
-      options.next,
+      options.count,
     )
     explanations.push({
       schedule,
@@ -151,7 +134,7 @@ async function explain(terminal: Terminal, name: string | undefined, options: Op
   }
   const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
   const gaps = await listGaps(store.db, { since, now: now.toISOString(), leastMs: GAP_MS })
-  if (terminal.json) return terminal.printJson({ data: explanations.map(jsonOfOfScheduleExplain), gaps })
+  if (terminal.json) return terminal.printJson(explanations.map(explanationJson), { gaps })
   for (const explanation of explanations) await printExplanation(terminal, explanation)
   if (gaps.length === 0) return
   terminal.print(terminal.style('bold', `When the daemon did not run, in the last ${DAYS_BACK} days`))
@@ -273,7 +256,7 @@ function stateText(scheduledRun: ScheduledRun): string {
   return `done, ${minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`} late`
 }
 
-function jsonOfOfScheduleExplain({ schedule: { name, timing, catchUp }, coming, troubles }: Explanation) {
+function explanationJson({ schedule: { name, timing, catchUp }, coming, troubles }: Explanation) {
   return {
     schedule: name,
     when: timing.expression,
@@ -300,7 +283,7 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
   const outcome = outcomeText(last)
   if (outcome !== 'held' && outcome !== 'waits') return []
   const how = outcome === 'held' ? ' is held' : ''
-  const release = `${shellCommand(`schedule release ${report.name}`)} lets it go.`
+  const release = `${shellCommand(`report approve ${report.name}`)} has it sent.`
   return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${release}`]
 }
 

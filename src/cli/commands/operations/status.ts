@@ -24,7 +24,7 @@ import { VERDICT_COLORS } from '../../checks/verdict.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
-import { issueJson } from '../reports/issues.ts'
+import { issueJson } from '../reports/history.ts'
 import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
 import { noticeJson } from './notices.ts'
 import { heldText } from './schedule.ts'
@@ -142,14 +142,14 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
 function troublesText(notices: Status['notices']): string | null {
   if (notices.length === 0) return null
   const titles = [...new Set(notices.map(({ reason }) => factsOf(reason).title))]
-  return `${notices.length} open: ${titles.join(', ')} (${shellCommand('notices')})`
+  return `${notices.length} open: ${titles.join(', ')} (${shellCommand('alerts list')})`
 }
 
 /** `3 waiting, 1 in hand, 2 given up`. */
 function jobsText(jobs: readonly QueueCounts[]): string {
   const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
   const dead = sum('dead')
-  const given = dead === 0 ? '' : `, ${dead} given up (${shellCommand('jobs')} says why)`
+  const given = dead === 0 ? '' : `, ${dead} given up (${shellCommand('queue list')} says why)`
   return `${sum('waiting')} waiting, ${sum('active')} in hand${given}`
 }
 

@@ -1,4 +1,4 @@
-/** `leadsheet deliveries`: where each mail stands, what the server said, and when it is tried again. */
+/** `leadsheet outbox`: where each message stands, what the server said, and when it is tried again. */
 import { type Command, Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { tellDates } from '../../../domain/period.ts'
@@ -20,36 +20,40 @@ interface Options {
   readonly limit: number
 }
 
-/** As a person asks for them. */
+/** The words of `--state`, and the states in the store that each stands for. */
 const STATES = {
   waiting: ['pending', 'sending', 'data'],
   sent: ['sent'],
   failed: ['failed'],
-  in_doubt: ['in_doubt'],
+  unconfirmed: ['in_doubt'],
   withdrawn: ['withdrawn'],
 } as const satisfies Record<string, readonly DeliveryRowState[]>
 
 const LIMIT_DEFAULT = 50
-/** So many issues in a row are worth a word. */
+/** Refused issues in a row after which a recipient is named. */
 const REFUSED_IN_ROW = 3
 
-export function defineDeliveries(command: Command, terminal: Terminal): void {
-  command
-    .option('--report <name>', 'only those of this report')
-    .option('--recipient <address>', 'only those to this address')
-    .addOption(new Option('--state <state>', 'only those that stand so').choices(Object.keys(STATES)))
-    .option('--since <time>', 'only those that were written since', instant)
+export function defineOutbox(command: Command, terminal: Terminal): void {
+  const list = command
+    .command('list', { isDefault: true })
+    .description(
+      'list the messages, how each stands and what the mail server said; `outbox` alone does it too',
+    )
+    .option('--report <name>', 'only messages of this report')
+    .option('--recipient <address>', 'only messages to this address')
+    .addOption(new Option('--state <state>', 'only messages in this state').choices(Object.keys(STATES)))
+    .option('--since <time>', 'only messages written since', instant)
     .option('--limit <number>', 'how many, the newest first', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
-    .action((options: Options) => listDeliveries(terminal, options))
-  addExamples(command, [
-    'deliveries',
-    'deliveries --report daily --state failed',
-    'deliveries --recipient dana@example.com --since 2026-11-01 --json',
+    .action((options: Options) => listMessages(terminal, options))
+  addExamples(list, [
+    'outbox list',
+    'outbox list --report daily --state failed',
+    'outbox list --recipient dana@example.com --since 2026-11-01 --json',
   ])
-  defineSettle(command.command('settle'), terminal)
+  defineResolve(command, terminal)
 }
 
-async function listDeliveries(terminal: Terminal, options: Options): Promise<void> {
+async function listMessages(terminal: Terminal, options: Options): Promise<void> {
   const { report = null, since = null, state, recipient = null, limit } = options
   await using store = await openDataIfThere(await terminal.config())
   const question = { report, since, recipient, states: state === undefined ? null : STATES[state] }
@@ -57,15 +61,15 @@ async function listDeliveries(terminal: Terminal, options: Options): Promise<voi
   const outages = await listMailOutages(store.db)
   if (terminal.json) {
     const refusing = await listRefusing(store.db, REFUSED_IN_ROW)
-    return terminal.printJson({
-      deliveries: deliveries.map((one) => deliveryJson(one, outages)),
+    const messages = deliveries.map((one) => deliveryJson(one, outages))
+    return terminal.printJson(messages, {
       servers_away: outages.map(outageJson),
       refusing: refusing.map(({ recipient: to, report: of, issues, since: from, response }) => ({
         ...{ recipient: to, report: of, issues_in_a_row: issues, since: from, response },
       })),
     })
   }
-  if (deliveries.length === 0) terminal.note('There are no such mails.')
+  if (deliveries.length === 0) terminal.note('There are no such messages.')
   else await printDeliveries(terminal, deliveries, outages)
   await tellTroubles(terminal, store, outages)
 }
@@ -110,9 +114,15 @@ function stateText({ state, revision, doubts, replyCode }: ListedDelivery): stri
   return `${wordOf(state)}${revision === 0 ? '' : ' (again)'}${isPerhapsTwice ? ', perhaps twice' : ''}`
 }
 
-/** How a person calls it. */
+const STATE_WORDS = new Map([
+  ['pending', 'waiting'],
+  ['data', 'sending'],
+  ['in_doubt', 'unconfirmed'],
+])
+
+/** The word that people read for a state of the store. */
 export function wordOf(state: string): string {
-  return state === 'pending' ? 'waiting' : state === 'data' ? 'sending' : state.replace('_', ' ')
+  return STATE_WORDS.get(state) ?? state
 }
 
 function deliveryJson(one: ListedDelivery, outages: readonly MailOutage[]) {
@@ -149,43 +159,44 @@ export function outageJson({
   }
 }
 
-interface SettleOptions {
-  readonly arrived?: boolean
+interface ResolveOptions {
+  readonly delivered?: boolean
   readonly lost?: boolean
 }
 
-function defineSettle(command: Command, terminal: Terminal): void {
-  command
-    .description('say what became of mails in doubt, once somebody has looked')
-    .argument('<report>', 'of which report')
-    .argument('<address>', 'whose')
-    .option('--arrived', 'they have arrived')
-    .option('--lost', `they have not; ${shellCommand('resend')} sends such a one again`)
-    .action((report: string, address: string, options: SettleOptions) =>
-      settle(terminal, report, address, options),
+function defineResolve(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('resolve')
+    .description('say whether unconfirmed messages were delivered, once somebody has looked')
+    .argument('<report>', 'name of the report')
+    .argument('<address>', 'address of the recipient')
+    .option('--delivered', 'they were delivered')
+    .option('--lost', `they were not; ${shellCommand('report resend')} sends them again`)
+    .action((report: string, address: string, options: ResolveOptions) =>
+      resolveMessages(terminal, report, address, options),
     )
-  addExamples(command, ['deliveries settle daily dana@example.com --arrived'])
+  addExamples(command, ['outbox resolve daily dana@example.com --delivered'])
 }
 
 /** @throws LeadsheetError usage_invalid, report_not_kept */
-async function settle(
+async function resolveMessages(
   terminal: Terminal,
   report: string,
   address: string,
-  { arrived, lost }: SettleOptions,
+  { delivered, lost }: ResolveOptions,
 ): Promise<void> {
-  if (arrived === lost) {
-    throw new LeadsheetError('usage_invalid', 'either --arrived or --lost has to be given', {
+  if (delivered === lost) {
+    throw new LeadsheetError('usage_invalid', 'either --delivered or --lost has to be given', {
       hint: 'Ask the recipient which it is.',
     })
   }
-  const finding: Finding = arrived ? 'arrived' : 'lost'
+  const finding: Finding = delivered ? 'arrived' : 'lost'
   await using store = await openDataIfThere(await terminal.config())
-  const question = { report, since: null, recipient: address, states: STATES.in_doubt }
+  const question = { report, since: null, recipient: address, states: STATES.unconfirmed }
   const messages = await findDeliveries(store.db, question, Number.MAX_SAFE_INTEGER)
   if (messages.length === 0) {
-    throw new LeadsheetError('report_not_kept', `No message of ${report} to ${address} is in doubt`, {
-      hint: `${shellCommand('deliveries --state in_doubt')} lists those that are.`,
+    throw new LeadsheetError('report_not_kept', `No message of ${report} to ${address} is unconfirmed`, {
+      hint: `${shellCommand('outbox list --state unconfirmed')} lists the unconfirmed ones.`,
     })
   }
   const at = new Date().toISOString()
@@ -193,10 +204,17 @@ async function settle(
     for (const { messageId } of messages) await settleMessage(trx, messageId, finding, at)
   })
   if (terminal.json) {
-    const settled = messages.map(({ messageId, period }) => ({ message_id: messageId, period }))
-    return terminal.printJson({ report, recipient: address, finding, settled })
+    const resolved = messages.map(({ messageId, period }) => ({ message_id: messageId, period }))
+    return terminal.printJson({
+      report,
+      recipient: address,
+      finding: delivered ? 'delivered' : 'lost',
+      resolved,
+    })
   }
   for (const { period } of messages) {
-    terminal.print(`${report}, ${period && tellDates(period)}, to ${address}: ${arrived ? 'sent' : 'failed'}`)
+    terminal.print(
+      `${report}, ${period && tellDates(period)}, to ${address}: ${delivered ? 'sent' : 'failed'}`,
+    )
   }
 }

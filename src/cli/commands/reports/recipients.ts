@@ -1,5 +1,5 @@
 /** `leadsheet recipients`: who gets which report, what of it, which setting says so, and what they wish themselves. */
-import type { Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import { subscriptionLinks } from '../../../app/configured-mail.ts'
 import { findReport } from '../../../app/configured-reports.ts'
 import { schedulesOf } from '../../../app/configured-schedules.ts'
@@ -38,11 +38,13 @@ interface Line {
 const REFUSED_IN_ROW = 3
 
 export function defineRecipients(command: Command, terminal: Terminal): void {
-  command
-    .option('--report <name>', 'only those of this report')
+  const list = command
+    .command('list', { isDefault: true })
+    .description('list who gets which report, why, and how it stands; `recipients` alone does it too')
+    .option('--report <name>', 'only recipients of this report')
     .action(({ report }: { report?: string }) => listRecipients(terminal, report))
-  addExamples(command, ['recipients', 'recipients --report weekly', 'recipients --json'])
-  defineWishes(command, terminal)
+  addExamples(list, ['recipients', 'recipients list --report weekly', 'recipients list --json'])
+  definePreferences(command, terminal)
   defineLinks(command, terminal)
 }
 
@@ -51,7 +53,7 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
   const reports = name === undefined ? config.reports : [findReport(config, name)]
   await using store = await openDataIfThere(config)
   const lines = await readLines(store, config, reports, name)
-  if (terminal.json) return terminal.printJson({ data: lines.map(jsonOf) })
+  if (terminal.json) return terminal.printJson(lines.map(jsonOf))
   if (lines.length === 0) {
     return terminal.note('Nobody gets a report: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.')
   }
@@ -136,38 +138,56 @@ function jsonOf({ recipient, subscription, refusing, ...line }: Line) {
   }
 }
 
-/* `leadsheet recipients pause` and the like: what recipients asked for by mail, done by an operator. */
-
+/** The options of the commands by which an operator sets a preference for a recipient. */
 interface Options {
   readonly report?: string
   readonly reason?: string
 }
 
-const WISHES: readonly { readonly name: string; readonly wish: Wish; readonly summary: string }[] = [
+const PREFERENCES: readonly { readonly name: string; readonly wish: Wish; readonly summary: string }[] = [
   { name: 'pause', wish: 'pause', summary: 'send a recipient nothing until they are resumed' },
   { name: 'resume', wish: 'start', summary: 'send again to who was paused or unsubscribed' },
   { name: 'unsubscribe', wish: 'stop', summary: 'send a recipient no more, mails that wait included' },
-  { name: 'weekly', wish: 'weekly', summary: 'send a recipient one report a week, of the week before' },
-  { name: 'as-scheduled', wish: 'as_scheduled', summary: 'send a recipient every report again' },
 ]
 
-export function defineWishes(parent: Command, terminal: Terminal): void {
-  for (const { name, wish, summary } of WISHES) {
+const FREQUENCIES: Readonly<Record<string, Wish>> = { weekly: 'weekly', default: 'as_scheduled' }
+
+function definePreferences(parent: Command, terminal: Terminal): void {
+  for (const { name, wish, summary } of PREFERENCES) {
     const command = parent
       .command(name)
       .description(summary)
-      .argument('<address>', 'of the recipient')
-      .option('--report <name>', 'only this report (default: all that they get)')
-      .option('--reason <text>', `why, for ${shellCommand('recipients')}`)
-      // The list of recipients has such an option too, and takes it for its own.
-      .action((address: string, _: Options, called: Command) =>
-        change(terminal, address, wish, called.optsWithGlobals<Options>()),
-      )
+      .argument('<address>', 'address of the recipient')
+    addOptions(command).action((address: string, options: Options) =>
+      change(terminal, address, wish, options),
+    )
     addExamples(command, [
       `recipients ${name} dana@example.com`,
       `recipients ${name} dana@example.com --report daily`,
     ])
   }
+  const frequency = parent
+    .command('frequency')
+    .description('send a recipient one report a week, of the week before; or every report again')
+    .addArgument(
+      new Argument('<frequency>', 'weekly, or default: as the settings say').choices(
+        Object.keys(FREQUENCIES),
+      ),
+    )
+    .argument('<address>', 'address of the recipient')
+  addOptions(frequency).action((name: string, address: string, options: Options) =>
+    change(terminal, address, FREQUENCIES[name] ?? 'as_scheduled', options),
+  )
+  addExamples(frequency, [
+    'recipients frequency weekly dana@example.com --report daily',
+    'recipients frequency default dana@example.com',
+  ])
+}
+
+function addOptions(command: Command): Command {
+  return command
+    .option('--report <name>', 'only this report (default: all that they get)')
+    .option('--reason <text>', `the reason, for ${shellCommand('recipients')}`)
 }
 
 async function change(terminal: Terminal, address: string, wish: Wish, options: Options): Promise<void> {
@@ -181,7 +201,7 @@ async function change(terminal: Terminal, address: string, wish: Wish, options: 
     const by = { by: 'operator', reason } as const
     changed.push(await changeSubscription(store, { address, report }, wish, by, new Date()))
   }
-  if (terminal.json) return terminal.printJson({ data: changed.map(changedJson) })
+  if (terminal.json) return terminal.printJson(changed.map(changedJson))
   await terminal.printTable<ChangedSubscription>(
     [
       { title: 'RECIPIENT', value: ({ subscription }) => subscription.address, isWhole: true },
@@ -197,7 +217,7 @@ async function change(terminal: Terminal, address: string, wish: Wish, options: 
  * What somebody gets, or once got and has wished something of.
  * @throws LeadsheetError usage_invalid where that is nothing
  */
-export async function reportsOf(
+async function reportsOf(
   { db }: Pick<Store, 'db'>,
   config: Config,
   address: string,
@@ -241,18 +261,13 @@ function changedJson({ subscription, withdrawn }: ChangedSubscription) {
   }
 }
 
-/* `leadsheet recipients link` and `revoke-links`: the links by which recipients reach their page, by hand. */
-
-export function defineLinks(parent: Command, terminal: Terminal): void {
+function defineLinks(parent: Command, terminal: Terminal): void {
   const link = parent
     .command('link')
     .description('print the page of a recipient, for them alone')
     .argument('<address>', 'of the recipient')
     .option('--report <name>', 'only of this report (default: all that they get)')
-    // The list of recipients has such an option too, and takes it for its own.
-    .action((address: string, _: object, called: Command) =>
-      printLinks(terminal, address, called.optsWithGlobals<{ report?: string }>().report),
-    )
+    .action((address: string, { report }: { report?: string }) => printLinks(terminal, address, report))
   addExamples(link, ['recipients link dana@example.com', 'recipients link dana@example.com --report daily'])
   const revoke = parent
     .command('revoke-links')
@@ -275,7 +290,7 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
   const lines = (await reportsOf(store, config, address, report)).map((name) => ({
     ...{ address, report: name, url: linkOf({ address, report: name }) },
   }))
-  if (terminal.json) return terminal.printJson({ data: lines })
+  if (terminal.json) return terminal.printJson(lines)
   for (const { report: name, url } of lines) terminal.print(`${name}  ${url}`)
   terminal.note('Whoever has such a link can change what they get.')
 }

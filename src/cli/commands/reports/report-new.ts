@@ -15,14 +15,13 @@ interface Options {
   readonly from: string
 }
 
-/** `report new` is this command. */
-const RESERVED = ['new', ...SHARED_FOLDERS]
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Mondays for a week, the first for a month; else every day. */
 const SCHEDULES: Readonly<Record<string, string>> = { week: '0 7 * * 1', month: '0 7 1 * *' }
 
-export function defineReportNew(command: Command, terminal: Terminal): void {
-  command
+export function defineReportNew(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('new')
     .description('make a folder for a report of your own, with two queries to begin with')
     .argument('<name>', 'what it is called: lower-case letters, digits and hyphens')
     .option('--from <report>', 'whose period and blocks it begins with', 'daily')
@@ -31,9 +30,9 @@ export function defineReportNew(command: Command, terminal: Terminal): void {
 }
 
 async function makeReport(terminal: Terminal, name: string, { from }: Options): Promise<void> {
-  if (!NAME.test(name) || RESERVED.includes(name)) {
+  if (!NAME.test(name) || SHARED_FOLDERS.includes(name)) {
     throw new LeadsheetError('usage_invalid', `${JSON.stringify(name)} cannot be the name of a report`, {
-      hint: `Lower-case letters, digits and single hyphens, such as weekly-emea; not ${RESERVED.join(', ')}.`,
+      hint: `Lower-case letters, digits and single hyphens, such as weekly-emea; not ${SHARED_FOLDERS.join(', ')}.`,
     })
   }
   const config = await terminal.config()
@@ -56,7 +55,7 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
   }
   terminal.print(
     `Made ${relative('', file)}`,
-    ...['', terminal.style('bold', 'Edit it and look at it'), `  ${CALLED} report ${name} --watch`],
+    ...['', terminal.style('bold', 'Edit it and look at it'), `  ${CALLED} report watch ${name}`],
   )
   if (isListed) return
   terminal.print(
@@ -73,7 +72,7 @@ async function refuseTaken(folder: string, name: string): Promise<void> {
   )
   if (!isTaken) return
   throw new LeadsheetError('usage_invalid', `${relative('', folder)} is there already`, {
-    hint: `Take another name, or look at it with ${shellCommand(`report ${name} --watch`)}.`,
+    hint: `Take another name, or look at it with ${shellCommand(`report watch ${name}`)}.`,
   })
 }
 

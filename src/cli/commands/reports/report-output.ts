@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { tellDates } from '../../../domain/period.ts'
-import { faultText, LeadsheetError } from '../../../errors.ts'
+import { faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive-index.ts'
 import type { DeliverySummary } from '../../../jobs/outbox/send-due.ts'
 import type { Mailing } from '../../../jobs/reports/enqueue-report.ts'
@@ -30,9 +30,13 @@ interface Output {
 export function previewKind(file: string): PreviewKind {
   const kind = PREVIEWS.find((extension) => extension === extname(file).toLowerCase())
   if (kind) return kind
-  throw new LeadsheetError('usage_invalid', `--preview ${file} does not say what to write`, {
-    hint: 'Let the file end in .html, .txt or .eml.',
-  })
+  throw new LeadsheetError(
+    'usage_invalid',
+    `--output: found ${file}, expected a file that ends in .html, .txt or .eml`,
+    {
+      hint: 'Name the file daily.html, for example.',
+    },
+  )
 }
 
 /** @throws LeadsheetError data_unwritable */
@@ -74,7 +78,7 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   }
   if (deliveries === null) {
     terminal.note(
-      'Nothing was sent. `--test-to you@example.com` sends a test, `--send` sends it to its recipients.',
+      `Nothing was sent. ${shellCommand(`report test ${report.name} --to ADDRESS`)} sends a test, ${shellCommand(`report send ${report.name}`)} sends it to its recipients.`,
     )
     return
   }

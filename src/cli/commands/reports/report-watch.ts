@@ -1,4 +1,4 @@
-/** `leadsheet report NAME --watch`: the report in the browser, made anew whenever one of its files changes. */
+/** `leadsheet report watch NAME`: the report in the browser, made anew whenever one of its files changes. */
 import { once } from 'node:events'
 import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'

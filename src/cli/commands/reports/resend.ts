@@ -1,4 +1,4 @@
-/** `leadsheet resend`: mails of a report again, to those who did not get them, or as new ones to those who did. */
+/** `leadsheet report resend`: mails of a report again, to those who did not get them, or as new ones to those who did. */
 import type { Command } from 'commander'
 import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
 import { findReport, openMailing, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
@@ -21,18 +21,20 @@ import { wordOf } from './outbox.ts'
 interface Options {
   readonly at?: string
   readonly failed?: boolean
-  readonly inDoubt?: boolean
+  readonly unconfirmed?: boolean
   readonly to?: string
   readonly all?: boolean
   readonly reason?: string
   readonly yes?: boolean
 }
 
-export function defineResend(command: Command, terminal: Terminal): void {
-  command
-    .argument('<report>', 'report, as named in the settings')
+export function defineResend(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('resend')
+    .description('send mails of a report again: those that failed, or all as new ones')
+    .argument('<name>', 'report, as named in the settings')
     .option('--failed', 'to those whose mail was refused or given up, under the same Message-ID')
-    .option('--in-doubt', 'to those who may have got it or not, under the same Message-ID')
+    .option('--unconfirmed', 'to those whose mail may have arrived or not, under the same Message-ID')
     .option('--to <address>', 'to this recipient alone; if they have it, as a new mail that says so')
     .option('--all', 'to everybody: who has it gets a new mail that says so')
     .option('--at <time>', 'the report as of then (default: the last one)', instant)
@@ -40,9 +42,9 @@ export function defineResend(command: Command, terminal: Terminal): void {
     .option('--yes', 'do it, also where several people have it or may have it; without this they are listed')
     .action((name: string, options: Options) => resend(terminal, name, options))
   addExamples(command, [
-    'resend daily --failed',
-    'resend daily --to dana@example.com',
-    'resend daily --at 2026-11-20T07:00:00Z --all --reason "wrong currency in the first one" --yes',
+    'report resend daily --failed',
+    'report resend daily --to dana@example.com',
+    'report resend daily --at 2026-11-20T07:00:00Z --all --reason "wrong currency in the first one" --yes',
   ])
 }
 
@@ -74,24 +76,28 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
 }
 
 /** @throws LeadsheetError usage_invalid */
-function choiceIn({ failed, inDoubt, to, all }: Options): ResendChoice {
+function choiceIn({ failed, unconfirmed, to, all }: Options): ResendChoice {
   const choices: ResendChoice[] = [
     ...(failed ? [{ which: 'failed' } as const] : []),
-    ...(inDoubt ? [{ which: 'in_doubt' } as const] : []),
+    ...(unconfirmed ? [{ which: 'in_doubt' } as const] : []),
     ...(all ? [{ which: 'all' } as const] : []),
     ...(to === undefined ? [] : [{ which: 'one', address: to } as const]),
   ]
   const [choice] = choices
   if (choice !== undefined && choices.length === 1) return choice
-  throw new LeadsheetError('usage_invalid', 'one of --failed, --in-doubt, --to and --all has to be given', {
-    hint: `${shellCommand('deliveries')} shows how each mail stands.`,
-  })
+  throw new LeadsheetError(
+    'usage_invalid',
+    'one of --failed, --unconfirmed, --to and --all has to be given',
+    {
+      hint: `${shellCommand('outbox list')} shows how each mail stands.`,
+    },
+  )
 }
 
 /** @throws LeadsheetError usage_invalid where nobody would read the reason */
 function requireNewMail({ which }: ResendChoice, reason: string | undefined): void {
   if (reason === undefined || which === 'all' || which === 'one') return
-  const mail = which === 'failed' ? '--failed' : '--in-doubt'
+  const mail = which === 'failed' ? '--failed' : '--unconfirmed'
   throw new LeadsheetError(
     'usage_invalid',
     `${mail} sends the same mail again, in which no --reason can stand`,
@@ -119,7 +125,7 @@ async function showPlan(terminal: Terminal, plan: ResendPlan, why: 'nothing' | '
   terminal.note(
     why === 'asks'
       ? 'Nothing was sent: they have it, or may have it. --yes sends it all the same.'
-      : `Nothing was sent: there is no such mail to send again. ${shellCommand('deliveries')} shows how each stands.`,
+      : `Nothing was sent: there is no such mail to send again. ${shellCommand('outbox list')} shows how each stands.`,
   )
 }
 

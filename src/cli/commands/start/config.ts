@@ -22,7 +22,7 @@ export function defineConfig(command: Command, terminal: Terminal): void {
   const schema = command
     .command('schema')
     .description('print the JSON Schema of the settings file, for editors')
-    .action(() => terminal.printJson(settingsJsonSchema()))
+    .action(() => terminal.print(JSON.stringify(settingsJsonSchema(), null, 2)))
   addExamples(schema, ['config schema > leadsheet.schema.json'])
 }
 

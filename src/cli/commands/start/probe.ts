@@ -14,7 +14,7 @@ interface Options {
   readonly auth?: string
   readonly header?: readonly string[]
   readonly path?: string
-  readonly write?: string
+  readonly output?: string
   readonly force?: boolean
 }
 
@@ -28,11 +28,11 @@ export function defineProbe(command: Command, terminal: Terminal): void {
       "a header for every request: 'Name: value'; it is written into the profile",
     )
     .option('--path <path>', 'the path of the list, if you know it')
-    .option('--write <file>', 'write the profile to this file, for api.profile')
-    .option('--force', 'write over a file that is there')
+    .option('-o, --output <file>', 'write the profile to this file, for api.profile')
+    .option('-f, --force', 'write over a file that is there')
     .action((url: string | undefined, options: Options) => runProbe(terminal, url, options))
   addExamples(command, [
-    'probe https://crm.example.com/api --write profile.yaml',
+    'probe https://crm.example.com/api -o profile.yaml',
     'probe https://crm.example.com --path /v2/contacts --key-file ./key',
     "probe https://crm.example.com/classes/Lead --auth 'X-App-Key: {key}' --header 'X-App-Id: 7'",
   ])
@@ -62,9 +62,9 @@ async function runProbe(terminal: Terminal, argument: string | undefined, option
     result.input === null
       ? null
       : profileText(result.input, result, url.href, new Date().toISOString().slice(0, 10))
-  if (options.write !== undefined && text !== null) writeProfile(options.write, text)
+  if (options.output !== undefined && text !== null) writeProfile(options.output, text)
   if (terminal.json) terminal.printJson(jsonOf(result, url, asker.requests))
-  else await printResult(terminal, result, options.write ?? null, text)
+  else await printResult(terminal, result, options.output ?? null, text)
   terminal.note(`${asker.requests} requests in ${((performance.now() - started) / 1000).toFixed(1)} s`)
   terminal.end(
     result.input === null ? 'failed' : result.profile === null || needsHand(result) ? 'partly' : 'done',
@@ -122,9 +122,9 @@ function keyOf({ keyFile }: Options): string | null {
   }
 }
 
-function refuseOverwriting({ write, force = false }: Options): void {
-  if (write === undefined || force || !existsSync(write)) return
-  throw new LeadsheetError('usage_invalid', `${write} is there already`, {
+function refuseOverwriting({ output, force = false }: Options): void {
+  if (output === undefined || force || !existsSync(output)) return
+  throw new LeadsheetError('usage_invalid', `${output} is there already`, {
     hint: 'Name another file, or write over it with --force.',
   })
 }
@@ -169,7 +169,7 @@ async function printResult(
   }
   if (text === null) return
   terminal.print('')
-  if (file === null) terminal.print('--write FILE writes the profile.')
+  if (file === null) terminal.print('--output FILE writes the profile.')
   else {
     terminal.print(
       `The profile is in ${file}. Read it; then in leadsheet.yaml:`,

@@ -1,4 +1,4 @@
-/** `leadsheet serve`: the reference service, until Ctrl-C or SIGTERM. */
+/** `leadsheet service`: the reference service, until Ctrl-C or SIGTERM, and its API keys. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
@@ -29,8 +29,15 @@ interface ServeOptions {
   readonly webhooksToLoopback?: boolean
 }
 
-export function defineServe(command: Command, terminal: Terminal): void {
-  command
+export function defineService(command: Command, terminal: Terminal): void {
+  defineRun(command, terminal)
+  defineKeys(command.command('keys').description('create, list and revoke API keys of the service'), terminal)
+}
+
+function defineRun(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('run')
+    .description('run the reference service')
     .option('--port <number>', 'where it listens; 0 takes a free port', wholeNumber(0, 65_535), 8484)
     .option('--host <address>', 'the address it listens on', '127.0.0.1')
     .option('--data <dir>', 'its data directory', SERVICE_DIR)
@@ -40,11 +47,11 @@ export function defineServe(command: Command, terminal: Terminal): void {
     .option('--webhooks-to-loopback', 'send webhooks to this machine too, over http, to try them out')
     .action((options: ServeOptions) => serve(terminal, options))
   addExamples(command, [
-    'serve',
-    'serve --speed 3600   # an hour a second',
-    'serve --port 0 --data /tmp/service --json',
-    'serve --faults faults.yaml',
-    'serve --webhooks-to-loopback --speed 3600   # what happens is sent to http://127.0.0.1 as well',
+    'service run',
+    'service run --speed 3600   # an hour a second',
+    'service run --port 0 --data /tmp/service --json',
+    'service run --faults faults.yaml',
+    'service run --webhooks-to-loopback --speed 3600   # what happens is sent to http://127.0.0.1 as well',
   ])
 }
 
@@ -52,7 +59,7 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   const file = serviceFile(options.data)
   const faults = options.faults === undefined ? undefined : readFaults(options.faults)
   await using service = await startService(terminal, file, options, faults)
-  const key = await service.createKey({ name: 'serve', scope: 'write' })
+  const key = await service.createKey({ name: 'service run', scope: 'write' })
   if (terminal.json) {
     terminal.printJson({ url: service.url, key, scope: 'write', database: file })
   } else {
@@ -134,7 +141,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { title: 'REVOKED', value: (key) => key.revokedAt && formatInstant(key.revokedAt.toISOString()) },
 ]
 
-export function defineKeys(command: Command, terminal: Terminal): void {
+function defineKeys(command: Command, terminal: Terminal): void {
   const create = command
     .command('create')
     .description('create a key; it is shown this once')
@@ -142,14 +149,17 @@ export function defineKeys(command: Command, terminal: Terminal): void {
     .option('--name <name>', 'who or what uses it', 'unnamed')
     .addOption(new Option('--scope <scope>', 'what it may do').choices(['read', 'write']).default('read'))
     .action((options: CreateOptions) => createKey(terminal, options))
-  addExamples(create, ['keys create --name sync', 'keys create --name admin --scope write --json'])
+  addExamples(create, [
+    'service keys create --name sync',
+    'service keys create --name admin --scope write --json',
+  ])
 
   const list = command
     .command('list')
     .description('list the keys, revoked ones included')
     .addOption(dataOption())
     .action((options: DataOption) => listKeys(terminal, options))
-  addExamples(list, ['keys list', 'keys list --data ./data/service'])
+  addExamples(list, ['service keys list', 'service keys list --data ./data/service'])
 
   const revoke = command
     .command('revoke')
@@ -157,7 +167,7 @@ export function defineKeys(command: Command, terminal: Terminal): void {
     .argument('<key>', 'its id, or its beginning as the list shows it')
     .addOption(dataOption())
     .action((key: string, options: DataOption) => revokeKey(terminal, key, options))
-  addExamples(revoke, ['keys revoke key_0123456789ab'])
+  addExamples(revoke, ['service keys revoke key_0123456789ab'])
 }
 
 function dataOption(): Option {
@@ -175,13 +185,13 @@ async function listKeys(terminal: Terminal, { data }: DataOption): Promise<void>
   await using keyring = await openExisting(data)
   const keys = await keyring.list()
   if (terminal.json) {
-    terminal.printJson({
-      data: keys.map(({ createdAt, revokedAt, ...key }) => ({
+    terminal.printJson(
+      keys.map(({ createdAt, revokedAt, ...key }) => ({
         ...key,
         created_at: createdAt,
         revoked_at: revokedAt,
       })),
-    })
+    )
   } else if (keys.length === 0) {
     terminal.note('There are no keys yet.')
   } else {
@@ -194,7 +204,7 @@ async function revokeKey(terminal: Terminal, key: string, { data }: DataOption):
   const revoked = await keyring.revoke(key.replace(/…$/, ''))
   if (revoked === 0) {
     throw new LeadsheetError('usage_invalid', `there is no key ${key} that could be revoked`, {
-      hint: `${shellCommand('keys list')} shows the keys and those that were revoked before.`,
+      hint: `${shellCommand('service keys list')} shows the keys and those that were revoked before.`,
     })
   }
   if (terminal.json) terminal.printJson({ revoked })
@@ -206,7 +216,7 @@ async function openExisting(data: string): Promise<Keyring> {
   const file = serviceFile(data)
   if (existsSync(file)) return openKeyring(file)
   throw new LeadsheetError('usage_invalid', `there is no service in ${data}: ${file} does not exist`, {
-    hint: `Name its directory with --data, or make one with ${shellCommand('serve')}.`,
+    hint: `Name its directory with --data, or make one with ${shellCommand('service run')}.`,
   })
 }
 

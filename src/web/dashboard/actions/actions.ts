@@ -112,7 +112,7 @@ function noticeIn(form: Form): number {
     'usage_invalid',
     `notice: found ${JSON.stringify(given)}, expected the number of a trouble`,
     {
-      hint: `${shellCommand('notices')} lists them.`,
+      hint: `${shellCommand('alerts list')} lists them.`,
     },
   )
 }
@@ -192,7 +192,7 @@ function nothingToSend({ leftOut }: ResendPlan): LeadsheetError {
   const why = leftOut.map(({ recipient, why }) => `${recipient}: ${why}`).join('; ')
   const what = why === '' ? 'there is no such mail to send again' : why
   return new LeadsheetError('usage_invalid', `Nothing was sent: ${what}`, {
-    hint: `${shellCommand('deliveries')} shows how each stands.`,
+    hint: `${shellCommand('outbox list')} shows how each stands.`,
   })
 }
 
@@ -233,7 +233,7 @@ async function sendTest(
       'usage_invalid',
       `${to} is neither an operator nor a recipient of ${report.name}`,
       {
-        hint: `${shellCommand('report NAME --test-to ADDRESS')} sends a test anywhere.`,
+        hint: `${shellCommand('report test NAME --to ADDRESS')} sends a test anywhere.`,
       },
     )
   }

@@ -82,7 +82,7 @@ export function composeMessages(
   return {
     rows: rows.map((message) => rowOf(message)),
     resend: isLast && hasFailed ? resendFailedButton(issue.report) : null,
-    settle: doubtful ? `${CALLED} deliveries settle ${issue.report} ${doubtful.recipient} --arrived` : null,
+    settle: doubtful ? `${CALLED} outbox resolve ${issue.report} ${doubtful.recipient} --delivered` : null,
     more:
       others === 0
         ? null

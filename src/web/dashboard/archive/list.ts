@@ -170,7 +170,7 @@ function emptyOf(total: number, { after }: Wish): Empty {
   if (total === 0) {
     return {
       title: 'No report has been made yet.',
-      text: `The first one comes at its next due time. ${shellCommand('report daily')} makes one now, to be looked at.`,
+      text: `The first one comes at its next due time. ${shellCommand('report preview daily')} makes one now, to be looked at.`,
     }
   }
   if (after !== null) return { title: 'That was the last one.', text: 'There are no older ones.' }

@@ -23,15 +23,21 @@ test('a table goes to standard output as CSV', async () => {
 })
 
 test('the ending of the file names the format, and --json tells what is in it', async () => {
-  const { status, stdout, folder } = await run(['export', 'best', '--out', 'best.ndjson', '--json'])
+  const { status, stdout, folder } = await run(['export', 'best', '-o', 'best.ndjson', '--json'])
   expect(readFileSync(join(folder, 'best.ndjson'), 'utf8')).toBe('{"id":"1"}\n')
-  expect(JSON.parse(stdout)).toMatchObject({ table: 'best', format: 'ndjson', rows: 1, bytes: 11, cut: 0 })
+  expect(JSON.parse(stdout).data).toMatchObject({
+    table: 'best',
+    format: 'ndjson',
+    rows: 1,
+    bytes: 11,
+    cut: 0,
+  })
   expect(status).toBe(0)
 })
 
 test('a text that no cell of Excel can hold is cut, and that is told', async () => {
   const long = "CREATE TABLE lead (raw TEXT); INSERT INTO lead VALUES (printf('%.40000c', 'x'))"
-  const { status, stderr } = await run(['export', 'lead', '--out', 'lead.xlsx'], long)
+  const { status, stderr } = await run(['export', 'lead', '-o', 'lead.xlsx'], long)
   expect(stderr).toContain('warning: texts cut to what a cell of Excel can hold: 1')
   expect(status).toBe(3)
 })
@@ -39,9 +45,9 @@ test('a text that no cell of Excel can hold is cut, and that is told', async () 
 test.each([
   [['export', 'leed'], 'the snapshot has no table or view leed', 'Did you mean lead?'],
   [['export', 'delivery'], "delivery is not exported: it is the program's own", 'There are best, '],
-  [['export', 'lead', '--format', 'xlsx'], 'xlsx needs --out FILE', 'Only csv and ndjson'],
-  [['export', 'lead', '--out', 'lead.txt'], 'the ending of lead.txt names no format', 'say --format'],
-  [['export', 'lead', '--json'], '--json needs --out', '--format ndjson'],
+  [['export', 'lead', '--format', 'xlsx'], 'xlsx needs --output FILE', 'Only csv and ndjson'],
+  [['export', 'lead', '-o', 'lead.txt'], 'the ending of lead.txt names no format', 'say --format'],
+  [['export', 'lead', '--json'], '--json needs --output', '--format ndjson'],
 ])('`%j` is refused with what to do', async (args, message, hint) => {
   const { status, stdout, stderr } = await run(args)
   expect(stderr).toContain(message)

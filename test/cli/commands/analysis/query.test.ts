@@ -40,7 +40,7 @@ test.each([
 
 test('the SQL may stand in a file, or come by standard input', async () => {
   expect((await query(['best.sql', '--format', 'csv'])).stdout).toBe('id\nld_1\n')
-  expect((await query(['-', '--json'], 'SELECT 1 AS one')).stdout).toBe('[\n  {"one":1}\n]\n')
+  expect((await query(['-', '--json'], 'SELECT 1 AS one')).stdout).toBe('{"data": [\n  {"one":1}\n]}\n')
 })
 
 test.each([

@@ -63,7 +63,7 @@ describe('leadsheet status', () => {
   it('says when the next snapshot is due where the settings give it due times', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'snapshot: { when: "0 5 * * *" }' })
     const { stdout } = await runWarm(['status', '--json'], { cwd })
-    expect(JSON.parse(stdout).schedules).toContainEqual(
+    expect(JSON.parse(stdout).data.schedules).toContainEqual(
       expect.objectContaining({ schedule: 'snapshot', next: expect.stringMatching(/T05:00:00/) }),
     )
   })
@@ -78,7 +78,7 @@ describe('leadsheet snapshot', () => {
     rmSync(join(cwd, 'data/snapshot.db'))
     const { status, stdout } = await runWarm(['snapshot', '--json'], options)
     expect(status).toBe(0)
-    const { file, leads_as_of } = JSON.parse(stdout)
+    const { file, leads_as_of } = JSON.parse(stdout).data
     expect(ask(file, 'SELECT leads_as_of FROM snapshot_info')).toEqual([{ leads_as_of }])
   })
 
@@ -111,7 +111,7 @@ describe('leadsheet schema', () => {
     const markdown = await runWarm(['schema', 'lead', '--markdown'], options)
     expect(markdown.stdout).toContain('| `status` | TEXT |  | stage.status | status |')
     const json = await runWarm(['schema', 'lead', '--json'], options)
-    const [lead] = JSON.parse(json.stdout)
+    const [lead] = JSON.parse(json.stdout).data
     expect(lead).toMatchObject({ table_name: 'lead', rows: LEADS })
     expect(lead.columns[0]).toMatchObject({ column_name: 'no', examples: [1, 2, 3] })
   })

@@ -79,9 +79,9 @@ describe('leads list', () => {
 
   test('with --cursor goes on where the page before ended, and with --all to the end', async () => {
     const whole = await json('leads', 'list', '--all')
-    expect(whole.page).toEqual({ next_cursor: null, has_more: false, total: whole.data.length })
+    expect(whole.meta.page).toEqual({ next_cursor: null, has_more: false, total: whole.data.length })
     const first = await json('leads', 'list', '--limit', '2')
-    const rest = await json('leads', 'list', '--all', '--cursor', first.page.next_cursor)
+    const rest = await json('leads', 'list', '--all', '--cursor', first.meta.page.next_cursor)
     expect([...first.data, ...rest.data]).toEqual(whole.data)
   })
 
@@ -99,7 +99,10 @@ describe('leads show', () => {
     expect(stdout).toMatch(/\nENRICHMENT\ntechnologies:\n {2}- /)
     expect(stdout).toMatch(/\nAT +EVENT +CHANGE +AGENT +SUMMARY\n.*discovered/)
     expect(stdout).toContain('qualified → contacted')
-    expect(await json('leads', 'show', lead.id)).toMatchObject({ ...lead, activity: expect.any(Array) })
+    expect((await json('leads', 'show', lead.id)).data).toMatchObject({
+      ...lead,
+      activity: expect.any(Array),
+    })
   })
 
   test('of one that is not there names it', async () => {
@@ -121,7 +124,7 @@ describe('pipelines', () => {
   ]
 
   test('are created from options', async () => {
-    const created = await json(
+    const { data: created } = await json(
       'pipelines',
       'create',
       '--name',
@@ -185,7 +188,15 @@ describe('pipelines', () => {
     expect(stdout).toMatch(
       /^Pipeline +pl_emea\n[\s\S]*\nSTAGE +NOW +REACHED +CONVERSION +MEDIAN HOURS\ndiscovered/,
     )
-    const period = await json('pipelines', 'stats', 'pl_emea', '--from', '2026-11-05', '--to', '2026-11-10')
+    const { data: period } = await json(
+      'pipelines',
+      'stats',
+      'pl_emea',
+      '--from',
+      '2026-11-05',
+      '--to',
+      '2026-11-10',
+    )
     expect(period).toMatchObject({ from: '2026-11-05T00:00:00.000Z', to: '2026-11-10T00:00:00.000Z' })
   })
 })
@@ -195,7 +206,7 @@ describe('webhooks register', () => {
     const { stdout } = await run(['webhooks', 'register', 'https://hooks.example.com/a'])
     expect(stdout).toMatch(/Events +all\n[\s\S]*Secret +\S{20,}/)
     const args = ['--event', 'lead.created', '--event', 'lead.removed']
-    expect(await json('webhooks', 'register', 'https://hooks.example.com/b', ...args)).toMatchObject({
+    expect((await json('webhooks', 'register', 'https://hooks.example.com/b', ...args)).data).toMatchObject({
       events: ['lead.created', 'lead.removed'],
     })
   })

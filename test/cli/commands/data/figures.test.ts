@@ -31,7 +31,7 @@ describe('figures', () => {
     const { run } = await openCopy()
     const { status, stdout } = await run('figures', '--json', ...DAY)
     expect(status).toBe(0)
-    const printed = JSON.parse(stdout)
+    const printed = JSON.parse(stdout).data
     expect(printed).toMatchObject({
       period: {
         from: '2026-11-19T23:00:00.000Z',
@@ -77,7 +77,7 @@ describe('figures', () => {
     const { run } = await openCopy()
     const leadsWhere = async (...conditions: string[]): Promise<number> => {
       const options = conditions.flatMap((each) => ['--where', each])
-      return JSON.parse((await run('figures', '--json', ...DAY, ...options)).stdout).figures[0].values[0]
+      return JSON.parse((await run('figures', '--json', ...DAY, ...options)).stdout).data.figures[0].values[0]
         .current
     }
     const [low, high] = [await leadsWhere('score<=59.5'), await leadsWhere('score>=60')]
@@ -91,22 +91,31 @@ describe('figures', () => {
   })
 })
 
-describe('explain', () => {
+describe('figures explain', () => {
   it.skipIf(!hasSqlite3())(
     'prints nothing but SQL, which sqlite3 takes as it is and gives the value that stands above it',
     async () => {
       const { folder, run } = await openCopy()
-      const { stdout } = await run('explain', 'new_leads', ...DAY)
+      const { stdout } = await run('figures', 'explain', 'new_leads', ...DAY)
       const value = /, in leads: (\d+)$/m.exec(stdout)?.[1]
       expect(Number(value)).toBeGreaterThan(0)
       const file = join(folder, 'leadsheet.db')
       const printed = execFileSync('sqlite3', ['-readonly', file], { input: stdout, encoding: 'utf8' })
       expect(printed.trim()).toBe(value)
 
-      const filtered = await run('explain', 'open', ...DAY, '--where', 'score>=60', '--where', 'tags=none')
+      const filtered = await run(
+        'figures',
+        'explain',
+        'open',
+        ...DAY,
+        '--where',
+        'score>=60',
+        '--where',
+        'tags=none',
+      )
       const none = execFileSync('sqlite3', ['-readonly', file], { input: filtered.stdout, encoding: 'utf8' })
       expect(none.trim()).toBe('0')
-      const high = await run('explain', 'open', ...DAY, '--where', 'score>=60')
+      const high = await run('figures', 'explain', 'open', ...DAY, '--where', 'score>=60')
       const some = execFileSync('sqlite3', ['-readonly', file], { input: high.stdout, encoding: 'utf8' })
       expect(some.trim()).toBe(/, in leads: (\d+)$/m.exec(high.stdout)?.[1])
       expect(Number(some)).toBeGreaterThan(0)
@@ -114,9 +123,9 @@ describe('explain', () => {
   )
 
   it('lists all figures without a name, and finds the one that was meant', async () => {
-    const { stdout } = await runWarm(['explain', '--json'], { cwd: folderWith() })
-    expect(JSON.parse(stdout)).toHaveLength(FIGURES.length)
-    const mistyped = await runWarm(['explain', 'win_rat'], { cwd: folderWith() })
+    const { stdout } = await runWarm(['figures', 'explain', '--json'], { cwd: folderWith() })
+    expect(JSON.parse(stdout).data).toHaveLength(FIGURES.length)
+    const mistyped = await runWarm(['figures', 'explain', 'win_rat'], { cwd: folderWith() })
     expect([mistyped.status, mistyped.stderr]).toEqual([2, expect.stringContaining('Did you mean win_rate?')])
   })
 })

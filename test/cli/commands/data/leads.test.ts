@@ -42,7 +42,7 @@ describe('leads list --as-of', () => {
   it('shows the leads as they were at the end of a day, in the time zone of the settings', async () => {
     const cwd = await folderWithHistory()
     const utc = await listed(cwd, ['--as-of', '2026-11-10'])
-    expect(utc).toMatchObject({ as_of: '2026-11-10T23:59:59.999Z', total: 2, first_sync: FIRST_SYNC })
+    expect(utc.meta).toMatchObject({ as_of: '2026-11-10T23:59:59.999Z', total: 2, first_sync: FIRST_SYNC })
     expect(utc.data).toMatchObject([
       {
         id: '1',
@@ -54,7 +54,7 @@ describe('leads list --as-of', () => {
       { id: '2', status: 'contacted' },
     ])
     const berlin = await listed(cwd, ['--as-of', '2026-11-10'], 'Europe/Berlin')
-    expect(berlin.as_of).toBe('2026-11-10T22:59:59.999Z')
+    expect(berlin.meta.as_of).toBe('2026-11-10T22:59:59.999Z')
     expect(berlin.data).toMatchObject([{ id: '2' }, { id: '1', status: 'new', score: 40 }])
   })
 
@@ -62,11 +62,13 @@ describe('leads list --as-of', () => {
     const cwd = await folderWithHistory()
     const at = '2026-11-10T23:30:00Z'
     expect((await listed(cwd, ['--as-of', at, '--min-score', '70'])).data).toMatchObject([{ id: '1' }])
-    expect((await listed(cwd, ['--as-of', '2026-11-10T23:29:59.999Z', '--min-score', '70'])).total).toBe(0)
+    expect((await listed(cwd, ['--as-of', '2026-11-10T23:29:59.999Z', '--min-score', '70'])).meta.total).toBe(
+      0,
+    )
     expect((await listed(cwd, ['--as-of', at, '--pipeline', 'p2'])).data).toMatchObject([{ id: '2' }])
-    expect((await listed(cwd, ['--as-of', at, '--status', 'won', '--status', 'new'])).total).toBe(0)
+    expect((await listed(cwd, ['--as-of', at, '--status', 'won', '--status', 'new'])).meta.total).toBe(0)
     const first = await listed(cwd, ['--as-of', at, '--limit', '1'])
-    expect([first.data.length, first.total]).toEqual([1, 2])
+    expect([first.data.length, first.meta.total]).toEqual([1, 2])
   })
 
   it('says in the table which columns are of now, and before the first sync that little is known', async () => {

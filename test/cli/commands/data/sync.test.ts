@@ -18,7 +18,7 @@ it('sync tells of how many leads it read the details, and what became of the oth
 
   upstream.detailFaults.clear()
   const top = await runLeadsheet(['sync', '--config', 'one.yaml', '--json'], { cwd, env })
-  expect(JSON.parse(top.stdout).details).toEqual({ read: 3, gone: 0, failed: 0 })
+  expect(JSON.parse(top.stdout).data.details).toEqual({ read: 3, gone: 0, failed: 0 })
 
   upstream.requests.length = 0
   const none = await runLeadsheet(['sync', '--config', 'none.yaml'], { cwd, env })

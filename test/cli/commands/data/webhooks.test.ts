@@ -46,7 +46,7 @@ function runAll(options: ReturnType<typeof installation>, commands: readonly str
 /** What commands have printed one after the other. */
 function answersIn(stdout: string) {
   const documents = stdout.split(/(?<=^\})\n/m).filter((text) => text !== '')
-  return documents.map((text) => JSON.parse(text))
+  return documents.map((text) => JSON.parse(text).data)
 }
 
 describe('the webhook of a daemon', () => {
@@ -67,12 +67,12 @@ describe('the webhook of a daemon', () => {
     expect(again).toMatchObject({ id: first.id, outcome: 'already', test: null })
     expect(rotated).toMatchObject({ id: first.id, old_secret_until: expect.any(String) })
     expect(tried).toMatchObject({ type: 'webhook.ping', ...delivered })
-    expect(list.data).toMatchObject([{ id: first.id, status: 'active', is_own: true }])
+    expect(list).toMatchObject([{ id: first.id, status: 'active', is_own: true }])
     expect(shown).toMatchObject({ id: first.id, attempts: [delivered, delivered] })
     expect(examined.checks).toContainEqual({
       ...{ what: 'webhook', verdict: 'ok', found: `${first.id} is active, at ${url}`, remedy: null },
     })
-    expect([removed, none]).toEqual([{ id: first.id, outcome: 'removed' }, { data: [] }])
+    expect([removed, none]).toEqual([{ id: first.id, outcome: 'removed' }, []])
     expect(stdout + stderr).not.toContain('whsec_')
     expect(readdirSync(join(installed.cwd, 'data'))).not.toContain('webhook.json')
     const ended = once(daemon, 'exit')

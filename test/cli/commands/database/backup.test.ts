@@ -22,21 +22,21 @@ test('what is backed up comes back, and the snapshot with it', async () => {
   }
 
   const first = await saveRun(['l1', 'l2'], '2026-11-20T06:00:00Z')
-  const backup = await run('backup', 'copy.db')
+  const backup = await run('db', 'backup', 'copy.db')
   expect(backup.stdout).toBe(
     `${join(folder, 'copy.db')}: 2 leads, 2 versions, 0 reports, as of 2026-11-20 06:00Z; checked\n`,
   )
-  expect(await run('backup', 'copy.db')).toMatchObject({ status: 2 })
+  expect(await run('db', 'backup', 'copy.db')).toMatchObject({ status: 2 })
 
   await saveRun(['l3'], '2026-11-21T06:00:00Z')
   expect(await run('snapshot')).toMatchObject({ status: 0 })
-  const restore = await run('restore', 'copy.db', '--json')
-  expect(JSON.parse(restore.stdout)).toMatchObject({
+  const restore = await run('db', 'restore', 'copy.db', '--json')
+  expect(JSON.parse(restore.stdout).data).toMatchObject({
     database: file,
     before: expect.stringContaining('leadsheet.db.before-restore-'),
     run_id: first,
     rows: { lead: 2 },
-    messages_in_doubt: 0,
+    unconfirmed_messages: 0,
     schedules_from_now: [],
   })
   expect(readSnapshotInfo(join(folder, 'snapshot.db'))?.runId).toBe(first)
@@ -46,9 +46,9 @@ test('what is backed up comes back, and the snapshot with it', async () => {
 test('without a database there is nothing to back up, and without a backup nothing to restore', async () => {
   const folder = folderWith()
   const env = { LEADSHEET_DATA_DIR: folder }
-  const backup = await runWarm(['backup', 'copy.db'], { cwd: folder, env })
+  const backup = await runWarm(['db', 'backup', 'copy.db'], { cwd: folder, env })
   expect(backup).toMatchObject({ status: 1, stderr: expect.stringContaining('there is no database') })
-  const restore = await runWarm(['restore', 'copy.db'], { cwd: folder, env })
+  const restore = await runWarm(['db', 'restore', 'copy.db'], { cwd: folder, env })
   expect(restore).toMatchObject({ status: 2, stderr: expect.stringContaining('there is no file') })
   expect(readdirSync(folder)).toEqual([])
 })
@@ -68,20 +68,20 @@ reports: [{ name: daily }]
   const env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, LEADSHEET_LOG_LEVEL: 'error' }
   const run = (...args: string[]) => runWarm(args, { cwd, env })
   expect(await run('sync')).toMatchObject({ status: 0 })
-  expect(await run('backup', 'copy.db')).toMatchObject({ status: 0 })
+  expect(await run('db', 'backup', 'copy.db')).toMatchObject({ status: 0 })
   expect(await run('recipients', 'unsubscribe', 'ana@example.com')).toMatchObject({ status: 0 })
   expect(statSync(join(data, 'preferences.json')).mode & 0o777).toBe(0o600)
   const standing = async () => (await run('recipients')).stdout
 
   const isStopped = expect.stringMatching(/ana@example\.com .*unsubscribed/)
   expect(await standing()).toEqual(isStopped)
-  expect(await run('restore', 'copy.db')).toMatchObject({ status: 0 })
+  expect(await run('db', 'restore', 'copy.db')).toMatchObject({ status: 0 })
   // The backup is of before.
   expect(await standing()).toEqual(isStopped)
 
   const copy = readFileSync(join(data, 'preferences.json'))
   writeFileSync(join(data, 'preferences.json'), '{')
-  const torn = await run('restore', 'copy.db')
+  const torn = await run('db', 'restore', 'copy.db')
   expect([torn.status, torn.stderr]).toEqual([
     1,
     expect.stringMatching(/preferences\.json: found .*\nhint: Move it/),
@@ -92,7 +92,7 @@ reports: [{ name: daily }]
   writeFileSync(join(data, 'backups', 'leadsheet-before-0.2.0-20261120T060000Z.db'), 'some bytes')
   for (const side of ['', '-wal', '-shm']) rmSync(`${database}${side}`, { force: true })
   const lost = /The database .*leadsheet\.db is not there, though .* has snapshot\.db, preferences\.json\n/
-  for (const args of [['sync'], ['report', 'daily', '--send'], ['status']]) {
+  for (const args of [['sync'], ['report', 'send', 'daily'], ['status']]) {
     const { status, stderr } = await run(...args)
     expect([args, status, stderr]).toEqual([args, 1, expect.stringMatching(lost)])
     expect(stderr).toMatch(/restore .*leadsheet-before-0\.2\.0-20261120T060000Z\.db` .*sync --new`/)

@@ -10,7 +10,7 @@ test('prune shows what would go, and does it only when told to', async () => {
   const folder = folderWith({ 'leadsheet.yaml': 'retention:\n  hourly_after_days: 7\n' })
   const file = join(folder, 'data', 'leadsheet.db')
   const env = { LEADSHEET_DATA_DIR: join(folder, 'data') }
-  const run = (...args: string[]) => runWarm(['prune', ...args], { cwd: folder, env })
+  const run = (...args: string[]) => runWarm(['db', 'prune', ...args], { cwd: folder, env })
 
   const { stdout } = await run()
   expect(stdout).toContain('agent_reading')
@@ -20,13 +20,13 @@ test('prune shows what would go, and does it only when told to', async () => {
   const shown = await run()
   expect(shown.stdout).toMatch(/agent_reading .* 12 +10 +2\n/)
   expect(shown.stdout).toContain('WOULD GO')
-  expect(shown.stderr).toContain('nothing was deleted; `npx leadsheet prune --yes` does it')
+  expect(shown.stderr).toContain('nothing was deleted; `npx leadsheet db prune --yes` does it')
   expect(await countReadings(file)).toBe(12)
 
   const done = await run('--yes', '--json')
   expect(JSON.parse(done.stdout)).toMatchObject({
-    deleted: true,
-    tables: [
+    meta: { deleted: true },
+    data: [
       { table: 'pipeline_stat', rows: 0, gone: 0 },
       { table: 'agent_reading', rows: 12, gone: 10 },
       { table: 'event', rows: 0, gone: 0 },

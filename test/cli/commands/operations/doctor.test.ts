@@ -34,12 +34,12 @@ async function openSynced() {
     },
     async diagnose() {
       const { stdout } = await runWarm(['doctor', '--json'], { cwd, env })
-      const { checks } = answerSchema.parse(JSON.parse(stdout))
+      const { checks } = answerSchema.parse(JSON.parse(stdout).data)
       return checks.filter(({ what }) => ['database', 'consistency', 'snapshot'].includes(what))
     },
     async checkFolder() {
       const { stdout } = await runWarm(['doctor', '--json'], { cwd, env })
-      return answerSchema.parse(JSON.parse(stdout)).checks.find(({ what }) => what === 'data directory')
+      return answerSchema.parse(JSON.parse(stdout).data).checks.find(({ what }) => what === 'data directory')
     },
     [Symbol.asyncDispose]: upstream[Symbol.asyncDispose],
   }
@@ -91,11 +91,11 @@ test('doctor tells of a damaged file, and how to restore', async () => {
     what: 'consistency',
     verdict: 'fail',
     found: expect.stringMatching(/^the file is intact: not so/),
-    remedy: expect.stringContaining('leadsheet restore'),
+    remedy: expect.stringContaining('leadsheet db restore'),
   })
   writeFileSync(synced.file, 'no database')
   expect(await synced.diagnose()).toMatchObject([
-    { what: 'database', verdict: 'fail', remedy: expect.stringContaining('leadsheet restore') },
+    { what: 'database', verdict: 'fail', remedy: expect.stringContaining('leadsheet db restore') },
   ])
 })
 
@@ -125,7 +125,7 @@ test('doctor takes the certificate of a mail server from an authority of one’s
       cwd,
       env: { LEADSHEET_API_URL: 'http://127.0.0.1:9/', LEADSHEET_SMTP_URL: url, ...env },
     })
-    return answerSchema.parse(JSON.parse(stdout)).checks.find(({ what }) => what === 'mail')
+    return answerSchema.parse(JSON.parse(stdout).data).checks.find(({ what }) => what === 'mail')
   }
   expect(await checkMail({})).toMatchObject({
     verdict: 'fail',

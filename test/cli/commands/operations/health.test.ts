@@ -43,7 +43,7 @@ it('a daemon that has just beaten is healthy, and its database stays as it was, 
 
 it('one that has not for some minutes is not', async () => {
   const { status, said } = await health(await folderOf(4), '--json')
-  expect([status, JSON.parse(said)]).toMatchObject([
+  expect([status, JSON.parse(said).data]).toMatchObject([
     1,
     { healthy: false, found: 'the daemon has given no sign of life for 4 min' },
   ])

@@ -13,12 +13,15 @@ describe('looking before the first sync', () => {
     const env = { LEADSHEET_DATA_DIR: 'mistyped', LEADSHEET_API_URL: 'http://127.0.0.1:9/' }
     const status = await runWarm(['status', '--json'], { cwd, env })
     expect(status.status).toBe(1)
-    expect(JSON.parse(status.stdout)).toMatchObject({
+    expect(JSON.parse(status.stdout).data).toMatchObject({
       ...{ verdict: 'fail', sentence: 'No sync has read all leads yet.' },
       ...{ leads: 0, data_as_of: null, runs: [], deliveries: {} },
       events: { last_24_hours: {}, waiting: 0, waiting_since: null, last: [] },
     })
-    const report = await runWarm(['report', 'daily'], { cwd, env: { LEADSHEET_DATA_DIR: 'mistyped' } })
+    const report = await runWarm(['report', 'preview', 'daily'], {
+      cwd,
+      env: { LEADSHEET_DATA_DIR: 'mistyped' },
+    })
     expect([report.status, report.stderr]).toEqual([
       1,
       expect.stringContaining('no sync has read all leads yet'),
@@ -27,7 +30,7 @@ describe('looking before the first sync', () => {
   })
 
   it('refuses the report of a day that is still to come', async () => {
-    const run = await runWarm(['report', 'daily', '--at', '2999-01-01'], { cwd: folderWith() })
+    const run = await runWarm(['report', 'preview', 'daily', '--at', '2999-01-01'], { cwd: folderWith() })
     expect([run.status, run.stderr]).toEqual([
       2,
       expect.stringContaining('--at 2999-01-01T00:00:00.000Z is still to come'),

@@ -35,7 +35,10 @@ it('a daemon that is told to reload goes by the new settings, or by the old ones
   writeFileSync(join(cwd, 'leadsheet.yaml'), `${SETTINGS}sync: { every: '* * * * *' }\n`)
   const reloaded = await runLeadsheet(['reload', '--json'], { cwd, env })
   expect(reloaded, reloaded.stderr).toMatchObject({ status: 0 })
-  expect(JSON.parse(reloaded.stdout)).toMatchObject({ pid: daemon.pid, changed: ['api.key', 'sync.every'] })
+  expect(JSON.parse(reloaded.stdout).data).toMatchObject({
+    pid: daemon.pid,
+    changed: ['api.key', 'sync.every'],
+  })
 
   rmSync(join(cwd, 'key'))
   const mistaken = await runLeadsheet(['reload', '--json'], { cwd, env })

@@ -109,7 +109,7 @@ describe('leadsheet schedule', () => {
     ])
     expect(stdout).toMatch(/^sync +\*\/15 \* \* \* \* +Europe\/Vienna +2026-11-24 11:45Z +waits /m)
     expect(stderr).toContain(
-      'report:daily of 2026-11-24 01:30Z is held: the data are old. `npx leadsheet schedule release daily` lets it go.',
+      'report:daily of 2026-11-24 01:30Z is held: the data are old. `npx leadsheet report approve daily` has it sent.',
     )
     expect(stderr).toContain(
       'warning: report:daily: Europe/Vienna has no 02:30 on 2027-03-28; it is due at 03:00 then',
@@ -123,7 +123,7 @@ describe('leadsheet schedule', () => {
   it('is warned of by config check and doctor, too', async () => {
     const cwd = await installation()
     const check = await runWarm(['config', 'check', '--json'], { cwd, env: clockAt(NOW) })
-    expect([check.status, JSON.parse(check.stdout).warnings]).toEqual([
+    expect([check.status, JSON.parse(check.stdout).data.warnings]).toEqual([
       3,
       [expect.stringContaining('has no 02:30'), expect.stringContaining('02:30 twice')],
     ])
@@ -141,22 +141,22 @@ describe('leadsheet schedule', () => {
   it('does not make a database where there is none', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
     expect((await run(cwd, '--json')).status).toBe(0)
-    expect((await run(cwd, 'explain')).stdout).toContain('report:daily: every day at 02:30')
+    expect((await run(cwd, 'next')).stdout).toContain('report:daily: every day at 02:30')
     await expect(openStore(join(cwd, 'data/leadsheet.db'), new Date())).rejects.toMatchObject({
       code: 'data_unwritable',
     })
   })
 })
 
-describe('leadsheet schedule explain', () => {
+describe('leadsheet schedule next', () => {
   it('shows the next due times, what they cover and what the clock does', async () => {
     const { stdout } = await run(
       await installation(),
-      'explain',
+      'next',
       'daily',
       '--from',
       '2027-03-27',
-      '--next',
+      '--count',
       '3',
       '--json',
     )
@@ -183,7 +183,7 @@ describe('leadsheet schedule explain', () => {
   })
 
   it('shows what was missed, when and why, and when the daemon did not run', async () => {
-    const { stdout } = await run(await installation(), 'explain', 'report:daily')
+    const { stdout } = await run(await installation(), 'next', 'report:daily')
     expect(stdout).toMatch(
       /Sat 2026-11-21 02:30 \+01:00 +Mon 2026-11-23 02:30 \+01:00 +3 +skipped +missed: nothing ran from 2026-11-20 12:00 UTC/,
     )
@@ -193,7 +193,7 @@ describe('leadsheet schedule explain', () => {
   })
 
   it('names the schedules that there are', async () => {
-    const { status, stderr } = await run(await installation(), 'explain', 'yearly')
+    const { status, stderr } = await run(await installation(), 'next', 'yearly')
     expect(status).toBe(2)
     expect(stderr).toContain(
       'Those of the settings: sync-full, sync, report:daily, report:weekly, report:monthly.',
@@ -201,11 +201,13 @@ describe('leadsheet schedule explain', () => {
   })
 })
 
-describe('leadsheet schedule release', () => {
+describe('leadsheet report approve', () => {
   it('lets a held report go, and says where nothing is held', async () => {
     const cwd = await installation()
-    const released = await run(cwd, 'release', 'daily', '--json')
-    expect(JSON.parse(released.stdout)).toMatchObject({
+    const approve = (folder: string, ...args: string[]) =>
+      runWarm(['report', 'approve', ...args], { cwd: folder, env: clockAt(NOW) })
+    const released = await approve(cwd, 'daily', '--json')
+    expect(JSON.parse(released.stdout).data).toMatchObject({
       schedule: 'report:daily',
       due_at: '2026-11-24T01:30:00.000Z',
     })
@@ -216,7 +218,7 @@ describe('leadsheet schedule release', () => {
       .select('released_at')
       .execute()
     expect(held.map(({ released_at }) => released_at?.slice(0, 16))).toEqual(['2026-11-24T12:00'])
-    const nothing = await run(cwd, 'release', 'weekly')
+    const nothing = await approve(cwd, 'weekly')
     expect([nothing.status, nothing.stderr]).toEqual([
       2,
       expect.stringContaining('Nothing of report:weekly is held or waits'),

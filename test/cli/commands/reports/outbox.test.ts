@@ -1,4 +1,4 @@
-/** `leadsheet deliveries` and `resend`, as processes: what became of each mail, and sending some of them again. */
+/** `leadsheet outbox list` and `resend`, as processes: what became of each mail, and sending some of them again. */
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,7 +49,7 @@ beforeAll(async () => {
       const options = { cwd: mailedFolder, env: { ...process.env, ...env } }
       spawn(process.execPath, [MAIN, ...args], options).once('close', resolve)
     })
-  expect([await run('sync'), await run('report', 'daily', '--send')]).toEqual([0, 3])
+  expect([await run('sync'), await run('report', 'send', 'daily')]).toEqual([0, 3])
 })
 
 /** A copy of that, with a server that takes everything. */
@@ -61,7 +61,8 @@ async function openMailed() {
   const run = (...args: string[]) => runWarm(args, { cwd, env })
   const runFrom = (from: string, ...args: string[]) =>
     runWarm(args, { cwd, env: { ...env, LEADSHEET_FROM: from } })
-  const list = async (...args: string[]) => JSON.parse((await run('deliveries', ...args, '--json')).stdout)
+  const list = async (...args: string[]) =>
+    JSON.parse((await run('outbox', 'list', ...args, '--json')).stdout)
   return { run, runFrom, list, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
@@ -74,14 +75,14 @@ interface Listed {
 const receivedBy = (server: MailServer, address: string) =>
   server.received.filter(({ to }) => to[0] === address).map(({ mail }) => mail.messageId)
 
-describe('leadsheet deliveries', () => {
+describe('leadsheet outbox list', () => {
   it('says of each mail how it stands, what the server said, and when it is tried again', async () => {
     await using mailed = await openMailed()
-    const { deliveries, servers_away: away } = await mailed.list()
-    expect(away).toEqual([])
+    const { data: messages, meta } = await mailed.list()
+    expect(meta).toEqual({ servers_away: [], refusing: [] })
     const minutes = (from: string, to: string | null) =>
       to && Math.round((Date.parse(to) - Date.parse(from)) / 60_000)
-    const told = deliveries.map((one: Record<string, string | null>) => [
+    const told = messages.map((one: Record<string, string | null>) => [
       ...[one.recipient, one.state, one.attempts, one.reply_code, one.response],
       minutes(one.state_at ?? '', one.next_attempt_at ?? null),
     ])
@@ -91,42 +92,42 @@ describe('leadsheet deliveries', () => {
       ['later@example.com', 'pending', 1, 450, '450 4.2.0 greylisted', 1],
       ['lost@example.com', 'in_doubt', 1, null, expect.stringMatching(/closed/), 1],
     ])
-    const table = await mailed.run('deliveries', '--state', 'failed')
+    const table = await mailed.run('outbox', 'list', '--state', 'failed')
     expect(table.stdout.split('\n')[0]).toMatch(
       /^RECIPIENT +REPORT +PERIOD +STATE +TRIES +SINCE +NEXT +ANSWER$/,
     )
     expect(table.stdout.trim().split('\n')).toHaveLength(2)
-    expect(
-      (await mailed.list('--recipient', 'ANA@example.com', '--since', '2026-01-01')).deliveries,
-    ).toHaveLength(1)
-    expect(await mailed.run('deliveries', '--report', 'weekly')).toMatchObject({
+    expect((await mailed.list('--recipient', 'ANA@example.com', '--since', '2026-01-01')).data).toHaveLength(
+      1,
+    )
+    expect(await mailed.run('outbox', 'list', '--report', 'weekly')).toMatchObject({
       status: 0,
-      stderr: 'There are no such mails.\n',
+      stderr: 'There are no such messages.\n',
     })
   })
 
-  it('takes the word of a person for what is in doubt', async () => {
+  it('takes the word of a person for what is unconfirmed', async () => {
     await using mailed = await openMailed()
-    const settle = (...args: string[]) => mailed.run('deliveries', 'settle', 'daily', ...args)
-    expect(await settle('lost@example.com')).toMatchObject({ status: 2 })
-    expect(await settle('ana@example.com', '--arrived')).toMatchObject({ status: 1 })
-    expect((await settle('lost@example.com', '--arrived')).stdout).toMatch(/to lost@example\.com: sent\n$/)
-    expect((await mailed.list('--state', 'in_doubt')).deliveries).toEqual([])
-    expect((await mailed.list('--recipient', 'lost@example.com')).deliveries).toMatchObject([
+    const resolve = (...args: string[]) => mailed.run('outbox', 'resolve', 'daily', ...args)
+    expect(await resolve('lost@example.com')).toMatchObject({ status: 2 })
+    expect(await resolve('ana@example.com', '--delivered')).toMatchObject({ status: 1 })
+    expect((await resolve('lost@example.com', '--delivered')).stdout).toMatch(/to lost@example\.com: sent\n$/)
+    expect((await mailed.list('--state', 'unconfirmed')).data).toEqual([])
+    expect((await mailed.list('--recipient', 'lost@example.com')).data).toMatchObject([
       { state: 'sent', response: 'settled by hand: it arrived', next_attempt_at: null },
     ])
   })
 })
 
-describe('leadsheet resend', () => {
+describe('leadsheet report resend', () => {
   it('sends the failed ones under their Message-ID, and to nobody else', async () => {
     await using mailed = await openMailed()
-    const [gone] = (await mailed.list('--recipient', 'gone@example.com')).deliveries
-    expect(await mailed.run('resend', 'daily', '--failed')).toMatchObject({ status: 0 })
+    const [gone] = (await mailed.list('--recipient', 'gone@example.com')).data
+    expect(await mailed.run('report', 'resend', 'daily', '--failed')).toMatchObject({ status: 0 })
     expect(receivedBy(mailed.server, 'gone@example.com')).toEqual([gone.message_id])
     expect(mailed.server.received).toHaveLength(1)
-    expect((await mailed.list('--state', 'sent')).deliveries).toHaveLength(2)
-    expect(await mailed.run('resend', 'daily', '--failed')).toMatchObject({
+    expect((await mailed.list('--state', 'sent')).data).toHaveLength(2)
+    expect(await mailed.run('report', 'resend', 'daily', '--failed')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('no such mail'),
     })
@@ -134,7 +135,9 @@ describe('leadsheet resend', () => {
 
   it('takes a reason only where somebody could read it', async () => {
     await using mailed = await openMailed()
-    expect(await mailed.run('resend', 'daily', '--failed', '--reason', 'wrong currency')).toMatchObject({
+    expect(
+      await mailed.run('report', 'resend', 'daily', '--failed', '--reason', 'wrong currency'),
+    ).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('--failed sends the same mail again'),
     })
@@ -143,9 +146,11 @@ describe('leadsheet resend', () => {
 
   it('gives one who has it a new mail that says so, in answer to the first', async () => {
     await using mailed = await openMailed()
-    const [first] = (await mailed.list('--recipient', 'ana@example.com')).deliveries
+    const [first] = (await mailed.list('--recipient', 'ana@example.com')).data
     const reason = 'the first one had the wrong currency'
-    expect(await mailed.run('resend', 'daily', '--to', 'ana@example.com', '--reason', reason)).toMatchObject({
+    expect(
+      await mailed.run('report', 'resend', 'daily', '--to', 'ana@example.com', '--reason', reason),
+    ).toMatchObject({
       status: 0,
     })
     const [mail] = mailed.server.received.map((one) => one.mail)
@@ -154,11 +159,18 @@ describe('leadsheet resend', () => {
     expect(mail?.text).toMatch(/^- Sent again at /m)
     expect(mail?.html).toContain(reason)
     // And once more: again a new one, in answer to the first, also where the sender has moved since.
-    const moved = await mailed.runFrom('reports@example.net', 'resend', 'daily', '--to', 'ana@example.com')
+    const moved = await mailed.runFrom(
+      'reports@example.net',
+      'report',
+      'resend',
+      'daily',
+      '--to',
+      'ana@example.com',
+    )
     expect(moved).toMatchObject({ status: 0 })
     expect(mailed.server.received[1]?.mail).toMatchObject({ inReplyTo: first.message_id })
     expect(new Set(receivedBy(mailed.server, 'ana@example.com')).size).toBe(2)
-    expect((await mailed.list('--recipient', 'ana@example.com')).deliveries).toMatchObject([
+    expect((await mailed.list('--recipient', 'ana@example.com')).data).toMatchObject([
       { revision: 2, state: 'sent' },
       { revision: 1, state: 'sent' },
       { revision: 0, state: 'sent' },
@@ -167,19 +179,19 @@ describe('leadsheet resend', () => {
 
   it('asks before several people get again what they have or may have', async () => {
     await using mailed = await openMailed()
-    const asked = await mailed.run('resend', 'daily', '--all')
+    const asked = await mailed.run('report', 'resend', 'daily', '--all')
     expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') })
     expect(asked.stdout).toMatch(/^ana@example\.com .* sent +a new mail$/m)
-    expect(asked.stdout).toMatch(/^lost@example\.com .* in doubt +the same mail$/m)
+    expect(asked.stdout).toMatch(/^lost@example\.com .* unconfirmed +the same mail$/m)
     expect(mailed.server.received).toEqual([])
-    const before: readonly Listed[] = (await mailed.list()).deliveries
-    const done = await mailed.run('resend', 'daily', '--all', '--yes')
+    const before: readonly Listed[] = (await mailed.list()).data
+    const done = await mailed.run('report', 'resend', 'daily', '--all', '--yes')
     expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining('not to later@example.com') })
     const isSame = (address: string) =>
       before.find(({ recipient }) => recipient === address)?.message_id ===
       receivedBy(mailed.server, address)[0]
     expect(mailed.server.received).toHaveLength(3)
-    const table = await mailed.run('deliveries', '--state', 'sent')
+    const table = await mailed.run('outbox', 'list', '--state', 'sent')
     expect(table.stdout).toMatch(/^lost@example\.com .* sent, perhaps twice /m)
     expect(table.stdout).toMatch(/^ana@example\.com .* sent \(again\) /m)
     expect(['ana', 'gone', 'lost'].map((name) => isSame(`${name}@example.com`))).toEqual([false, true, true])
@@ -187,20 +199,19 @@ describe('leadsheet resend', () => {
 
   it('needs one of its choices, and nobody who is no recipient gets anything', async () => {
     await using mailed = await openMailed()
-    expect(await mailed.run('resend', 'daily')).toMatchObject({ status: 2 })
-    expect(await mailed.run('resend', 'daily', '--failed', '--all')).toMatchObject({ status: 2 })
-    expect(await mailed.run('resend', 'daily', '--to', 'eve@example.com')).toMatchObject({ status: 2 })
-    expect(await mailed.run('resend', 'nightly', '--failed')).toMatchObject({ status: 2 })
+    expect(await mailed.run('report', 'resend', 'daily')).toMatchObject({ status: 2 })
+    expect(await mailed.run('report', 'resend', 'daily', '--failed', '--all')).toMatchObject({ status: 2 })
+    expect(await mailed.run('report', 'resend', 'daily', '--to', 'eve@example.com')).toMatchObject({
+      status: 2,
+    })
+    expect(await mailed.run('report', 'resend', 'nightly', '--failed')).toMatchObject({ status: 2 })
   })
 })
 
 it('a test reaches one person, is of nobody’s subscription, and is not in the ledger', async () => {
   await using mailed = await openMailed()
-  expect(await mailed.run('report', 'daily', '--test-to', 'me@example.com')).toMatchObject({ status: 0 })
+  expect(await mailed.run('report', 'test', 'daily', '--to', 'me@example.com')).toMatchObject({ status: 0 })
   expect(mailed.server.received.map(({ to }) => to)).toEqual([['me@example.com']])
   expect(mailed.server.received[0]?.mail.subject).toMatch(/^\[Test\] /)
-  expect((await mailed.list()).deliveries).toHaveLength(4)
-  expect(await mailed.run('report', 'daily', '--send', '--test-to', 'me@example.com')).toMatchObject({
-    status: 2,
-  })
+  expect((await mailed.list()).data).toHaveLength(4)
 })

@@ -16,7 +16,7 @@ test('a new report has what another has, and queries that SQLite takes', async (
   const { status, stdout, stderr } = await makeIn(cwd, 'industries')
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toMatch(/^Made templates\/industries\/report\.yaml\n/)
-  expect(stdout).toContain('leadsheet report industries --watch')
+  expect(stdout).toContain('leadsheet report watch industries')
 
   const text = readFileSync(join(cwd, 'templates/industries/report.yaml'), 'utf8')
   const definition = parseDefinition({ path: 'report.yaml', text })
@@ -82,7 +82,7 @@ test('a report that has only a folder yet can be looked at, and goes to nobody',
     'leadsheet.yaml': 'mail: { url: file:./outbox, from: a@example.com }\nrecipients: [ana@example.com]\n',
   })
   await makeIn(cwd, 'mine')
-  const { status, stderr } = await runWarm(['report', 'mine', '--send'], { cwd })
+  const { status, stderr } = await runWarm(['report', 'send', 'mine'], { cwd })
   expect(status).not.toBe(0)
   expect(stderr).toContain('Add it to `reports` in the settings; until then nobody gets it.')
 })

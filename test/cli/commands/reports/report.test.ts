@@ -54,7 +54,7 @@ function change(cwd: string, sql: string): void {
 describe('looking at a report', () => {
   it('shows it as a recipient gets it, and in any language, with its pictures inside', async () => {
     const { cwd, run } = await openInstallation()
-    const dana = await run('report', 'daily', '--for', 'dana@example.com', '--preview', 'dana.html')
+    const dana = await run('report', 'preview', 'daily', '--for', 'dana@example.com', '-o', 'dana.html')
     expect(dana).toMatchObject({ status: 0 })
     expect(dana.stdout).toMatch(/^Leads +pipelines pl_emea$/m)
     expect(dana.stdout).toMatch(/^Subject +Leads am Tag: /m)
@@ -64,8 +64,17 @@ describe('looking at a report', () => {
     expect(html).toContain('="data:image/png;base64,')
     expect(html).not.toContain('cid:')
 
-    const english = await run('report', 'daily', '--for', 'dana@example.com', '--locale', 'en-US', '--json')
-    expect(JSON.parse(english.stdout)).toMatchObject({
+    const english = await run(
+      'report',
+      'preview',
+      'daily',
+      '--for',
+      'dana@example.com',
+      '--locale',
+      'en-US',
+      '--json',
+    )
+    expect(JSON.parse(english.stdout).data).toMatchObject({
       report: 'daily',
       issues: [
         { leads: 'pipelines pl_emea', subject: expect.stringMatching(/^Daily leads: /), not_sent: null },
@@ -77,7 +86,7 @@ describe('looking at a report', () => {
 
   it('writes the whole mail with its files, and names whom it is to', async () => {
     const { cwd, run } = await openInstallation()
-    await run('report', 'daily', '--for', 'dana@example.com', '--preview', 'dana.eml')
+    await run('report', 'preview', 'daily', '--for', 'dana@example.com', '-o', 'dana.eml')
     const mail = await PostalMime.parse(readFileSync(join(cwd, 'dana.eml')))
     expect(mail.to).toEqual([{ name: 'Dana Lopes', address: 'dana@example.com' }])
     expect(mail.attachments.map(({ filename }) => filename)).toContainEqual(
@@ -85,23 +94,13 @@ describe('looking at a report', () => {
     )
   })
 
-  it('names those who there are not, and what cannot be asked for together', async () => {
+  it('names a recipient and a language that there are not', async () => {
     const run = runIn(folderWith({ 'leadsheet.yaml': SETTINGS }))
-    expect(await run('report', 'daily', '--for', 'zoe@example.com')).toMatchObject({
+    expect(await run('report', 'preview', 'daily', '--for', 'zoe@example.com')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('zoe@example.com is no recipient of the report daily'),
     })
-    for (const other of [
-      ['--for', 'ana@example.com'],
-      ['--locale', 'de'],
-      ['--preview', 'x.html'],
-    ]) {
-      expect(await run('report', 'daily', '--send', ...other)).toMatchObject({
-        status: 2,
-        stderr: expect.stringContaining(`--send and ${other[0]} cannot be given together`),
-      })
-    }
-    expect(await run('report', 'daily', '--locale', 'fr')).toMatchObject({
+    expect(await run('report', 'preview', 'daily', '--locale', 'fr')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('reports are written in en and de'),
     })
@@ -111,7 +110,7 @@ describe('looking at a report', () => {
 describe('sending a report', () => {
   it('gives each recipient their own, of an issue for each choice of leads', async () => {
     const { cwd, run } = await openInstallation()
-    const sent = JSON.parse((await run('report', 'daily', '--send', '--json')).stdout)
+    const sent = JSON.parse((await run('report', 'send', 'daily', '--json')).stdout).data
     expect(sent.issues.map((issue: { leads: string | null }) => issue.leads)).toEqual([
       null,
       'pipelines pl_emea',
@@ -126,7 +125,7 @@ describe('sending a report', () => {
   it('sends it also where the archive cannot be written, and then says so', async () => {
     const { cwd, run } = await openInstallation()
     writeFileSync(join(cwd, 'data', 'archive'), 'a file in the place of the folder')
-    const sent = await run('report', 'daily', '--send')
+    const sent = await run('report', 'send', 'daily')
     expect(sent).toMatchObject({ status: 1, stdout: expect.stringContaining('dana@example.com  sent') })
     expect(sent.stderr).toMatch(/data\/archive\/daily\/\S+ cannot be written/)
     expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(2)
@@ -137,47 +136,47 @@ describe('sending a report', () => {
     const holding = SETTINGS.replace('name: daily', 'name: daily\n    if_stale: hold')
     writeFileSync(join(cwd, 'leadsheet.yaml'), holding)
     change(cwd, "UPDATE sync_run SET leads_as_of = '2026-01-01T00:00:00.000Z'")
-    const held = await run('report', 'daily', '--send')
+    const held = await run('report', 'send', 'daily')
     expect(held).toMatchObject({ status: 1, stdout: '' })
     expect(held.stderr).toMatch(
       /The report daily is held as its settings say: the leads are of 2026-01-01 00:00 UTC, the report ends /,
     )
     expect(held.stderr).toContain('--force')
-    const sent = await run('report', 'daily', '--send', '--force')
+    const sent = await run('report', 'send', 'daily', '--force')
     expect(sent).toMatchObject({ status: 0 })
     expect(sent.stdout).toMatch(/^Subject +\[Stale data\] Daily leads: /m)
-    expect(await run('report', 'daily', '--force')).toMatchObject({ status: 2 })
+    expect(await run('report', 'preview', 'daily', '--force')).toMatchObject({ status: 2 })
   })
 
   it('says of each part that could not be made why, and leaves as done in part', async () => {
     const { cwd, run } = await openInstallation()
     change(cwd, "UPDATE sync_scan_verdict SET drift = '{', ended_at = '2026-11-23T12:00:00.000Z'")
-    const looked = await run('report', 'daily')
+    const looked = await run('report', 'preview', 'daily')
     expect(looked).toMatchObject({ status: 3 })
     expect(looked.stderr).toContain('warning: data_quality could not be made: malformed JSON')
-    const sent = await run('report', 'daily', '--send', '--json')
+    const sent = await run('report', 'send', 'daily', '--json')
     expect(sent).toMatchObject({ status: 3 })
-    expect(JSON.parse(sent.stdout).issues[0].failed).toEqual([
+    expect(JSON.parse(sent.stdout).data.issues[0].failed).toEqual([
       { block: 'data_quality', query: null, message: 'malformed JSON' },
     ])
   })
 
   it('sends nothing of a quiet one, and says so then and later', async () => {
     const { run } = await openInstallation()
-    const sent = await run('report', 'rare', '--send')
+    const sent = await run('report', 'send', 'rare')
     expect(sent.status).toBe(0)
     expect(sent.stdout).toMatch(/^Not sent +quiet: not leads < 0$/m)
-    expect((await run('report', 'rare')).stdout).toMatch(/^Not sent +quiet: not leads < 0$/m)
+    expect((await run('report', 'preview', 'rare')).stdout).toMatch(/^Not sent +quiet: not leads < 0$/m)
   })
 
   it('refuses a condition that cannot be asked, and an attachment that there is not, before anything is made', async () => {
     const wrong = SETTINGS.replace('leads < 0', 'lead < 0').replace('top_leads.csv', 'by-industry.csv')
     const run = runIn(folderWith({ 'leadsheet.yaml': wrong }))
-    expect(await run('report', 'rare', '--send')).toMatchObject({
+    expect(await run('report', 'send', 'rare')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('if_threshold: lead < 0 cannot be asked: no such column: lead'),
     })
-    expect(await run('report', 'daily')).toMatchObject({
+    expect(await run('report', 'preview', 'daily')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('The report daily has nothing to attach as by-industry.csv'),
     })

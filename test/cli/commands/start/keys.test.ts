@@ -6,19 +6,19 @@ test('a key is created, listed without being shown, and revoked once', async () 
   const cwd = folderWith()
   const run = (args: string) => runWarm(args.split(' '), { cwd })
 
-  const created = await run('keys create --name nightly --scope write --json')
-  const { key } = JSON.parse(created.stdout)
+  const created = await run('service keys create --name nightly --scope write --json')
+  const { key } = JSON.parse(created.stdout).data
   expect(created).toMatchObject({ status: 0, stderr: '' })
 
-  const list = await run('keys list --json')
+  const list = await run('service keys list --json')
   expect(list.stdout).not.toContain(key)
   const [listed] = JSON.parse(list.stdout).data
   expect(listed).toMatchObject({ name: 'nightly', scope: 'write', revoked_at: null })
   expect(key.startsWith(listed.prefix)).toBe(true)
 
-  expect((await run(`keys revoke ${listed.id}`)).status).toBe(0)
-  expect((await run('keys list')).stdout).toMatch(/nightly +write +\S+… +\S+ \S+Z +\d{4}-\d\d-\d\d/)
-  expect(await run(`keys revoke ${listed.id}`)).toMatchObject({
+  expect((await run(`service keys revoke ${listed.id}`)).status).toBe(0)
+  expect((await run('service keys list')).stdout).toMatch(/nightly +write +\S+… +\S+ \S+Z +\d{4}-\d\d-\d\d/)
+  expect(await run(`service keys revoke ${listed.id}`)).toMatchObject({
     status: 2,
     stderr: expect.stringContaining(`there is no key ${listed.id} that could be revoked`),
   })
@@ -26,8 +26,8 @@ test('a key is created, listed without being shown, and revoked once', async () 
 
 test('a directory without a service is named, and left as it is', async () => {
   const cwd = folderWith()
-  const { status, stderr } = await runWarm(['keys', 'list', '--data', 'nowhere'], { cwd })
+  const { status, stderr } = await runWarm(['service', 'keys', 'list', '--data', 'nowhere'], { cwd })
   expect(status).toBe(2)
   expect(stderr).toContain('there is no service in nowhere')
-  expect((await runWarm(['keys', 'revoke', 'key_1', '--data', 'nowhere'], { cwd })).status).toBe(2)
+  expect((await runWarm(['service', 'keys', 'revoke', 'key_1', '--data', 'nowhere'], { cwd })).status).toBe(2)
 })

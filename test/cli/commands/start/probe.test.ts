@@ -11,7 +11,7 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   await using foreign = await startForeign(CONTACTS)
   const cwd = folderOnDisk({ key: KEY })
   const url = `${foreign.url}/crm`
-  const probed = await runWarm(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
+  const probed = await runWarm(['probe', url, '--key-file', 'key', '-o', 'profile.yaml'], { cwd })
   expect(probed.status).toBe(0)
   expect(probed.stdout).toContain('page by page from 1')
   const written = readFileSync(join(cwd, 'profile.yaml'), 'utf8')
@@ -25,10 +25,10 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
     LEADSHEET_SMTP_URL: 'file:outbox',
   }
   const synced = await runWarm(['sync', '--json'], { cwd, env })
-  expect(JSON.parse(synced.stdout)).toMatchObject({ outcome: 'ok', leads: { seen: 230, inserted: 230 } })
+  expect(JSON.parse(synced.stdout).data).toMatchObject({ outcome: 'ok', leads: { seen: 230, inserted: 230 } })
 
   const doctor = await runWarm(['doctor', '--json'], { cwd, env })
-  const { verdict, checks } = JSON.parse(doctor.stdout)
+  const { verdict, checks } = JSON.parse(doctor.stdout).data
   expect(checks.filter((check: { verdict: string }) => check.verdict !== 'ok')).toEqual([])
   expect([verdict, doctor.status]).toEqual(['ok', 0])
 
@@ -42,7 +42,7 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   expect(worse.stdout).toMatch(/warn +mapped fields +without a value in all \d+ records of the sample: score/)
   expect(worse.stdout).toMatch(/ok +other fields +kept in raw alone: score/)
 
-  const again = await runWarm(['probe', url, '--key-file', 'key', '--write', 'profile.yaml'], { cwd })
+  const again = await runWarm(['probe', url, '--key-file', 'key', '-o', 'profile.yaml'], { cwd })
   expect(again.status).toBe(2)
   expect(again.stderr).toContain('profile.yaml is there already')
 })
@@ -55,7 +55,7 @@ test('an address without a list fails', async () => {
     { cwd },
   )
   expect(status).toBe(1)
-  expect(JSON.parse(stdout)).toMatchObject({ complete: false, profile: null })
+  expect(JSON.parse(stdout).data).toMatchObject({ complete: false, profile: null })
 })
 
 test('an upstream with two headers that dies half-way is written down as far as it was seen, with status 3', async () => {
@@ -71,7 +71,7 @@ test('an upstream with two headers that dies half-way is written down as far as 
     })
   const wrong = await probe('--auth', 'X-Key: Api')
   expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('--auth: found no {key}')])
-  const { status, stdout } = await probe('--auth', 'X-Key: Api {key}', '--write', 'profile.yaml')
+  const { status, stdout } = await probe('--auth', 'X-Key: Api {key}', '-o', 'profile.yaml')
   expect(status).toBe(3)
   expect(stdout).toMatch(/filters: the probe ended here, .*failed after 2 attempts/)
   const written = readFileSync(join(cwd, 'profile.yaml'), 'utf8')

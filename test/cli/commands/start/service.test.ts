@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../../../support/leadsheet.ts'
 
-describe('serve', () => {
+describe('service run', () => {
   test('prints an address and a key that work, and leaves with 0 when it is told to stop', async () => {
     const cwd = folderWith()
     // As in the image: what is said of the pages is for the daemon, which has them.
     const image = { LEADSHEET_WEB_LISTEN: '0.0.0.0:8080' }
-    const serving = startLeadsheet(['serve', '--port', '0', '--json'], { cwd, env: image })
+    const serving = startLeadsheet(['service', 'run', '--port', '0', '--json'], { cwd, env: image })
     const said = await firstObject(serving.stdout)
     expect(said).toMatchObject({ scope: 'write', database: `${cwd}/data/service/service.db` })
 
@@ -26,7 +26,9 @@ describe('serve', () => {
     const cwd = folderWith({
       'faults.yaml': 'faults: [{ fault: status, status: 503, body: down for the day, path: /agents/status }]',
     })
-    const serving = startLeadsheet(['serve', '--port', '0', '--json', '--faults', 'faults.yaml'], { cwd })
+    const serving = startLeadsheet(['service', 'run', '--port', '0', '--json', '--faults', 'faults.yaml'], {
+      cwd,
+    })
     const said = await firstObject(serving.stdout)
     const answer = await fetch(`${said.url}/agents/status`)
     expect([answer.status, await answer.text()]).toEqual([503, 'down for the day'])
@@ -34,7 +36,7 @@ describe('serve', () => {
 
   test('refuses a file of faults with each mistake in it', async () => {
     const cwd = folderWith({ 'faults.yaml': 'faults: [{ fault: delay, ms: soon }, { fault: nap }]' })
-    const { status, stderr } = await runLeadsheet(['serve', '--faults', 'faults.yaml'], { cwd })
+    const { status, stderr } = await runLeadsheet(['service', 'run', '--faults', 'faults.yaml'], { cwd })
     expect(status).toBe(2)
     expect(stderr).toContain('faults.yaml  faults[0].ms: a whole number from 1 to 3600000')
     expect(stderr).toContain('faults.yaml  faults[1].fault: fault "nap" is not one of status, delay')
@@ -44,7 +46,7 @@ describe('serve', () => {
     [['--port', '65536'], 'Expected a whole number from 0 to 65535.'],
     [['--speed', '0'], 'Expected a number above 0 and up to 100000.'],
   ])('refuses %j', async (args, message) => {
-    const { status, stderr } = await runLeadsheet(['serve', ...args], { cwd: folderWith() })
+    const { status, stderr } = await runLeadsheet(['service', 'run', ...args], { cwd: folderWith() })
     expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
   })
 })
@@ -54,7 +56,7 @@ async function firstObject(stream: Readable | null): Promise<Record<string, unkn
   let text = ''
   for await (const chunk of stream?.iterator({ destroyOnReturn: false }) ?? []) {
     text += chunk
-    if (text.trimEnd().endsWith('}')) return JSON.parse(text)
+    if (text.trimEnd().endsWith('}')) return JSON.parse(text).data
   }
   throw new Error(`the stream ended before an object: ${text}`)
 }

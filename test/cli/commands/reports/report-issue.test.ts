@@ -26,49 +26,49 @@ async function openSent() {
   await using syncing = await openSyncing(service.url, key, { folder: join(folder, 'data') })
   syncing.clock.now = NOW
   await syncing.sync({ pageSize: 500 })
-  const report = (...args: string[]) => reportIn(folder, args)
-  expect((await report('--send')).status).toBe(0)
+  const report = (command: string, ...args: string[]) => reportIn(folder, command, args)
+  expect((await report('send')).status).toBe(0)
   return { folder, report }
 }
 
-function reportIn(folder: string, args: readonly string[]) {
-  return runWarm(['report', 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
+function reportIn(folder: string, command: string, args: readonly string[] = []) {
+  return runWarm(['report', command, 'daily', '--at', NOW.toISOString(), ...args], { cwd: folder })
 }
 
-test('--as-sent writes the message as it went out, byte for byte', async () => {
+test('show writes the mail as it was sent, byte for byte', async () => {
   const { folder, report } = await openSent()
-  const shown = await report('--as-sent', '--for', 'ben@example.com', '--preview', 'ben.eml')
+  const shown = await report('show', '--for', 'ben@example.com', '-o', 'ben.eml')
   expect(shown.stdout).toMatch(/To +ben@example\.com\nState +sent /)
   const [sent] = readdirSync(join(folder, 'data', 'outbox')).filter((name) => name.includes('ben'))
   expect(readFileSync(join(folder, 'ben.eml'))).toEqual(
     readFileSync(join(folder, 'data', 'outbox', sent ?? '')),
   )
 
-  const first = JSON.parse((await report('--as-sent', '--preview', 'ana.html', '--json')).stdout)
+  const first = JSON.parse((await report('show', '-o', 'ana.html', '--json')).stdout).data
   expect(first).toMatchObject({ report: 'daily', recipient: 'ana@example.com', state: 'sent' })
   expect(readFileSync(join(folder, 'ana.html'), 'utf8')).toContain(`<title>${first.subject}</title>`)
 
-  expect((await report('--as-sent')).stdout).toMatch(/ana@example\.com +sent .*\nben@example\.com +sent /)
-  const all = JSON.parse((await report('--as-sent', '--json')).stdout)
+  expect((await report('show')).stdout).toMatch(/ana@example\.com +sent .*\nben@example\.com +sent /)
+  const all = JSON.parse((await report('show', '--json')).stdout).data
   expect(all.messages).toMatchObject([{ recipient: 'ana@example.com' }, { recipient: 'ben@example.com' }])
 
-  const missing = await report('--as-sent', '--for', 'eve@example.com')
+  const missing = await report('show', '--for', 'eve@example.com')
   expect(missing.status).toBe(1)
   expect(missing.stderr).toContain('No message of daily to eve@example.com for 2025-11-20 is kept')
 })
 
-test('--preview and --test-to make it anew, leave what was sent as it is, and say so', async () => {
+test('preview and test make it anew, leave what was sent as it is, and say so', async () => {
   const { folder, report } = await openSent()
   const database = new Database(join(folder, 'data', 'leadsheet.db'))
   const kept = () => database.prepare('SELECT html, rendered_at FROM report_issue').all()
   const before = kept()
   database.exec("UPDATE pipeline SET name = 'Renamed since'")
-  const shown = await report('--preview', 'now.txt')
+  const shown = await report('preview', '-o', 'now.txt')
   const note =
-    /made from the data of now\. The one that was sent on \d{4}-\d\d-\d\d stays .*report daily --as-sent/
+    /made from the data of now\. The one that was sent on \d{4}-\d\d-\d\d stays .*report show daily/
   expect(shown.stderr).toMatch(note)
   expect(readFileSync(join(folder, 'now.txt'), 'utf8')).toContain('Renamed since')
-  expect(await report('--test-to', 'me@example.com')).toMatchObject({
+  expect(await report('test', '--to', 'me@example.com')).toMatchObject({
     status: 0,
     stderr: expect.stringMatching(note),
   })
@@ -79,10 +79,10 @@ test('--preview and --test-to make it anew, leave what was sent as it is, and sa
   database.close()
 })
 
-test('--diff says that nothing differs, and what does', async () => {
+test('compare says that nothing differs, and what does', async () => {
   const { folder, report } = await openSent()
-  for (const how of [['--diff'], ['--diff', '--as-known']]) {
-    const same = await report(...how)
+  for (const how of [[], ['--as-known']]) {
+    const same = await report('compare', ...how)
     expect(same.stdout).toContain('Every figure is as it was kept.')
     expect(same.status).toBe(0)
   }
@@ -91,29 +91,25 @@ test('--diff says that nothing differs, and what does', async () => {
     figures = json_set(figures, '$.newLeads.current', json_extract(figures, '$.newLeads.current') + 7)`.execute(
     store.db,
   )
-  const { status, stdout } = await report('--diff')
+  const { status, stdout } = await report('compare')
   expect(status).toBe(3)
   expect(stdout).toContain('1 figure differs: another version of leadsheet made it')
   expect(stdout).toMatch(/new_leads\.current +\d+ +\d+ +-7\n/)
-  const { differences } = JSON.parse((await report('--diff', '--json')).stdout)
+  const { differences } = JSON.parse((await report('compare', '--json')).stdout).data
   expect(differences).toEqual([
     { figure: 'new_leads.current', kept: expect.any(Number), now: expect.any(Number) },
   ])
 })
 
-test('--diff of a day without an issue says so', async () => {
-  const { status, stderr } = await reportIn(folderWith({ 'leadsheet.yaml': SETTINGS }), ['--diff'])
+test('compare of a day without an issue says so', async () => {
+  const { status, stderr } = await reportIn(folderWith({ 'leadsheet.yaml': SETTINGS }), 'compare')
   expect(status).toBe(1)
   expect(stderr).toContain('No issue of daily for 2025-11-20 is kept')
 })
 
-test.each([
-  [['--as-known'], '--as-known is given without --diff'],
-  [['--diff', '--send'], '--diff and --send cannot be given together'],
-  [['--as-sent', '--diff'], '--as-sent and --diff cannot be given together'],
-  [['--diff', '--for', 'eve@example.com'], 'eve@example.com is no recipient of the report daily'],
-])('%j is refused', async (args, message) => {
-  const { status, stderr } = await reportIn(folderWith({ 'leadsheet.yaml': SETTINGS }), args)
+test('compare for somebody who is no recipient is refused', async () => {
+  const folder = folderWith({ 'leadsheet.yaml': SETTINGS })
+  const { status, stderr } = await reportIn(folder, 'compare', ['--for', 'eve@example.com'])
   expect(status).toBe(2)
-  expect(stderr).toContain(message)
+  expect(stderr).toContain('eve@example.com is no recipient of the report daily')
 })

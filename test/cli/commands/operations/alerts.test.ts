@@ -1,4 +1,4 @@
-/** `npx leadsheet notices` and `sync --accept-removals`, run as their users run them. */
+/** `npx leadsheet alerts list` and `sync --accept-removals`, run as their users run them. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Notice, saveNotices } from '../../../../src/store/alerts/alert.ts'
@@ -37,16 +37,16 @@ async function installation(env: Readonly<Record<string, string>> = {}): Promise
   return { cwd, env }
 }
 
-describe('notices', () => {
+describe('alerts', () => {
   it('lists what is open with what can be done, and says by its status that there is something', async () => {
     const options = await installation()
-    const { status, stdout } = await runWarm(['notices'], options)
+    const { status, stdout } = await runWarm(['alerts', 'list'], options)
     expect(status).toBe(3)
     expect(stdout).toContain(
       '2  sync failing, since 2026-11-21 06:00Z\n      The last 3 syncs failed.\n      do this',
     )
     expect(stdout).not.toContain('disk')
-    const all = await runWarm(['notices', '--all', '--json'], options)
+    const all = await runWarm(['alerts', 'list', '--all', '--json'], options)
     expect(JSON.parse(all.stdout).data).toMatchObject([
       { id: 2, title: 'sync failing', state: 'open', until: null },
       { id: 1, title: 'disk nearly full', state: 'closed', until: AT },
@@ -56,7 +56,7 @@ describe('notices', () => {
   it('are shown by status and doctor', async () => {
     const options = await installation()
     expect((await runWarm(['status'], options)).stdout).toContain(
-      '1 open: sync failing (`npx leadsheet notices`)',
+      '1 open: sync failing (`npx leadsheet alerts list`)',
     )
     const doctor = await runWarm(['doctor'], options)
     expect(doctor.stdout).toContain('No. 2, sync failing: The last 3 syncs failed.')
@@ -64,13 +64,13 @@ describe('notices', () => {
 
   it('that are acknowledged stay in the list, and no longer in the status', async () => {
     const options = await installation()
-    expect(await runWarm(['notices', 'ack', '2'], options)).toMatchObject({
+    expect(await runWarm(['alerts', 'ack', '2'], options)).toMatchObject({
       status: 0,
       stdout: 'sync failing: there are no more reminders of it\n',
     })
-    const { status, stdout } = await runWarm(['notices'], options)
+    const { status, stdout } = await runWarm(['alerts', 'list'], options)
     expect([status, stdout]).toEqual([0, expect.stringContaining(', known since ')])
-    const other = await runWarm(['notices', 'ack', '1'], options)
+    const other = await runWarm(['alerts', 'ack', '1'], options)
     expect([other.status, other.stderr]).toEqual([2, expect.stringContaining('open has the number 1')])
   })
 })
@@ -84,7 +84,7 @@ describe('notices test', () => {
       ...{ LEADSHEET_OPERATORS: 'ops@example.com', LEADSHEET_WEBHOOK_URL: receiver.url },
       LEADSHEET_PING_URL: receiver.url.replace('hook', 'ping'),
     })
-    const { status, stdout, stderr } = await runWarm(['notices', 'test'], options)
+    const { status, stdout, stderr } = await runWarm(['alerts', 'test'], options)
     expect(status).toBe(0)
     expect(stdout.split('\n').map((line) => line.slice(0, 13))).toEqual([
       ...['ok    mail   ', 'ok    webhook', 'ok    ping   ', ''],
@@ -106,7 +106,7 @@ describe('notices test', () => {
       ...{ LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1', LEADSHEET_FROM: 'r@example.com' },
       ...{ LEADSHEET_OPERATORS: 'ops@example.com', LEADSHEET_WEBHOOK_URL: receiver.url },
     })
-    const { status, stdout } = await runWarm(['notices', 'test', '--json'], options)
+    const { status, stdout } = await runWarm(['alerts', 'test', '--json'], options)
     expect(status).toBe(1)
     expect(JSON.parse(stdout).data).toMatchObject([
       { channel: 'mail', to: 'ops@example.com', taken: false },
@@ -115,7 +115,7 @@ describe('notices test', () => {
   })
 
   it('says what to set where nobody is told', async () => {
-    const { status, stderr } = await runWarm(['notices', 'test'], await installation())
+    const { status, stderr } = await runWarm(['alerts', 'test'], await installation())
     expect([status, stderr]).toEqual([2, expect.stringContaining('LEADSHEET_OPERATORS')])
   })
 })
@@ -139,7 +139,7 @@ describe('sync --accept-removals', () => {
     ])
     expect(unasked.stderr).toContain('10 of 20 leads were missing')
     const accepted = await accept('--full', '--yes', '--json')
-    expect(JSON.parse(accepted.stdout).leads).toMatchObject({ removed: 10 })
+    expect(JSON.parse(accepted.stdout).data.leads).toMatchObject({ removed: 10 })
     expect((await accept('--full', '--yes')).stderr).toContain('there is nothing to accept')
   })
 })

@@ -1,4 +1,4 @@
-/** `leadsheet move`: the whole store into another database, and proof that it is the same there. */
+/** `leadsheet db copy`: the whole store into another database, and proof that it is the same there. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openData, storeAddressOf } from '../../../app/installation.ts'
@@ -20,26 +20,28 @@ interface Options {
 
 const STEPS = { copy: 'Copying', compare: 'Comparing' }
 
-export function defineMove(command: Command, terminal: Terminal): void {
-  command
+export function defineCopy(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('copy')
+    .description('copy the whole store into another database, and compare the two')
     .option('--from <store>', 'a file, or the address of a schema (default: the store of the settings)')
-    .option('--to <store>', 'the same, where it is moved to (default: the store of the settings)')
-    .option('--dry-run', 'show what would be moved; nothing is written')
-    .action((options: Options) => move(terminal, options))
+    .option('--to <store>', 'the same, where it is copied to (default: the store of the settings)')
+    .option('--dry-run', 'show what would be copied; nothing is written')
+    .action((options: Options) => copy(terminal, options))
   addExamples(command, [
-    'move --to postgres://leadsheet@db.example.com/leadsheet   (the password in PGPASSWORD or ~/.pgpass)',
-    'move --from sqlite:data/leadsheet.db   (with LEADSHEET_STORE_FILE set already)',
-    'move --from "postgres://leadsheet@db.example.com/leadsheet?schema=north" --to sqlite:north.db',
+    'db copy --to postgres://leadsheet@db.example.com/leadsheet   (the password in PGPASSWORD or ~/.pgpass)',
+    'db copy --from sqlite:data/leadsheet.db   (with LEADSHEET_STORE_FILE set already)',
+    'db copy --from "postgres://leadsheet@db.example.com/leadsheet?schema=north" --to sqlite:north.db',
   ])
 }
 
-async function move(terminal: Terminal, options: Options): Promise<void> {
+async function copy(terminal: Terminal, options: Options): Promise<void> {
   const config = await terminal.config()
   const [from, to] = [addressOf(config, options.from), addressOf(config, options.to)]
   const [source, target] = [placeOf(from), placeOf(to)]
   refuseSame(source, target)
   if (!(await isStoreThere(source))) {
-    throw new LeadsheetError('report_no_data', `there is no store ${nameOf(source)} to move`, {
+    throw new LeadsheetError('report_no_data', `there is no store ${nameOf(source)} to copy`, {
       hint: 'Say --from, a file or the address of a schema.',
     })
   }
@@ -74,7 +76,7 @@ function addressOf(config: Config, given: string | undefined): string {
 function refuseSame(source: StorePlace, target: StorePlace): void {
   const pathOf = (place: StorePlace) => (place.kind === 'sqlite' ? resolve(place.file) : nameOf(place))
   if (pathOf(source) !== pathOf(target)) return
-  throw new LeadsheetError('usage_invalid', `${nameOf(source)} cannot be moved to where it is`, {
+  throw new LeadsheetError('usage_invalid', `${nameOf(source)} cannot be copied to where it is`, {
     hint: 'Say --to, or --from: what is left out is the store of the settings.',
   })
 }
@@ -122,7 +124,7 @@ async function withProgress(
   terminal: Terminal,
   work: (onProgress: Parameters<typeof moveStore>[2]['onProgress']) => Promise<Moved>,
 ): Promise<Moved> {
-  using copying = await terminal.progress('Moving')
+  using copying = await terminal.progress('Copying')
   return await work(({ step, done, total, table }) => copying.update(done, total, `${STEPS[step]} ${table}`))
 }
 

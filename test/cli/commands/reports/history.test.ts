@@ -7,9 +7,9 @@ import { busyDay } from '../../../support/figures.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runWarm } from '../../../support/warm-leadsheet.ts'
 
-test('issues lists what is kept and what became of it', async () => {
+test('history lists what is kept and what became of it', async () => {
   const folder = folderWith()
-  const run = (...args: string[]) => runWarm(['issues', ...args], { cwd: folder })
+  const run = (...args: string[]) => runWarm(['report', 'history', ...args], { cwd: folder })
   expect(await run()).toMatchObject({
     status: 0,
     stdout: '',
@@ -27,16 +27,16 @@ test('issues lists what is kept and what became of it', async () => {
     await noteNotSent(trx, id, 'quiet')
   })
 
-  const shown = await run('--report', 'daily')
+  const shown = await run('daily')
   expect(shown.stdout).toMatch(
     /daily +2026-11-20 +pipelines eu +not sent: quiet +2026-11-21 07:00Z +Daily leads: 59 new\n/,
   )
-  expect(await run('--report', 'weekly')).toMatchObject({
+  expect(await run('weekly')).toMatchObject({
     stdout: '',
     stderr: expect.stringContaining('No issue of "weekly" has been made yet'),
   })
   const { stdout } = await run('--json')
-  expect(JSON.parse(stdout)).toEqual([
+  expect(JSON.parse(stdout).data).toEqual([
     {
       report: 'daily',
       period: { from: figures.period.from, to: figures.period.to, time_zone: 'Europe/Berlin' },

@@ -1,5 +1,6 @@
-/** `leadsheet report NAME --diff` and `--as-sent`: of an issue that is kept, not of one made anew. */
+/** `leadsheet report compare` and `show`: an issue that is kept; nothing is made anew. */
 import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import { dkimOf } from '../../../app/configured-mail.ts'
 import { findReader, findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -17,65 +18,92 @@ import type { Store } from '../../../store/db/store.ts'
 import { type KeptMessage, listKeptMessages } from '../../../store/outbox/kept-messages.ts'
 import { readMessage } from '../../../store/outbox/message.ts'
 import { findIssue, type Issue, type IssueKey } from '../../../store/reports/issue.ts'
+import { addExamples, instant } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { previewKind, writePreview } from './report-output.ts'
 
-export interface KeptOptions {
+const AT = 'the issue that was the last one at this time (default: now)'
+
+interface KeptOptions {
   readonly at?: string
   readonly for?: string
-  readonly preview?: string
-  readonly diff?: boolean
-  readonly asKnown?: boolean
-  readonly asSent?: boolean
-  readonly send?: boolean
-  readonly testTo?: string
-  readonly locale?: string
-  readonly watch?: boolean
+}
+
+export function defineCompare(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('compare')
+    .description('compare the figures of a kept issue with those of now')
+    .argument('<name>', 'report, as named in the settings')
+    .option('--at <time>', AT, instant)
+    .option('--for <address>', 'the issue that this recipient got')
+    .option('--as-known', 'with the figures by what was known when the issue was made')
+    .action((name: string, options: KeptOptions & { asKnown?: boolean }) =>
+      runCompare(terminal, name, options, options.asKnown === true),
+    )
+  addExamples(command, [
+    'report compare daily',
+    'report compare daily --at 2026-11-20T07:00:00Z --as-known --json',
+  ])
+}
+
+export function defineShow(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('show')
+    .description('show who got a kept issue; with --for or --output one mail as it was sent')
+    .argument('<name>', 'report, as named in the settings')
+    .option('--at <time>', AT, instant)
+    .option('--for <address>', 'the mail to this recipient')
+    .option('-o, --output <file>', 'write the mail to a file: .html, .txt or .eml')
+    .action((name: string, options: KeptOptions & { output?: string }) => runShow(terminal, name, options))
+  addExamples(command, [
+    'report show daily',
+    'report show daily --at 2026-11-20T07:00:00Z --for dana@example.com -o sent.eml',
+  ])
 }
 
 /** @throws LeadsheetError report_unknown, report_not_kept, usage_invalid */
-export async function runKept(terminal: Terminal, name: string, options: KeptOptions): Promise<void> {
-  refuseTogether(options)
-  const config = await terminal.config()
-  const settings = findReport(config, name)
-  const { report: usual, recipients } = reportOf(
-    settings,
-    config,
-    await openTemplatesOf(config, [settings.template]),
-  )
+async function runCompare(
+  terminal: Terminal,
+  name: string,
+  options: KeptOptions,
+  isAsKnown: boolean,
+): Promise<void> {
+  const { for: recipient = null } = options
+  const { usual, recipients, config } = await readDefinition(terminal, name)
   await using store = await openDataIfThere(config)
-  const { for: recipient = null, preview = null } = options
   const report = await reportAs(store, usual, recipient)
-  // Who is no recipient any more may still have a message.
-  const reader = options.asSent
-    ? (recipients.find(({ address }) => address === recipient) ?? report)
-    : findReader(report, recipients, recipient)
-  const at = options.at === undefined ? new Date() : new Date(options.at)
-  const period = await findPeriod(store, report, at, reader)
-  if (options.asSent) {
-    const request = { report: name, period, recipient, preview, dkim: dkimOf(config.mail) }
-    return await showAsSent(terminal, store, request)
-  }
-  const key = { report: name, period, variant: variantOf(report, reader) }
-  await compareKept(terminal, store, key, options.asKnown === true)
+  const reader = findReader(report, recipients, recipient)
+  const period = await findPeriod(store, report, momentOf(options.at), reader)
+  await compareKept(terminal, store, { report: name, period, variant: variantOf(report, reader) }, isAsKnown)
 }
 
-function refuseTogether({ asSent, diff, asKnown, preview, send, testTo, locale, watch }: KeptOptions): void {
-  const [mode, others] = asSent
-    ? ['--as-sent', { '--diff': diff, '--as-known': asKnown }]
-    : ['--diff', { '--preview': preview }]
-  const given = { ...others, '--send': send, '--test-to': testTo, '--locale': locale, '--watch': watch }
-  const other = Object.entries(given).find(([, value]) => value !== undefined)
-  if (other) {
-    throw new LeadsheetError('usage_invalid', `${mode} and ${other[0]} cannot be given together`, {
-      hint: `${mode} is of what is kept; what is made or sent anew is looked at without it.`,
-    })
-  }
-  if (asSent || diff) return
-  throw new LeadsheetError('usage_invalid', '--as-known is given without --diff', {
-    hint: 'It says with what the issue is compared: `--diff --as-known`.',
-  })
+/** @throws LeadsheetError report_unknown, report_not_kept */
+async function runShow(
+  terminal: Terminal,
+  name: string,
+  options: KeptOptions & { readonly output?: string },
+): Promise<void> {
+  const { for: recipient = null, output = null } = options
+  const { usual, recipients, config } = await readDefinition(terminal, name)
+  await using store = await openDataIfThere(config)
+  const report = await reportAs(store, usual, recipient)
+  // An address that the settings no longer name may still have a mail.
+  const reader = recipients.find(({ address }) => address === recipient) ?? report
+  const period = await findPeriod(store, report, momentOf(options.at), reader)
+  await showAsSent(terminal, store, { report: name, period, recipient, output, dkim: dkimOf(config.mail) })
+}
+
+async function readDefinition(terminal: Terminal, name: string) {
+  const config = await terminal.config()
+  const settings = findReport(config, name)
+  const templates = await openTemplatesOf(config, [settings.template])
+  const { report: usual, recipients } = reportOf(settings, config, templates)
+  return { config, usual, recipients }
+}
+
+function momentOf(at: string | undefined): Date {
+  return at === undefined ? new Date() : new Date(at)
 }
 
 /**
@@ -151,25 +179,25 @@ function differenceOf({ kept, now }: FigureDifference): number | null {
 }
 
 interface SentRequest extends Pick<IssueKey, 'report' | 'period'> {
-  /** Null for the first of them. */
+  /** Null: the first one. */
   readonly recipient: string | null
-  /** A file to write it to. */
-  readonly preview: string | null
+  /** The file to write the mail to. */
+  readonly output: string | null
   readonly dkim: DkimKey | null
 }
 
 /**
- * Who has a message; or one message to the byte as it went out, or is to, where a recipient or a file is given.
+ * Lists who has a mail; with a recipient or a file shows one mail, byte for byte as it was sent or will be.
  * @throws LeadsheetError report_not_kept
  */
 async function showAsSent(
   terminal: Terminal,
   store: Store,
-  { report, period, recipient, preview, dkim }: SentRequest,
+  { report, period, recipient, output, dkim }: SentRequest,
 ): Promise<void> {
   const messages = await listKeptMessages(store.db, report, period)
   const head = { report, period: periodJson(period) }
-  if (recipient === null && preview === null) {
+  if (recipient === null && output === null) {
     if (messages.length === 0) throw notKept(report, period)
     if (terminal.json) return terminal.printJson({ ...head, messages: messages.map(messageJson) })
     return await printMessages(terminal, messages)
@@ -177,12 +205,12 @@ async function showAsSent(
   const kept = messages.find((message) => recipient === null || message.recipient === recipient)
   if (kept === undefined) throw notKept(report, period, recipient)
   const message = await readMessage(store.db, kept.messageId)
-  if (preview !== null) await writePreview(preview, previewKind(preview), message, dkim)
+  if (output !== null) await writePreview(output, previewKind(output), message, dkim)
   const { subject } = message
-  const file = preview === null ? null : resolve(preview)
+  const file = output === null ? null : resolve(output)
   const files = message.files.filter(({ cid }) => cid === null).map(({ name }) => name)
   if (terminal.json)
-    return terminal.printJson({ ...head, ...messageJson(kept), subject, files, preview: file })
+    return terminal.printJson({ ...head, ...messageJson(kept), subject, files, output: file })
   await terminal.printFields({
     Report: `${report}, ${tellDates(period)} (${period.timeZone})`,
     To: kept.recipient,
@@ -190,7 +218,7 @@ async function showAsSent(
     Answer: kept.response,
     Subject: subject,
     Files: files.join(', '),
-    Preview: file,
+    Output: file,
   })
 }
 
@@ -217,6 +245,6 @@ function periodJson({ from, to, timeZone }: Period) {
 function notKept(report: string, period: Period, recipient: string | null = null): LeadsheetError {
   const what = recipient === null ? `issue of ${report}` : `message of ${report} to ${recipient}`
   return new LeadsheetError('report_not_kept', `No ${what} for ${tellDates(period)} is kept`, {
-    hint: `${shellCommand('issues')} lists those that are; --at says of which time, --for of whose leads.`,
+    hint: `${shellCommand('report history')} lists what is kept; --at chooses the time, --for the recipient.`,
   })
 }

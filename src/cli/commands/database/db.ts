@@ -1,0 +1,131 @@
+/** `leadsheet db`: the store as a whole; its copies, backups and rules, and who may read it. */
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { openDataIfThere } from '../../../app/installation.ts'
+import { errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
+import { type Pruned, prune } from '../../../jobs/schedule/retention.ts'
+import { nameOf } from '../../../store/db/place.ts'
+import { describeReader, makeReader } from '../../../store/postgres/analyst-role.ts'
+import { PUBLISHED } from '../../../store/schema/published.ts'
+import { VIEWS } from '../../../store/schema/views.ts'
+import { checkStore } from '../../checks/store-check.ts'
+import { VERDICT_COLORS, VERDICT_ENDINGS, worstOf } from '../../checks/verdict.ts'
+import { addExamples } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { defineBackup, defineRestore } from './backup.ts'
+import { defineCopy } from './copy.ts'
+
+interface Options {
+  readonly passwordFile?: string
+  readonly print?: boolean
+}
+
+export function defineDb(command: Command, terminal: Terminal): void {
+  defineCheck(command, terminal)
+  defineBackup(command, terminal)
+  defineRestore(command, terminal)
+  defineCopy(command, terminal)
+  defineGrant(command, terminal)
+  definePrune(command, terminal)
+}
+
+function defineGrant(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('grant')
+    .description('let a role of PostgreSQL read what a snapshot shows, and nothing else')
+    .argument('<role>', 'name of the role; made if it is not there, else brought up to date')
+    .option('--password-file <file>', 'a file with the password that it logs in by')
+    .option('--print', 'print the SQL, to be run with other rights; nothing is changed')
+    .action((role: string, options: Options) => grant(terminal, role, options))
+  addExamples(command, [
+    'db grant analysts --password-file /run/secrets/analysts',
+    'db grant analysts --print | psql -U postgres -d leads',
+  ])
+}
+
+async function grant(terminal: Terminal, role: string, options: Options): Promise<void> {
+  const password = options.passwordFile === undefined ? null : await readPassword(options.passwordFile)
+  await using store = await openDataIfThere(await terminal.config())
+  if (options.print) {
+    const { statements } = await describeReader(store, { role, password })
+    if (terminal.json) terminal.printJson({ role, statements })
+    else terminal.print(...statements.map((statement) => `${statement};`))
+    return
+  }
+  const { isNew } = await makeReader(store, { role, password })
+  const [tables, views] = [Object.keys(PUBLISHED).length, Object.keys(VIEWS).length]
+  if (terminal.json) terminal.printJson({ role, is_new: isNew, tables, views })
+  else {
+    const done = isNew ? 'was made' : 'was there, and has been brought up to date'
+    terminal.print(
+      `${role} ${done}: it reads ${tables} tables and ${views} views in ${nameOf(store.place)}, and nothing else`,
+    )
+  }
+}
+
+async function readPassword(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new LeadsheetError('usage_invalid', `${file} cannot be read: ${errorText(cause)}`, { cause })
+  })
+  const password = text.replace(/\r?\n$/, '')
+  if (password !== '' && !/[\r\n]/.test(password)) return password
+  throw new LeadsheetError('usage_invalid', `${file} must hold one line, the password`)
+}
+
+function definePrune(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('prune')
+    .description('delete what is older than the settings want it kept; shows it first')
+    .option('--yes', 'delete it; without this nothing is changed')
+    .action((options: { yes?: boolean }) => runPrune(terminal, options.yes !== true))
+  addExamples(command, ['db prune', 'db prune --yes'])
+}
+
+async function runPrune(terminal: Terminal, isDry: boolean): Promise<void> {
+  const config = await terminal.config()
+  await using store = await openDataIfThere(config)
+  const pruned = await prune(store, config.retention, {
+    now: () => new Date(),
+    isDry,
+    signal: terminal.signal,
+  })
+  if (terminal.json) terminal.printJson(pruned.map(prunedJson), { deleted: !isDry })
+  else {
+    await terminal.printTable<Pruned>(
+      [
+        { title: 'TABLE', value: ({ table }) => table, isWhole: true },
+        { title: 'OLDER THAN', value: ({ before }) => formatInstant(before), isWhole: true },
+        { title: 'ROWS', value: ({ read }) => read },
+        { title: isDry ? 'WOULD GO' : 'GONE', value: ({ gone }) => gone },
+        { title: 'STAY', value: ({ read, gone }) => read - gone },
+      ],
+      pruned,
+    )
+  }
+  const isAnything = pruned.some(({ gone }) => gone > 0)
+  if (isDry && isAnything) terminal.note(`nothing was deleted; ${shellCommand('db prune --yes')} does it`)
+}
+
+function prunedJson({ table, before, read, gone }: Pruned) {
+  return { table, before, rows: read, gone }
+}
+
+function defineCheck(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('check')
+    .description('read the whole database, and check that its rules hold')
+    .action(() => check(terminal))
+  addExamples(command, ['db check', 'db check --json'])
+}
+
+async function check(terminal: Terminal): Promise<void> {
+  await using store = await openDataIfThere(await terminal.config())
+  const checks = await Array.fromAsync(checkStore(store, { whole: true, now: new Date() }))
+  terminal.end(VERDICT_ENDINGS[worstOf(checks)])
+  if (terminal.json) return terminal.printJson(checks)
+  for (const { verdict, found, remedy } of checks) {
+    terminal.print(`${terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))}  ${found}`)
+    if (remedy !== null) terminal.print(`      ${terminal.style('dim', remedy)}`)
+  }
+}

@@ -1,0 +1,131 @@
+/** `leadsheet report list`, `history` and `approve`: the reports of the settings, and the issues that are kept. */
+
+import type { Command } from 'commander'
+import { findSchedule } from '../../../app/configured-schedules.ts'
+import { openData, openDataIfThere } from '../../../app/installation.ts'
+import type { ReportConfig } from '../../../config/report-config.ts'
+import type { LeadFilter } from '../../../domain/figures.ts'
+import { tellDates } from '../../../domain/period.ts'
+import { shellCommand } from '../../../errors.ts'
+import { issueState, variantText } from '../../../jobs/archive/archive-index.ts'
+import { release } from '../../../jobs/schedule/approve-run.ts'
+import { type ListedIssue, listIssues } from '../../../store/reports/issue-list.ts'
+import { addExamples, wholeNumber } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+const LIMIT_DEFAULT = 50
+
+export function defineList(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('list')
+    .description('list the reports of the settings: when each is made, and for how many')
+    .action(() => listReports(terminal))
+  addExamples(command, ['report list', 'report list --json'])
+}
+
+async function listReports(terminal: Terminal): Promise<void> {
+  const { reports } = await terminal.config()
+  if (terminal.json) return terminal.printJson(reports.map(reportJson))
+  if (reports.length === 0) return terminal.note('The settings list no reports.')
+  await terminal.printTable<ReportConfig>(
+    [
+      { title: 'REPORT', value: ({ name }) => name, isWhole: true },
+      { title: 'WHEN', value: ({ schedule }) => schedule, isWhole: true },
+      { title: 'ZONE', value: ({ timeZone }) => timeZone },
+      { title: 'TEMPLATE', value: ({ template }) => template },
+      { title: 'RECIPIENTS', value: ({ recipients }) => recipients.length },
+    ],
+    reports,
+  )
+}
+
+function reportJson({ name, schedule, timeZone, template, recipients }: ReportConfig) {
+  return { report: name, when: schedule, time_zone: timeZone, template, recipients: recipients.length }
+}
+
+export function defineHistory(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('history')
+    .description('list the issues that are kept, the newest first, and what became of each')
+    .argument('[name]', 'only the issues of this report')
+    .option('--limit <number>', 'how many', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
+    .action((name: string | undefined, { limit }: { limit: number }) => listHistory(terminal, name, limit))
+  addExamples(command, ['report history', 'report history daily --json'])
+}
+
+export function defineApprove(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('approve')
+    .description('have a report sent that is held, or waits for its data')
+    .argument('<name>', 'name of the report')
+    .action((name: string) => approveReport(terminal, name))
+  addExamples(command, ['report approve daily'])
+}
+
+/** @throws LeadsheetError usage_invalid where nothing of it is held or waits */
+async function approveReport(terminal: Terminal, name: string): Promise<void> {
+  const config = await terminal.config()
+  const schedule = findSchedule(config, name)
+  await using store = await openData(config)
+  const { due_at, message } = await release(store, schedule.name, new Date())
+  if (terminal.json) return terminal.printJson({ schedule: schedule.name, due_at, message })
+  terminal.print(
+    `${schedule.name} of ${formatInstant(due_at)} is approved: the daemon runs it within a minute`,
+  )
+}
+
+async function listHistory(terminal: Terminal, report: string | undefined, limit: number): Promise<void> {
+  await using store = await openDataIfThere(await terminal.config())
+  const issues = await listIssues(store.db, report ?? null, limit)
+  if (terminal.json) return terminal.printJson(issues.map(issueJson))
+  if (issues.length === 0) {
+    const which = report === undefined ? 'No issue' : `No issue of ${JSON.stringify(report)}`
+    return terminal.note(
+      `${which} has been made yet: ${shellCommand(`report preview ${report ?? 'daily'}`)} makes one.`,
+    )
+  }
+  await terminal.printTable<ListedIssue>(
+    [
+      { title: 'REPORT', value: (issue) => issue.report, isWhole: true },
+      { title: 'PERIOD', value: ({ period }) => tellDates(period), isWhole: true },
+      { title: 'LEADS', value: ({ variant }) => variantText(variant) ?? 'all', isOptional: true },
+      { title: 'STATE', value: issueState },
+      { title: 'MADE', value: ({ renderedAt }) => formatInstant(renderedAt), isWhole: true },
+      { title: 'SUBJECT', value: ({ subject }) => subject },
+    ],
+    issues,
+  )
+}
+
+export function issueJson({
+  report,
+  period,
+  variant,
+  subject,
+  renderedAt,
+  programVersion,
+  notSent,
+  messages,
+}: ListedIssue) {
+  const { from, to, timeZone } = period
+  return {
+    report,
+    period: { from, to, time_zone: timeZone },
+    filter: filterJson(variant),
+    subject,
+    made_at: renderedAt,
+    made_by: programVersion,
+    not_sent: notSent,
+    messages: {
+      ...{ total: messages.total, sent: messages.sent, failed: messages.failed },
+      ...{ in_doubt: messages.inDoubt, withdrawn: messages.withdrawn },
+    },
+  }
+}
+
+function filterJson(variant: string) {
+  if (variant === '') return null
+  const { pipelineIds, conditions }: LeadFilter = JSON.parse(variant)
+  return { pipeline_ids: pipelineIds, conditions }
+}

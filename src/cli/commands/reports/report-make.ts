@@ -1,0 +1,214 @@
+/** `leadsheet report preview`, `send` and `test`: the issue of a period is made, to be looked at or mailed. */
+import { type Command, InvalidArgumentError } from 'commander'
+import { deliveryPolicyOf, dkimOf, openMail } from '../../../app/configured-mail.ts'
+import {
+  findReader,
+  findReport,
+  openMailing,
+  openTemplatesOf,
+  reportOf,
+} from '../../../app/configured-reports.ts'
+import { openDataOrEmpty } from '../../../app/installation.ts'
+import { requireMail } from '../../../config/requirements.ts'
+import { localeFault } from '../../../config/rules.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { writeArchiveIndex } from '../../../jobs/archive/archive-index.ts'
+import { messageFor } from '../../../jobs/outbox/message.ts'
+import { deliverIssues, sendTest } from '../../../jobs/outbox/send-due.ts'
+import { pauseRefused } from '../../../jobs/recipients/change-preference.ts'
+import { enqueueReportNow } from '../../../jobs/reports/enqueue-report.ts'
+import { requireGoodData } from '../../../jobs/reports/freshness-gate.ts'
+import { contentsOfNow, findPeriod, makeIssue } from '../../../jobs/reports/make-issue.ts'
+import { reportAs } from '../../../jobs/reports/preferences.ts'
+import { tryReport, withoutPage } from '../../../jobs/reports/preview.ts'
+import { contentsOf } from '../../../jobs/reports/report-content.ts'
+import type { Reader, Recipient, Report } from '../../../jobs/reports/report-definition.ts'
+import { addExamples, instant } from '../../command.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { publishAfterwards } from '../analysis/snapshot.ts'
+import { previewKind, printMailings, writePreview } from './report-output.ts'
+
+interface Options {
+  readonly at?: string
+  readonly for?: string
+  readonly locale?: string
+}
+
+const AT = 'as if made then: the report covers the last whole period (default: now)'
+
+export function definePreview(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('preview')
+    .description('make a report and show what it says of itself; nothing is sent')
+    .argument('<name>', 'report of the settings, or a folder of templates')
+    .option('-o, --output <file>', 'write it to a file: .html, .txt or .eml')
+    .option('--for <address>', 'as this recipient gets it')
+    .option('--locale <locale>', 'in another language, or with other numbers and dates: de-DE', locale)
+    .option('--at <time>', AT, instant)
+    .action((name: string, { output, ...options }: Options & { output?: string }) =>
+      makeOne(terminal, name, options, { output: output ?? null, to: null }),
+    )
+  addExamples(command, [
+    'report preview daily',
+    'report preview daily -o daily.html',
+    'report preview daily --for dana@example.com --locale de-DE -o daily.eml',
+    'report preview daily --at 2026-11-20T07:00:00Z',
+  ])
+}
+
+export function defineTest(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('test')
+    .description('mail a report to one address as a test; it counts as sent to nobody')
+    .argument('<name>', 'report of the settings, or a folder of templates')
+    .requiredOption('--to <address>', 'who gets the test')
+    .option('--for <address>', 'as this recipient gets it')
+    .option('--locale <locale>', 'in another language, or with other numbers and dates: de-DE', locale)
+    .option('--at <time>', AT, instant)
+    .action((name: string, { to, ...options }: Options & { to: string }) =>
+      makeOne(terminal, name, options, { output: null, to }),
+    )
+  addExamples(command, ['report test daily --to me@example.com'])
+}
+
+export function defineSend(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('send')
+    .description('send a report to its recipients; nobody gets the same one twice')
+    .argument('<name>', 'report of the settings')
+    .option('--at <time>', AT, instant)
+    .option('-f, --force', 'also where the settings hold it, since its data are old or odd')
+    .action((name: string, options: SendOptions) => sendReport(terminal, name, options))
+  addExamples(command, ['report send daily', 'report send daily --at 2026-11-20T07:00:00Z'])
+}
+
+/** Makes the report for one pair of eyes, writes it to a file and mails it to one address, as far as asked. */
+async function makeOne(
+  terminal: Terminal,
+  name: string,
+  options: Options,
+  { output, to }: { readonly output: string | null; readonly to: string | null },
+): Promise<void> {
+  const config = await terminal.config()
+  const settings = findReport(config, name)
+  const mail = to === null ? null : requireMail(config)
+  const kind = output === null ? null : previewKind(output)
+  const at = instantIn(options.at)
+  const templates = await openTemplatesOf(config, [settings.template])
+  const { report: usual, recipients } = reportOf(settings, config, templates)
+  const reader = readerIn(options, usual, recipients)
+  await using store = await openDataOrEmpty(config)
+  const deps = await openMailing(config, store, templates)
+  // Before the first letter, since one recipient may have blocks that another has not.
+  await tryReport({ ...deps, place: store.place }, usual, recipients, terminal.signal)
+  const report = await reportAs(store, usual, options.for ?? null)
+  const period = await findPeriod(store, report, at, reader)
+  const { issue, page } = await makeIssue(deps, report, period, [reader], terminal.signal)
+  await writeArchiveIndex(deps.archive, store.db)
+  const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
+  const addressed = to ?? options.for ?? somebody
+  const sender = to === null ? deps.sender : withoutPage(deps.sender)
+  // The archive holds what was sent; a preview or a test shows what the report says now.
+  const isTried = kind !== null || mail !== null
+  const contents = isTried
+    ? contentsOfNow({ ...deps, sender }, report, issue, [reader], terminal.signal)
+    : contentsOf({ ...deps, sender }, report, issue)
+  const content = await (await contents)(reader, addressed)
+  if (isTried && issue.isMailed) {
+    const sent = shellCommand(`report show ${report.name} -o sent.html`)
+    terminal.note(
+      `This one is made from the data of now. The one that was sent on ${issue.renderedAt.slice(0, 10)} stays as it is: ${sent}`,
+    )
+  }
+  const revision = to === null ? 0 : deps.now().getTime()
+  const message = messageFor(store, issue, addressee(addressed, recipients), content, sender, revision)
+  if (kind !== null && output !== null) await writePreview(output, kind, message, dkimOf(config.mail))
+
+  const { notSent } = issue
+  const { failed } = issue.figures
+  const mailings = [{ issue: { ...issue, subject: content.subject }, page, notSent, messages: 0, failed }]
+  const made = { mailings, preview: output, leftOut: [] }
+  if (mail === null) return await printMailings(terminal, report, { ...made, deliveries: null })
+  await using transport = openMail(mail, await terminal.log())
+  const response = await sendTest({ transport }, message, terminal.signal)
+  const test = { recipient: message.to, state: 'sent' as const, response, isNew: true }
+  await printMailings(terminal, report, { ...made, deliveries: [test] })
+}
+
+interface SendOptions {
+  readonly at?: string
+  readonly force?: boolean
+}
+
+/** @throws LeadsheetError config_missing, report_unknown, report_held, report_failed */
+async function sendReport(terminal: Terminal, name: string, options: SendOptions): Promise<void> {
+  const config = await terminal.config()
+  const settings = findReport(config, name)
+  const mail = requireMail(config)
+  if (settings.recipients.length === 0) {
+    throw new LeadsheetError('config_missing', `The report ${name} has no recipients`, {
+      hint: config.reports.includes(settings)
+        ? 'Set recipients (LEADSHEET_RECIPIENTS), or `recipients` of the report.'
+        : 'Add it to `reports` in the settings; until then nobody gets it.',
+    })
+  }
+  const at = instantIn(options.at)
+  const templates = await openTemplatesOf(config, [settings.template])
+  const { report, recipients } = reportOf(settings, config, templates)
+  await using store = await openDataOrEmpty(config)
+  const deps = await openMailing(config, store, templates)
+  await tryReport({ ...deps, place: store.place }, report, recipients, terminal.signal)
+  if (!options.force) await requireGoodData(deps, report, recipients, at)
+
+  const { mailings, leftOut, archiveFault } = await enqueueReportNow(
+    deps,
+    report,
+    recipients,
+    at,
+    terminal.signal,
+  )
+  const log = await terminal.log()
+  await using transport = openMail(mail, log)
+  const issues = mailings.map(({ issue }) => issue)
+  const deliveries = await deliverIssues(
+    { ...deps, transport, log, policy: deliveryPolicyOf(mail, deps.store, transport) },
+    issues,
+    terminal.signal,
+  )
+  await pauseRefused({ ...deps, log, pauseAfter: mail.pauseAfter })
+  if (archiveFault === null) await writeArchiveIndex(deps.archive, deps.store.db)
+  await printMailings(terminal, report, { mailings, preview: null, deliveries, leftOut })
+  await publishAfterwards(terminal, deps.store)
+  // Only now: the messages are out, and no daemon would send them later.
+  if (archiveFault !== null) throw archiveFault
+  if (deliveries.some((one) => one.state !== 'sent' && one.state !== 'withdrawn')) {
+    terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
+  }
+}
+
+/** @throws LeadsheetError usage_invalid for a time to come */
+function instantIn(at: string | undefined): Date {
+  const now = new Date()
+  if (at === undefined || new Date(at) <= now) return at === undefined ? now : new Date(at)
+  throw new LeadsheetError('usage_invalid', `--at ${at} is still to come`, {
+    hint: 'The report covers the last whole period before that time, which must be over.',
+  })
+}
+
+/** A message that is only looked at may be to nobody. */
+function addressee(address: string | null, recipients: readonly Recipient[]) {
+  return recipients.find((one) => one.address === address) ?? { address: address ?? '', name: null }
+}
+
+/** The recipient as whom the report is made, or everybody. */
+function readerIn(options: Options, report: Report, recipients: readonly Recipient[]): Reader {
+  const { for: address = null, locale } = options
+  const reader = findReader(report, recipients, address)
+  return locale === undefined ? reader : { ...reader, locale }
+}
+
+function locale(value: string): string {
+  const fault = localeFault(value)
+  if (fault !== null) throw new InvalidArgumentError(`Expected a locale such as en-GB or de-DE; ${fault}.`)
+  return new Intl.Locale(value).toString()
+}
