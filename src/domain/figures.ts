@@ -3,8 +3,9 @@
  * kept as JSON with each issue. How each number is counted stands in `store/figures/`, and `explainReport` tells it.
  */
 
-import type { Freshness, FunnelStage, Instant, Money, Period, Ratio } from '../model.ts'
+import type { Freshness, FunnelStage, Instant, Lead, Money, Period, Ratio } from '../model.ts'
 import type { BlockName, PERIOD_KINDS } from './choices.ts'
+import type { LISTED_FIELDS } from './lead-fields.ts'
 
 /** A value of the period beside the same value of the period it is compared with. */
 export interface Compared<T> {
@@ -176,19 +177,13 @@ export interface ChangedLead {
 }
 
 /** A lead as the lists of a report name it; a superset of what any of them shows, and of their attachments. */
-export interface ListedLead {
+export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
   readonly id: string
   readonly companyName: string
-  readonly companyOneLiner: string | null
-  readonly companyDomain: string | null
-  readonly companyCountry: string | null
-  readonly contactName: string | null
-  readonly contactTitle: string | null
   readonly pipelineId: string
   readonly pipelineName: string
   readonly status: string
   readonly score: number | null
-  readonly source: string | null
   readonly value: Money | null
   readonly createdAt: Instant
   readonly changedAt: Instant

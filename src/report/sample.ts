@@ -10,6 +10,7 @@ import type {
   QueryTable,
   ReportFigures,
 } from '../domain/figures.ts'
+import { LISTED_FIELDS } from '../domain/lead-fields.ts'
 import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
 import type { Instant, Money, Period } from '../model.ts'
 
@@ -211,10 +212,17 @@ export function sampleTable(table: QueryTable): QueryTable {
   return { ...table, rows }
 }
 
+/** Fields of which the sample tells nothing, until it has a value for them. */
+const NOTHING = Object.fromEntries(LISTED_FIELDS.map((name) => [name, null])) as unknown as Pick<
+  ListedLead,
+  (typeof LISTED_FIELDS)[number]
+>
+
 function sampleLead(index: number, topScore: number, at: Instant): ListedLead {
   const [companyName, contactName, contactTitle, companyCountry, companyDomain] =
     PEOPLE[index] ?? (PEOPLE[0] as (typeof PEOPLE)[number])
   return {
+    ...NOTHING,
     id: `ld_${index + 1}`,
     companyName,
     companyOneLiner: ABOUT,

@@ -2,6 +2,7 @@
 
 import type { BlockName } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
+import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import { daysUpTo, periodsUpTo } from '../../domain/period.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { countLeadsKnownLater } from '../../store/figures/freshness-figures.ts'
@@ -89,9 +90,9 @@ const COMPARED = {
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
 /** Of a lead or a pipeline as it is now, whatever the period; so is a status of which none was known then. */
-const DESCRIPTIONS = new Set([
-  ...['companyName', 'companyOneLiner', 'companyDomain', 'companyCountry', 'contactName', 'contactTitle'],
-  ...['pipelineName', 'name', 'source', 'status', 'changedAt'],
+const DESCRIPTIONS = new Set<string>([
+  ...LISTED_FIELDS,
+  ...['companyName', 'pipelineName', 'name', 'status', 'changedAt'],
 ])
 
 type ComparedFigures = Pick<ReportFigures, keyof typeof COMPARED | 'failed'>

@@ -1,5 +1,6 @@
 /** The leads that a report lists: the best new ones, and those that have stood still longest. */
 import type { ListedLead, Stalled, TopLeads } from '../../domain/figures.ts'
+import { LEAD_FIELDS, LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import { readCoverage } from './coverage.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
@@ -8,16 +9,17 @@ import { STALLED_SINCE } from './relation-parts.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** Of `lead`, of `lead_then` beside it and of its pipeline. */
 /** Before the first state that was read, by the moves that its activity tells; else it is the status of now. */
 const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_move AS each
       WHERE each.lead_id = lead.id AND moved_at < :to AND (:known_at IS NULL OR observed_at <= :known_at)
       ORDER BY moved_at DESC LIMIT 1), lead.status)`
 
-const LISTED = `lead.id, coalesce(company_name, lead.id) AS "companyName", company_one_liner AS "companyOneLiner",
-    company_domain AS "companyDomain", company_country AS "companyCountry", contact_name AS "contactName",
-    contact_title AS "contactTitle", pipeline.id AS "pipelineId", pipeline.name AS "pipelineName",
-    ${STATUS_THEN} AS status, lead_then.score, source, lead_then.value_amount AS amount,
+const AS_NOW = LEAD_FIELDS.filter(({ name }) => LISTED_FIELDS.some((listed) => listed === name))
+  .map(({ name, column }) => `lead.${column} AS "${name}"`)
+  .join(', ')
+
+const LISTED = `lead.id, coalesce(company_name, lead.id) AS "companyName", ${AS_NOW}, pipeline.id AS "pipelineId",
+    pipeline.name AS "pipelineName", ${STATUS_THEN} AS status, lead_then.score, lead_then.value_amount AS amount,
     lead_then.value_currency AS currency, lead.created_at AS "createdAt"`
 
 export const TOP_LEADS = {
