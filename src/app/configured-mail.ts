@@ -14,7 +14,7 @@ import { signLink } from '../mail/unsubscribe.ts'
 import type { Store } from '../store/db/store.ts'
 import { takeMailTurn } from '../store/outbox/send-rate.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
-import { subscriptionUrl } from '../web/preferences.ts'
+import { preferencesUrl } from '../web/preferences.ts'
 
 /** Of messages that are only looked at, where no sender is set. */
 const NOBODY = 'leadsheet@localhost.invalid'
@@ -66,5 +66,5 @@ export async function subscriptionLinks(
 ): Promise<((subject: LinkSubject) => string) | null> {
   if (publicUrl === null) return null
   const key = await readOrCreateLinkKey(store, new Date())
-  return (subject) => subscriptionUrl(publicUrl, signLink(key, subject))
+  return (subject) => preferencesUrl(publicUrl, signLink(key, subject))
 }

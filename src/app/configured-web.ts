@@ -27,7 +27,7 @@ import { pipelinesRoutes } from '../web/dashboard/pipelines/routes.ts'
 import { statusRoutes } from '../web/dashboard/status/page.ts'
 import { healthRoutes } from '../web/health.ts'
 import { openMetrics } from '../web/metrics/metrics.ts'
-import { subscriptionRoutes } from '../web/preferences.ts'
+import { preferenceRoutes } from '../web/preferences.ts'
 import { createAllowedHosts } from '../web/server/allowed-hosts.ts'
 import { createErrorPages } from '../web/server/error-page.ts'
 import type { DashboardDeps } from '../web/server/frame.ts'
@@ -106,7 +106,7 @@ export async function openConfiguredWeb(
   const server = await openWeb(
     { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
-      ...[assetRoutes(dashboardPages), subscriptionRoutes(desk, pages)],
+      ...[assetRoutes(dashboardPages), preferenceRoutes(desk, pages)],
       signInRoutes({ guard, hosts: allowed, pages: dashboardPages, sendErrorPage, log }),
     ],
     { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },

@@ -1,7 +1,6 @@
 /**
- * What machines ask: /healthz, whether the process does its work (if not, start it again), and /readyz, whether what
- * it has is good (if not, tell a person). Open to all and without a limit
- * of requests, so they are cheap and say nothing but which part it is.
+ * The probes of machines: /healthz says whether the process does its work (if not, restart it), /readyz whether its data
+ * are good (if not, tell a person). Open to all and without a rate limit, so they are cheap and say little.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -14,17 +13,17 @@ import type { AddRoutes } from './server/server.ts'
 
 export interface HealthDeps {
   readonly readHealth: () => Promise<Health>
-  /** Since the last tick of the daemon in this process, by a clock that nobody sets. */
+  /** Time since the last tick of the daemon in this process, by a clock that nobody sets. */
   readonly sinceTickMs: () => number
   readonly log: Log
 }
 
-/** Who asks more often gets the same answer: each reads the store, and everybody may ask. */
+/** How long an answer is kept: each reads the store, and everybody may ask. */
 const KEPT_MS = 1_000
-/** Who asks does not wait as long as is waited for a PostgreSQL that is away. */
+/** Shorter than the time for a PostgreSQL that is away. */
 const ANSWER_WITHIN_MS = 5_000
 
-/** What has to be well, and how it is said where it is not. All else only warns. */
+/** The checks that decide on readiness, and the reason given for each; all others only warn. */
 const REASONS: { readonly [What in Subject]?: string } = {
   database: 'the database cannot be written',
   daemon: 'the daemon gives no sign of life',
@@ -36,7 +35,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
   const readLately = keepLately(readHealth)
   return (app) => {
     app.get('/healthz', (_, reply) => {
-      // It answers, so that the event loop turns; the database is not asked, since no restart would mend it.
+      // The database is not asked, since no restart would fix it.
       const isLive = sinceTickMs() <= BEAT_MAX_MS
       return sendJson(reply.code(isLive ? 200 : 503), { live: isLive })
     })
@@ -51,7 +50,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
         return sendJson(reply.code(isReady ? 200 : 503), { ready: isReady, reasons, checks: states })
       } catch (thrown) {
         const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
-        // What is away is told by who works with it, once.
+        // A database that is away is logged once by whatever works with it.
         if (!isAway) log.error({ err: thrown }, 'the store cannot be asked whether all is well')
         return sendJson(reply.code(503), {
           ready: false,

@@ -1,6 +1,6 @@
 /**
- * What a recipient gets of a report, and says about it, by the link in the mail. Looking changes nothing; one POST
- * does, from the page or from a mail program (RFC 8058).
+ * The preference page of a recipient, reached by the signed link in each mail. A GET changes nothing; a POST does, from
+ * the page or from a mail program (RFC 8058).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
@@ -11,41 +11,40 @@ import {
   type Wish,
 } from '../report/preferences/page.ts'
 import type { WebPages } from '../report/preferences/web-pages.ts'
-import type { Form } from './server/server.ts'
-import { type AddRoutes, noticeIn, sendPage } from './server/server.ts'
+import { type AddRoutes, type Form, noticeIn, sendPage } from './server/server.ts'
 
-/** What stands behind the page; both give null for a link that is not ours. */
-export interface SubscriptionDesk {
+/** Both give null for a link that we did not sign. */
+export interface Preferences {
   show(token: string): Promise<SubscriptionView | null>
   change(token: string, wish: Wish): Promise<SubscriptionView | null>
 }
 
-const PATH = '/subscription'
+const PATH = '/preferences'
 
 interface Route {
   readonly Params: { readonly token: string }
   readonly Body: Form | undefined
 }
 
-/** The page of a token, under the address that recipients reach. */
-export function subscriptionUrl(publicUrl: string, token: string): string {
+/** The address of the page of a token. */
+export function preferencesUrl(publicUrl: string, token: string): string {
   return `${publicUrl}${PATH}/${token}`
 }
 
-export function subscriptionRoutes(desk: SubscriptionDesk, pages: WebPages): AddRoutes {
-  /** The same for every reason, so that nothing can be learned from it. */
+export function preferenceRoutes(preferences: Preferences, pages: WebPages): AddRoutes {
+  /** Unknown links get the same answer for every reason, so that nothing can be learned from it. */
   const answer = (request: FastifyRequest, reply: FastifyReply, view: SubscriptionView | null) =>
     view === null
       ? sendPage(reply.code(404), pages.notice(noticeIn(request, 'unknown')))
       : sendPage(reply, pages.subscription(view))
   return (app) => {
     app.get<Route>(`${PATH}/:token`, async (request, reply) =>
-      answer(request, reply, await desk.show(request.params.token)),
+      answer(request, reply, await preferences.show(request.params.token)),
     )
     app.post<Route>(`${PATH}/:token`, async (request, reply) => {
       const wish = wishIn(request.body)
       if (wish === null) return sendPage(reply.code(400), pages.notice(noticeIn(request, 'wish')))
-      return answer(request, reply, await desk.change(request.params.token, wish))
+      return answer(request, reply, await preferences.change(request.params.token, wish))
     })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Where the upstream tells of what happened: POST /webhooks/leads. What is not verified leaves nothing but a line in the
- * log, and every such sender is told the same; what is verified is on disk before it is answered, and followed after.
+ * Takes the webhooks of the upstream: POST /webhooks/leads. A message that cannot be verified leaves only a line in the
+ * log; a verified one is in the store before it is answered, and is followed afterwards.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../errors.ts'
@@ -12,9 +12,9 @@ import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-sig
 import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
 export interface WebhookDeps extends EventPlaces {
-  /** Under which the upstream reaches it; null where it does by an address of this machine. */
+  /** The address that the upstream reaches; null where it uses one of this machine. */
   readonly publicUrl: string | null
-  /** Each of which may sign, at this moment. */
+  /** The secrets that are valid now. */
   readonly secrets: () => readonly string[]
   readonly inbox: Inbox
   readonly now: () => Date
@@ -22,17 +22,17 @@ export interface WebhookDeps extends EventPlaces {
   readonly onOutcome?: (outcome: WebhookOutcome) => void
 }
 
-/** Of one message. */
+/** What became of one message. */
 export type WebhookOutcome = 'taken' | 'refused' | 'busy'
 
 export const WEBHOOK_PATH = '/webhooks/leads'
 const BODY_BYTES = 256 * 1024
-/** Messages of one network that are told why; what is verified is taken however many others were refused before it. */
+/** Refused messages of one network that are answered; verified ones are always taken. */
 const REFUSED_PER_MINUTE = 120
 const BUSY_SECONDS = '1'
 const MINUTE_MS = 60_000
 
-/** What a sender is told, which tells nothing of secrets. */
+/** Answers by status, which say nothing about secrets. */
 const ANSWERS: Readonly<Record<number, string>> = {
   401: 'This message cannot be verified.',
   413: 'This message is too large.',
@@ -40,7 +40,7 @@ const ANSWERS: Readonly<Record<number, string>> = {
   429: 'Too many messages were refused.',
 }
 
-/** It counts who is refused by itself, and is not to be limited by requests. */
+/** Limits refused messages by itself, so it needs no rate limit of requests. */
 export function webhookRoutes(deps: WebhookDeps): AddRoutes {
   const { webhook, publicUrl, secrets, inbox, now, log, onOutcome } = deps
   const refusals = createRefusalLog(log)
@@ -70,7 +70,7 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
       const events = readEvents(deps, message)
-      // Anybody could have sent it, and each event is kept and followed.
+      // Anybody could have sent it, and each event costs a request to the upstream.
       if (webhook.verify.scheme === 'none') {
         const counted = await Promise.all(events.map(() => isTooMany(request)))
         if (counted.includes(true))
@@ -88,7 +88,7 @@ function say(reply: FastifyReply, status: number): FastifyReply {
   return reply.code(status).type('text/plain; charset=utf-8').send(`${text}\n`)
 }
 
-/** The bytes of the body as they come, since these are signed. */
+/** Leaves the body as bytes, since these are signed. */
 function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -121,7 +121,7 @@ interface RefusalLog {
   close(): void
 }
 
-/** The first refusal of a minute with its cause, and how many came after it: whoever sends cannot fill the log. */
+/** Logs the first refusal of a minute with its cause, then their number, so that nobody can fill the log. */
 function createRefusalLog(log: Log): RefusalLog {
   let more = 0
   let minute: NodeJS.Timeout | null = null

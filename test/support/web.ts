@@ -9,7 +9,7 @@ import {
   readOrCreateLinkKey,
   type Subscription,
 } from '../../src/store/reports/preference.ts'
-import { subscriptionRoutes, subscriptionUrl } from '../../src/web/preferences.ts'
+import { preferenceRoutes, preferencesUrl } from '../../src/web/preferences.ts'
 import { openWeb, type WebLimits } from '../../src/web/server/server.ts'
 import { DAILY, recipient } from './mailing.ts'
 import { TEMPLATES_FOLDER } from './report.ts'
@@ -54,7 +54,7 @@ export async function openPages({
   const publicUrl = 'https://reports.example.com'
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log: SILENT, limits },
-    [subscriptionRoutes(desk, pages)],
+    [preferenceRoutes(desk, pages)],
   )
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]()
@@ -65,7 +65,7 @@ export async function openPages({
     ...{ store, server, pages },
     /** The page of an address, where the server is reached in the test. */
     pageOf: (address: string, report = 'daily') =>
-      subscriptionUrl(server.url, signLink(key, { address, report })),
+      preferencesUrl(server.url, signLink(key, { address, report })),
     standingOf: async (address: string): Promise<Subscription['state'] | 'weekly' | null> => {
       const found = await findSubscription(store.db, { address, report: 'daily' })
       if (found === undefined) return null

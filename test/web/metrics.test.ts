@@ -39,7 +39,7 @@ async function serve() {
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT, onAnswer: metrics.countAnswer },
-    [metrics.routes, (app) => app.get('/subscription/:token', (_, reply) => reply.code(404).send())],
+    [metrics.routes, (app) => app.get('/preferences/:token', (_, reply) => reply.code(404).send())],
   )
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]()
@@ -119,10 +119,10 @@ it('what has never been has no value, rather than one of 1970', async () => {
 
 it('requests are counted by their route, never by an address that holds a link', async () => {
   const { scrape, ask } = await serve()
-  await ask('/subscription/the-link-of-ana')
+  await ask('/preferences/the-link-of-ana')
   await ask('/wp-login.php')
   const requests = (await scrape()).get('leadsheet_http_requests_total')
-  expect(requests?.valueAt({ route: '/subscription/:token', status: '4xx' })).toBe(1)
+  expect(requests?.valueAt({ route: '/preferences/:token', status: '4xx' })).toBe(1)
   expect(requests?.valueAt({ route: 'unknown', status: '4xx' })).toBe(1)
   expect(JSON.stringify(requests)).not.toContain('ana')
 })

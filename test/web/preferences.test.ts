@@ -195,7 +195,7 @@ describe('a link that is not ours', () => {
     ]
     const answers = new Set<string>()
     for (const each of tokens) {
-      const url = `${server.url}/subscription/${each}`
+      const url = `${server.url}/preferences/${each}`
       for (const answer of [await fetch(url), await clickOnce(url)]) {
         answers.add(`${answer.status} ${wordsOf(await answer.text())}`)
       }
@@ -222,9 +222,9 @@ describe('the server of the pages', () => {
     const { pages } = await openPages()
     const about = { host: '127.0.0.1', port: 0, publicUrl: 'https://reports.example.com' }
     await using server = await openWeb({ ...about, pages, log }, [
-      (app) => app.get('/subscription/:token', () => Promise.reject(new Error('the disk is gone'))),
+      (app) => app.get('/preferences/:token', () => Promise.reject(new Error('the disk is gone'))),
     ])
-    const answer = await fetch(`${server.url}/subscription/a-token`)
+    const answer = await fetch(`${server.url}/preferences/a-token`)
     expect([answer.status, wordsOf(await answer.text())]).toEqual([
       500,
       expect.stringMatching(/^Something went wrong here Nothing was changed\. [^:]*$/),

@@ -13,11 +13,11 @@ import { createSessions, type Sessions } from './session.ts'
 import { createTokenCheck, LOCKED_SECONDS, type TokenCheck } from './token-check.ts'
 
 export interface GuardOptions {
-  /** What operators sign in with; null where they cannot. */
+  /** The token that operators sign in with; null where they cannot. */
   readonly token: string | null
   /** Whether everybody who reaches it may look, where there is no token. */
   readonly isOpen: boolean
-  /** What to do where a token is missing, as a sentence. */
+  /** A sentence that says what to do where the token is missing. */
   readonly remedy: string
   readonly hosts: AllowedHosts
   readonly sendErrorPage: SendErrorPage

@@ -25,7 +25,7 @@ export interface Sessions {
 /** A working day. */
 const SESSION_SECONDS = 12 * 60 * 60
 const ID_BYTES = 16
-/** When it ends in seconds, the ID and the signature. */
+/** The end in seconds, the ID and the signature. */
 const VALUE = /^(\d{1,12})\.([\w-]{22})\.([\w-]{43})$/
 
 export function createSessions(token: string, now: () => Date): Sessions {

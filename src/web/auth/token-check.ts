@@ -31,7 +31,7 @@ export function createTokenCheck(
     judge: async (given, address) => {
       const at = now().getTime()
       for (const [network, { until }] of wrong) if (until <= at) wrong.delete(network)
-      // One customer has all IPv6 addresses of a /64.
+      // Counts a /64 of IPv6 as one network, since one customer has all of it.
       const network = normalizeIP(address)
       const tries = wrong.get(network) ?? { digests: new Set(), until: at + LOCKED_SECONDS * 1000 }
       if (tries.digests.size >= WRONG_MAX) return 'too_many'

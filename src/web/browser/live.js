@@ -1,16 +1,16 @@
 /**
- * The status page while it is looked at: parts come from the server as it would show them, and take the place of those
- * that stand there. What a reader has unfolded, selected, focused or scrolled to stays.
+ * Keeps the status page up to date: parts come from the server as it would render them and are merged into the page.
+ * Whatever a user has unfolded, selected, focused or scrolled to stays.
  */
 
-/** Beats come every 10 s. */
+/** A heartbeat comes every 10 s. */
 const LOST_MS = 25_000
 const LOOK_MS = 5_000
 const live = document.getElementById('live')
 const said = document.getElementById('said')
 let source = null
 let heardAt = Date.now()
-/** On the clock of the page. */
+/** The time that the page shows. */
 let shownTime = document.querySelector('#part-head time').textContent
 
 function listen() {
@@ -50,12 +50,12 @@ function sentence() {
   return document.querySelector('#part-head h1').textContent
 }
 
-/** Of the sentence: that a minute has passed is nothing to be told aloud. */
+/** The sentence without its numbers: a minute that passed is not worth announcing. */
 function meaning() {
   return sentence().replaceAll(/\d[\d,.]*(?: (?:s|min|h|days))?\b/g, '#')
 }
 
-/** Makes what stands in one node as it is in another, and leaves alone what is the same. */
+/** Makes one node like another, and leaves alone what is the same. */
 function merge(shown, wanted) {
   const byId = new Map([...shown.children].flatMap((child) => (child.id ? [[child.id, child]] : [])))
   let at = shown.firstChild
@@ -65,7 +65,7 @@ function merge(shown, wanted) {
       shown.insertBefore(next, at)
       continue
     }
-    // Those before it are gone: moving it would take the focus from it.
+    // Removes the nodes before it, since moving it would take the focus from it.
     while (at !== known && at !== null && !isWanted(at, wanted)) at = removed(at)
     if (at !== known) shown.insertBefore(known, at)
     mergeOne(known, next)
@@ -95,7 +95,7 @@ function mergeOne(shown, wanted) {
   }
   for (const name of new Set([...shown.getAttributeNames(), ...wanted.getAttributeNames()])) {
     const value = wanted.getAttribute(name)
-    // Whether something is unfolded is the reader's choice.
+    // The user decides what is unfolded.
     if (name === 'open' || shown.getAttribute(name) === value) continue
     if (value === null) shown.removeAttribute(name)
     else shown.setAttribute(name, value)
@@ -103,7 +103,7 @@ function mergeOne(shown, wanted) {
   merge(shown, wanted)
 }
 
-/** A page that nobody sees needs no news; it has them as soon as it is seen again. */
+/** Listens only while the page is visible. */
 function follow() {
   if (document.hidden) source?.close()
   else {
@@ -116,7 +116,7 @@ document.addEventListener('visibilitychange', follow)
 setInterval(() => {
   if (document.hidden || Date.now() - heardAt < LOST_MS) return
   tellLost()
-  // Also one that was refused, which a browser does not ask for again by itself.
+  // A refused connection is not opened again by the browser itself.
   if (source.readyState === EventSource.CLOSED || Date.now() - heardAt > 2 * LOST_MS) listen()
 }, LOOK_MS)
 follow()

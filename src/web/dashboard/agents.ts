@@ -1,27 +1,29 @@
-/** The agents of the service: how each is now, and how it has been over the last days. */
+/** The page of the agents: the state of each now, and over the last 30 days. */
 
 import type { Outage } from '../../domain/figures.ts'
 import { daysBefore } from '../../domain/period.ts'
-import type { OverviewKeeper } from '../../jobs/overview.ts'
-import { PERIOD_DAYS } from '../../jobs/overview.ts'
-import type { AgentHealth } from '../../report/blocks/agents/view.ts'
-import { healthOf } from '../../report/blocks/agents/view.ts'
+import { type OverviewKeeper, PERIOD_DAYS } from '../../jobs/overview.ts'
+import { type AgentHealth, healthOf } from '../../report/blocks/agents/view.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../../report/words/clean-text.ts'
 import { formatLocalDay } from '../../report/words/dates.ts'
-import type { LocaleContext } from '../../report/words/locale-context.ts'
-import { createLocaleContext, nameStatus } from '../../report/words/locale-context.ts'
+import { createLocaleContext, type LocaleContext, nameStatus } from '../../report/words/locale-context.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Overview } from '../../store/figures/pipeline-overview.ts'
-import type { ListedAgent } from '../../store/sync/agent-list.ts'
-import { listAgents } from '../../store/sync/agent-list.ts'
-import type { DashboardDeps } from '../server/frame.ts'
-import { frameOf } from '../server/frame.ts'
-import type { AddRoutes } from '../server/server.ts'
-import { sendPage } from '../server/server.ts'
-import type { Clock, DataAge, Moment, Tag } from './format.ts'
-import { clockOf, count, dataAgeOf, LOCALE, lengthOf } from './format.ts'
-import type { UptimeBar } from './uptime-bar.ts'
-import { composeUptimeBar } from './uptime-bar.ts'
+import { type ListedAgent, listAgents } from '../../store/sync/agent-list.ts'
+import { type DashboardDeps, frameOf } from '../server/frame.ts'
+import { type AddRoutes, sendPage } from '../server/server.ts'
+import {
+  type Clock,
+  clockOf,
+  count,
+  type DataAge,
+  dataAgeOf,
+  LOCALE,
+  lengthOf,
+  type Moment,
+  type Tag,
+} from './format.ts'
+import { composeUptimeBar, type UptimeBar } from './uptime-bar.ts'
 
 export interface AgentsDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
@@ -47,15 +49,13 @@ export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDe
   }
 }
 
-/* The agents as they are now, and how they have been. */
-
 export interface AgentsView {
   /** `11 of 12 agents are well, 1 is failing` */
   readonly sentence: string
   readonly readAt: Moment | null
   readonly readAgo: Moment | null
   readonly agents: readonly AgentRow[]
-  /** Null where the readings are not counted yet. */
+  /** Null where the samples are not counted yet. */
   readonly past: PastView | null
 }
 
@@ -70,16 +70,16 @@ interface AgentRow {
   readonly errors: string
   readonly error: string
   readonly errorAt: Moment | null
-  readonly strip: UptimeBar | null
+  readonly uptimeBar: UptimeBar | null
 }
 
 interface PastView {
   readonly from: string
   readonly to: string
   readonly asOf: Moment
-  /** `2 h`: readings that are further apart leave a gap. */
+  /** `2 h`: samples that are further apart leave a gap. */
   readonly gap: string
-  /** The newest first. */
+  /** Newest first. */
   readonly outages: readonly {
     readonly agent: string
     readonly began: Moment
@@ -93,7 +93,7 @@ interface PastView {
 const NAME_LENGTH = 60
 const ERROR_LENGTH = 200
 const OUTAGES = 20
-/** Older errors of an agent that is well are no news. */
+/** Older errors of an agent that is well are not shown. */
 const ERROR_HOURS = 24
 const HOUR_MS = 60 * 60_000
 const TAGS = { well: 'ok', failing: 'fail', other: 'off' } as const
@@ -118,7 +118,7 @@ export function composeAgents(
       .toSorted((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)))
       .map((agent) => ({
         ...rowOf(agent, locale, clock),
-        strip: past && composeUptimeBar(spans.get(agent.id) ?? [], past),
+        uptimeBar: past && composeUptimeBar(spans.get(agent.id) ?? [], past),
       })),
     past: past && composePast(past, locale, clock),
   }
@@ -139,7 +139,7 @@ function sentenceOf(agents: readonly ListedAgent[]): string {
   return `${count(well)} of ${counted(there.length, 'agent')} ${well === 1 ? 'is' : 'are'} well${failed}`
 }
 
-function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock): Omit<AgentRow, 'strip'> {
+function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock): Omit<AgentRow, 'uptimeBar'> {
   const { goneAt, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
   const isErrorNews =
     stateOf(agent) !== 'well' ||

@@ -1,4 +1,4 @@
-/** Instants as the pages of the dashboard tell them: on the clock of the installation, with what machines read of them. */
+/** Formats instants, numbers and states for the pages of the dashboard, which are in English. */
 import { tellSpan } from '../../jobs/health/installation.ts'
 import type { KeptOverview } from '../../jobs/overview.ts'
 import type { Instant, Money, Ratio } from '../../model.ts'
@@ -6,7 +6,7 @@ import { oneLine } from '../../report/words/clean-text.ts'
 import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'
 
-/** What `{{> time}}` shows. */
+/** An instant for people and machines, as `{{> time}}` shows it. */
 export interface Moment {
   readonly iso: Instant
   readonly text: string
@@ -20,14 +20,14 @@ export interface Clock {
   readonly ago: Tell
   /** `in 3 h` */
   readonly until: Tell
-  /** A sentence of the program whose instants, `2026-11-20 07:00 UTC`, are on this clock as `at` has them. */
+  /** Rewrites the instants of a sentence, such as `2026-11-20 07:00 UTC`, as `at` does. */
   readonly within: (sentence: string) => string
 }
 
-/** As `tellInstant` writes it, and as machines do. */
+/** Instants as `tellInstant` writes them, and in ISO 8601. */
 const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
 
-/** What there is not stays so. */
+/** Null stays null. */
 interface Tell {
   (instant: Instant): Moment
   (instant: Instant | null): Moment | null
@@ -55,8 +55,6 @@ function telling(write: (instant: Instant) => string): Tell {
   return tell
 }
 
-/* Numbers, sizes and lengths of time in the pages of the dashboard, which are in English. */
-
 export const LOCALE = 'en-GB'
 export const numbers = numbersOf(LOCALE)
 export const { count } = numbers
@@ -81,7 +79,7 @@ export function duration(ms: number): string {
     : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
 }
 
-/** Of what is known from reading to reading: `15 min`, from two hours on `15.3 h`, from two days on `29 days` */
+/** A span that is known only from sample to sample: `15 min`, from two hours `15.3 h`, from two days `29 days`. */
 export function lengthOf(ms: number): string {
   const minutes = ms / MINUTE_MS
   if (minutes < 120) return `${numbers.count(minutes)} min`
@@ -89,20 +87,19 @@ export function lengthOf(ms: number): string {
   return `${numbers.count(minutes / 60 / 24)} days`
 }
 
-/* How the pages of pipelines write numbers: a dash stands for what there is not. */
-
+/** Stands for a number that does not exist. */
 export const NONE = '–'
 
 const NAME_LENGTH = 80
 const CURRENCIES = 3
 
-/** `24%`; of few `3 of 7`, since a percentage would say too much. */
+/** `24%`; `3 of 7` where there are too few for a percentage. */
 export function share({ part, whole }: Ratio): string {
   if (whole === 0) return NONE
   return whole < FEW ? `${count(part)} of ${count(whole)}` : numbers.percent(part / whole)
 }
 
-/** `€1.2m, US$300k`, that of most leads first. */
+/** `€1.2m, US$300k`, in the given order. */
 export function moneys(values: readonly Money[]): string {
   const there = values.filter(({ amount }) => amount !== 0)
   const told = there.slice(0, CURRENCIES).map(numbers.money)
@@ -113,24 +110,21 @@ export function nameOf(text: string): string {
   return oneLine(text, NAME_LENGTH)
 }
 
-/* A state in a word, as `.tag` shows it. */
-
+/** A state in a word, as `.tag` shows it. */
 export interface Tag {
   readonly kind: 'ok' | 'warn' | 'fail' | 'busy' | 'off'
   readonly text: string
 }
 
-/* Of when the counts of a page are, and what is said where there are none, or newer ones are on their way. */
-
-/** What `{{> data-age}}` shows, which links to `here`. */
+/** How old the counts of a page are, and whether newer ones are on their way; shown by `{{> data-age}}`. */
 export interface DataAge {
   readonly here: string
   readonly asOf: Moment | null
   readonly ago: Moment | null
-  /** Up to when leads have been read that are not counted yet. */
+  /** The time up to which leads were read but not counted yet. */
   readonly newer: Moment | null
   readonly failure: string | null
-  /** There is nothing to see: nothing was read, or it is being counted for the first time. */
+  /** Whether there are no counts: nothing was read, or the first count is under way. */
   readonly isMissing: boolean
   readonly isUnread: boolean
 }

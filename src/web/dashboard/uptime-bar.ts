@@ -1,11 +1,10 @@
-/** How an agent has been, as a strip of time: heights tell the states apart, so that colour is not all. */
+/** The uptime bar of an agent: its states over time, told apart by height as well as by colour. */
 
 import { capitalise } from '../../report/words/clean-text.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { AgentSpan, AgentState } from '../../store/figures/agent-spans.ts'
 import { lengthOf } from './format.ts'
 
-/** What `{{> uptimeBar}}` shows. */
 export interface UptimeBar {
   readonly label: string
   readonly width: number
@@ -18,15 +17,15 @@ export interface UptimeBar {
   }[]
   /** `99.2% of 29 days known`; empty where too little is known. */
   readonly uptime: string
-  /** Instead of it. */
+  /** Shown in the place of the uptime. */
   readonly unknown: string
 }
 
-/** An hour of 30 days; a window of any length is as wide. */
+/** An hour of 30 days each; other spans have the same width. */
 const STRIP_WIDTH = 720
-/** Shorter spans are drawn so wide, or nobody would see them. */
+/** Shorter spans are widened, or nobody would see them. */
 const LEAST_WIDTH = 2
-/** Of a strip that is 20 high. */
+/** In a bar that is 20 high. */
 const SHAPES = {
   well: { y: 7, height: 6 },
   failing: { y: 0, height: 20 },
@@ -34,7 +33,7 @@ const SHAPES = {
 } as const
 const HOUR_MS = 60 * 60_000
 const TOO_FEW = 'not enough samples yet'
-/** Of a shorter time a share says nothing. */
+/** A share of a shorter time says nothing. */
 const KNOWN_LEAST_MS = HOUR_MS
 
 /** @param spans of one agent, in the order of time */
@@ -62,7 +61,7 @@ export function composeUptimeBar(
   const failures = spans.filter(({ state }) => state === 'failing').length
   return {
     width: STRIP_WIDTH,
-    // What failed lies above what a short span beside it was widened over.
+    // Failures are drawn last, above widened neighbours.
     spans: drawn.toSorted(
       (one, other) => Number(one.state === 'failing') - Number(other.state === 'failing'),
     ),

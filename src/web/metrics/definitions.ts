@@ -1,6 +1,6 @@
 /**
- * What /metrics shows of the installation, one row a metric: named and measured as Prometheus has it, in seconds and
- * bytes, and each series from the beginning, so that an alert on it needs no case for its absence.
+ * The metrics of the installation, one row each, in Prometheus's names and units. Each series exists from the beginning,
+ * so that an alert on it needs no case for its absence.
  */
 import type { Measures } from '../../jobs/measures.ts'
 import { REASONS } from '../../jobs/notice-reasons.ts'
@@ -245,7 +245,7 @@ function sample(labels: Sample['labels'], value: number): Sample {
   return { labels, value }
 }
 
-/** Of the row that has the key; 0 where there is none. */
+/** The value of the row with that key; 0 where there is none. */
 function numberIn<Row extends object, Value extends keyof Row>(
   rows: readonly Row[],
   key: keyof Row,
@@ -256,7 +256,7 @@ function numberIn<Row extends object, Value extends keyof Row>(
   return row === undefined ? 0 : Number(row[value])
 }
 
-/** Also those that the settings have no more: what they counted does not go away. */
+/** The schedules of the settings and those of the past, whose counts stay. */
 function namesOf(
   schedules: Measures['schedules'],
   counted: readonly { readonly schedule: string }[],

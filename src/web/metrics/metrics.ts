@@ -1,6 +1,6 @@
 /**
- * /metrics, as Prometheus reads it. What the ledgers know is read from the store at each scrape; this process counts
- * only what nobody else knows: the requests for its pages, the messages that it refused, and what it takes itself.
+ * /metrics for Prometheus. Most values are read from the store at each scrape; this process counts only what the store
+ * does not know: requests for its pages, webhook messages that it refused, and its own resources.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Measures } from '../../jobs/measures.ts'
@@ -9,11 +9,10 @@ import type { WebhookOutcome } from '../webhooks.ts'
 import { DEFINITIONS, type Sample } from './definitions.ts'
 
 export interface Metrics {
-  /** To be told of each answer to a request for a page. */
+  /** Call it for each answer to a request for a page. */
   countAnswer(route: string | null, status: number): void
-  /** To be told of each message of the upstream. */
+  /** Call it for each webhook message. */
   countMessage(outcome: WebhookOutcome): void
-  /** For operators. */
   readonly routes: AddRoutes
 }
 
@@ -42,12 +41,12 @@ const EVENTS_REFUSED = {
 } as const
 const REFUSALS = { refused: 'unverified', busy: 'busy' } as const
 
-/** Gauges that are called as only counters may be; what each is the sum of stands beside it. */
+/** Gauges with names that only counters may have; each is the sum of others. */
 const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
   (what) => `nodejs_${what}_total`,
 )
 
-/** It watches the process through hooks that last as long as that does, however often its pages are opened anew. */
+/** One for the process, however often the pages are opened anew: its hooks last as long as the process. */
 let ofProcess: Registry | null = null
 
 export function openMetrics({ measure, now, version }: MetricsOptions): Metrics {
@@ -83,13 +82,13 @@ export function openMetrics({ measure, now, version }: MetricsOptions): Metrics 
 function putGauge(gauge: Gauge): (samples: readonly Sample[]) => void {
   return (samples) => {
     gauge.reset()
-    // Which leaves a 0 where there are no labels.
+    // Without labels, a reset leaves a 0.
     if (samples.length === 0) gauge.remove({})
     for (const { labels, value } of samples) gauge.set(labels, value)
   }
 }
 
-/** The store knows the sum, and not what has come since the last scrape. */
+/** Sets the sum, since the store does not know what has come since the last scrape. */
 function putCounter(counter: Counter): (samples: readonly Sample[]) => void {
   return (samples) => {
     counter.reset()

@@ -8,7 +8,7 @@ const choice = byId('choice')
 const saved = new URLSearchParams(location.hash.slice(1))
 let tab = TABS.includes(saved.get('tab')) ? saved.get('tab') : 'desktop'
 let state = null
-/** Of the last question asked: an answer to an earlier one comes too late. */
+/** The number of the last request: answers to earlier ones are ignored. */
 let asked = 0
 
 for (const button of tabs) button.addEventListener('click', () => choose(button.dataset.tab))
@@ -20,7 +20,7 @@ addEventListener('keydown', (event) => {
 })
 const changes = new EventSource('/changes')
 changes.onmessage = () => load()
-// Also after the server was away.
+// Reloads after the server was away, too.
 changes.onopen = () => load()
 changes.onerror = () => say('waiting', 'leadsheet is not running any more')
 
@@ -106,7 +106,7 @@ function say(tone, text) {
   byId('status').textContent = text
 }
 
-/** So that a reload, or a bookmark, shows the same again. */
+/** Keeps the choice in the address, so that a reload or a bookmark shows the same. */
 function remember() {
   const query = new URLSearchParams(new FormData(choice))
   query.set('tab', tab)

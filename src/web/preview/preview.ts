@@ -1,18 +1,18 @@
 /**
- * The preview of a report: a page on this machine that shows the report as its mail would look, and again whenever one
- * of its files changes. The mail stands in a frame that may run nothing and load nothing but its own pictures.
+ * The preview of a report: a page on this machine that shows its mail, and reloads it whenever one of its files changes.
+ * The mail is in a frame that may run nothing and load only its own pictures.
  */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
-/** What is to be looked at. */
+/** The choice that a user made in the page. */
 export interface PreviewChoice {
   readonly data: 'sample' | 'real'
   /** Address of a recipient; null for the report as everybody gets it. */
   readonly recipient: string | null
-  /** BCP 47; null for that of the recipient. */
+  /** BCP 47; null for the recipient's locale. */
   readonly locale: string | null
 }
 
@@ -22,7 +22,7 @@ export interface Preview {
   readonly subject: string
   readonly html: string
   readonly text: string
-  /** By the `cid` under which the HTML names them. */
+  /** Pictures by their `cid` in the HTML. */
   readonly images: ReadonlyMap<string, Uint8Array>
   /** Names of the files that would come with it. */
   readonly attachments: readonly string[]
@@ -33,7 +33,7 @@ export interface PreviewOptions {
   /** Always on 127.0.0.1; 0 takes a free one. */
   readonly port: number
   readonly recipients: () => Promise<readonly string[]>
-  /** BCP 47, each with what people call it. */
+  /** BCP 47 tags, each with its name. */
   readonly locales: readonly (readonly [locale: string, name: string])[]
   /** @throws LeadsheetError for what its author can mend; it is shown in the page */
   readonly render: (choice: PreviewChoice) => Promise<Preview>
@@ -41,7 +41,7 @@ export interface PreviewOptions {
 
 export interface PreviewServer extends AsyncDisposable {
   readonly url: string
-  /** Has every open page ask anew. */
+  /** Has every open page load the report again. */
   refresh(): void
 }
 
@@ -51,7 +51,7 @@ const ASSETS = { '/': 'page.html', '/page.css': 'page.css', '/page.js': 'page.js
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-/** Previews that are remembered for the frames and pictures that are still to ask for them. */
+/** The number of previews that are kept for frames and pictures that are still to be loaded. */
 const REMEMBERED = 8
 
 /** @throws LeadsheetError usage_invalid where the port is taken */
@@ -62,7 +62,7 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
   refuseOtherHosts(app)
   serveAssets(app)
   app.get<{ Querystring: Record<string, string> }>('/state', async ({ query }) => {
-    // What keeps them from being read keeps the report from being made, which is told below.
+    // The report cannot be rendered either then, which is explained below.
     const recipients = await options.recipients().catch(() => [])
     const about = { report: options.report, recipients, locales: options.locales }
     const begun = performance.now()
@@ -115,7 +115,7 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
   }
 }
 
-/** A page of another site could point a name of its own to this machine, and read what is shown here. */
+/** Refuses other host names: another site could point its own name to this machine and read the page. */
 function refuseOtherHosts(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     const isOurs = isIP(request.hostname) !== 0 || request.hostname === 'localhost'
@@ -154,7 +154,7 @@ function remember(remembered: Map<string, Preview>, preview: Preview): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
 
-/** What a mail client shows behind the subject: the hidden text that the mail begins with, without its filler. */
+/** The preheader, which mail clients show behind the subject: the hidden text at the start, without its filler. */
 function preheaderIn(html: string): string {
   const [, hidden = ''] = /<body[^>]*>\s*<div style="display: ?none[^>]*>([^<]*)/.exec(html) ?? []
   return hidden
@@ -178,12 +178,12 @@ async function explain(thrown: unknown): Promise<Mistake> {
   return { message: `This is a bug in leadsheet: ${message}`, hint: stack, excerpt: null }
 }
 
-/** Named in full: a frame without an origin of its own has no 'self'. */
+/** Names the host in full, since a sandboxed frame has no 'self'. */
 function mailPolicy(app: FastifyInstance): string {
   return `default-src 'none'; style-src 'unsafe-inline'; img-src http://${HOST}:${portOf(app)} http://localhost:${portOf(app)}; sandbox`
 }
 
-/** With pictures that the frame can load, and in the one scheme whatever that of the machine is. */
+/** Gives pictures addresses that the frame can load, and fixes the colour scheme. */
 function inFrame(html: string, id: string, isDark: boolean): string {
   return html
     .replaceAll(/\bcid:([^"'\s)]+)/g, (_, cid: string) => `/image/${id}/${encodeURIComponent(cid)}`)
@@ -208,8 +208,7 @@ function portOf(app: FastifyInstance): number {
   return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
-/* The lines around a mistake, for people who mend templates and settings. */
-
+/** The lines around a mistake in a template or the settings. */
 export interface Excerpt {
   readonly file: string
   readonly line: number
@@ -217,7 +216,7 @@ export interface Excerpt {
 }
 
 const AROUND = 3
-/** `template mine/text.hbs, line 3: …` and `mine/report.yaml:12:10  …` */
+/** Matches `template mine/text.hbs, line 3: …` and `mine/report.yaml:12:10  …`. */
 const PLACES = [/template (.+?), line (\d+):/, /^\s*(.+?\.ya?ml):(\d+):\d+ {2}/m]
 
 /** @returns null where the message names no line, or no file that can be read */

@@ -4,7 +4,7 @@ import { bareFrame, type DashboardPages, frameOf, type InlineCode, withInlineCod
 
 export interface ErrorPage {
   readonly title: string
-  /** What was found, and what to do. */
+  /** The fault, and what to do about it. */
   readonly text: string
   /** Path of the page that leads on, where there is one. */
   readonly next?: string

@@ -10,7 +10,7 @@ import type { Store } from '../../store/db/store.ts'
 import type { AddRoutes } from './server.ts'
 import type { SignedInUser } from './signed-in-user.ts'
 
-/** What the pages of the dashboard are made of. */
+/** Dependencies of the pages of the dashboard. */
 export interface DashboardDeps {
   readonly store: Store
   readonly pages: DashboardPages
@@ -34,7 +34,7 @@ export interface Frame {
   /** Heading of the page, and of the browser's tab. */
   readonly title: string
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]
-  /** What forms of the page bring along; null where the user cannot act. */
+  /** Hidden fields of each form; null where the user cannot act. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
   readonly flash: { readonly text: InlineCode; readonly isWrong: boolean } | null
 }
@@ -75,7 +75,7 @@ export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
   page<View extends object>(name: string): (view: View, frame: Frame) => string
-  /** One part of the status page by itself. */
+  /** Compiles a part of the status page by itself. */
   statusPart<View extends object>(name: string): (view: View) => string
 }
 

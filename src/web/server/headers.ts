@@ -17,7 +17,7 @@ export const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** With no-referrer, browsers would send the forms of the dashboard without the origin that the CSRF check needs. */
+/** The referrer policy is same-origin: with no-referrer, browsers would send forms without the origin that we check. */
 export const DASHBOARD_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([

@@ -2,7 +2,7 @@
 
 export interface Session {
   readonly id: string
-  /** What the CSRF tokens of its forms are made from. */
+  /** The secret behind the CSRF tokens of its forms. */
   readonly csrfSecret: string
 }
 
@@ -13,7 +13,7 @@ export interface SignedInUser {
   readonly formToken: string | null
   /** Whether the user knows the token. */
   readonly mayAct: boolean
-  /** What became of the last action; shown once. */
+  /** The result of the last action; shown once. */
   readonly flash: Flash | null
 }
 

@@ -11,7 +11,7 @@ const ANA = { address: 'ana@example.com', name: null }
 
 function withPages(publicUrl: string): Sender {
   const pageOf = ({ address, report }: { address: string; report: string }) =>
-    `${publicUrl}/subscription/${report}-${address}`
+    `${publicUrl}/preferences/${report}-${address}`
   return { ...SENDER, unsubscribe: { ...SENDER.unsubscribe, pageOf } }
 }
 
@@ -31,14 +31,14 @@ describe('a message', () => {
   it('names the page of its recipient, which takes one click, and the address beside it', async () => {
     const head = await headOf(withPages('https://reports.example.com'))
     expect(head).toContain(
-      'List-Unsubscribe: <https://reports.example.com/subscription/daily-ana@example.com>, <mailto:reports@',
+      'List-Unsubscribe: <https://reports.example.com/preferences/daily-ana@example.com>, <mailto:reports@',
     )
     expect(head).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click')
   })
 
   it('promises no one click that would not be encrypted', async () => {
     const head = await headOf(withPages('http://localhost:8080'))
-    expect(head).toContain('<http://localhost:8080/subscription/daily-ana@example.com>, <mailto:')
+    expect(head).toContain('<http://localhost:8080/preferences/daily-ana@example.com>, <mailto:')
     expect(head).not.toContain('List-Unsubscribe-Post')
   })
 

@@ -260,7 +260,7 @@ describe('the snapshot that analysts get', () => {
     const daily = await openDaily()
     const key = await readOrCreateLinkKey(daily.store, SYNCED)
     const pageOf = (subject: { address: string; report: string }) =>
-      `https://reports.example.com/subscription/${signLink(key, subject)}`
+      `https://reports.example.com/preferences/${signLink(key, subject)}`
     const { sender } = daily.deps
     const deps = { ...daily.deps, sender: { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf } } }
     await enqueueReportNow(deps, DAILY, PEOPLE, SYNCED, NEVER)

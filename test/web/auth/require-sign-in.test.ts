@@ -98,7 +98,7 @@ describe('who may see the dashboard', () => {
     expect(config.warnings.join()).toContain(
       'the dashboard can be reached from outside, and is closed. Set web',
     )
-    const open = ['/healthz', '/web.css', '/dashboard.css', '/subscription/x', '/sign-in']
+    const open = ['/healthz', '/web.css', '/dashboard.css', '/preferences/x', '/sign-in']
     const statuses = await Promise.all(open.map(async (path) => (await ask(`${url}${path}`)).status))
     expect(statuses).toEqual([200, 200, 200, 404, 303])
   })
@@ -362,8 +362,8 @@ describe('every answer of the dashboard', () => {
     for (let count = 0; count < 130; count += 1) statuses.add((await ask(url, { headers: BEARER })).status)
     expect([...statuses]).toEqual([200])
     const askAfterMany = async (): Promise<number[]> => {
-      for (let count = 0; count < 130; count += 1) await ask(`${url}/subscription/x`)
-      const after = ['/subscription/x', '/sign-in', '/healthz', '/'].map((path) =>
+      for (let count = 0; count < 130; count += 1) await ask(`${url}/preferences/x`)
+      const after = ['/preferences/x', '/sign-in', '/healthz', '/'].map((path) =>
         ask(`${url}${path}`, { headers: BEARER }),
       )
       return (await Promise.all(after)).map(({ status }) => status)

@@ -138,7 +138,7 @@ describe('the page of agents', () => {
   })
 })
 
-describe('the strip of an agent', () => {
+describe('the uptime bar of an agent', () => {
   const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' }
   const span = (state: AgentState, from: string, to: string): AgentSpan => ({
     ...{ agentId: 'a', state, from: `2026-11-20T${from}:00.000Z`, to: `2026-11-20T${to}:00.000Z` },
@@ -158,8 +158,8 @@ describe('the strip of an agent', () => {
   })
 
   it('says in words how long it failed, and of how long nothing is known', () => {
-    const strip = composeUptimeBar([span('well', '00:00', '06:00'), span('failing', '06:00', '08:00')], DAY)
-    expect(strip).toMatchObject({
+    const bar = composeUptimeBar([span('well', '00:00', '06:00'), span('failing', '06:00', '08:00')], DAY)
+    expect(bar).toMatchObject({
       label: 'Over 8 h failing 1 time, 2 h in all; nothing is known of 16 h',
       uptime: '75.0% of 8 h known',
     })

@@ -79,7 +79,7 @@ it('sends all parts at first, and then only those that have changed', async () =
   expect(listener.response.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect(await listener.untilBeat()).toEqual([
     'retry',
-    ...['part-head', 'part-progress', 'part-troubles', 'part-freshness', 'part-schedules'],
+    ...['part-head', 'part-progress', 'part-findings', 'part-freshness', 'part-schedules'],
     ...['part-runs', 'part-messages', 'part-records', 'part-installation'],
   ])
   const at = clock.now.toISOString()
@@ -93,7 +93,7 @@ it('sends all parts at first, and then only those that have changed', async () =
     ]),
   )
   const parts = [await listener.next(), await listener.next()].map((event) => JSON.parse(event?.data ?? '{}'))
-  expect(parts.map(({ id }) => id)).toEqual(['part-head', 'part-troubles'])
+  expect(parts.map(({ id }) => id)).toEqual(['part-head', 'part-findings'])
   expect(parts[1].html).toContain('It &lt;hangs&gt;.')
 })
 

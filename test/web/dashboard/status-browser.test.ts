@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     // What stands before it must not put another one under the reader's finger.
     await page.locator('#notice-1 button').focus()
     await store.write((trx) => saveNotices(trx, [notice(2, 'clock_wrong', '2026-11-20T12:00:00.000Z')]))
-    await eventually(() => page.locator('#part-troubles li[id^=notice]').first().getAttribute('id')).toBe(
+    await eventually(() => page.locator('#part-findings li[id^=notice]').first().getAttribute('id')).toBe(
       'notice-2',
     )
     expect(await page.evaluate('document.activeElement.value')).toBe('notice=1')

@@ -8,8 +8,12 @@ import { changeSubscription } from '../../../jobs/recipients/change-preference.t
 import type { MailingDeps } from '../../../jobs/reports/enqueue-report.ts'
 import { sendTestReport } from '../../../jobs/reports/preview.ts'
 import type { Recipient, Report } from '../../../jobs/reports/report-definition.ts'
-import type { ResendChoice, ResendPlan } from '../../../jobs/reports/resend.ts'
-import { enqueueResend, planResend } from '../../../jobs/reports/resend.ts'
+import {
+  enqueueResend,
+  planResend,
+  type ResendChoice,
+  type ResendPlan,
+} from '../../../jobs/reports/resend.ts'
 import { release } from '../../../jobs/schedule/approve-run.ts'
 import type { Schedule } from '../../../jobs/schedule/schedule.ts'
 import { askSync } from '../../../jobs/sync/ask-sync.ts'
@@ -36,7 +40,7 @@ export interface ListedReport {
   readonly recipients: readonly Recipient[]
 }
 
-/** What was done, as a sentence; or what has to be asked first, on a page. */
+/** A sentence about what was done; or a question that has to be answered first. */
 export type ActionResult = { readonly done: string } | { readonly ask: Question }
 
 export type Question =
@@ -158,7 +162,7 @@ async function setPreference(
   return { done: `${address} gets ${report.name} no more until they are resumed.${taken}` }
 }
 
-/** In the place of an address: everybody whose mail was refused or given up. */
+/** Stands in the form for everybody whose mail was refused or given up. */
 const FAILED = 'failed'
 const REASON_MAX = 300
 

@@ -8,7 +8,7 @@ export interface Button {
   /** The subject of the action, as the query of an address is written. */
   readonly what: string
   readonly text: string
-  /** For screen readers: which of several buttons it is; empty where the text says it. */
+  /** Tells several buttons apart for screen readers; empty where the text does. */
   readonly about: string
 }
 

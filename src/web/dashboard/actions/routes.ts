@@ -72,7 +72,7 @@ async function attempt(
   }
 }
 
-/** What each question leads to, and what a machine has to send to need no question. */
+/** The path that each question leads to, and the fields with which a machine avoids it. */
 const QUESTIONS = {
   'ask-test': { path: ACTION_PATHS.test, missing: 'to=ADDRESS says to whom' },
   'ask-pause': { path: ACTION_PATHS.pause, missing: 'without ask=yes it is done' },

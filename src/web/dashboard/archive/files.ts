@@ -1,6 +1,6 @@
 /**
- * What is behind the page of an issue: its mails for the frame, the messages to the byte as files, what came with
- * them, and the figures as CSV. Each is found by the id of its issue first, so that no address leads anywhere else.
+ * The files of an issue: its mails for the frame, the messages as `.eml`, their attachments, and the figures as CSV. Each
+ * is looked up by the ID of its issue first, so that no address leads anywhere else.
  */
 import { makeFigureFile, picturesOf } from '../../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../../mail/dkim.ts'
@@ -17,7 +17,7 @@ import { KEPT, unknownIssue, unknownMessage } from './issue.ts'
 import { messageName } from './issue-messages.ts'
 
 export interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
-  /** Whose signature messages carry; null for none. */
+  /** Signs `.eml` files as the sent messages were; null for none. */
   readonly dkim: DkimKey | null
 }
 
@@ -33,7 +33,7 @@ interface Route {
 type Params = Partial<Route['Params']>
 
 const EML = '.eml'
-/** Others are saved as bytes, whatever a message says that they are. */
+/** Files of other types are sent as bytes, whatever the message says. */
 const KNOWN_TYPES =
   /^(?:text\/csv; charset=utf-8|image\/png|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/
 
@@ -83,7 +83,7 @@ export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRo
   }
 }
 
-/** Of an issue that is made for nobody no pictures are kept. */
+/** Draws the pictures of the issue again, since only messages keep theirs. */
 async function keptHtml(issue: Issue): Promise<string> {
   return withPictures({ html: issue.html, files: await picturesOf(issue) })
 }

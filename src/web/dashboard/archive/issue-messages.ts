@@ -1,4 +1,4 @@
-/** Who got an issue: each message with where it stands, what the server said, and what its recipient wishes. */
+/** The messages of an issue: the state of each, the server's answer, and the recipient's preference. */
 import { CALLED } from '../../../errors.ts'
 import type { KeptIssue } from '../../../jobs/reports/issue-page.ts'
 import { subscriptionText } from '../../../jobs/reports/preferences.ts'
@@ -12,34 +12,33 @@ import {
   resendFailedButton,
   resumeButton,
 } from '../actions/buttons.ts'
-import type { Clock, Moment, Tag } from '../format.ts'
-import { count } from '../format.ts'
+import { type Clock, count, type Moment, type Tag } from '../format.ts'
 import { issueHref } from './list.ts'
 
 export interface MessagesView {
   readonly rows: readonly MessageRow[]
-  /** To all whose message was refused; null where there are none, or it is not the last issue. */
+  /** Null where no message was refused, or it is not the last issue. */
   readonly resend: Button | null
-  /** What is to be done about those in doubt that are not sent again by themselves; null where there are none. */
+  /** The command that resolves messages in doubt; null where none needs it. */
   readonly settle: string | null
-  /** Where the others are; null where all are shown. */
+  /** The link to the others; null where all are shown. */
   readonly more: { readonly text: string; readonly href: string } | null
 }
 
 export interface MessageRow {
   readonly recipient: string
-  /** `paused by the operator on 2026-11-20`; null of who gets it as it is. */
+  /** `paused by the operator on 2026-11-20`; null where the recipient gets it as scheduled. */
   readonly wish: string | null
   readonly tag: Tag
   readonly since: Moment
-  /** When it is tried next; null where it is not. */
+  /** The next try; null where there is none. */
   readonly next: Moment | null
-  /** Such as `German`; null where the message is no longer there. */
+  /** `German`; null where the message is no longer kept. */
   readonly language: string | null
   readonly attempts: number
   readonly response: string | null
   readonly isShown: boolean
-  /** Null where the message is no longer there. */
+  /** Null where the message is no longer kept. */
   readonly links: { readonly show: string; readonly eml: string } | null
   readonly buttons: readonly Button[]
 }
@@ -56,7 +55,7 @@ const TAGS: Readonly<Record<DeliveryRowState, Tag>> = {
   in_doubt: { kind: 'warn', text: 'in doubt' },
   withdrawn: { kind: 'off', text: 'not wanted' },
 }
-/** What somebody has to look at goes before what went well. */
+/** Messages that need attention come first. */
 const URGENCY: readonly Tag['kind'][] = ['fail', 'warn', 'busy', 'off', 'ok']
 
 const languages = new Intl.DisplayNames('en', { type: 'language' })
@@ -75,7 +74,7 @@ export function composeMessages(
   const ordered = messages.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
   const rows = isAll ? ordered : ordered.slice(0, SHOWN_MAX)
   const others = ordered.length - rows.length
-  // In order of their revisions: the last one stays.
+  // Later revisions overwrite earlier ones.
   const lastRevisions = new Map(messages.map(({ recipient, revision }) => [recipient, revision]))
   const hasFailed = messages.some(({ state }) => state === 'failed')
   const doubtful = messages.find(({ state, nextAttemptAt }) => state === 'in_doubt' && nextAttemptAt === null)
@@ -121,14 +120,14 @@ export function composeMessages(
   }
 }
 
-/** `sent again` of a later revision, `sent, perhaps twice` where the server took what may have arrived before. */
+/** `sent again` for a later revision; `sent, perhaps twice` where an earlier try may have arrived. */
 export function tagOf({ state, revision, doubts, replyCode }: IssueMessage): Tag {
   const { kind, text } = TAGS[state]
   const isPerhapsTwice = state === 'sent' && doubts > 0 && replyCode !== null
   return { kind, text: `${text}${revision === 0 ? '' : ' again'}${isPerhapsTwice ? ', perhaps twice' : ''}` }
 }
 
-/** What belongs to a message; the brackets of its Message-ID would be written as `%3C` and `%3E`. */
+/** The address of a message, whose Message-ID goes without brackets: they would be `%3C` and `%3E`. */
 export function messageHref(issueId: string, messageId: string): string {
   return `${issueHref(issueId)}/message/${encodeURIComponent(messageName(messageId))}`
 }

@@ -1,31 +1,30 @@
-/** The pages of one issue: a mail of it as it was sent, and how each of its figures is made. */
+/** The pages of one issue: a mail as it was sent, who got it, and how each figure is made. */
 import type { FastifyRequest } from 'fastify'
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive-index.ts'
-import type { KeptIssue } from '../../../jobs/reports/issue-page.ts'
-import { bannerOf, listFigureFiles, readAbout, readKeptIssue } from '../../../jobs/reports/issue-page.ts'
+import {
+  bannerOf,
+  type KeptIssue,
+  listFigureFiles,
+  readAbout,
+  readKeptIssue,
+} from '../../../jobs/reports/issue-page.ts'
 import type { Message } from '../../../model.ts'
 import type { AboutView } from '../../../report/archive/pages.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
 import { findMessage } from '../../../store/outbox/message.ts'
 import type { IssueName } from '../../../store/reports/issue-list.ts'
-import type { DashboardDeps } from '../../server/frame.ts'
-import { frameOf } from '../../server/frame.ts'
-import type { AddRoutes } from '../../server/server.ts'
-import { sendPage } from '../../server/server.ts'
-import type { Button } from '../actions/buttons.ts'
-import { testButton } from '../actions/buttons.ts'
-import type { Clock, Moment, Tag } from '../format.ts'
-import { bytes, clockOf } from '../format.ts'
-import type { MessagesView } from './issue-messages.ts'
-import { composeMessages, messageHref, messageName, tagOf } from './issue-messages.ts'
-import type { IssueLine } from './list.ts'
-import { aboutIssue, issueHref, issueLine, issueTag } from './list.ts'
+import { type DashboardDeps, frameOf } from '../../server/frame.ts'
+import { type AddRoutes, sendPage } from '../../server/server.ts'
+import { type Button, testButton } from '../actions/buttons.ts'
+import { bytes, type Clock, clockOf, type Moment, type Tag } from '../format.ts'
+import { composeMessages, type MessagesView, messageHref, messageName, tagOf } from './issue-messages.ts'
+import { aboutIssue, type IssueLine, issueHref, issueLine, issueTag } from './list.ts'
 
 interface FiguresView extends IssueHead {
   readonly files: readonly { readonly text: string; readonly href: string }[]
-  /** Null of an older program. */
+  /** Null where an older program made it. */
   readonly blocks: AboutView['blocks'] | null
 }
 
@@ -81,7 +80,7 @@ export function unknownMessage(): LeadsheetError {
   })
 }
 
-/** The one that is wanted; else the first there is. */
+/** The wanted message; else the first. */
 function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage | null {
   if (wanted === KEPT) return null
   if (typeof wanted !== 'string') return messages[0] ?? null
@@ -90,10 +89,7 @@ function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage |
   return found
 }
 
-/* The page of an issue: one of its mails as it was sent, what is known of it, and who got it. */
-
-/** What stands above each page about an issue. */
-/** Of a mail on a phone: what is higher than in its text part, and each line of that. */
+/** The height of a mail on a phone is estimated from the lines of its text part. */
 const ROUND_IT_PX = 500
 const LINE_PX = 34
 
@@ -102,7 +98,7 @@ export interface IssueHead {
   readonly about: string
   readonly tag: Tag
   readonly places: readonly { readonly href: string; readonly text: string; readonly isHere: boolean }[]
-  /** In the series. */
+  /** The issue before it. */
   readonly older: NeighbourView | null
   readonly newer: NeighbourView | null
 }
@@ -125,34 +121,34 @@ interface NeighbourView {
 
 interface MailView {
   readonly heading: string
-  /** Where it is another than that of the issue, as in another language. */
+  /** Null where it is the subject of the issue; messages in another language have their own. */
   readonly subject: string | null
   readonly tag: Tag | null
   readonly since: Moment | null
-  /** Of the frame; null where the message is no longer there. */
+  /** The address of the frame; null where the message is no longer kept. */
   readonly src: string | null
-  /** Pixels that it is about as high as on a phone: its frame has no script that could ask. */
+  /** Estimated pixels, since the frame has no script that could measure. */
   readonly height: string
-  /** Its text part, where that is wanted. */
+  /** The text part, where that is wanted. */
   readonly text: string | null
-  /** The same mail as HTML, and as text. */
+  /** Links to the same mail as HTML and as text. */
   readonly asHtml: string
   readonly asText: string
   readonly eml: string | null
-  /** The issue as it was made for nobody in particular; null where that is what is shown. */
+  /** The link to the issue as it was made for nobody in particular; null where that is shown. */
   readonly kept: string | null
 }
 
-/** Which of the mails of an issue is wanted, and how. */
+/** The mail of an issue that is wanted, and how. */
 export interface MailChoice {
   /** Null for the issue as it was made for nobody in particular. */
   readonly message: IssueMessage | null
-  /** All of it; null where it is no longer there, or no message was chosen. */
+  /** Null where it is no longer kept, or no message was chosen. */
   readonly content: Message | null
   readonly isText: boolean
 }
 
-/** In an address, in the place of a message: the issue as it was made for nobody in particular. */
+/** Stands in addresses for the issue as it was made for nobody in particular. */
 export const KEPT = 'issue'
 
 export function composeIssue(

@@ -1,20 +1,14 @@
-/** The archive: all issues, the newest first, by report, state and what is in them. */
+/** The archive: all issues, newest first, filtered by report, state and words. */
 
 import { localDates, tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive-index.ts'
-import type { Excerpt } from '../../../jobs/archive/search-issues.ts'
-import { findExcerpts, searchIssues } from '../../../jobs/archive/search-issues.ts'
-import type { ListedIssue } from '../../../store/reports/issue-list.ts'
-import { countIssues } from '../../../store/reports/issue-list.ts'
-import type { IssueState } from '../../../store/reports/issue-search.ts'
-import { ISSUE_STATES, listIssueReports } from '../../../store/reports/issue-search.ts'
-import type { DashboardDeps } from '../../server/frame.ts'
-import { frameOf } from '../../server/frame.ts'
-import type { AddRoutes } from '../../server/server.ts'
-import { sendPage } from '../../server/server.ts'
-import type { Clock, Moment, Tag } from '../format.ts'
-import { clockOf, count } from '../format.ts'
+import { type Excerpt, findExcerpts, searchIssues } from '../../../jobs/archive/search-issues.ts'
+import { countIssues, type ListedIssue } from '../../../store/reports/issue-list.ts'
+import { ISSUE_STATES, type IssueState, listIssueReports } from '../../../store/reports/issue-search.ts'
+import { type DashboardDeps, frameOf } from '../../server/frame.ts'
+import { type AddRoutes, sendPage } from '../../server/server.ts'
+import { type Clock, clockOf, count, type Moment, type Tag } from '../format.ts'
 
 interface IssuesView {
   /** `10,000 issues, the newest first.` */
@@ -24,14 +18,14 @@ interface IssuesView {
   readonly states: readonly Option[]
   readonly isFiltered: boolean
   readonly months: readonly { readonly name: string; readonly issues: readonly FoundLine[] }[]
-  /** What to do where nothing is shown. */
+  /** Shown where the list is empty. */
   readonly empty: Empty | null
   readonly newest: string | null
   readonly older: string | null
 }
 
 interface FoundLine extends IssueLine {
-  /** Where it says what was searched for; empty where it does not, or nothing was. */
+  /** The place that matches the search; empty without one. */
   readonly excerpt: readonly { readonly text: string; readonly isFound: boolean }[]
 }
 
@@ -103,7 +97,7 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
   }
 }
 
-/** What stands twice in an address comes as a list, and is as good as not there. */
+/** Fields that stand twice in an address come as a list, and are ignored. */
 type Query = Readonly<Partial<Record<'q' | 'report' | 'state' | 'after', unknown>>>
 
 function wishOf({ q, report, state, after }: Query): Wish {
@@ -180,12 +174,11 @@ function emptyOf(total: number, { after }: Wish): Empty {
   }
 }
 
-/* An issue as a line of a list: where it is, what it was called, of when and for whom, and what became of it. */
-
+/** An issue as a line of a list. */
 export interface IssueLine {
   readonly href: string
   readonly subject: string
-  /** `daily · 2026-11-20`, and of which leads where they are not all of them. */
+  /** `daily · 2026-11-20`, and the filter of its leads where there is one. */
   readonly about: string
   readonly made: Moment
   readonly tag: Tag

@@ -1,4 +1,4 @@
-/** The pipelines side by side, and all of them together. */
+/** The table of pipelines, with a row for all of them together. */
 import { PERIOD_DAYS } from '../../../jobs/overview.ts'
 import type { Money } from '../../../model.ts'
 import { layoutSparkline } from '../../../report/charts/sparkline.ts'
@@ -8,10 +8,10 @@ import type { PipelineOverview } from '../../../store/figures/pipeline-overview.
 import { count, moneys, nameOf, share } from '../format.ts'
 
 export interface PipelineLine {
-  /** Null of all together. */
+  /** Null in the row for all pipelines. */
   readonly href: string | null
   readonly name: string
-  /** The service's word for how it is; empty where it has none. */
+  /** The service's word for its state; empty where it has none. */
   readonly status: string
   readonly leads: string
   readonly open: string
@@ -24,10 +24,10 @@ export interface PipelineLine {
   readonly spark: Spark
 }
 
-/** New leads a day. */
+/** A sparkline of new leads a day. */
 interface Spark {
   readonly label: string
-  /** The attribute `d` of a path each. */
+  /** The attribute `d` of each path. */
   readonly lines: readonly string[]
   readonly end: Point | null
 }
@@ -37,7 +37,7 @@ type Counted = Pick<
   'leads' | 'open' | 'openValue' | 'stalled' | 'newLeads' | 'won' | 'winRate' | 'trend'
 >
 
-/** All together come last, where there are several. */
+/** The row for all pipelines comes last, where there are several. */
 export function composeList(pipelines: readonly PipelineOverview[]): PipelineLine[] {
   const lines = pipelines.map((pipeline) => ({
     href: `/pipelines/${encodeURIComponent(pipeline.id)}`,
@@ -100,7 +100,7 @@ function sumOf(pipelines: readonly PipelineOverview[]): Counted {
   }
 }
 
-/** That of most pipelines first; currencies are never added up or compared. */
+/** Currencies are never added up or compared; the one of most pipelines comes first. */
 function sumMoneys(values: readonly Money[]): Money[] {
   return [...Map.groupBy(values, ({ currency }) => currency)]
     .sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))

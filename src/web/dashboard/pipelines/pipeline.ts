@@ -1,14 +1,12 @@
-/** One pipeline: where it stands, its trend, its funnel, and what the service counts beside what we do. */
+/** The page of one pipeline: its figures, trend and funnel, and the service's statistics beside ours. */
 import type { Funnel } from '../../../domain/figures.ts'
 import { composeHistory } from '../../../report/coverage.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'
-import type { LocaleContext } from '../../../report/words/locale-context.ts'
-import { nameStatus } from '../../../report/words/locale-context.ts'
+import { type LocaleContext, nameStatus } from '../../../report/words/locale-context.ts'
 import { signed } from '../../../report/words/numbers.ts'
 import type { PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
 import type { StatPair } from '../../../store/figures/service-stats.ts'
-import type { Clock, Moment } from '../format.ts'
-import { count, NONE, nameOf, numbers, share } from '../format.ts'
+import { type Clock, count, type Moment, NONE, nameOf, numbers, share } from '../format.ts'
 import { cellsOf, type PipelineLine } from './list.ts'
 import { composeTrend, type TrendDays, type TrendView } from './trend.ts'
 
@@ -21,30 +19,30 @@ export interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
 
 interface FunnelView {
   readonly isOurs: boolean
-  /** Of how many leads ours is known, where that is not all; it is not shown of too few. */
+  /** The share of leads that our funnel knows, where that is not all; with too few it is not shown. */
   readonly known: string
   readonly asOf: Moment | null
-  /** Of how many leads the days are known; empty where of all. */
+  /** The share of leads whose days are known; empty where all are. */
   readonly daysKnown: string
   readonly stages: readonly {
     readonly name: string
     readonly reached: string
     readonly conversion: string
     readonly days: string
-    /** Of the first stage, in percent: the width of its bar. */
+    /** The width of the bar: percent of the largest stage. */
     readonly bar: string
   }[]
 }
 
 interface StatisticsView {
-  /** Null where none have been read. */
+  /** Null where no statistics have been read. */
   readonly asOf: Moment | null
   readonly isSame: boolean
   readonly rows: readonly {
     readonly figure: string
     readonly ours: string
     readonly upstream: string
-    /** Empty where they are the same. */
+    /** Empty where both are the same. */
     readonly difference: string
   }[]
 }
@@ -86,7 +84,7 @@ function composeFunnel(
         reached: count(reached),
         conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
         days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays),
-        // A stage that somebody reached is never shown as none.
+        // A stage that any lead reached keeps a visible bar.
         bar: reached === 0 ? '0' : String(Math.max(1, Math.round((100 * reached) / most))),
       }
     }),
@@ -117,7 +115,7 @@ function composeStatistics(
   }
 }
 
-/** In full: rounded, two different amounts could read the same. */
+/** Never rounded, since two different amounts could then read the same. */
 function write({ figure, currency }: StatPair, value: number): string {
   if (figure === 'win_rate') return numbers.exactRate(value)
   return currency === null ? count(value) : numbers.exactMoney({ amount: value, currency })

@@ -1,4 +1,4 @@
-/** The pipelines side by side, and each by itself. Every number is counted as in the reports. */
+/** The routes of the pipelines' pages. Every number is counted as in the reports. */
 
 import { tellDates } from '../../../domain/period.ts'
 import type { OverviewKeeper } from '../../../jobs/overview.ts'
@@ -9,22 +9,17 @@ import type { Overview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
 import type { ErrorPageView } from '../../server/error-page.ts'
-import type { DashboardDeps } from '../../server/frame.ts'
-import { frameOf, withInlineCode } from '../../server/frame.ts'
-import type { AddRoutes } from '../../server/server.ts'
-import { sendPage } from '../../server/server.ts'
-import type { Clock, DataAge, Moment } from '../format.ts'
-import { clockOf, dataAgeOf, LOCALE } from '../format.ts'
-import type { PipelineLine } from './list.ts'
-import { composeList } from './list.ts'
-import type { PipelineView } from './pipeline.ts'
-import { composePipeline } from './pipeline.ts'
+import { type DashboardDeps, frameOf, withInlineCode } from '../../server/frame.ts'
+import { type AddRoutes, sendPage } from '../../server/server.ts'
+import { type Clock, clockOf, type DataAge, dataAgeOf, LOCALE, type Moment } from '../format.ts'
+import { composeList, type PipelineLine } from './list.ts'
+import { composePipeline, type PipelineView } from './pipeline.ts'
 import { trendDaysOf } from './trend.ts'
 
 export interface PipelinesDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
   readonly files: SnapshotFiles
-  /** How a command of the program is written: `leadsheet`. */
+  /** The program's name in commands, such as `leadsheet`. */
   readonly called: string
 }
 
@@ -114,20 +109,18 @@ function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }
 
-/* What the numbers of these pages mean: the definitions that reports and commands count them by. */
-
-/** What `{{> meanings}}` shows. */
+/** The definitions of the figures, which reports and commands share; shown by `{{> meanings}}`. */
 export interface MeaningsView {
   /** `2026-10-22 to 2026-11-20` */
   readonly period: string
-  /** Of what is told of a moment. */
+  /** The instant of figures that have no period. */
   readonly asOf: Moment
   readonly figures: readonly { readonly title: string; readonly meaning: string }[]
-  /** Prints the SQL of a figure. */
+  /** The command that prints the SQL of a figure. */
   readonly command: string
 }
 
-/** In the order of the columns. */
+/** The figures in the order of the columns. */
 const SHOWN = [
   ...(['leads', 'open', 'open_value', 'stalled', 'new_leads', 'won'] as const),
   ...(['period_conversion', 'win_rate'] as const),
@@ -157,19 +150,17 @@ export function composeMeanings(
   }
 }
 
-/* Where whoever wants to see single leads finds them: a program that is made for it, on the snapshot. */
-
-/** Files beside each other: the copy for analysts, and what Datasette shows of it. */
+/** The snapshot for analysts, and Datasette's settings for it. */
 export interface SnapshotFiles {
   readonly snapshot: string
   readonly metadata: string
 }
 
-/** What `{{> analysts}}` shows. */
+/** How to see single leads: with Datasette on the snapshot; shown by `{{> analysts}}`. */
 export interface AnalystsView {
   readonly file: string
   readonly command: string
-  /** When it was made; null where there is none. */
+  /** Null where there is no snapshot yet. */
   readonly madeAt: Moment | null
 }
 
@@ -182,7 +173,7 @@ export function composeAnalysts({ snapshot, metadata }: SnapshotFiles, clock: Cl
   }
 }
 
-/** As a shell takes it. */
+/** Quotes a path for a shell. */
 function quoted(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }

@@ -1,6 +1,6 @@
 /**
- * The trend as a picture of the page: where everything stands comes from the chart of the mails, as shares of the
- * plot, since a page is as wide as its window while its messages stay as large as they are.
+ * The trend chart of a pipeline's page. The layout is that of the chart in mails, given as shares of the plot: the page
+ * may have any width while its text keeps its size.
  */
 import type { TrendDay } from '../../../domain/figures.ts'
 import { type Point, pathOf, type Run, tenth } from '../../../report/charts/svg.ts'
@@ -20,12 +20,12 @@ export interface TrendView {
   readonly choices: readonly { readonly days: number; readonly href: string; readonly isChosen: boolean }[]
   /** Null where no day is known. */
   readonly chart: TrendChart | null
-  /** The newest first. */
+  /** Newest first. */
   readonly rows: readonly { readonly day: string; readonly newLeads: string; readonly won: string }[]
 }
 
 interface TrendChart {
-  /** What it shows, in a sentence. */
+  /** The chart in a sentence, for screen readers. */
   readonly summary: string
   /** `y` of the plot's height, in percent. */
   readonly grid: readonly { readonly y: string; readonly text: string }[]
@@ -39,7 +39,7 @@ interface TrendSeries {
   /** The attribute `d`, in thousandths of the plot; empty where there is no line. */
   readonly daily: string
   readonly mean: string
-  /** In percent of the plot; null where nothing is known. */
+  /** The last point in percent of the plot; null where nothing is known. */
   readonly end: { readonly x: string; readonly y: string } | null
 }
 
@@ -48,7 +48,7 @@ export type TrendDays = (typeof CHOICES)[number]
 const DAYS_DEFAULT: TrendDays = 90
 
 const WHOLE = 1_000
-/** Nearer to an edge than this share, a text begins or ends there. */
+/** A label nearer to an edge than this share begins or ends there. */
 const EDGE = 0.06
 
 const NAMES = { newLeads: 'new', won: 'won' } as const
@@ -111,7 +111,7 @@ function shareOf(from: TrendLayout['left'], to: number): (at: number) => number 
   return (at) => (at - from) / (to - from)
 }
 
-/** Points that stand alone become short lines, which round ends make dots. */
+/** A single point becomes a line of no length, which round ends show as a dot. */
 function linesOf(runs: readonly Run[], across: (x: number) => number, down: (y: number) => number): string {
   const place = ({ x, y }: Point): Point => ({ x: across(x) * WHOLE, y: down(y) * WHOLE })
   return runs
@@ -129,7 +129,7 @@ function percent(share: number): string {
   return `${tenth(share * 100)}%`
 }
 
-/** `47 a day in the last 7 days`; of fewer days what the last one had. */
+/** `47 a day, mean of 7 days`; the count of the last day where fewer are known. */
 function tellMean(counts: readonly (number | null)[]): string {
   const last = counts.findLastIndex((each) => each !== null)
   const mean = meansOfWeek(counts)[last] ?? null
@@ -147,7 +147,7 @@ function summaryOf(drawn: readonly TrendDay[], shown: readonly TrendDay[]): stri
   return [`From ${write(shown[0]?.day ?? '')} to ${write(shown.at(-1)?.day ?? '')}.`, ...told].join(' ')
 }
 
-/** Of a local date, which is on no clock. */
+/** Formats local dates, which have no time zone. */
 function dayWriter(options: Intl.DateTimeFormatOptions): (day: string) => string {
   const format = new Intl.DateTimeFormat(LOCALE, { ...options, timeZone: 'UTC' })
   return (day) => format.format(Date.parse(day))

@@ -1,4 +1,4 @@
-/** How fresh each resource is, and what waits to be read. */
+/** The data on the status page: how fresh each resource is, records that cannot be read, and fields that changed. */
 import type { Health } from '../../../jobs/health.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
@@ -8,8 +8,7 @@ import { countHeldRows, listLastHeld } from '../../../store/leads/quarantined-re
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
 import { countAgents } from '../../../store/sync/agent-samples.ts'
 import { listDrift, listGoneFields } from '../../../store/sync/field-drift.ts'
-import type { Clock, Moment, Tag } from '../format.ts'
-import { count } from '../format.ts'
+import { type Clock, count, type Moment, type Tag } from '../format.ts'
 
 export interface FreshnessView {
   readonly leads: string
@@ -67,7 +66,7 @@ function momentsOf(at: string | null, clock: Clock) {
   return { asOf: clock.ago(at), at: clock.at(at) }
 }
 
-/** None where none were ever asked for: the settings need not want them. */
+/** Empty where details were never asked for, since the settings may not want them. */
 async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
   const { asked, due, failing } = await countDetails(db)
   if (asked === 0 && due === 0) return []
@@ -88,8 +87,6 @@ function snapshotOf(file: string, isOld: boolean, clock: Clock): ResourceView {
   return { name: 'Snapshot', tag, ...momentsOf(info?.madeAt ?? null, clock), note: null }
 }
 
-/* What could not be read of the upstream, and how its records have changed. */
-
 const HELD_MAX = 20
 const DRIFT_DAYS = 30
 const DRIFT_MAX = 30
@@ -97,7 +94,7 @@ const DRIFT_MAX = 30
 export interface RecordsView {
   readonly heldCount: string
   readonly isAnyHeld: boolean
-  /** The last of them; `more` in words where there are more. */
+  /** The last of them; `more` counts the others. */
   readonly held: readonly HeldView[]
   readonly more: string | null
   readonly drift: readonly DriftView[]
@@ -106,7 +103,7 @@ export interface RecordsView {
 
 interface HeldView {
   readonly resource: string
-  /** Null where not even that can be read. */
+  /** The record's ID; null where it cannot be read either. */
   readonly record: string | null
   readonly reason: string
   readonly first: Moment

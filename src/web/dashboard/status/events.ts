@@ -1,4 +1,4 @@
-/** What the upstream has told of by webhooks lately, and what became of it. */
+/** The events on the status page: what came by webhooks lately, and what each changed. */
 import { createHash } from 'node:crypto'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { EventWay } from '../../../jobs/events/event-source.ts'
@@ -18,8 +18,7 @@ import {
   type TrackedFields,
 } from '../../../store/events/event-stats.ts'
 import { type InlineCode, withInlineCode } from '../../server/frame.ts'
-import type { Clock, Moment, Tag } from '../format.ts'
-import { count, duration, lengthOf } from '../format.ts'
+import { type Clock, count, duration, lengthOf, type Moment, type Tag } from '../format.ts'
 
 const EVENTS = 20
 const NAME_LENGTH = 80
@@ -30,7 +29,7 @@ const ID_LENGTH = 16
 
 export interface EventsView {
   readonly tag: Tag
-  /** In the place of the last one, where none has come, or what is to be done for more to come. */
+  /** Shown where no event has come: why, or how to get them. */
   readonly words: InlineCode | null
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
   /** `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null where none came. */
@@ -46,9 +45,9 @@ interface EventView {
   readonly type: string
   readonly about: string
   readonly tag: Tag
-  /** What changed, or why nothing could be made of it. */
+  /** The change that it brought, or why it could not be read. */
   readonly note: string | null
-  /** From when it came to when what it told of was in the copy. */
+  /** Time from its arrival until its change was in our copy. */
   readonly took: string
 }
 
@@ -84,7 +83,7 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
 
 const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
 
-/** What is wrong with a registration that cannot be read is told above. */
+/** A registration that cannot be read counts; the findings above say what is wrong with it. */
 async function isSetUp({ isByHand, readRegistration }: EventWay): Promise<boolean> {
   try {
     return isByHand || (await readRegistration()) !== null
@@ -151,7 +150,7 @@ const WAITS: Tag = { kind: 'busy', text: 'waits' }
 function eventOf(event: EventNews, clock: Clock): EventView {
   const { id, type, receivedAt, outcome, problem } = event
   return {
-    // Of the upstream's own, nobody knows what is in them.
+    // Hashed, since the upstream's IDs may hold anything.
     id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
     ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', TYPE_LENGTH), about: aboutOf(event) },
     tag: outcome === null ? WAITS : TAGS[outcome],

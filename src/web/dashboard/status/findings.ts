@@ -8,7 +8,7 @@ import { type InlineCode, withInlineCode } from '../../server/frame.ts'
 import { acknowledgeButton, type Button } from '../actions/buttons.ts'
 import type { Clock, Moment } from '../format.ts'
 
-export interface TroubleView {
+export interface FindingView {
   /** By which a page that changes tells it from the others. */
   readonly key: string
   readonly kind: 'warn' | 'fail'
@@ -27,9 +27,9 @@ interface Look {
   readonly clock: Clock
 }
 
-export interface TroublesView {
+export interface FindingsView {
   /** The worst first, and of the same weight those nobody knows of. */
-  readonly troubles: readonly TroubleView[]
+  readonly findings: readonly FindingView[]
 }
 
 const NOTICES_MAX = 50
@@ -53,7 +53,7 @@ const TOLD_BY: Readonly<Record<Subject, readonly Reason[]>> = {
   snapshot: ['snapshot_old'],
 }
 
-export async function readTroubles(db: Db, { checks }: Health, look: Look): Promise<TroublesView> {
+export async function readFindings(db: Db, { checks }: Health, look: Look): Promise<FindingsView> {
   const notices = await listNotices(db, 'open', NOTICES_MAX)
   const open = new Set(notices.map(({ reason }) => reason))
   const isTold = ({ what }: HealthCheck) =>
@@ -62,11 +62,11 @@ export async function readTroubles(db: Db, { checks }: Health, look: Look): Prom
     checks.filter(({ verdict }) => verdict === 'fail').flatMap(({ what }) => TOLD_BY[what]),
   )
   const found = checks.filter((check) => !isTold(check)).flatMap((check) => findingOf(check, look.clock))
-  const told = notices.map((notice) => troubleOf(notice, failing.has(notice.reason) ? 'fail' : 'warn', look))
-  return { troubles: [...found, ...told].sort((a, b) => weightOf(a) - weightOf(b)) }
+  const told = notices.map((notice) => fromNotice(notice, failing.has(notice.reason) ? 'fail' : 'warn', look))
+  return { findings: [...found, ...told].sort((a, b) => weightOf(a) - weightOf(b)) }
 }
 
-function findingOf({ what, verdict, found, remedy }: HealthCheck, clock: Clock): TroubleView[] {
+function findingOf({ what, verdict, found, remedy }: HealthCheck, clock: Clock): FindingView[] {
   if (verdict === 'ok') return []
   const first = `${found.charAt(0).toUpperCase()}${found.slice(1)}`
   const trouble = {
@@ -77,7 +77,7 @@ function findingOf({ what, verdict, found, remedy }: HealthCheck, clock: Clock):
   return [{ ...trouble, since: null, known: null, acknowledge: null }]
 }
 
-function troubleOf(notice: Notice, kind: TroubleView['kind'], { canAct, clock }: Look): TroubleView {
+function fromNotice(notice: Notice, kind: FindingView['kind'], { canAct, clock }: Look): FindingView {
   const { id, reason, subject, openedAt, acknowledgedAt } = notice
   const { title } = factsOf(reason)
   return {
@@ -91,6 +91,6 @@ function troubleOf(notice: Notice, kind: TroubleView['kind'], { canAct, clock }:
   }
 }
 
-function weightOf({ kind, known }: TroubleView): number {
+function weightOf({ kind, known }: FindingView): number {
   return (known === null ? 0 : 2) + (kind === 'fail' ? 0 : 1)
 }

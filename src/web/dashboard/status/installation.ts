@@ -1,15 +1,13 @@
-/** What this installation is: how much room it takes and has, since when it runs, and what it goes by. */
+/** The installation on the status page: version, daemon, settings and disk, and its workers where there are several. */
 import { readSettingsInForce } from '../../../jobs/schedule/config-reload-state.ts'
 import { listWorkers } from '../../../jobs/schedule/worker-list.ts'
-import type { QueueCounts } from '../../../queue/look.ts'
-import { countJobs } from '../../../queue/look.ts'
+import { countJobs, type QueueCounts } from '../../../queue/look.ts'
 import { readSize } from '../../../store/backup/backup.ts'
 import type { Store } from '../../../store/db/store.ts'
 import { findLastSpan } from '../../../store/schedule/uptime.ts'
-import type { Clock, Moment } from '../format.ts'
-import { bytes, count } from '../format.ts'
+import { bytes, type Clock, count, type Moment } from '../format.ts'
 
-/** What is known without looking. */
+/** Facts that are known without a query. */
 export interface InstallationFacts {
   readonly version: string
   /** The settings file; null where there is none. */
@@ -21,9 +19,9 @@ export interface InstallationView {
   readonly id: string
   readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
   readonly database: string
-  /** Null where a PostgreSQL server looks after it. */
+  /** Null where the store is in PostgreSQL. */
   readonly room: { readonly journal: string; readonly free: string } | null
-  /** Which one that is; null where the store is a file. */
+  /** The PostgreSQL server; null where the store is a file. */
   readonly server: string | null
   readonly settings: {
     readonly since: Moment
@@ -58,13 +56,11 @@ export async function readInstallation(
   }
 }
 
-/* The workers that share a store, what each has in hand, and the jobs that wait for them. */
-
 export interface WorkersView {
   readonly workers: readonly WorkerView[]
   readonly waiting: string
   readonly active: string
-  /** Such as `2 of message`. */
+  /** Jobs that were given up, such as `2 of message`. */
   readonly dead: readonly string[]
 }
 
@@ -77,7 +73,7 @@ interface WorkerView {
   readonly inHand: string
 }
 
-/** Null where the store is a file, and one daemon does it all. */
+/** Null where the store is a file, which has one daemon. */
 export async function readWorkers(
   store: Pick<Store, 'db' | 'place'>,
   clock: Clock,

@@ -1,6 +1,6 @@
 /**
- * Pages that change while they are looked at, by server-sent events. The store is looked at only while somebody
- * listens, some times a second for all of them, and sent is only what has changed, as the page itself would show it.
+ * Updates open pages by server-sent events. The store is asked only while somebody listens, a few times a second for all
+ * listeners, and only parts that changed are sent, rendered as the page itself would.
  */
 import { PassThrough } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,29 +9,29 @@ import type { Log } from '../../../log.ts'
 import type { AddRoutes } from '../../server/server.ts'
 
 export interface LiveParts {
-  /** Another text when the parts may have changed; cheap. */
+  /** Cheap; gives another text when the parts may have changed. */
   readonly readStamp: () => Promise<string>
-  /** The HTML of each, by the id of the element that it fills. */
+  /** The HTML of each part, by the id of the element that it fills. */
   readonly renderParts: () => Promise<ReadonlyMap<string, string>>
-  /** What the clock of the page shows. */
+  /** The time that the page shows. */
   readonly tellTime: () => string
 }
 
 const LOOK_MS = 250
-/** While much is written, as by a sync, the parts are not made anew each time. */
+/** The least time between two renderings, while a sync writes page after page. */
 const REST_MS = 500
-/** How long ago something was changes by itself; and who listens hears of it, so that they know that we live. */
+/** Parts are rendered at least so often, since `4 min ago` changes by itself; listeners then also get a heartbeat. */
 const BEAT_MS = 10_000
-/** The guard is asked again then: a session may have ended. */
+/** A connection ends then, so that the guard is asked again: a session may have ended. */
 const LIFE_MS = 10 * 60_000
 const AGAIN_MS = 1_000
 const LISTENERS_MAX = 48
-/** Who does not take what is sent is let go, and comes back. */
+/** A listener that does not read is disconnected, and comes back. */
 const UNREAD_BYTES_MAX = 2_000_000
 
 interface Listener {
   readonly stream: PassThrough
-  /** The last that was sent, by id. */
+  /** The HTML that was sent last, by id. */
   readonly sent: Map<string, string>
 }
 
@@ -44,7 +44,7 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
       stop.abort()
       await looking
     })
-    // Asked by HEAD it would hold a place that nobody listens at.
+    // A HEAD request would hold a place without listening.
     app.get('/events', { exposeHeadRoute: false }, (_, reply) => {
       if (listeners.size >= LISTENERS_MAX) return reply.code(503).header('Retry-After', '30').send()
       const stream = new PassThrough()
@@ -59,13 +59,13 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
       looking ??= keepLooking(listeners, parts, log, stop.signal).finally(() => {
         looking = null
       })
-      // Proxies would wait for more.
+      // Keeps proxies from buffering.
       return reply.header('X-Accel-Buffering', 'no').type('text/event-stream').send(stream)
     })
   }
 }
 
-/** Until nobody listens any more. */
+/** Looks until nobody listens any more. */
 async function keepLooking(
   listeners: ReadonlySet<Listener>,
   { readStamp, renderParts, tellTime }: LiveParts,
@@ -93,7 +93,7 @@ async function keepLooking(
         if (isBeat) send(listener, 'beat', tellTime())
       }
     } catch (thrown) {
-      // Who listens hears nothing, and says so; it may pass.
+      // Listeners notice the silence and say so; it may pass.
       log.warn({ err: thrown }, `the status cannot be read: ${errorText(thrown)}`)
       pauseMs = REST_MS
     }

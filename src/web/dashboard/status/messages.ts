@@ -1,4 +1,4 @@
-/** The last issues and their messages: what went out, what waits, what is in doubt, and whether the mail server is there. */
+/** The mail on the status page: the last issues, messages that wait, fail or are in doubt, and mail servers that are away. */
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
@@ -21,7 +21,7 @@ export interface MessagesView {
   /** `3 messages, the oldest since 06:00`; null where none waits. */
   readonly waiting: { readonly messages: string; readonly since: Moment } | null
   readonly servers: readonly ServerView[]
-  /** Of the last week. */
+  /** Messages of the last week. */
   readonly doubtful: readonly DoubtfulView[]
   readonly refused: readonly { readonly report: string; readonly messages: string; readonly since: Moment }[]
 }
@@ -41,10 +41,10 @@ interface DoubtfulView {
   readonly id: string
   readonly recipient: string
   readonly report: string
-  /** Null of a notice to operators. */
+  /** Null for a notice to operators. */
   readonly href: string | null
   readonly since: Moment
-  /** Whether it is sent once more by itself. */
+  /** Whether the outbox sends it once more. */
   readonly isTriedAgain: boolean
 }
 

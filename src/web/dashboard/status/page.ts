@@ -1,33 +1,28 @@
-/** The first page of the dashboard: whether all is well, and what there is to see of it; it follows by itself. */
+/** The status page: whether all is well, and each part that says why; it updates itself. */
 
 import type { Installation } from '../../../jobs/health/installation.ts'
 import { readHealth } from '../../../jobs/health.ts'
 import type { Log } from '../../../log.ts'
 import { readChangeStamp } from '../../../store/db/dialect.ts'
 import type { Store } from '../../../store/db/store.ts'
-import type { DashboardDeps } from '../../server/frame.ts'
-import { frameOf } from '../../server/frame.ts'
-import type { AddRoutes } from '../../server/server.ts'
-import { sendPage } from '../../server/server.ts'
-import type { Button } from '../actions/buttons.ts'
-import { fullSyncButton, syncButton } from '../actions/buttons.ts'
-import type { Moment } from '../format.ts'
-import { clockOf } from '../format.ts'
-import type { FreshnessView, RecordsView } from './data.ts'
-import { readFreshnessView, readRecords } from './data.ts'
-import type { EventsView } from './events.ts'
-import { readEvents } from './events.ts'
-import type { TroublesView } from './findings.ts'
-import { readTroubles } from './findings.ts'
-import type { InstallationFacts, InstallationView, WorkersView } from './installation.ts'
-import { readInstallation, readWorkers } from './installation.ts'
+import { type DashboardDeps, frameOf } from '../../server/frame.ts'
+import { type AddRoutes, sendPage } from '../../server/server.ts'
+import { type Button, fullSyncButton, syncButton } from '../actions/buttons.ts'
+import { clockOf, type Moment } from '../format.ts'
+import { type FreshnessView, type RecordsView, readFreshnessView, readRecords } from './data.ts'
+import { type EventsView, readEvents } from './events.ts'
+import { type FindingsView, readFindings } from './findings.ts'
+import {
+  type InstallationFacts,
+  type InstallationView,
+  readInstallation,
+  readWorkers,
+  type WorkersView,
+} from './installation.ts'
 import { liveRoutes } from './live.ts'
-import type { MessagesView } from './messages.ts'
-import { readMessages } from './messages.ts'
-import type { SchedulesView } from './schedules.ts'
-import { readSchedules } from './schedules.ts'
-import type { ProgressView, RunsView } from './syncs.ts'
-import { readProgress, readRuns } from './syncs.ts'
+import { type MessagesView, readMessages } from './messages.ts'
+import { readSchedules, type SchedulesView } from './schedules.ts'
+import { type ProgressView, type RunsView, readProgress, readRuns } from './syncs.ts'
 
 export interface StatusDeps extends DashboardDeps, StatusOptions {
   readonly log: Log
@@ -61,12 +56,10 @@ export function statusRoutes(deps: StatusDeps): AddRoutes {
   }
 }
 
-/* All that the status page shows, read at one go: part by part, as its templates take them. */
-
 export interface StatusOptions extends InstallationFacts {
   readonly store: Store
   readonly installation: Installation
-  /** IANA zone in which times are told. */
+  /** IANA zone in which times are shown. */
   readonly timeZone: string
   readonly snapshotFile: string
   /** Whether the page has buttons. */
@@ -84,7 +77,7 @@ export interface HeadView {
 export interface StatusView {
   readonly head: HeadView
   readonly progress: { readonly progress: ProgressView | null }
-  readonly troubles: TroublesView
+  readonly findings: FindingsView
   readonly freshness: FreshnessView
   readonly schedules: SchedulesView
   /** Null where the upstream has no webhooks. */
@@ -92,13 +85,13 @@ export interface StatusView {
   readonly runs: RunsView
   readonly messages: MessagesView
   readonly records: RecordsView
-  /** Null where the store is a file, and one daemon does it all. */
+  /** Null where the store is a file, which has one daemon. */
   readonly workers: WorkersView | null
   readonly installation: InstallationView
 }
 
 export const PARTS = [
-  ...['head', 'progress', 'troubles', 'freshness', 'schedules'],
+  ...['head', 'progress', 'findings', 'freshness', 'schedules'],
   ...['events', 'runs', 'messages', 'records', 'workers', 'installation'],
 ] as const satisfies readonly (keyof StatusView)[]
 
@@ -106,7 +99,7 @@ export const PARTS = [
 export async function readStatusView(options: StatusOptions, now: Date): Promise<StatusView> {
   const { store, timeZone, canAct } = options
   const clock = clockOf(timeZone, now)
-  // One connection for all of it: a sync that writes page after page comes before or behind, and not in between.
+  // All parts are read on one connection, so that no page of a sync is written in between.
   return store.db.connection().execute(async (db) => {
     const installation = { ...options.installation, store: { db, place: store.place } }
     const health = await readHealth(installation, now)
@@ -118,7 +111,7 @@ export async function readStatusView(options: StatusOptions, now: Date): Promise
         buttons: canAct ? [syncButton(), fullSyncButton()] : [],
       },
       progress: { progress },
-      troubles: await readTroubles(db, health, { canAct, clock }),
+      findings: await readFindings(db, health, { canAct, clock }),
       freshness: await readFreshnessView(db, health, options.snapshotFile, clock),
       schedules: await readSchedules(db, installation.schedules, { timeZone, canAct, clock }),
       events:

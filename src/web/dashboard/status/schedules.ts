@@ -1,4 +1,4 @@
-/** What comes next, what became of what came last, and what was missed and why. */
+/** The schedules on the status page: next and last runs, missed runs, and when the daemon did not run. */
 
 import { tellSpan } from '../../../jobs/health/installation.ts'
 import {
@@ -10,29 +10,27 @@ import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
 import { outcomeText, readScheduleStates, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
 import { createLocaleContext } from '../../../report/words/locale-context.ts'
-import type { Timing } from '../../../schedule/timing.ts'
-import { isCron } from '../../../schedule/timing.ts'
+import { isCron, type Timing } from '../../../schedule/timing.ts'
 import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import { type Gap, listGaps } from '../../../store/schedule/uptime.ts'
 import { approveButton, type Button } from '../actions/buttons.ts'
-import type { Clock, Moment, Tag } from '../format.ts'
-import { count, duration, LOCALE } from '../format.ts'
+import { type Clock, count, duration, LOCALE, type Moment, type Tag } from '../format.ts'
 
 const DAYS_BACK = 7
 const MISSED_MAX = 12
 const GAPS_MAX = 8
 
 interface Look {
-  /** That of the installation. */
+  /** The zone of the installation. */
   readonly timeZone: string
   readonly canAct: boolean
   readonly clock: Clock
 }
 
 export interface SchedulesView {
-  /** That which comes first first. */
+  /** Ordered by their next run. */
   readonly schedules: readonly ScheduleView[]
   readonly missed: readonly MissedView[]
   readonly gaps: readonly GapView[]
@@ -40,26 +38,26 @@ export interface SchedulesView {
 }
 
 interface ScheduleView {
-  /** As in the ledger. */
+  /** The name in the store. */
   readonly id: string
   readonly name: string
-  /** In words, where the settings have it as cron and it is the same each week. */
+  /** The cron expression in words, where it is the same each week. */
   readonly words: string | null
-  /** As in the settings. */
+  /** The expression in the settings. */
   readonly when: string
-  /** Where it is not that of the installation. */
+  /** Null where it is the zone of the installation. */
   readonly zone: string | null
   readonly next: Moment | null
   readonly nextIn: Moment | null
   readonly last: { readonly due: Moment; readonly tag: Tag; readonly message: string | null } | null
-  /** Of a report that waits or is held. */
+  /** For a report that waits or is held. */
   readonly approve: Button | null
 }
 
 interface MissedView {
   readonly name: string
   readonly from: Moment
-  /** Null of a single one. */
+  /** Null for a single run. */
   readonly to: Moment | null
   readonly times: string
   readonly tag: Tag

@@ -1,16 +1,12 @@
-/** The syncs of the last day as a strip, and the last of them one by one. */
+/** The syncs on the status page: the last day as a strip, the last runs one by one, and the one under way. */
 import type { Instant } from '../../../model.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countLeads } from '../../../store/leads/lead.ts'
-import type { SyncUnderWay } from '../../../store/sync/sync-progress.ts'
-import { findSyncUnderWay } from '../../../store/sync/sync-progress.ts'
-import type { RunBrief, RunSummary } from '../../../store/sync/sync-run.ts'
-import { listRuns, listRunsSince } from '../../../store/sync/sync-run.ts'
-import type { InlineCode } from '../../server/frame.ts'
-import { withInlineCode } from '../../server/frame.ts'
-import type { Clock, Moment, Tag } from '../format.ts'
-import { count, duration } from '../format.ts'
+import { findSyncUnderWay, type SyncUnderWay } from '../../../store/sync/sync-progress.ts'
+import { listRuns, listRunsSince, type RunBrief, type RunSummary } from '../../../store/sync/sync-run.ts'
+import { type InlineCode, withInlineCode } from '../../server/frame.ts'
+import { type Clock, count, duration, type Moment, type Tag } from '../format.ts'
 
 const RUNS = 20
 const DAY_MS = 24 * 3_600_000
@@ -19,13 +15,13 @@ const CELLS = DAY_MS / CELL_MS
 
 export interface RunsView {
   readonly day: DayView
-  /** Empty before the first. */
+  /** Empty before the first sync. */
   readonly runs: readonly RunView[]
 }
 
-/** A cell for each quarter of an hour, drawn `CELLS` wide and 10 high. */
+/** The day as one cell for each quarter of an hour, `CELLS` wide and 10 high. */
 export interface DayView {
-  /** All of it in words. */
+  /** The day in words. */
   readonly summary: string
   readonly cells: readonly Cell[]
   readonly width: number
@@ -37,7 +33,7 @@ export interface DayView {
 interface Cell {
   readonly kind: Tag['kind']
   readonly x: number
-  /** What is worse is higher, too. */
+  /** Worse outcomes are higher. */
   readonly y: number
   readonly height: number
   /** Null where no sync began. */
@@ -147,21 +143,19 @@ function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): str
   return `${counted(runs.length, 'sync')} in the last 24 hours: ${parts.join(', ')}.`
 }
 
-/* The sync under way, and how far it is. */
-
 export interface ProgressView {
-  /** What it does now. */
+  /** The step that it is at. */
   readonly doing: string
-  /** Of the bar; null where nobody knows how much there is. */
+  /** Null where nobody knows how much there is. */
   readonly bar: { readonly value: number; readonly max: number } | null
-  /** What it has read, with the share of it where that is known. */
+  /** Counts of what was read, with the share where that is known. */
   readonly read: string
   readonly since: Moment
   readonly began: Moment
   readonly by: string
 }
 
-/** Null while none runs. */
+/** Null while no sync runs. */
 export async function readProgress(db: Db, clock: Clock): Promise<ProgressView | null> {
   const sync = await findSyncUnderWay(db, clock.now)
   if (sync === null) return null
@@ -191,7 +185,7 @@ function doingOf({ mode, leads }: SyncUnderWay): string {
     : `Reading ${what} again, for the ${leads.pass}. time, since rows moved meanwhile`
 }
 
-/** An upstream that does not say how many there are is taken to have as many as last time. */
+/** The total that the upstream gives; else as many leads as we have. */
 async function expectedOf(db: Db, { mode, leads }: SyncUnderWay): Promise<number | null> {
   if (leads === null) return null
   if (leads.total !== null) return leads.total

@@ -136,7 +136,7 @@ describe('links of recipients', () => {
     const link = async () =>
       (await runWarm(['recipients', 'link', 'ana@example.com', '--report', 'daily'], { cwd })).stdout.trim()
     const first = await link()
-    expect(first).toMatch(/^daily {2}https:\/\/reports\.example\.com\/subscription\/[\w-]+\.[\w-]{43}$/)
+    expect(first).toMatch(/^daily {2}https:\/\/reports\.example\.com\/preferences\/[\w-]+\.[\w-]{43}$/)
     expect(await link()).toBe(first)
     expect((await runWarm(['recipients', 'revoke-links'], { cwd })).stderr).toContain('--yes')
     expect(await link()).toBe(first)
