@@ -26,8 +26,8 @@ it('a change is in the copy by its event, without a sync, and by another attempt
 data_dir: data
 api: { url: "${upstream.url}", key: ${upstream.key} }
 web: { listen: "127.0.0.1:0", public_url: "${relay.url}" }
-sync: { every: 0 4 1 1 *, full: 0 5 1 1 * }
-details: { policy: none }
+sync: { schedule: 0 4 1 1 *, full_schedule: 0 5 1 1 * }
+enrichment: { policy: none }
 snapshot: { when: never }
 reports: []
 `,

@@ -49,7 +49,7 @@ async function runBoth(): Promise<readonly [Demo, Demo]> {
       mkdirSync(server.folder, { recursive: true })
       copyFileSync(join(file.folder, 'service.db'), join(server.folder, 'service.db'))
     }
-    await server.run(['demo', '--store', server.store], day)
+    await server.run(['demo', '--database-url', server.store], day)
   }
   return [file, server]
 }

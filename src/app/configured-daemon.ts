@@ -95,7 +95,7 @@ export async function openConfiguredDaemon(
     isShared &&
     createDetailCrew({
       ...{ queue, source, store, log, now: mailing.now },
-      concurrency: config.details?.concurrency ?? 1,
+      concurrency: config.enrichment?.concurrency ?? 1,
     })
   const publish = async (signal: AbortSignal): Promise<void> => {
     if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
@@ -106,7 +106,7 @@ export async function openConfiguredDaemon(
     ...(crew && { crew }),
     source,
     transport,
-    policy: deliveryPolicyOf(config.mail, store, transport),
+    policy: deliveryPolicyOf({ ...config.smtp, ...config.mail }, store, transport),
     log,
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
     wake: () => messages.wake(),
@@ -118,7 +118,7 @@ export async function openConfiguredDaemon(
   const messages = createOutboxTask({
     ...{ ...work, queue },
     async onSent() {
-      await pauseRefused({ ...work, pauseAfter: config.mail.pauseAfter })
+      await pauseRefused({ ...work, suppressAfterBounces: config.mail.suppressAfterBounces })
       await writeArchiveIndex(work.archive, store.db)
     },
   })
@@ -130,8 +130,8 @@ export async function openConfiguredDaemon(
   let wake = (): void => undefined
   const follower = createFollower({
     ...{ source, store, log, now },
-    wantsDetails: config.details !== null,
-    concurrency: config.details?.concurrency ?? EVENTS_AT_ONCE,
+    wantsDetails: config.enrichment !== null,
+    concurrency: config.enrichment?.concurrency ?? EVENTS_AT_ONCE,
     perTenSeconds: EVENTS_PER_TEN_SECONDS,
     syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
   })

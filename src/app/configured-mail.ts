@@ -1,5 +1,5 @@
 /** The mail settings, as the jobs and the transports take them. */
-import type { Config, MailConfig } from '../config/config.ts'
+import type { Config, MailConfig, SmtpConfig } from '../config/config.ts'
 import type { ReadyMail } from '../config/requirements.ts'
 import type { Sender } from '../jobs/outbox/message.ts'
 import type { Pace } from '../jobs/outbox/rate.ts'
@@ -41,13 +41,13 @@ export function dkimOf({ dkim }: MailConfig): DkimKey | null {
  * @param server its name as the transport has it
  */
 export function deliveryPolicyOf(
-  { url, perMinute, inDoubt }: MailConfig,
+  { url, perMinute, onUnconfirmed }: SmtpConfig & MailConfig,
   store: Store,
   { name: server }: Pick<Transport, 'name'>,
 ): DeliveryPolicy {
   const isServer = url?.reveal().startsWith('smtp') ?? false
-  if (!isServer) return { inDoubt, pace: createPace(Number.POSITIVE_INFINITY) }
-  return { inDoubt, pace: sharedPace(store, server, perMinute) ?? createPace(perMinute) }
+  if (!isServer) return { onUnconfirmed, pace: createPace(Number.POSITIVE_INFINITY) }
+  return { onUnconfirmed, pace: sharedPace(store, server, perMinute) ?? createPace(perMinute) }
 }
 
 /** Null where one process alone sends. */

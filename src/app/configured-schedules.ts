@@ -22,8 +22,8 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
     ...{ catchUp: LATEST, jitterSeconds, report: null },
   })
   return [
-    { name: 'sync-full', ...ownOf(sync.full) },
-    { name: 'sync', ...ownOf(sync.every) },
+    { name: 'sync-full', ...ownOf(sync.fullSchedule) },
+    { name: 'sync', ...ownOf(sync.schedule) },
     ...(hasDueTimes(snapshot) ? [{ name: 'snapshot', ...ownOf(snapshot.when) }] : []),
     ...reports.map((report) => ({
       name: `report:${report.name}`,
@@ -55,7 +55,7 @@ const AHEAD_MS = 400 * 86_400_000
 /** A sentence for each schedule and kind, of the next time that it happens. */
 export function scheduleWarnings(config: Config, now: Date): string[] {
   return schedulesOf(config)
-    .filter(({ name }) => name !== 'sync-full' || config.sources['sync.full'] !== undefined)
+    .filter(({ name }) => name !== 'sync-full' || config.sources['sync.full_schedule'] !== undefined)
     .flatMap(({ name, timing }) => clockWarnings(timing, now).map((warning) => `${name}: ${warning}`))
 }
 

@@ -52,7 +52,7 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
     pageSize: config.api.pageSize,
     overlapMs: config.sync.overlapMinutes * 60_000,
     pipelineIds: config.sync.pipelines,
-    ...(config.details && { details: config.details }),
+    ...(config.enrichment && { details: config.enrichment }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(config.api.runMinutes * 60_000)]),
   }
 }

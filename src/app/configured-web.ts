@@ -58,7 +58,7 @@ export async function openConfiguredWeb(
   daemon: ServedDaemon,
   log: Log,
 ): Promise<WebServer | null> {
-  const { listen, publicUrl, hosts, trustedProxies, token } = config.web
+  const { listen, publicUrl, allowedHosts, trustedProxies, token } = config.web
   if (listen === null) return null
   const [pages, dashboardPages] = await Promise.all([openWebPages(TEMPLATES), openDashboardPages(TEMPLATES)])
   const now = () => new Date()
@@ -69,12 +69,12 @@ export async function openConfiguredWeb(
   const installation = installationOf(config, store)
   const metrics = openMetrics({ measure: createMeasuring(installation), now, version: readVersion() })
   const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }
-  const allowed = createAllowedHosts(publicUrl, hosts)
+  const allowed = createAllowedHosts(publicUrl, allowedHosts)
   const sendErrorPage = createErrorPages(dashboardPages)
   const guard = createSignInGuard({
     ...{ hosts: allowed, sendErrorPage, log, now, remedy: TOKEN_REMEDY },
     token: token?.reveal() ?? null,
-    isOpen: dashboardAccess({ listen, publicUrl, hosts, hasToken: token !== null }) === 'look',
+    isOpen: dashboardAccess({ listen, publicUrl, allowedHosts, hasToken: token !== null }) === 'look',
   })
   const canAct = guard.signIn !== null
   const deps: DashboardDeps = { store, pages: dashboardPages, now, timeZone: config.timeZone, canAct }
@@ -83,7 +83,7 @@ export async function openConfiguredWeb(
     ...{ settingsFile: config.file, snapshotFile: pathsIn(config.dataDir).snapshot },
   }
   const actions = {
-    ...{ guard, hosts: allowed, pages: dashboardPages, reports, operators: config.operators.recipients },
+    ...{ guard, hosts: allowed, pages: dashboardPages, reports, operators: config.alerts.recipients },
     ...daemon,
   }
   const dkim = dkimOf(config.mail)
@@ -104,7 +104,7 @@ export async function openConfiguredWeb(
   ]
   const archive = [issuesRoutes(deps), issueRoutes(deps), issueFilesRoutes({ store, dkim })]
   const server = await openWeb(
-    { ...listen, publicUrl, hosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
+    { ...listen, publicUrl, hosts: allowedHosts, trustedProxies, pages, log, onAnswer: metrics.countAnswer },
     [
       ...[assetRoutes(dashboardPages), preferenceRoutes(desk, pages)],
       signInRoutes({ guard, hosts: allowed, pages: dashboardPages, sendErrorPage, log }),

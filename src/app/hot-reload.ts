@@ -131,7 +131,7 @@ async function readAnew({ terminal, ...deps }: ReloadDeps, first: Config, at: Da
   if (storeAddressOf(config) !== storeAddressOf(first)) {
     throw new LeadsheetError(
       'config_invalid',
-      `store cannot change while the daemon runs on ${nameOf(storePlaceOf(first))}`,
+      `database_url cannot change while the daemon runs on ${nameOf(storePlaceOf(first))}`,
       { hint: 'Stop the daemon, and start it again: then it runs on the other one.' },
     )
   }

@@ -24,17 +24,20 @@ export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', im
 export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
 
 /** What the settings say of where data are. */
-export type DataSettings = Pick<Config, 'dataDir' | 'store' | 'allowNetworkFs'>
+export type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 
 /** What an installation has left that has worked before. */
 const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
 
 /** As the store is opened by: never to be shown, for there may be a password in it. */
-export function storeAddressOf({ dataDir, store }: Pick<DataSettings, 'dataDir' | 'store'>): string {
-  return store?.reveal() ?? join(dataDir, 'leadsheet.db')
+export function storeAddressOf({
+  dataDir,
+  databaseUrl,
+}: Pick<DataSettings, 'dataDir' | 'databaseUrl'>): string {
+  return databaseUrl?.reveal() ?? join(dataDir, 'leadsheet.db')
 }
 
-export function storePlaceOf(settings: Pick<DataSettings, 'dataDir' | 'store'>): StorePlace {
+export function storePlaceOf(settings: Pick<DataSettings, 'dataDir' | 'databaseUrl'>): StorePlace {
   return placeOf(storeAddressOf(settings))
 }
 

@@ -27,7 +27,7 @@ export async function openOperators(
     readonly transport: Pick<Transport, 'name'>
   },
 ): Promise<NoticeDeps & PostDeps> {
-  const { operators, reports, api, dataDir, snapshot } = config
+  const { alerts, reports, api, dataDir, snapshot } = config
   return {
     ...deps,
     ...channelsOf(config),
@@ -44,30 +44,30 @@ export async function openOperators(
     },
     operators: {
       mail: await mailedOperators(config),
-      hasWebhook: operators.webhook !== null,
-      rules: operators,
+      hasWebhook: alerts.webhook !== null,
+      rules: alerts,
       place: placeOf(config),
     },
   }
 }
 
 /** The ways beside mail. */
-export function channelsOf({ operators: { webhook, ping } }: Config): Pick<PostDeps, 'webhook' | 'ping'> {
+export function channelsOf({ alerts: { webhook, heartbeat } }: Config): Pick<PostDeps, 'webhook' | 'ping'> {
   return {
     webhook: webhook && { url: webhook.url.reveal(), format: webhook.format },
-    ping: ping && { url: ping.url.reveal() },
+    ping: heartbeat && { url: heartbeat.url.reveal() },
   }
 }
 
 /** Null where nobody is mailed, or nothing can be. */
 export async function mailedOperators(config: Config): Promise<MailedOperators | null> {
   const { from, replyTo } = config.mail
-  const { recipients } = config.operators
+  const { recipients } = config.alerts
   if (recipients.length === 0 || from === null) return null
   return { recipients, from, replyTo, render: await openNoticeMessage(TEMPLATES, ownFolder(config)) }
 }
 
 /** The machine that tells of it, and which installation it is. */
-export function placeOf({ dataDir, store }: Pick<Config, 'dataDir' | 'store'>): string {
-  return `${hostname()}, ${store === null ? dataDir : nameOf(storePlaceOf({ dataDir, store }))}`
+export function placeOf({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): string {
+  return `${hostname()}, ${databaseUrl === null ? dataDir : nameOf(storePlaceOf({ dataDir, databaseUrl }))}`
 }

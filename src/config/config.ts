@@ -1,7 +1,7 @@
 /** The settings as the program sees them: complete, checked, frozen. Paths are absolute, defaults filled in. */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { InDoubtPolicy, WebhookFormat } from '../domain/choices.ts'
+import type { UnconfirmedPolicy, WebhookFormat } from '../domain/choices.ts'
 import type { ProfileData } from './profile-file.ts'
 import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
 import { Secret } from './secret.ts'
@@ -15,13 +15,14 @@ export interface Config {
   readonly api: ApiConfig
   readonly dataDir: string
   /** postgres://; null for the file in `dataDir`. Secret, for it may hold a password. */
-  readonly store: Secret | null
+  readonly databaseUrl: Secret | null
   readonly allowNetworkFs: boolean
   readonly timeZone: string
   readonly logLevel: LogLevel
+  readonly smtp: SmtpConfig
   readonly mail: MailConfig
   readonly web: WebConfig
-  readonly operators: OperatorsConfig
+  readonly alerts: AlertsConfig
   /** Secrets of webhooks that were registered by hand, one a line. */
   readonly events: { readonly secret: Secret | null }
   /** Addresses of those who get the reports that name none of their own. */
@@ -36,7 +37,7 @@ export interface Config {
   /** Each due time begins up to so much later. */
   readonly jitterSeconds: number
   readonly sync: SyncConfig
-  readonly details: DetailsConfig
+  readonly enrichment: EnrichmentConfig
   readonly snapshot: SnapshotConfig
   readonly retention: RetentionConfig
   readonly reports: readonly ReportConfig[]
@@ -56,18 +57,21 @@ export interface ApiConfig {
   readonly runMinutes: number
 }
 
-export interface MailConfig {
+export interface SmtpConfig {
   /** smtp://, smtps:// or an absolute file: URL; secret, for it may hold a password. */
   readonly url: Secret | null
+}
+
+export interface MailConfig {
   readonly from: string | null
   readonly replyTo: string | null
   readonly unsubscribe: string | null
   /** Of a whole message, as it is sent. */
   readonly maxMb: number
   readonly perMinute: number
-  readonly inDoubt: InDoubtPolicy
+  readonly onUnconfirmed: UnconfirmedPolicy
   /** Issues in a row that are refused for good; 0 for never. */
-  readonly pauseAfter: number
+  readonly suppressAfterBounces: number
   readonly dkim: DkimConfig | null
 }
 
@@ -79,12 +83,12 @@ export interface DkimConfig {
 }
 
 /** Who is told of troubles, and when. */
-export interface OperatorsConfig {
+export interface AlertsConfig {
   /** Addresses. */
   readonly recipients: readonly string[]
   /** Secret: whoever knows such an address can write there. */
   readonly webhook: { readonly url: Secret; readonly format: WebhookFormat } | null
-  readonly ping: { readonly url: Secret } | null
+  readonly heartbeat: { readonly url: Secret } | null
   readonly afterFailures: number
   readonly remindHours: number
 }
@@ -95,7 +99,7 @@ export interface WebConfig {
   /** Such as `https://reports.example.com`; null where recipients have no pages. */
   readonly publicUrl: string | null
   /** Further names under which the pages may be asked for. */
-  readonly hosts: readonly string[]
+  readonly allowedHosts: readonly string[]
   /** Addresses, networks, or `loopback`, `linklocal`, `uniquelocal`. */
   readonly trustedProxies: readonly string[]
   /** What operators sign in with. */
@@ -104,8 +108,8 @@ export interface WebConfig {
 
 export interface SyncConfig {
   /** Cron of five fields or words, in the top-level time zone. */
-  readonly every: string
-  readonly full: string
+  readonly schedule: string
+  readonly fullSchedule: string
   readonly overlapMinutes: number
   readonly pipelines: readonly string[]
 }
@@ -117,7 +121,7 @@ export interface SnapshotConfig {
 }
 
 /** Null when none are wanted. */
-export type DetailsConfig = {
+export type EnrichmentConfig = {
   /** Only of so many leads with the best scores; null for all. */
   readonly top: number | null
   readonly perRun: number
@@ -142,7 +146,7 @@ export function configFrom(
   baseOf: (path: SettingPath) => string,
   folder: string,
 ): Omit<Config, 'file' | 'warnings' | 'sources'> {
-  const { api, mail, sync } = settings
+  const { api, smtp, mail, sync } = settings
   const dataDir = resolve(baseOf(['data_dir']), settings.data_dir)
   return {
     api: {
@@ -154,22 +158,22 @@ export function configFrom(
       runMinutes: api.run_minutes,
     },
     dataDir,
-    store: secret(settings.store),
+    databaseUrl: secret(settings.database_url),
     allowNetworkFs: settings.allow_network_fs,
     timeZone: settings.time_zone,
     logLevel: settings.log_level,
+    smtp: { url: secret(smtp.url && absoluteFileUrl(smtp.url, dataDir)) },
     mail: {
-      url: secret(mail.url && absoluteFileUrl(mail.url, dataDir)),
       from: mail.from ?? null,
       replyTo: mail.reply_to ?? null,
       unsubscribe: mail.unsubscribe ?? null,
       maxMb: mail.max_mb,
       perMinute: mail.per_minute,
-      inDoubt: mail.in_doubt,
-      pauseAfter: mail.pause_after,
+      onUnconfirmed: mail.on_unconfirmed,
+      suppressAfterBounces: mail.suppress_after_bounces,
       dkim: dkimFrom(mail.dkim),
     },
-    operators: operatorsFrom(settings.operators),
+    alerts: alertsFrom(settings.alerts),
     web: webFrom(settings.web),
     events: { secret: secret(settings.events.secret) },
     recipients: settings.recipients.map(addressOf),
@@ -179,12 +183,12 @@ export function configFrom(
     templatesDir: resolve(baseOf(['templates_dir']), settings.templates_dir ?? join(folder, 'templates')),
     jitterSeconds: settings.jitter_seconds,
     sync: {
-      every: sync.every,
-      full: sync.full,
+      schedule: sync.schedule,
+      fullSchedule: sync.full_schedule,
       overlapMinutes: sync.overlap_minutes,
       pipelines: sync.pipelines,
     },
-    details: detailsFrom(settings.details),
+    enrichment: enrichmentFrom(settings.enrichment),
     snapshot: settings.snapshot,
     retention: {
       hourlyAfterDays: settings.retention.hourly_after_days,
@@ -200,7 +204,7 @@ export function hasDueTimes({ when }: SnapshotConfig): boolean {
   return when !== 'after_sync' && when !== 'never'
 }
 
-function detailsFrom({ policy, top, per_run, concurrency }: Settings['details']): DetailsConfig {
+function enrichmentFrom({ policy, top, per_run, concurrency }: Settings['enrichment']): EnrichmentConfig {
   if (policy === 'none') return null
   return { top: policy === 'top' ? top : null, perRun: per_run, concurrency }
 }
@@ -211,21 +215,21 @@ function dkimFrom(dkim: Settings['mail']['dkim']): DkimConfig | null {
     : { domain: dkim.domain, selector: dkim.selector, key: new Secret(dkim.key) }
 }
 
-function operatorsFrom({ webhook, ping, ...rest }: Settings['operators']): OperatorsConfig {
+function alertsFrom({ webhook, heartbeat, ...rest }: Settings['alerts']): AlertsConfig {
   return {
     recipients: rest.recipients,
     webhook: webhook.url === undefined ? null : { url: new Secret(webhook.url), format: webhook.format },
-    ping: ping.url === undefined ? null : { url: new Secret(ping.url) },
+    heartbeat: heartbeat.url === undefined ? null : { url: new Secret(heartbeat.url) },
     afterFailures: rest.after_failures,
     remindHours: rest.remind_hours,
   }
 }
 
-function webFrom({ listen, public_url, hosts, trusted_proxies, token }: Settings['web']): WebConfig {
+function webFrom({ listen, public_url, allowed_hosts, trusted_proxies, token }: Settings['web']): WebConfig {
   return {
     listen: listenAddress(listen),
     publicUrl: public_url === undefined ? null : new URL(public_url).origin,
-    hosts,
+    allowedHosts: allowed_hosts,
     trustedProxies: trusted_proxies,
     token: secret(token),
   }

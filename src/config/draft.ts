@@ -27,10 +27,10 @@ export interface Draft {
 /** Secrets, and the settings that name a file to read them from. */
 const SECRET_FILES = [
   { path: ['api', 'key'], filePath: ['api', 'key_file'] },
-  { path: ['store'], filePath: ['store_file'] },
-  { path: ['mail', 'url'], filePath: ['mail', 'url_file'] },
-  { path: ['operators', 'webhook', 'url'], filePath: ['operators', 'webhook', 'url_file'] },
-  { path: ['operators', 'ping', 'url'], filePath: ['operators', 'ping', 'url_file'] },
+  { path: ['database_url'], filePath: ['database_url_file'] },
+  { path: ['smtp', 'url'], filePath: ['smtp', 'url_file'] },
+  { path: ['alerts', 'webhook', 'url'], filePath: ['alerts', 'webhook', 'url_file'] },
+  { path: ['alerts', 'heartbeat', 'url'], filePath: ['alerts', 'heartbeat', 'url_file'] },
   { path: ['mail', 'dkim', 'key'], filePath: ['mail', 'dkim', 'key_file'] },
   { path: ['web', 'token'], filePath: ['web', 'token_file'] },
   { path: ['events', 'secret'], filePath: ['events', 'secret_file'] },

@@ -23,7 +23,7 @@ export interface FirstSettings {
   readonly from: Entry
   readonly recipients: Entry<readonly string[]>
   /** Empty where nobody is mailed. */
-  readonly operators: Entry<readonly string[]>
+  readonly alertRecipients: Entry<readonly string[]>
   readonly report: { readonly name: string; readonly schedule: string; readonly period: string | null }
   readonly listen: Entry
   /** Null where there is no dashboard to sign in to. */
@@ -50,9 +50,12 @@ ${line('  ', 'profile', first.profile, './profile.yaml')}
 # The zone in which reports begin and end their days, and in which schedules are read.
 ${line('', 'time_zone', first.timeZone, 'Europe/Berlin')}
 
-# How mails are sent. An address with a password in it is in a file of its own.
-mail:
+# The mail server. An address with a password in it is in a file of its own.
+smtp:
 ${mail.name === 'url' ? line('  ', 'url', mail.entry, 'smtp://mail.example.com:587') : line('  ', 'url_file', mail.entry, './secrets/smtp-url')}
+
+# How mails are sent.
+mail:
 ${line('  ', 'from', first.from, 'Lead reports <reports@example.com>')}
   # Where answers go, to the sender if absent.
   #reply_to: sales-ops@example.com
@@ -63,17 +66,17 @@ ${line('  ', 'from', first.from, 'Lead reports <reports@example.com>')}
 ${list('', 'recipients', first.recipients, ['ana@example.com'])}
 
 # Who is told of troubles: failing syncs, waiting mail, a full disk and so on.
-operators:
-${list('  ', 'recipients', first.operators, ['ops@example.com'])}
+alerts:
+${list('  ', 'recipients', first.alertRecipients, ['ops@example.com'])}
   # Where the same is posted too, since a mail server that is away cannot tell of itself.
   #webhook: { url_file: ./secrets/webhook-url, format: slack }
   # A dead-man switch that raises the alarm when no sync ends well any more.
-  #ping: { url: https://hc-ping.com/your-uuid }
+  #heartbeat: { url: https://hc-ping.com/your-uuid }
 
 # When the leads are fetched: what has changed, and everything, which also finds those that are gone.
 #sync:
-#  every: "*/15 * * * *"
-#  full: "30 3 * * *"
+#  schedule: "*/15 * * * *"
+#  full_schedule: "30 3 * * *"
 
 # The reports: daily, weekly and monthly come with leadsheet, ${shellCommand('report new')} makes others.
 reports:

@@ -1,6 +1,6 @@
 /** How reports are sent, as a schema. */
 import { z } from 'zod'
-import { IN_DOUBT_POLICIES } from '../domain/choices.ts'
+import { UNCONFIRMED_POLICIES } from '../domain/choices.ts'
 import { dkimKeyFault, mailUrlFault } from './rules.ts'
 import { mailbox, path, pattern, section, text, wholeNumber } from './value-kinds.ts'
 
@@ -19,7 +19,7 @@ const dkimSchema = section({
   key_file: path.optional().meta({ description: 'File that holds the private key, in place of key.' }),
 })
 
-export const mailSchema = section({
+export const smtpSchema = section({
   url: text('a URL with smtp://, smtps:// or file:', mailUrlFault)
     .optional()
     .meta({
@@ -28,6 +28,9 @@ export const mailSchema = section({
       examples: ['smtp://mail.example.com:587', 'file:./outbox'],
     }),
   url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
+})
+
+export const mailSchema = section({
   from: mailbox.optional().meta({
     description: 'Sender of the reports.',
     examples: ['Lead reports <reports@example.com>'],
@@ -45,14 +48,14 @@ export const mailSchema = section({
     description:
       'Mails that the server is given within a minute at most; the rest follows in the next. Many providers refuse who is faster.',
   }),
-  in_doubt: z
-    .enum(IN_DOUBT_POLICIES, { error: IN_DOUBT_POLICIES.join(' or ') })
+  on_unconfirmed: z
+    .enum(UNCONFIRMED_POLICIES, { error: UNCONFIRMED_POLICIES.join(' or ') })
     .default('resend')
     .meta({
       description:
         'What becomes of a mail whose connection was lost before the server confirmed it: resend (once more, under the same Message-ID) or hold (a person decides).',
     }),
-  pause_after: wholeNumber(0, 100).default(5).meta({
+  suppress_after_bounces: wholeNumber(0, 100).default(5).meta({
     description:
       'Issues in a row that a recipient’s server refuses for good until the recipient is paused; 0 for never.',
   }),

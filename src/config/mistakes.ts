@@ -17,11 +17,11 @@ export type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
 /** Settings whose value is never shown. */
 const SECRET_PATHS: readonly SettingPath[] = [
   ['api', 'key'],
-  ['store'],
-  ['mail', 'url'],
+  ['database_url'],
+  ['smtp', 'url'],
   ['mail', 'dkim', 'key'],
-  ['operators', 'webhook', 'url'],
-  ['operators', 'ping', 'url'],
+  ['alerts', 'webhook', 'url'],
+  ['alerts', 'heartbeat', 'url'],
   ['web', 'token'],
   ['events', 'secret'],
 ]

@@ -6,7 +6,7 @@ import { address, listOf, path, section, text, wholeNumber } from './value-kinds
 
 const noticeUrl = text('a URL with https://, or http:// on this machine', noticeUrlFault)
 
-export const operatorsSchema = section({
+export const alertsSchema = section({
   recipients: listOf(address, 'a list of e-mail addresses').default([]).meta({
     description: 'Who is mailed about troubles: failing syncs, waiting mail, a full disk and so on.',
   }),
@@ -24,7 +24,7 @@ export const operatorsSchema = section({
   })
     .prefault({})
     .meta({ description: 'The second way to tell operators.' }),
-  ping: section({
+  heartbeat: section({
     url: noticeUrl.optional().meta({
       description:
         'A dead-man switch that raises the alarm when no sync ends well any more: a check of healthchecks.io, or what speaks its protocol.',

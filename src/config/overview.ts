@@ -17,12 +17,12 @@ export interface EffectiveSetting {
 }
 
 export function effectiveSettings(config: Config): EffectiveSetting[] {
-  const { file: _file, warnings: _warnings, sources, api, details, web, reports, ...rest } = config
+  const { file: _file, warnings: _warnings, sources, api, enrichment, web, reports, ...rest } = config
   // Of the profile the place: it is a document of its own.
   const settings = {
     api: { ...api, profile: api.profile?.origin ?? null },
     ...rest,
-    details: shownDetails(details),
+    enrichment: shownEnrichment(enrichment),
     web: { ...web, listen: listenText(web.listen) },
     reports: reports.map(({ recipients, filter, ...report }) => ({
       ...report,
@@ -41,9 +41,9 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
   })
 }
 
-function shownDetails(details: Config['details']) {
-  if (details === null) return { policy: 'none' }
-  return { policy: details.top === null ? 'changed' : 'top', ...details }
+function shownEnrichment(enrichment: Config['enrichment']) {
+  if (enrichment === null) return { policy: 'none' }
+  return { policy: enrichment.top === null ? 'changed' : 'top', ...enrichment }
 }
 
 /** The settings whose values differ, secrets included; what has parts of its own, such as a filter, as one. */
@@ -82,8 +82,8 @@ function snakeCase(name: string): string {
 
 /** Of the store and the mail server everything but how to log in: that much is needed to see what is wrong with it. */
 function redacted(setting: string, secret: Secret): string {
-  if (setting === 'store') return nameOf(placeOf(secret.reveal()))
-  if (setting !== 'mail.url') return secret.toString()
+  if (setting === 'database_url') return nameOf(placeOf(secret.reveal()))
+  if (setting !== 'smtp.url') return secret.toString()
   const url = new URL(secret.reveal())
   if (url.protocol === 'file:') return url.href
   return `${url.protocol}//${url.username ? `${secret}@` : ''}${url.host}`

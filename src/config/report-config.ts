@@ -1,5 +1,5 @@
 /** Reports and their recipients as the program sees them: what each recipient gets of each report, in full. */
-import type { BlockName, SendPolicy, StalePolicy, UnusualPolicy } from '../domain/choices.ts'
+import type { BlockName, SendPolicy, StaleDataPolicy, VolumeDropPolicy } from '../domain/choices.ts'
 import type { LeadFilter, PeriodKind } from '../domain/figures.ts'
 import type { CatchUp } from '../schedule/timing.ts'
 import { filterFrom, narrowFilter } from './lead-filter.ts'
@@ -16,13 +16,13 @@ export interface ReportConfig {
   readonly catchUp: CatchUp['policy']
   readonly catchUpHours: number
   readonly timeZone: string
-  /** Null for what the report's folder says; `send` and `blocks` too. */
+  /** Null for what the report's folder says; `sendWhen` and `blocks` too. */
   readonly period: PeriodKind | null
-  readonly send: SendPolicy | null
+  readonly sendWhen: SendPolicy | null
   /** For data that cover its period. */
   readonly waitMinutes: number
-  readonly ifStale: StalePolicy
-  readonly ifUnusual: UnusualPolicy
+  readonly onStaleData: StaleDataPolicy
+  readonly onVolumeDrop: VolumeDropPolicy
   readonly blocks: readonly BlockName[] | null
   readonly filter: LeadFilter
   readonly locale: string
@@ -75,10 +75,10 @@ export function reportFrom(
     catchUpHours: report.catch_up_hours,
     ...own,
     period: report.period ?? null,
-    send: report.send ?? null,
+    sendWhen: report.send_when ?? null,
     waitMinutes: report.wait_minutes,
-    ifStale: report.if_stale,
-    ifUnusual: report.if_unusual,
+    onStaleData: report.on_stale_data,
+    onVolumeDrop: report.on_volume_drop,
     stalledDays: report.stalled_days,
     topScore: report.top_score,
     recipients: (report.recipients ?? settings.recipients).map((recipient) => recipientFrom(recipient, own)),

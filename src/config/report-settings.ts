@@ -1,6 +1,6 @@
 /** The schema of a report. What is absent here is as its folder says, or as at the top level of the settings. */
 import { z } from 'zod'
-import { PERIOD_KINDS, SEND_POLICIES, STALE_POLICIES, UNUSUAL_POLICIES } from '../domain/choices.ts'
+import { PERIOD_KINDS, SEND_POLICIES, STALE_DATA_POLICIES, VOLUME_DROP_POLICIES } from '../domain/choices.ts'
 import { CATCH_UP_POLICIES } from '../schedule/timing.ts'
 import { attachments, filterSchema, recipients } from './recipient-settings.ts'
 import {
@@ -18,7 +18,7 @@ import {
 
 const DAILY_AT_SEVEN = '0 7 * * *'
 
-const send = z.union(
+const sendWhen = z.union(
   [
     z.enum(SEND_POLICIES),
     section({
@@ -58,22 +58,22 @@ export const reportSchema = section({
       description:
         'What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (issue); as its folder says if absent, else day.',
     }),
-  send: send.optional().meta({
+  send_when: sendWhen.optional().meta({
     description:
       'When it is sent: always, if_rows (something happened), if_changed (a headline number did) or if_threshold: a condition in SQL over the headline numbers; as its folder says if absent, else always.',
   }),
   wait_minutes: wholeNumber(0, 1440).default(30).meta({
     description: 'How long it waits for a sync that covers its period, from when it is due.',
   }),
-  if_stale: z
-    .enum(STALE_POLICIES, { error: STALE_POLICIES.join(', ') })
+  on_stale_data: z
+    .enum(STALE_DATA_POLICIES, { error: STALE_DATA_POLICIES.join(', ') })
     .default('send_with_banner')
     .meta({
       description:
         'When it has waited in vain: send_with_banner (says what is old and why), hold (until the data are there, or schedule release) or skip.',
     }),
-  if_unusual: z
-    .enum(UNUSUAL_POLICIES, { error: UNUSUAL_POLICIES.join(', ') })
+  on_volume_drop: z
+    .enum(VOLUME_DROP_POLICIES, { error: VOLUME_DROP_POLICIES.join(', ') })
     .default('send_with_banner')
     .meta({
       description: 'When it is about half as many leads as before, or fewer: send_with_banner or hold.',

@@ -30,7 +30,8 @@ export function requireApi(config: Config, needsKey = true): ReadyApi {
 
 /** @throws LeadsheetError config_missing */
 export function requireMail(config: Config): ReadyMail {
-  const { url, from } = config.mail
+  const { url } = config.smtp
+  const { from } = config.mail
   if (url === null || from === null) throw missing(missingMail(config), config)
   return { ...config.mail, url, from }
 }
@@ -64,9 +65,14 @@ export function lackOfDaemon(config: Config, needsKey = true): string | null {
   return lacking.length === 0 ? null : notSet(lacking)
 }
 
-function isMailed({ reports, operators }: Config): boolean {
-  return reports.length + operators.recipients.length > 0
+function isMailed({ reports, alerts }: Config): boolean {
+  return reports.length + alerts.recipients.length > 0
 }
+
+const MAIL_PATHS: readonly SettingPath[] = [
+  ['smtp', 'url'],
+  ['mail', 'from'],
+]
 
 function missingForDaemon(config: Config, needsKey: boolean): SettingPath[] {
   return [
@@ -82,8 +88,8 @@ function missingApi({ api }: Config, needsKey: boolean): SettingPath[] {
     .map((name) => ['api', name])
 }
 
-function missingMail({ mail }: Config): SettingPath[] {
-  return ['url', 'from'].filter((name) => valueAt(mail, [name]) === null).map((name) => ['mail', name])
+function missingMail(config: Config): SettingPath[] {
+  return MAIL_PATHS.filter((path) => valueAt(config, path) === null)
 }
 
 function notSet(paths: readonly SettingPath[]): string {

@@ -6,11 +6,15 @@ import { eventSecrets } from './event-settings.ts'
 const SECRET_PART = 12
 
 /** Every text of a configuration that must not get into a log. */
-export function secretsOf({ api, store, mail, operators, web, events }: Config): string[] {
-  const passwords = [store, mail.url].flatMap((url) => (url ? new URL(url.reveal()).password : []))
-  const { webhook, ping } = operators
-  const keys = [api.key, mail.dkim?.key, webhook?.url, ping?.url, web.token].map((key) => key?.reveal() ?? '')
-  const parts = [webhook?.url, ping?.url].flatMap((url) => (url ? secretParts(new URL(url.reveal())) : []))
+export function secretsOf({ api, databaseUrl, smtp, mail, alerts, web, events }: Config): string[] {
+  const passwords = [databaseUrl, smtp.url].flatMap((url) => (url ? new URL(url.reveal()).password : []))
+  const { webhook, heartbeat } = alerts
+  const keys = [api.key, mail.dkim?.key, webhook?.url, heartbeat?.url, web.token].map(
+    (key) => key?.reveal() ?? '',
+  )
+  const parts = [webhook?.url, heartbeat?.url].flatMap((url) =>
+    url ? secretParts(new URL(url.reveal())) : [],
+  )
   const found = [...keys, ...parts, ...eventSecrets(events.secret)]
   found.push(...passwords, ...passwords.map(decodeURIComponent))
   return found.filter((text) => text !== '')

@@ -7,8 +7,8 @@ import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { postgresFault } from '../store/db/place.ts'
 import { eventsSchema } from './event-settings.ts'
-import { mailSchema } from './mail-settings.ts'
-import { operatorsSchema } from './operator-settings.ts'
+import { mailSchema, smtpSchema } from './mail-settings.ts'
+import { alertsSchema } from './operator-settings.ts'
 import { recipients } from './recipient-settings.ts'
 import { reportSchema } from './report-settings.ts'
 import { apiUrlFault, leadUrlFault, scheduleFault } from './rules.ts'
@@ -61,16 +61,18 @@ export const settingsSchema = section({
     .prefault({})
     .meta({ description: 'The upstream: where the leads come from.' }),
   data_dir: path.default('./data').meta({
-    description: 'Folder of the database, where store is not set, the archive and the outbox.',
+    description: 'Folder of the database, where database_url is not set, the archive and the outbox.',
   }),
-  store: text('a URL with postgres://', postgresFault)
+  database_url: text('a URL with postgres://', postgresFault)
     .optional()
     .meta({
       description:
         'PostgreSQL, where several machines share the database; a file in data_dir if absent. A percent-encoded user and password may stand before the host, and ?schema= names another schema than leadsheet.',
       examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
     }),
-  store_file: path.optional().meta({ description: 'File that holds the URL, in place of store.' }),
+  database_url_file: path
+    .optional()
+    .meta({ description: 'File that holds the URL, in place of database_url.' }),
   allow_network_fs: z
     .boolean({ error: 'true or false' })
     .default(false)
@@ -82,8 +84,9 @@ export const settingsSchema = section({
     .enum(LOG_LEVELS, { error: LOG_LEVELS.join(', ').replace(/, (\w+)$/, ' or $1') })
     .default('info')
     .meta({ description: 'The least that is logged, on standard error.' }),
+  smtp: smtpSchema.prefault({}).meta({ description: 'The mail server.' }),
   mail: mailSchema.prefault({}).meta({ description: 'How reports are sent.' }),
-  operators: operatorsSchema.prefault({}).meta({ description: 'Who is told of troubles, and how.' }),
+  alerts: alertsSchema.prefault({}).meta({ description: 'Who is told of troubles, and how.' }),
   web: webSchema.prefault({}).meta({
     description: 'The pages that the daemon serves: the dashboard, and those of recipients.',
   }),
@@ -121,8 +124,8 @@ export const settingsSchema = section({
       'Each due time of a schedule begins up to so many seconds later, so that installations do not all ask at once.',
   }),
   sync: section({
-    every: schedule.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
-    full: schedule.default('30 3 * * *').meta({
+    schedule: schedule.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
+    full_schedule: schedule.default('30 3 * * *').meta({
       description: 'When everything is read again, which also finds the leads that are gone upstream.',
     }),
     overlap_minutes: wholeNumber(0, 1440).default(10).meta({
@@ -134,7 +137,7 @@ export const settingsSchema = section({
   })
     .prefault({})
     .meta({ description: 'When leads, statistics and agents are fetched.' }),
-  details: section({
+  enrichment: section({
     policy: z.enum(['changed', 'top', 'none'], { error: 'changed, top or none' }).default('changed').meta({
       description:
         'Of which leads enrichment and activity are read, open and new ones first: changed (all that are new or changed), top (of these, the ones with the best scores, the best first) or none.',

@@ -40,16 +40,18 @@ function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): str
 function closedDashboard({ web }: Settings, draft: Draft): string[] {
   const listen = listenAddress(web.listen)
   if (listen === null) return []
-  const { public_url: publicUrl = null, hosts } = web
-  if (dashboardAccess({ listen, publicUrl, hosts, hasToken: web.token !== undefined }) !== 'closed') return []
+  const { public_url: publicUrl = null, allowed_hosts: allowedHosts } = web
+  if (dashboardAccess({ listen, publicUrl, allowedHosts, hasToken: web.token !== undefined }) !== 'closed')
+    return []
   const origin = draft.findOrigin(['web', 'token'], 'value')
   return [mistakeLine(origin, `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
 }
 
 /** What is in the data directory of one machine, where several may work on one store. */
-function onOneMachine({ store, mail }: Settings, draft: Draft): string[] {
-  if (store === undefined || mail.url === undefined || new URL(mail.url).protocol !== 'file:') return []
-  const origin = draft.findOrigin(['mail', 'url'], 'value')
+function onOneMachine({ database_url, smtp }: Settings, draft: Draft): string[] {
+  if (database_url === undefined || smtp.url === undefined || new URL(smtp.url).protocol !== 'file:')
+    return []
+  const origin = draft.findOrigin(['smtp', 'url'], 'value')
   return [mistakeLine(origin, 'each machine puts the mails that it sends into a folder of its own')]
 }
 
@@ -70,7 +72,7 @@ function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
 }
 
 /** And are none without it. */
-const MAY_HOLD_PASSWORD = ['mail.url', 'store']
+const MAY_HOLD_PASSWORD = ['smtp.url', 'database_url']
 
 function hasPassword(url: string): boolean {
   return URL.parse(url)?.password !== ''

@@ -7,7 +7,7 @@ export interface Doors {
   /** Under which it is reached from outside; null where it is not. */
   readonly publicUrl: string | null
   /** Further names that it answers to. */
-  readonly hosts: readonly string[]
+  readonly allowedHosts: readonly string[]
   readonly hasToken: boolean
 }
 
@@ -25,10 +25,10 @@ export function isAboutDashboard(warning: string): boolean {
   return warning.includes(TOKEN_REMEDY)
 }
 
-export function dashboardAccess({ listen, publicUrl, hosts, hasToken }: Doors): DashboardAccess {
+export function dashboardAccess({ listen, publicUrl, allowedHosts, hasToken }: Doors): DashboardAccess {
   if (hasToken) return 'token'
   const outside = publicUrl === null ? [] : [new URL(publicUrl).hostname]
-  return [listen.host, ...hosts, ...outside].every(isThisMachine) ? 'look' : 'closed'
+  return [listen.host, ...allowedHosts, ...outside].every(isThisMachine) ? 'look' : 'closed'
 }
 
 function isThisMachine(host: string): boolean {

@@ -20,7 +20,7 @@ export const webSchema = section({
         'Under which address recipients reach the pages on which they pause or end what they get, and the upstream this daemon with its events; if absent, recipients are asked to write a mail.',
       examples: ['https://reports.example.com'],
     }),
-  hosts: listOf(text('the name of a host, without a port', hostFault), 'a list of host names')
+  allowed_hosts: listOf(text('the name of a host, without a port', hostFault), 'a list of host names')
     .default([])
     .meta({
       description:

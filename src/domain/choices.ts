@@ -48,16 +48,16 @@ export const FILTER_COLUMNS = Object.fromEntries(
 ) as { readonly [F in Filtered as F['column']]: F['type'] }
 
 /** What becomes of a mail that may have arrived: sent once more under its Message-ID, or left to a person. */
-export const IN_DOUBT_POLICIES = ['resend', 'hold'] as const
-export type InDoubtPolicy = (typeof IN_DOUBT_POLICIES)[number]
+export const UNCONFIRMED_POLICIES = ['resend', 'hold'] as const
+export type UnconfirmedPolicy = (typeof UNCONFIRMED_POLICIES)[number]
 
 /** What becomes of a report whose data do not reach the end of its period in time. */
-export const STALE_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
-export type StalePolicy = (typeof STALE_POLICIES)[number]
+export const STALE_DATA_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
+export type StaleDataPolicy = (typeof STALE_DATA_POLICIES)[number]
 
 /** And of one that is about far fewer leads than before. */
-export const UNUSUAL_POLICIES = ['send_with_banner', 'hold'] as const
-export type UnusualPolicy = (typeof UNUSUAL_POLICIES)[number]
+export const VOLUME_DROP_POLICIES = ['send_with_banner', 'hold'] as const
+export type VolumeDropPolicy = (typeof VOLUME_DROP_POLICIES)[number]
 
 /** When an issue is sent; `if_threshold` holds an SQL condition over its headline numbers. */
 export const SEND_POLICIES = ['always', 'if_rows', 'if_changed'] as const

@@ -46,7 +46,7 @@ export function messageView(message: NoticeMessage): NoticeMessageView {
       open === 0
         ? 'Nothing is open any more.'
         : `${open.toLocaleString('en')} open: ${shellCommand('alerts list')}. ${shellCommand('alerts ack NUMBER')} ends the reminders of one.`,
-      'You get this as an operator of leadsheet (operators.recipients in its settings).',
+      'You get this as an operator of leadsheet (alerts.recipients in its settings).',
     ],
   }
 }

@@ -155,8 +155,8 @@ const TROUBLE = {
 } as const satisfies Record<SendFailure, string>
 
 const HINTS = {
-  transient: `Nothing was delivered; it can be tried again. Check mail.url (LEADSHEET_SMTP_URL) where that goes on: ${shellCommand('doctor')} tries it.`,
-  configuration: `Check the user, password, port and protocol of mail.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
+  transient: `Nothing was delivered; it can be tried again. Check smtp.url (LEADSHEET_SMTP_URL) where that goes on: ${shellCommand('doctor')} tries it.`,
+  configuration: `Check the user, password, port and protocol of smtp.url (LEADSHEET_SMTP_URL), and the certificate of the server; ${shellCommand('doctor')} tries them.`,
   permanent: 'Check the address of the recipient and of the sender.',
   unknown: 'The message may have arrived. Sent again it has the same Message-ID.',
 } as const satisfies Record<SendFailure, string>

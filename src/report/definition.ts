@@ -15,7 +15,7 @@ export interface ReportDefinition {
   readonly period: PeriodKind
   /** In their order. */
   readonly blocks: readonly BlockName[]
-  readonly send: SendPolicy
+  readonly sendWhen: SendPolicy
   readonly queries: readonly QueryDefinition[]
 }
 
@@ -50,7 +50,7 @@ const schema = group({
     .array(oneOf(BLOCKS), { error: 'a list of blocks' })
     .min(1, { error: 'at least one block' })
     .default([...BLOCKS]),
-  send: z
+  send_when: z
     .union([oneOf(SEND_POLICIES), threshold], {
       error: `${SEND_POLICIES.join(', ')}, or if_threshold with a condition`,
     })
@@ -81,12 +81,12 @@ export function parseDefinition(file: TemplateFile): ReportDefinition {
       parsed.error.issues.flatMap((issue) => explainIssue(issue, data, place)),
     )
   }
-  const { title, period, blocks, send, queries } = parsed.data
+  const { title, period, blocks, send_when: sendWhen, queries } = parsed.data
   return {
     title: title ?? null,
     period,
     blocks,
-    send,
+    sendWhen,
     queries: Object.entries(queries).map(([name, each]) => ({
       name,
       title: each.title ?? titleOf(name),
@@ -102,7 +102,7 @@ export const DEFAULT_DEFINITION: ReportDefinition = {
   title: null,
   period: 'day',
   blocks: BLOCKS,
-  send: 'always',
+  sendWhen: 'always',
   queries: [],
 }
 

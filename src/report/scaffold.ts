@@ -11,16 +11,16 @@ import type { ReportDefinition } from './definition.ts'
  */
 export function scaffoldReport(
   name: string,
-  from: Pick<ReportDefinition, 'period' | 'blocks' | 'send'>,
+  from: Pick<ReportDefinition, 'period' | 'blocks' | 'sendWhen'>,
 ): string {
   const words = name.replaceAll('-', ' ')
   // Some names, such as 2026, would be no text in YAML.
   const title = stringify(words.charAt(0).toUpperCase() + words.slice(1)).trim()
-  const send = typeof from.send === 'string' ? from.send : stringify(from.send, FLOW).trim()
+  const sendWhen = typeof from.sendWhen === 'string' ? from.sendWhen : stringify(from.sendWhen, FLOW).trim()
   return `# All of this may be left out. What it means: README, "Making a report".
 title: ${title}
 period: ${from.period} # ${PERIOD_KINDS.join(', ')}
-send: ${send} # ${SEND_POLICIES.join(', ')}, or { if_threshold: new_leads < 10 }
+send_when: ${sendWhen} # ${SEND_POLICIES.join(', ')}, or { if_threshold: new_leads < 10 }
 
 # From top to bottom. Take out what nobody reads.
 blocks:

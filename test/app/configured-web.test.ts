@@ -8,7 +8,8 @@ import { clickOnce } from '../support/web.ts'
 
 const SETTINGS = `
 web: { public_url: https://reports.example.com }
-mail: { url: file:./outbox, from: reports@example.com }
+smtp: { url: file:./outbox }
+mail: { from: reports@example.com }
 recipients: [ana@example.com]
 `
 

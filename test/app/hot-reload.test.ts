@@ -122,9 +122,9 @@ const scheduledRunsIn = (store: Store) =>
 describe('new settings that are right', () => {
   it('are gone over to in the same process, with the lease of a daemon and its pages', async () => {
     const daemon = await start()
-    await daemon.reload(`${SETTINGS}sync: { every: '0 5 * * *' }\n`)
+    await daemon.reload(`${SETTINGS}sync: { schedule: '0 5 * * *' }\n`)
     expect(await readingsIn(daemon.store)).toEqual([null, null])
-    expect(daemon.lines.join('')).toContain('"changed":["sync.every"],"msg":"the settings are in force"')
+    expect(daemon.lines.join('')).toContain('"changed":["sync.schedule"],"msg":"the settings are in force"')
     const leases = await daemon.store.db.selectFrom('lease').select(['name', 'pid']).execute()
     expect(leases).toContainEqual({ name: 'daemon', pid: process.pid })
     const [first, second] = daemon.pages
@@ -175,7 +175,8 @@ it('new settings lose no message that is just leaving, and none that waits behin
   const recipients = ['ana@example.com', 'ben@example.com', 'cem@example.com']
   const settings = SETTINGS.replace('[]', `[{ name: daily, schedule: '${hourlyNotNow()}' }]`).concat(`
 recipients: [${recipients.join(', ')}]
-mail: { url: ${mail.url}, from: reports@example.com, per_minute: 600 }
+smtp: { url: ${mail.url} }
+mail: { from: reports@example.com, per_minute: 600 }
 snapshot: { when: never }
 `)
   const daemon = await start(settings, { prepare: (store) => makeReportDue(fileOf(store)) })
@@ -192,24 +193,24 @@ snapshot: { when: never }
 })
 
 /** It is named, so that the store does not move with the data directory. */
-const ELSEWHERE = `${SETTINGS}store: postgres://leadsheet@db.example.com/leadsheet\n`
+const ELSEWHERE = `${SETTINGS}database_url: postgres://leadsheet@db.example.com/leadsheet\n`
 
 describe('new settings that are wrong', () => {
   it.each([
     ['a mistake', `${SETTINGS}time_zone: Mars/Olympus\n`, 'time_zone'],
-    ['a requirement that is not met', SETTINGS.replace('[]', '[{ name: daily }]'), 'mail.url'],
+    ['a requirement that is not met', SETTINGS.replace('[]', '[{ name: daily }]'), 'smtp.url'],
     [
       'another data directory',
       ELSEWHERE.replace('data_dir: .', 'data_dir: other'),
       'data_dir cannot change',
       ELSEWHERE,
     ],
-    ['another store', ELSEWHERE, 'store cannot change'],
+    ['another store', ELSEWHERE, 'database_url cannot change'],
     [
       'a report whose template is not there',
       SETTINGS.replace(
         '[]',
-        '[{ name: none-such, recipients: [a@example.com] }]\nmail: { url: "file:./outbox", from: b@example.com }',
+        '[{ name: none-such, recipients: [a@example.com] }]\nsmtp: { url: "file:./outbox" }\nmail: { from: b@example.com }',
       ),
       'none-such',
     ],

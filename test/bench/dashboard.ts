@@ -23,7 +23,8 @@ const SETTINGS = `
 data_dir: data
 time_zone: Europe/Berlin
 api: { url: "http://127.0.0.1:9/", key: nobody-listens-there }
-mail: { url: "file:./outbox", from: reports@example.com }
+smtp: { url: "file:./outbox" }
+mail: { from: reports@example.com }
 recipients: [ana@example.com, ben@example.com]
 reports: [{ name: daily }]
 snapshot: { when: never }

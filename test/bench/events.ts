@@ -53,8 +53,8 @@ data_dir: data
 api: { url: "${url}", key: bench }
 web: { listen: "127.0.0.1:0" }
 events: { secret: ${SECRET} }
-sync: { every: "${NEVER}", full: "${full}" }
-details: { policy: none }
+sync: { schedule: "${NEVER}", full_schedule: "${full}" }
+enrichment: { policy: none }
 snapshot: { when: never }
 reports: []
 `

@@ -37,7 +37,7 @@ try {
   console.log('recipients\tfilters\tseconds\tof CPU\tMB resident at most\tMB more in the database')
   for (const [index, count] of [Math.ceil(recipients / 10), recipients].entries()) {
     const report: Report = {
-      ...{ name: `daily-${index}`, template: 'daily', title: 'Daily leads', kind: 'day', send: 'always' },
+      ...{ name: `daily-${index}`, template: 'daily', title: 'Daily leads', kind: 'day', sendWhen: 'always' },
       ...{ timeZone: 'Europe/Berlin', locale: 'en-GB', filter: filterOf(0), blocks, attachments: [] },
       ...{ holidays: [], queries: [], stalledDays: 7, topScore: 80, leadUrl: null, gate: DAILY.gate },
     }

@@ -331,7 +331,7 @@ describe('a hint leads to what is wrong', () => {
       cwd,
       env: away,
     })
-    expect(stderr).toMatch(/mail\.url \(LEADSHEET_SMTP_URL\).*`npx leadsheet doctor`/)
+    expect(stderr).toMatch(/smtp\.url \(LEADSHEET_SMTP_URL\).*`npx leadsheet doctor`/)
   })
 
   it('service run tells of a port that is taken before it simulates anything', async () => {

@@ -17,7 +17,7 @@ import { runWarm } from '../support/warm-leadsheet.ts'
 
 /** An installation whose settings name a database. */
 function installAt(address: string) {
-  const cwd = folderWith({ 'leadsheet.yaml': 'store_file: store-url\n', 'store-url': address })
+  const cwd = folderWith({ 'leadsheet.yaml': 'database_url_file: database-url\n', 'database-url': address })
   return {
     address,
     cwd,
@@ -170,7 +170,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
 describe.skipIf(!hasPostgres)('the demo', () => {
   it('does not touch a store that others use', async () => {
     const { address, cwd } = await installWithLeads()
-    const demo = await runWarm(['demo', '--store', address], { cwd })
+    const demo = await runWarm(['demo', '--database-url', address], { cwd })
     expect(demo).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('is in use, and not by this demo'),
@@ -180,7 +180,7 @@ describe.skipIf(!hasPostgres)('the demo', () => {
   })
 
   it.each([['--fresh'], ['--live']])('does not begin afresh there with %s', async (option) => {
-    const demo = await runWarm(['demo', option, '--store', 'postgres://h/db'], { cwd: folderWith() })
+    const demo = await runWarm(['demo', option, '--database-url', 'postgres://h/db'], { cwd: folderWith() })
     expect(demo).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(`${option} is for a demo in a file`),

@@ -17,7 +17,7 @@ const USUAL: FirstSettings = {
   mail: { name: 'url', entry: value('smtp://mail.example.com:587') },
   from: value('Lead reports <reports@example.com>'),
   recipients: { value: ['ana@example.com', 'ben@example.com'] },
-  operators: { value: ['ops@example.com'] },
+  alertRecipients: { value: ['ops@example.com'] },
   report: { name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' },
   listen: value('127.0.0.1:8080'),
   tokenFile: value('./secrets/web-token'),
@@ -40,15 +40,15 @@ test('what was answered is in force, the rest as it is by itself, and nothing is
     timeZone: 'Europe/Berlin',
     mail: { from: 'Lead reports <reports@example.com>' },
     recipients: ['ana@example.com', 'ben@example.com'],
-    operators: { recipients: ['ops@example.com'] },
+    alerts: { recipients: ['ops@example.com'] },
     reports: [{ name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }],
     web: { listen: { host: '127.0.0.1', port: 8080 } },
   })
   expect(config.api.key?.reveal()).toBe('k-123456')
   expect(config.web.token?.reveal()).toBe('a-token-that-is-long-enough')
   expect(Object.keys(sources).sort()).toEqual([
-    ...['api.key', 'api.key_file', 'api.url', 'mail.from', 'mail.url', 'operators.recipients', 'recipients'],
-    ...['reports[0].name', 'reports[0].period', 'reports[0].schedule', 'time_zone'],
+    ...['alerts.recipients', 'api.key', 'api.key_file', 'api.url', 'mail.from', 'recipients'],
+    ...['reports[0].name', 'reports[0].period', 'reports[0].schedule', 'smtp.url', 'time_zone'],
     ...['web.listen', 'web.token', 'web.token_file'],
   ])
 })
@@ -80,7 +80,7 @@ test.each(['*/15 * * * *', '0 7 * * 1-5', 'first Monday of the month at 08:00'])
 
 test('a mail server with a password is in its file alone, with every character of it', () => {
   const first = { ...USUAL, mail: { name: 'url_file', entry: value('./secrets/smtp-url') } } as const
-  const url = new URL(load(first).mail.url?.reveal() ?? '')
+  const url = new URL(load(first).smtp.url?.reveal() ?? '')
   expect(decodeURIComponent(url.password)).toBe('p ä#:/%')
   expect(settingsText(first)).not.toContain('%C3')
 })
@@ -92,7 +92,7 @@ test('what the environment gives is a comment that says so, and no setting of th
     apiUrl: given('LEADSHEET_API_URL'),
     keyFile: given('LEADSHEET_API_KEY'),
     recipients: given('LEADSHEET_RECIPIENTS'),
-    operators: { value: [] },
+    alertRecipients: { value: [] },
   }
   const config = load(first, {
     LEADSHEET_API_URL: 'https://other.example.com',
@@ -104,7 +104,7 @@ test('what the environment gives is a comment that says so, and no setting of th
     'api.url': 'environment LEADSHEET_API_URL',
     recipients: 'environment LEADSHEET_RECIPIENTS',
   })
-  expect([config.recipients, config.operators.recipients, config.warnings]).toEqual([
+  expect([config.recipients, config.alerts.recipients, config.warnings]).toEqual([
     ['cleo@example.com'],
     [],
     [],
@@ -116,7 +116,7 @@ test('what stands there as a comment is right once the # is taken away', () => {
     ...USUAL,
     keyFile: null,
     tokenFile: null,
-    operators: { value: [] },
+    alertRecipients: { value: [] },
     report: { name: 'monthly', schedule: '0 7 1 * *', period: null },
   })
   const whole = bare.replace(/^( *)#(?! |\n)/gm, '$1').replace(/^ *profile:.*$/m, '')
@@ -129,7 +129,7 @@ test('what stands there as a comment is right once the # is taken away', () => {
   expect(config.warnings).toEqual([])
   expect(config.dataDir).toBe(join(cwd, 'data'))
   expect(config.reports[0]).toMatchObject({ name: 'monthly', period: 'month' })
-  expect(config.operators).toMatchObject({ recipients: ['ops@example.com'], webhook: { format: 'slack' } })
+  expect(config.alerts).toMatchObject({ recipients: ['ops@example.com'], webhook: { format: 'slack' } })
 })
 
 test('the settings that docs/first-report.md shows are those that would be written', () => {

@@ -24,25 +24,25 @@ describe('without a file and without variables', () => {
       api: { url: null, key: null, profile: null, pageSize: 500, maxWaitSeconds: 60, runMinutes: 15 },
       allowNetworkFs: false,
       dataDir: `${cwd}/data`,
-      store: null,
+      databaseUrl: null,
       timeZone: 'UTC',
       logLevel: 'info',
+      smtp: { url: null },
       mail: {
-        url: null,
         from: null,
         replyTo: null,
         unsubscribe: null,
         maxMb: 20,
         perMinute: 120,
-        inDoubt: 'resend',
-        pauseAfter: 5,
+        onUnconfirmed: 'resend',
+        suppressAfterBounces: 5,
         dkim: null,
       },
       web: {
         ...{ listen: { host: '127.0.0.1', port: 8080 }, publicUrl: null, token: null },
-        ...{ hosts: [], trustedProxies: [] },
+        ...{ allowedHosts: [], trustedProxies: [] },
       },
-      operators: { recipients: [], webhook: null, ping: null, afterFailures: 3, remindHours: 24 },
+      alerts: { recipients: [], webhook: null, heartbeat: null, afterFailures: 3, remindHours: 24 },
       events: { secret: null },
       recipients: [],
       locale: 'en-GB',
@@ -50,8 +50,8 @@ describe('without a file and without variables', () => {
       holidays: [],
       templatesDir: `${cwd}/templates`,
       jitterSeconds: 0,
-      sync: { every: '*/15 * * * *', full: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
-      details: { top: null, perRun: 10_000, concurrency: 8 },
+      sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', overlapMinutes: 10, pipelines: [] },
+      enrichment: { top: null, perRun: 10_000, concurrency: 8 },
       snapshot: { when: 'after_sync', keep: 0 },
       retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
       reports: [
@@ -59,8 +59,8 @@ describe('without a file and without variables', () => {
           ...{ name: 'daily', template: 'daily', title: null, timeZone: 'UTC' },
           schedule: 'every weekday at 07:00',
           ...{ catchUp: 'latest', catchUpHours: 24 },
-          ...{ period: 'working_day', send: null, blocks: null, locale: 'en-GB', attachments: [] },
-          ...{ waitMinutes: 30, ifStale: 'send_with_banner', ifUnusual: 'send_with_banner' },
+          ...{ period: 'working_day', sendWhen: null, blocks: null, locale: 'en-GB', attachments: [] },
+          ...{ waitMinutes: 30, onStaleData: 'send_with_banner', onVolumeDrop: 'send_with_banner' },
           ...{ filter: EVERYTHING, stalledDays: 7, topScore: 80, recipients: [] },
         },
       ],
@@ -92,7 +92,10 @@ describe('without a file and without variables', () => {
 
   test.each([
     ['LEADSHEET_TYPO', /LEADSHEET_TYPO: no such setting$/m],
-    ['LEADSHEET_SOTRE', /LEADSHEET_SOTRE: no such setting; did you mean LEADSHEET_STORE\?$/m],
+    [
+      'LEADSHEET_DATABSE_URL',
+      /LEADSHEET_DATABSE_URL: no such setting; did you mean LEADSHEET_DATABASE_URL\?$/m,
+    ],
   ])('a variable is taken for another only where they are alike behind LEADSHEET_: %s', (name, said) => {
     expect(() => loadConfig({ cwd: folderWith(), env: { [name]: 'x' } })).toThrow(said)
   })
@@ -126,11 +129,11 @@ describe('the settings file', () => {
 
   test.each([
     ['', 'changed', 'default'],
-    ['details: { policy: top }', 'top', 'leadsheet.yaml:1:20'],
-    ['details: { policy: none }', 'none', 'leadsheet.yaml:1:20'],
+    ['enrichment: { policy: top }', 'top', 'leadsheet.yaml:1:23'],
+    ['enrichment: { policy: none }', 'none', 'leadsheet.yaml:1:23'],
   ])('is told in the overview with the policy of details: %j', (yaml, value, source) => {
     const settings = effectiveSettings(load(yaml).config)
-    expect(settings.find(({ setting }) => setting === 'details.policy')).toMatchObject({ value, source })
+    expect(settings.find(({ setting }) => setting === 'enrichment.policy')).toMatchObject({ value, source })
   })
 
   test('gives reports the time zone and the recipients that they do not name', () => {
@@ -155,10 +158,10 @@ reports:
   })
 
   test('counts relative paths from its own folder, but the folder of mails from the data directory', () => {
-    const cwd = folderWith({ 'deploy/x.yaml': 'data_dir: ../state\nmail: { url: "file:./out box" }' })
+    const cwd = folderWith({ 'deploy/x.yaml': 'data_dir: ../state\nsmtp: { url: "file:./out box" }' })
     const config = loadConfig({ cwd, env: {}, file: 'deploy/x.yaml' })
     expect(config.dataDir).toBe(`${cwd}/state`)
-    expect(config.mail.url?.reveal()).toBe(`file://${cwd}/state/out%20box`)
+    expect(config.smtp.url?.reveal()).toBe(`file://${cwd}/state/out%20box`)
   })
 })
 
@@ -191,7 +194,7 @@ describe('the environment', () => {
     const cwd = folderWith({ 'deploy/x.yaml': '' })
     const env = { LEADSHEET_DATA_DIR: 'state', LEADSHEET_SMTP_URL: 'file:outbox' }
     const config = loadConfig({ cwd, file: 'deploy/x.yaml', env })
-    expect([config.dataDir, config.mail.url?.reveal()]).toEqual([
+    expect([config.dataDir, config.smtp.url?.reveal()]).toEqual([
       `${cwd}/state`,
       `file://${cwd}/state/outbox`,
     ])
@@ -221,7 +224,7 @@ describe('secrets', () => {
   })
 
   test('are not shown by printing, serializing or inspecting the configuration', () => {
-    const { config } = load('mail: { url: "smtp://u:hunter2@mail.example.com" }', {
+    const { config } = load('smtp: { url: "smtp://u:hunter2@mail.example.com" }', {
       LEADSHEET_API_KEY: 'k-123456',
     })
     const shown = `${config.api.key} ${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`
@@ -230,27 +233,27 @@ describe('secrets', () => {
   })
 
   test('are listed for the log, the password as it is written and as it is meant', () => {
-    const { config } = load('mail: { url: "smtp://u:a%40b@mail.example.com" }', {
+    const { config } = load('smtp: { url: "smtp://u:a%40b@mail.example.com" }', {
       LEADSHEET_API_KEY: 'k-123456',
     })
     expect(secretsOf(config)).toEqual(['k-123456', 'a%40b', 'a@b'])
   })
 
   test('in a file that everyone can read are a warning', () => {
-    const cwd = folderWith({ key: 'k-123456', 'leadsheet.yaml': 'mail: { url: "smtp://u:p@h" }' })
+    const cwd = folderWith({ key: 'k-123456', 'leadsheet.yaml': 'smtp: { url: "smtp://u:p@h" }' })
     chmodSync(`${cwd}/key`, 0o644)
     chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
     const { warnings } = loadConfig({ cwd, env: { LEADSHEET_API_KEY_FILE: 'key' } })
     expect(warnings).toEqual([
       `environment  LEADSHEET_API_KEY_FILE: every user of this machine can read ${cwd}/key; chmod 600 it`,
-      `leadsheet.yaml:1:14  mail.url: every user of this machine can read ${cwd}/leadsheet.yaml; chmod 600 it`,
+      `leadsheet.yaml:1:14  smtp.url: every user of this machine can read ${cwd}/leadsheet.yaml; chmod 600 it`,
     ])
   })
 
   test.each(['file:./outbox', 'smtp://mail.example.com:25'])(
     'are none in %s, which has no password',
     (url) => {
-      const cwd = folderWith({ 'leadsheet.yaml': `mail: { url: "${url}" }` })
+      const cwd = folderWith({ 'leadsheet.yaml': `smtp: { url: "${url}" }` })
       chmodSync(`${cwd}/leadsheet.yaml`, 0o644)
       expect(loadConfig({ cwd, env: {} }).warnings).toEqual([])
     },

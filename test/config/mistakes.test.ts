@@ -39,7 +39,7 @@ describe('a mistake in the file', () => {
     ['tiem_zone: UTC', '1:1  tiem_zone: no such setting; did you mean time_zone?'],
     [
       'reports:\n  - { name: daily, zone: UTC }',
-      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, catch_up, catch_up_hours, period, send, wait_minutes, if_stale, if_unusual, recipients, recipients_file, pipelines, filter, locale, blocks, attachments, stalled_days, top_score',
+      '2:20  reports[0].zone: no such setting; known here: name, template, title, schedule, time_zone, catch_up, catch_up_hours, period, send_when, wait_minutes, on_stale_data, on_volume_drop, recipients, recipients_file, pipelines, filter, locale, blocks, attachments, stalled_days, top_score',
     ],
     ['api: { page_size: 0 }', '1:19  api.page_size: found 0, expected a whole number from 1 to 1000'],
     ['api: { page_size: 2.5 }', '1:19  api.page_size: found 2.5, expected a whole number from 1 to 1000'],
@@ -93,24 +93,24 @@ describe('a mistake in the file', () => {
       '1:12  time_zone: found "+01:00", expected a time zone of the IANA database, such as Europe/Berlin; there is no zone of that name',
     ],
     [
-      'mail: { url: "http://secret" }',
-      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; the protocol is another',
+      'smtp: { url: "http://secret" }',
+      '1:14  smtp.url: expected a URL with smtp://, smtps:// or file:; the protocol is another',
     ],
     [
-      'mail: { url: "file://host/x" }',
-      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; a file: URL must not name a host',
+      'smtp: { url: "file://host/x" }',
+      '1:14  smtp.url: expected a URL with smtp://, smtps:// or file:; a file: URL must not name a host',
     ],
     [
-      'mail: { url: "smtp://u:5%@h" }',
-      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; a % of its own is written %25',
+      'smtp: { url: "smtp://u:5%@h" }',
+      '1:14  smtp.url: expected a URL with smtp://, smtps:// or file:; a % of its own is written %25',
     ],
     [
-      'mail: { url: "file:./100%" }',
-      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; a % of its own is written %25',
+      'smtp: { url: "file:./100%" }',
+      '1:14  smtp.url: expected a URL with smtp://, smtps:// or file:; a % of its own is written %25',
     ],
     [
-      'mail: { url: "smtp:" }',
-      '1:14  mail.url: expected a URL with smtp://, smtps:// or file:; the host is missing',
+      'smtp: { url: "smtp:" }',
+      '1:14  smtp.url: expected a URL with smtp://, smtps:// or file:; the host is missing',
     ],
     [
       'mail: { from: "Ana <ana>" }',
@@ -126,22 +126,25 @@ describe('a mistake in the file', () => {
     ],
     ['recipients: [ana]', `1:14  recipients[0]: found "ana", ${ADDRESS}`],
     ['recipients: [a@b.c, a@b.c]', '1:21  recipients[1]: found "a@b.c", expected each only once'],
-    ['sync: { every: "* * * *" }', `1:16  sync.every: found "* * * *", ${SCHEDULE}; it has not five fields`],
     [
-      'sync: { every: "61 * * * *" }',
-      `1:16  sync.every: found "61 * * * *", ${SCHEDULE}; "61" cannot be read as its minute (0 to 59)`,
+      'sync: { schedule: "* * * *" }',
+      `1:19  sync.schedule: found "* * * *", ${SCHEDULE}; it has not five fields`,
     ],
     [
-      'sync: { full: "0 7 1 * 1" }',
-      `1:15  sync.full: found "0 7 1 * 1", ${SCHEDULE}; it restricts both day of month and weekday, which some crons read as "and", others as "or"; restrict one`,
+      'sync: { schedule: "61 * * * *" }',
+      `1:19  sync.schedule: found "61 * * * *", ${SCHEDULE}; "61" cannot be read as its minute (0 to 59)`,
+    ],
+    [
+      'sync: { full_schedule: "0 7 1 * 1" }',
+      `1:24  sync.full_schedule: found "0 7 1 * 1", ${SCHEDULE}; it restricts both day of month and weekday, which some crons read as "and", others as "or"; restrict one`,
     ],
     [
       'reports: [{ name: a, schedule: every wekday at 07:00 }]',
       `1:32  reports[0].schedule: found "every wekday at 07:00", ${SCHEDULE}; "wekday" is none of its words; did you mean weekday?`,
     ],
     [
-      'sync: { full: "0 0 31 2 *" }',
-      `1:15  sync.full: found "0 0 31 2 *", ${SCHEDULE}; that day never comes`,
+      'sync: { full_schedule: "0 0 31 2 *" }',
+      `1:24  sync.full_schedule: found "0 0 31 2 *", ${SCHEDULE}; that day never comes`,
     ],
     [
       'reports: [{ title: x }]',
@@ -231,11 +234,11 @@ test.each([
   'api: { key: "hunter2 }',
   'api: { key: %hunter2 }',
   'web: { token: hunter2 }',
-  'mail: { url: "smtp://u:${hunter2!@h" }',
-  'mail: { url: "smtp://u:${hunter2!}@h" }',
-  'mail: { url: "smtp://u:%hunter2@h" }',
+  'smtp: { url: "smtp://u:${hunter2!@h" }',
+  'smtp: { url: "smtp://u:${hunter2!}@h" }',
+  'smtp: { url: "smtp://u:%hunter2@h" }',
   'mail: { dkim: { domain: a.b, selector: c, key: hunter2 } }',
-  'operators: { webhook: { url: "ftp://h/hunter2" }, ping: "https://h/hunter2" }',
+  'alerts: { webhook: { url: "ftp://h/hunter2" }, heartbeat: "https://h/hunter2" }',
 ])('a value that may hold a secret is never in the message: %j', (yaml) => {
   expect(mistakesOf(yaml).join()).toMatch(/^leadsheet\.yaml:/)
   expect(mistakesOf(yaml).join()).not.toContain('hunter2')

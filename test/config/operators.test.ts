@@ -16,31 +16,31 @@ function load(yaml: string, env: Environment = {}, files: Readonly<Record<string
 
 describe('operators', () => {
   test('are nobody unless they are set', () => {
-    expect(load('').operators).toEqual({
-      ...{ recipients: [], webhook: null, ping: null },
+    expect(load('').alerts).toEqual({
+      ...{ recipients: [], webhook: null, heartbeat: null },
       ...{ afterFailures: 3, remindHours: 24 },
     })
   })
 
   test('are set by variables alone, for containers', () => {
-    const { operators } = load('', {
-      LEADSHEET_OPERATORS: 'ops@example.com, oncall@example.com',
-      LEADSHEET_WEBHOOK_URL: HOOK,
-      LEADSHEET_PING_URL: PING,
+    const { alerts } = load('', {
+      LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com, oncall@example.com',
+      LEADSHEET_ALERT_WEBHOOK_URL: HOOK,
+      LEADSHEET_ALERT_HEARTBEAT_URL: PING,
     })
-    expect(operators.recipients).toEqual(['ops@example.com', 'oncall@example.com'])
-    expect([operators.webhook?.url.reveal(), operators.webhook?.format]).toEqual([HOOK, 'json'])
-    expect(operators.ping?.url.reveal()).toBe(PING)
+    expect(alerts.recipients).toEqual(['ops@example.com', 'oncall@example.com'])
+    expect([alerts.webhook?.url.reveal(), alerts.webhook?.format]).toEqual([HOOK, 'json'])
+    expect(alerts.heartbeat?.url.reveal()).toBe(PING)
   })
 
   test('have their addresses read from files', () => {
-    const yaml = 'operators: { webhook: { url_file: hook, format: slack }, ping: { url_file: ping } }'
-    const { operators } = load(yaml, {}, { hook: `${HOOK}\n`, ping: `${PING}\n` })
-    expect([operators.webhook?.url.reveal(), operators.ping?.url.reveal()]).toEqual([HOOK, PING])
+    const yaml = 'alerts: { webhook: { url_file: hook, format: slack }, heartbeat: { url_file: ping } }'
+    const { alerts } = load(yaml, {}, { hook: `${HOOK}\n`, ping: `${PING}\n` })
+    expect([alerts.webhook?.url.reveal(), alerts.heartbeat?.url.reveal()]).toEqual([HOOK, PING])
   })
 
   test('have addresses that are in no output, and that the log takes out', () => {
-    const config = load(`operators: { webhook: { url: "${HOOK}" }, ping: { url: "${PING}" } }`)
+    const config = load(`alerts: { webhook: { url: "${HOOK}" }, heartbeat: { url: "${PING}" } }`)
     const shown = JSON.stringify([config, effectiveSettings(config)]) + inspect(config, { depth: 9 })
     expect(shown).not.toMatch(/s3cr3t|1f2e3d4c/)
     expect(secretsOf(config)).toEqual(expect.arrayContaining([HOOK, PING]))
@@ -53,9 +53,9 @@ describe('operators', () => {
     ['https://me:pw@hooks.example.com/x', 'it must not hold a user or password'],
     ['hooks.example.com', 'it is no URL'],
   ])('cannot be told at %s, and the mistake does not repeat it', (url, reason) => {
-    for (const channel of ['webhook', 'ping']) {
-      const mistake = thrownBy(() => load(`operators: { ${channel}: { url: "${url}" } }`))
-      expect(mistake).toContain(`operators.${channel}.url: expected a URL with https://`)
+    for (const channel of ['webhook', 'heartbeat']) {
+      const mistake = thrownBy(() => load(`alerts: { ${channel}: { url: "${url}" } }`))
+      expect(mistake).toContain(`alerts.${channel}.url: expected a URL with https://`)
       expect(mistake).toContain(reason)
       expect(mistake).not.toContain('example.com')
     }
@@ -63,7 +63,7 @@ describe('operators', () => {
 
   test.each(['http://127.0.0.1:8000/x', 'http://localhost/x', 'http://[::1]:9/x'])(
     'can be told at %s, which is this machine',
-    (url) => expect(load(`operators: { webhook: { url: "${url}" } }`).operators.webhook).not.toBeNull(),
+    (url) => expect(load(`alerts: { webhook: { url: "${url}" } }`).alerts.webhook).not.toBeNull(),
   )
 })
 

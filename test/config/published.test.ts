@@ -34,7 +34,7 @@ test('the example shows every setting, and all of them are right', () => {
   const shown = new Set([...leavesOf(parse(wholeExample))].map(([path]) => settingAt(path)))
   const known = new Set(settingPaths(settingsJsonSchema()).map(settingAt))
   expect([...shown].sort()).toEqual([...known].sort())
-  const oneOfEach = wholeExample.replace(/^ *(key|url|store|token|secret|recipients)_file:.*$/gm, '')
+  const oneOfEach = wholeExample.replace(/^ *(key|url|database_url|token|secret|recipients)_file:.*$/gm, '')
   const cwd = folderWith({
     'leadsheet.yaml': oneOfEach,
     'profile.yaml': 'name: mine',

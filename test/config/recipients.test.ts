@@ -123,7 +123,7 @@ reports:
     const settings = effectiveSettings(
       load('recipients: [{ address: ana@example.com, filter: { score: { min: 5 } } }, ben@example.com]'),
     )
-    const ofRecipients = settings.filter(({ setting }) => /(?<!operators\.)recipients$/.test(setting))
+    const ofRecipients = settings.filter(({ setting }) => /(?<!alerts\.)recipients$/.test(setting))
     expect(ofRecipients).toEqual([
       { setting: 'recipients', value: ['ana@example.com', 'ben@example.com'], source: 'leadsheet.yaml:1:13' },
       {
@@ -224,10 +224,10 @@ describe('a mistake in a recipient', () => {
     ['lead_url: "javascript:{id}"', ['it must begin with http:// or https://']],
     ['holidays: [2026-02-30, 1.5.2026]', ['there is no such day', 'it is written otherwise']],
     [
-      'reports: [{ name: a, send: sometimes }]',
-      ['send: found "sometimes", expected always, if_rows, if_changed or if_threshold'],
+      'reports: [{ name: a, send_when: sometimes }]',
+      ['send_when: found "sometimes", expected always, if_rows, if_changed or if_threshold'],
     ],
-    ['reports: [{ name: a, send: { if: x } }]', ['send.if: no such setting']],
+    ['reports: [{ name: a, send_when: { if: x } }]', ['send_when.if: no such setting']],
     ['reports: [{ name: a, period: fortnight }]', ['expected day, working_day, week, month, since_last']],
   ])('%s', (yaml, parts) => {
     const told = mistakesOf(yaml).join('\n')

@@ -26,20 +26,20 @@ test('what is not set is named, as in the file and as a variable', () => {
     'api.key (LEADSHEET_API_KEY or LEADSHEET_API_KEY_FILE) is not set',
   )
   expect(() => requireMail(load({}))).toThrow(
-    'mail.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE) and mail.from (LEADSHEET_FROM) are not set',
+    'smtp.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE) and mail.from (LEADSHEET_FROM) are not set',
   )
 })
 
 test('the daemon names all that it lacks at once', () => {
   expect(() => requireDaemon(load(API))).toThrow(
-    'mail.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE), mail.from (LEADSHEET_FROM), and recipients (LEADSHEET_RECIPIENTS or LEADSHEET_RECIPIENTS_FILE) are not set',
+    'smtp.url (LEADSHEET_SMTP_URL or LEADSHEET_SMTP_URL_FILE), mail.from (LEADSHEET_FROM), and recipients (LEADSHEET_RECIPIENTS or LEADSHEET_RECIPIENTS_FILE) are not set',
   )
 })
 
 test('the daemon needs no mail where there are no reports, and no operators to be mailed', () => {
   expect(requireDaemon(load(API, 'reports: []')).mail).toBeNull()
-  const operators = 'reports: []\noperators: { recipients: [ops@example.com] }'
-  expect(() => requireDaemon(load(API, operators))).toThrow('mail.url')
+  const operators = 'reports: []\nalerts: { recipients: [ops@example.com] }'
+  expect(() => requireDaemon(load(API, operators))).toThrow('smtp.url')
   expect(requireDaemon(load({ ...API, ...MAIL }, operators)).mail?.from).toBe('r@example.com')
 })
 
@@ -55,7 +55,7 @@ test('the overview tells where each setting came from, and hides who logs in', (
       { setting: 'api.key', value: '[redacted]', source: 'environment LEADSHEET_API_KEY' },
       { setting: 'api.page_size', value: 500, source: 'default' },
       {
-        setting: 'mail.url',
+        setting: 'smtp.url',
         value: 'smtp://[redacted]@mail.example.com:587',
         source: 'environment LEADSHEET_SMTP_URL',
       },

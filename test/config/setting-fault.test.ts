@@ -6,7 +6,7 @@ import { LeadsheetError } from '../../src/errors.ts'
 
 test.each<[SettingPath, string, string]>([
   [['api', 'url'], 'LEADSHEET_API_URL', 'ftp://leads.example.com'],
-  [['mail', 'url'], 'LEADSHEET_SMTP_URL', 'smtp//mail.example.com'],
+  [['smtp', 'url'], 'LEADSHEET_SMTP_URL', 'smtp//mail.example.com'],
   [['mail', 'from'], 'LEADSHEET_FROM', 'Lead reports'],
   [['time_zone'], 'LEADSHEET_TIME_ZONE', 'Europe/Belin'],
   [['web', 'listen'], 'LEADSHEET_WEB_LISTEN', '8080'],
@@ -17,14 +17,14 @@ test.each<[SettingPath, string, string]>([
 })
 
 test('of an item of a list it says what is wrong with it', () => {
-  expect(settingFault(['operators', 'recipients'], ['ana@example.com', 'ben'])).toBe(
+  expect(settingFault(['alerts', 'recipients'], ['ana@example.com', 'ben'])).toBe(
     'expected an e-mail address, such as ana@example.com',
   )
 })
 
 test('what will do has none, whatever else the settings would need', () => {
   expect(settingFault(['mail', 'from'], 'Lead reports <reports@example.com>')).toBeNull()
-  expect(settingFault(['sync', 'every'], 'every weekday at 07:00')).toBeNull()
+  expect(settingFault(['sync', 'schedule'], 'every weekday at 07:00')).toBeNull()
 })
 
 function toldOf(env: Readonly<Record<string, string>>): string {

@@ -19,10 +19,14 @@ function load(files: Readonly<Record<string, string>>, env: Readonly<Record<stri
 
 describe('the store', () => {
   test.each([
-    ['the settings', { 'leadsheet.yaml': `store: "${URL}"` }, {}],
-    ['a file that these name', { 'leadsheet.yaml': 'store_file: ./url', url: `${URL}\n` }, {}],
-    ['the environment', { 'leadsheet.yaml': 'store_file: ./not-there' }, { LEADSHEET_STORE: URL }],
-    ['a file that this names', { url: URL }, { LEADSHEET_STORE_FILE: 'url' }],
+    ['the settings', { 'leadsheet.yaml': `database_url: "${URL}"` }, {}],
+    ['a file that these name', { 'leadsheet.yaml': 'database_url_file: ./url', url: `${URL}\n` }, {}],
+    [
+      'the environment',
+      { 'leadsheet.yaml': 'database_url_file: ./not-there' },
+      { LEADSHEET_DATABASE_URL: URL },
+    ],
+    ['a file that this names', { url: URL }, { LEADSHEET_DATABASE_URL_FILE: 'url' }],
   ] as const)('is given by %s', (_, files, env) => {
     const config = load(files, env)
     expect(storePlaceOf(config)).toEqual({
@@ -49,7 +53,7 @@ describe('the store', () => {
       'a_1',
     ],
   ])('may be at %s', (text, url, schema) => {
-    expect(storePlaceOf(load({}, { LEADSHEET_STORE: text }))).toMatchObject({ url, schema })
+    expect(storePlaceOf(load({}, { LEADSHEET_DATABASE_URL: text }))).toMatchObject({ url, schema })
   })
 
   test.each([
@@ -78,39 +82,41 @@ describe('the store', () => {
     ['postgres://u:22?hunter@h/db', 'it is no URL; characters such as @, /, ? or # in a password are'],
     ['postgres://u:22#hunter@h/db', 'it is no URL; characters such as @, /, ? or # in a password are'],
   ])('cannot be at %s', (text, why) => {
-    const mistake = () => load({}, { LEADSHEET_STORE: text })
-    expect(mistake).toThrow(`environment  LEADSHEET_STORE: expected a URL with postgres://; ${why}`)
+    const mistake = () => load({}, { LEADSHEET_DATABASE_URL: text })
+    expect(mistake).toThrow(`environment  LEADSHEET_DATABASE_URL: expected a URL with postgres://; ${why}`)
     expect(mistake).not.toThrow(/hunter/)
   })
 
   test('is shown without its password, which is taken out of all that is said', () => {
     const cwd = folderWith()
-    const loadWith = (store: string) => loadConfig({ cwd, env: { LEADSHEET_STORE: store } })
+    const loadWith = (store: string) => loadConfig({ cwd, env: { LEADSHEET_DATABASE_URL: store } })
     const [before, after] = [loadWith(URL.replace('rd', 't')), loadWith(URL)]
     expect(effectiveSettings(after)).toContainEqual({
-      setting: 'store',
+      setting: 'database_url',
       value: 'postgres://app@db.example.com:5433/leads?schema=sales',
-      source: 'environment LEADSHEET_STORE',
+      source: 'environment LEADSHEET_DATABASE_URL',
     })
     expect(secretsOf(after)).toEqual([encodeURIComponent(PASSWORD), PASSWORD])
-    expect(changedSettings(before, after)).toEqual(['store'])
+    expect(changedSettings(before, after)).toEqual(['database_url'])
     expect(placeOf(after)).toBe(`${hostname()}, postgres://app@db.example.com:5433/leads?schema=sales`)
   })
 
   test('is warned of where everybody can read its password, and only then', () => {
     const warningsOf = (store: string) => {
-      const cwd = folderWith({ 'leadsheet.yaml': `store: "${store}"` })
+      const cwd = folderWith({ 'leadsheet.yaml': `database_url: "${store}"` })
       chmodSync(join(cwd, 'leadsheet.yaml'), 0o644)
       return loadConfig({ cwd, env: {} }).warnings
     }
-    expect(warningsOf(URL)).toEqual([expect.stringMatching(/store: every user of this machine can read/)])
+    expect(warningsOf(URL)).toEqual([
+      expect.stringMatching(/database_url: every user of this machine can read/),
+    ])
     expect(warningsOf('postgres://app@db.example.com/leads')).toEqual([])
   })
 
   test('of several machines is warned of with a folder for mails, which each would have of its own', () => {
-    const files = { 'leadsheet.yaml': 'mail: { url: "file:./outbox" }' }
-    expect(load(files, { LEADSHEET_STORE: URL }).warnings).toEqual([
-      expect.stringMatching(/mail\.url: each machine puts the mails that it sends into a folder of its own/),
+    const files = { 'leadsheet.yaml': 'smtp: { url: "file:./outbox" }' }
+    expect(load(files, { LEADSHEET_DATABASE_URL: URL }).warnings).toEqual([
+      expect.stringMatching(/smtp\.url: each machine puts the mails that it sends into a folder of its own/),
     ])
     expect(load(files).warnings).toEqual([])
   })

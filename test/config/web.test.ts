@@ -16,14 +16,14 @@ describe('the dashboard', () => {
     ['{ listen: "127.1.2.3:1" }', 'look'],
     ['{ listen: "[::1]:1" }', 'look'],
     ['{ public_url: "http://localhost:8080" }', 'look'],
-    ['{ hosts: [localhost] }', 'look'],
+    ['{ allowed_hosts: [localhost] }', 'look'],
     ['{ listen: "0.0.0.0:1" }', 'closed'],
     ['{ listen: "[::]:1" }', 'closed'],
     ['{ listen: "192.168.0.2:1" }', 'closed'],
     ['{ listen: "leadsheet:1" }', 'closed'],
     ['{ listen: "127.0.0.1.example.com:1" }', 'closed'],
     ['{ public_url: "https://reports.example.com" }', 'closed'],
-    ['{ hosts: [leadsheet] }', 'closed'],
+    ['{ allowed_hosts: [leadsheet] }', 'closed'],
     ['{ listen: "0.0.0.0:1", token: "0123456789abcdef" }', 'token'],
     ['{ token: "0123456789abcdef" }', 'token'],
   ])('of %s is for %s', (settings, access) => {
@@ -47,9 +47,9 @@ describe('the dashboard', () => {
 
   test('may be asked for under further names, by proxies that are trusted', () => {
     const { web } = load(
-      '{ hosts: [leadsheet, a.b-c], trusted_proxies: [172.16.0.0/12, "fd00::/8", loopback] }',
+      '{ allowed_hosts: [leadsheet, a.b-c], trusted_proxies: [172.16.0.0/12, "fd00::/8", loopback] }',
     )
-    expect(web.hosts).toEqual(['leadsheet', 'a.b-c'])
+    expect(web.allowedHosts).toEqual(['leadsheet', 'a.b-c'])
     expect(web.trustedProxies).toEqual(['172.16.0.0/12', 'fd00::/8', 'loopback'])
   })
 })
@@ -60,9 +60,12 @@ test.each<[string, string, Environment?]>([
     'web.public_url: found "https://reports.example.com", expected none where web.listen is none, since no pages are served then',
     { LEADSHEET_WEB_LISTEN: 'none' },
   ],
-  ['{ hosts: ["leadsheet:8080"] }', 'expected the name of a host, without a port; it is lower-case letters'],
-  ['{ hosts: ["*"] }', 'expected the name of a host, without a port'],
-  ['{ hosts: [a, a] }', 'expected each only once'],
+  [
+    '{ allowed_hosts: ["leadsheet:8080"] }',
+    'expected the name of a host, without a port; it is lower-case letters',
+  ],
+  ['{ allowed_hosts: ["*"] }', 'expected the name of a host, without a port'],
+  ['{ allowed_hosts: [a, a] }', 'expected each only once'],
   ['{ trusted_proxies: [everybody] }', 'linklocal or uniquelocal; this is neither'],
   ['{ trusted_proxies: [10.0.0.0/33] }', 'there is no network /33'],
   ['{ trusted_proxies: [10.0.0.0/8/8] }', 'there is no network /8/8'],

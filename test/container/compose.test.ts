@@ -18,7 +18,8 @@ const FILES = [
 const MOUNTED = {
   '/etc/leadsheet/leadsheet.yaml': `
 api: { url: "https://leads.example.com/api/v1", key_file: ./secrets/api-key }
-mail: { url_file: ./secrets/smtp-url, from: reports@example.com }
+smtp: { url_file: ./secrets/smtp-url }
+mail: { from: reports@example.com }
 web: { token_file: ./secrets/web-token }
 recipients: [ana@example.com]
 reports: [{ name: daily, schedule: every weekday at 07:00 }]
@@ -26,7 +27,7 @@ reports: [{ name: daily, schedule: every weekday at 07:00 }]
   '/etc/leadsheet/secrets/api-key': 'k-0123456789',
   '/etc/leadsheet/secrets/smtp-url': 'smtp://reports:secret@mail.example.com:587',
   '/etc/leadsheet/secrets/web-token': 'a-token-for-the-test',
-  '/etc/leadsheet/secrets/store-url': 'postgres://leadsheet:a-password@postgres:5432/leadsheet',
+  '/etc/leadsheet/secrets/database-url': 'postgres://leadsheet:a-password@postgres:5432/leadsheet',
 }
 const check = schemaCheck('compose')
 
@@ -150,9 +151,9 @@ describe('compose.scale.yaml', () => {
 
   it('gives settings that each worker takes, without a warning, and has the store in PostgreSQL', () => {
     for (const { environment = {} } of workers) {
-      const { store, web, warnings } = settingsWith(environment, MOUNTED)
+      const { databaseUrl: store, web, warnings } = settingsWith(environment, MOUNTED)
       expect(warnings).toEqual([])
-      expect(store?.reveal()).toBe(MOUNTED['/etc/leadsheet/secrets/store-url'])
+      expect(store?.reveal()).toBe(MOUNTED['/etc/leadsheet/secrets/database-url'])
       expect(web.listen === null).toBe(environment['LEADSHEET_WEB_LISTEN'] === 'none')
     }
   })

@@ -92,7 +92,7 @@ describe.each(pods())('the pod of %s', (_, pod) => {
       '/run/secrets/leadsheet/api-key': 'k-0123456789',
       '/run/secrets/leadsheet/smtp-url': 'smtp://reports:secret@mail.example.com:587',
       '/run/secrets/leadsheet/web-token': 'a-token-for-the-test',
-      '/run/secrets/leadsheet/store-url': 'postgresql://app:a-password@postgres-rw:5432/app',
+      '/run/secrets/leadsheet/database-url': 'postgresql://app:a-password@postgres-rw:5432/app',
     })
     expect(warnings).toEqual([])
     const [command, report] = container.args ?? []
@@ -134,9 +134,9 @@ describe('the workers', () => {
 
   it('have their store in PostgreSQL, and claim no volume', () => {
     const [pod] = pods().flatMap(([, { containers, volumes }]) =>
-      containers[0].env.some(({ name }) => name === 'LEADSHEET_STORE_FILE') ? [volumes] : [],
+      containers[0].env.some(({ name }) => name === 'LEADSHEET_DATABASE_URL_FILE') ? [volumes] : [],
     )
-    expect(JSON.stringify(pod)).toContain('"path":"store-url"')
+    expect(JSON.stringify(pod)).toContain('"path":"database-url"')
     expect(JSON.stringify(pod)).not.toContain('persistentVolumeClaim')
   })
 

@@ -119,7 +119,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
         ...['init', '--yes', '--config', '/etc/leadsheet/leadsheet.yaml', '--api-url', service.url],
         ...['--key-file', '/etc/leadsheet/secrets/api-key', '--from', 'reports@example.com'],
         ...['--smtp-url-file', '/etc/leadsheet/secrets/smtp-url'],
-        ...['--recipients', RECIPIENTS.join(), '--operators', 'none', '--schedule', '* * * * *'],
+        ...['--recipients', RECIPIENTS.join(), '--alert-recipients', 'none', '--schedule', '* * * * *'],
       ]
       const { status, stdout, stderr } = await podman.run([
         `--volume=${settings}:/etc/leadsheet`,
@@ -272,14 +272,15 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
     async () => {
       const postgres = await startOwnPostgres()
       const yaml = `api: { url: "${service.url}", key_file: secrets/key }
-mail: { url: "${mail.url}", from: reports@example.com }
+smtp: { url: "${mail.url}" }
+mail: { from: reports@example.com }
 web: { token: a-token-for-the-test }
 recipients: [cem@example.com, dia@example.com]
 reports: [{ name: daily, schedule: "* * * * *" }]
 `
       const parent = layOut({})
       cpSync(layOut({ 'leadsheet.yaml': yaml }), join(parent, 'settings'), { recursive: true })
-      cpSync(layOut({ key, 'store-url': postgres.url }), join(parent, 'settings/secrets'), {
+      cpSync(layOut({ key, 'database-url': postgres.url }), join(parent, 'settings/secrets'), {
         recursive: true,
       })
       for (const path of readdirSync(parent, { recursive: true }))

@@ -31,7 +31,7 @@ it(`a daemon killed at any point while events come and a sync runs has lost none
   await using upstream = await startUpstream(LEADS)
   const cwd = folderWith({
     'leadsheet.yaml':
-      'reports: []\nsnapshot: { when: never }\napi: { page_size: 20 }\nsync: { every: 0 4 1 1 * }\n',
+      'reports: []\nsnapshot: { when: never }\napi: { page_size: 20 }\nsync: { schedule: 0 4 1 1 * }\n',
   })
   const program: Program = {
     args: ['run'],

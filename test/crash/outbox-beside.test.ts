@@ -1,7 +1,7 @@
 // @both-stores
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { InDoubtPolicy } from '../../src/domain/choices.ts'
+import type { UnconfirmedPolicy } from '../../src/domain/choices.ts'
 import { CONTENT, openLedger } from '../support/ledger.ts'
 import { FILES } from '../support/message.ts'
 import { random } from '../support/random.ts'
@@ -41,7 +41,7 @@ describe.skipIf(!IN_POSTGRES)(
   },
 )
 
-async function deliverThroughKills(way: InDoubtPolicy) {
+async function deliverThroughKills(way: UnconfirmedPolicy) {
   const recipients = Array.from({ length: MESSAGES }, (_, number) => `r${1_000 + number}@example.org`)
   await using ledger = await openLedger(recipients, { ...CONTENT, files: FILES })
   const sink = await startSink(FAULTS)
@@ -50,7 +50,7 @@ async function deliverThroughKills(way: InDoubtPolicy) {
   const rows = await ledger.store.db.selectFrom('delivery').selectAll().orderBy('recipient').execute()
   const found = compareRows(rows, sink.log)
   // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
-  console.info(`in_doubt: ${way}, ${killed} kills:`, found)
+  console.info(`on_unconfirmed: ${way}, ${killed} kills:`, found)
   expect(killed).toBeGreaterThanOrEqual(KILLS / 2)
   const senders = await ledger.store.db.selectFrom('delivery').select('sender').distinct().execute()
   expect(senders.length).toBeGreaterThan(SENDERS)

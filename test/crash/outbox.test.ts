@@ -56,7 +56,7 @@ async function deliverThroughKills(way: 'resend' | 'hold') {
   const found = compare(file, sink.log)
   expect(found.turnedAway + found.putOff + found.refused + found.lostReplies).toBeGreaterThan(0)
   // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
-  console.info(`in_doubt: ${way}, ${killed} kills:`, found)
+  console.info(`on_unconfirmed: ${way}, ${killed} kills:`, found)
   await expectSound(file)
   return { killed, found }
 }

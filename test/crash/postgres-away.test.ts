@@ -26,7 +26,7 @@ const LINES_MAX = 40
 /** Nothing but the first full sync, and what it takes to be tried again. */
 const SETTINGS = `
 api: { page_size: ${PAGE_SIZE} }
-details: { policy: none }
+enrichment: { policy: none }
 snapshot: { when: never }
 reports: []
 `
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL in mid-sync', () => {
       const postgres = await startOwnPostgres()
       await using proxy = await openTcpProxy(Number(new URL(postgres.url).port))
       const env = {
-        ...{ LEADSHEET_STORE: proxy.urlOf(postgres.url), LEADSHEET_API_KEY: 'key' },
+        ...{ LEADSHEET_DATABASE_URL: proxy.urlOf(postgres.url), LEADSHEET_API_KEY: 'key' },
         ...{ LEADSHEET_API_URL: await startSlowUpstream() },
         ...{ LEADSHEET_SMTP_URL: 'file:./outbox', LEADSHEET_FROM: 'reports@example.com' },
       }
@@ -108,7 +108,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL in mid-sync', () => {
   it('that is gone: `leadsheet sync` ends with word of it', async () => {
     const postgres = await startOwnPostgres()
     const env = {
-      LEADSHEET_STORE: postgres.url,
+      LEADSHEET_DATABASE_URL: postgres.url,
       LEADSHEET_API_KEY: 'key',
       LEADSHEET_API_URL: 'http://127.0.0.1:1',
     }

@@ -27,7 +27,7 @@ const STOPS = IS_FULL ? 10 : 2
 const STOPPED_WITHIN_MS = 10_000
 const CAN_UNSHARE = spawnSync('unshare', ['--fork', '--pid', 'true']).status === 0
 /** By the first sync of a daemon: no other one is due while the test looks on. */
-const SYNCED_ONCE = `data_dir: .\nsync: { every: '${hourlyNotNow()}' }\n`
+const SYNCED_ONCE = `data_dir: .\nsync: { schedule: '${hourlyNotNow()}' }\n`
 const RECIPIENTS = ['ana', 'ben', 'cem', 'dia', 'eva'].map((name) => `${name}@example.com`)
 
 isSkipped('the daemon as process 1', CAN_UNSHARE ? null : 'it needs root and unshare')
@@ -146,7 +146,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
 
   it('while it makes a snapshot leaves none that is half-made (row 56)', async () => {
     const cwd = folderWith({
-      'leadsheet.yaml': 'data_dir: .\napi: { page_size: 1000 }\ndetails: { policy: none }',
+      'leadsheet.yaml': 'data_dir: .\napi: { page_size: 1000 }\nenrichment: { policy: none }',
     })
     await using upstream = await startUpstream(1_000)
     const daemon = startDaemon(daemonOf(cwd, { LEADSHEET_API_URL: upstream.url }), 0)

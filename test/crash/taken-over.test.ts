@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { InDoubtPolicy } from '../../src/domain/choices.ts'
+import type { UnconfirmedPolicy } from '../../src/domain/choices.ts'
 import { deliverDue } from '../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -13,7 +13,7 @@ import { expectSound } from './support/store.ts'
 
 interface Case {
   readonly hold: Hold
-  readonly inDoubt: InDoubtPolicy
+  readonly onUnconfirmed: UnconfirmedPolicy
   readonly title: string
   readonly state: string
   readonly doubts: number
@@ -23,23 +23,23 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     title: 'before its message left sends none of it',
-    ...{ hold: 'RCPT', inDoubt: 'resend', state: 'sent', doubts: 0, copies: 1 },
+    ...{ hold: 'RCPT', onUnconfirmed: 'resend', state: 'sent', doubts: 0, copies: 1 },
   },
   {
     title: 'after its message left leaves it to the other, who sends the same once more',
-    ...{ hold: 'reply', inDoubt: 'resend', state: 'sent', doubts: 1, copies: 2 },
+    ...{ hold: 'reply', onUnconfirmed: 'resend', state: 'sent', doubts: 1, copies: 2 },
   },
   {
     title: 'after its message left does not call it sent, where a person is to look',
-    ...{ hold: 'reply', inDoubt: 'hold', state: 'in_doubt', doubts: 1, copies: 1 },
+    ...{ hold: 'reply', onUnconfirmed: 'hold', state: 'in_doubt', doubts: 1, copies: 1 },
   },
 ]
 
 describe('a sender that hung until another had taken over, and wakes up', () => {
-  it.each(CASES)('$title (row 60)', async ({ hold, inDoubt, state, doubts, copies }) => {
+  it.each(CASES)('$title (row 60)', async ({ hold, onUnconfirmed, state, doubts, copies }) => {
     const file = await openStoreWithMessages(1)
     await using server = await openHoldingServer(hold)
-    const hung = startSender({ file, url: server.url, way: inDoubt })
+    const hung = startSender({ file, url: server.url, way: onUnconfirmed })
     await server.isHeld
     hung.child.kill('SIGSTOP')
 
@@ -48,7 +48,13 @@ describe('a sender that hung until another had taken over, and wakes up', () => 
     const { expires_at } = await store.db.selectFrom('lease').select('expires_at').executeTakeFirstOrThrow()
     const deliverAt = (now: Date) =>
       deliverDue(
-        { store, transport, log: SILENT, now: () => now, policy: { ...AT_ONCE, inDoubt } },
+        {
+          store,
+          transport,
+          log: SILENT,
+          now: () => now,
+          policy: { ...AT_ONCE, onUnconfirmed: onUnconfirmed },
+        },
         new AbortController().signal,
       )
     expect(await deliverAt(new Date(Date.parse(expires_at) - 1))).toBe(false)

@@ -50,11 +50,11 @@ const QUIET_WITHIN_MS = 15 * 60_000
 
 const SETTINGS = `
 api: { page_size: 100 }
-sync: { every: '* * * * *', full: '*/2 * * * *' }
-details: { policy: top, top: 200, per_run: 100 }
+sync: { schedule: '* * * * *', full_schedule: '*/2 * * * *' }
+enrichment: { policy: top, top: 200, per_run: 100 }
 snapshot: { when: never }
 mail:
-  { in_doubt: resend, per_minute: 6000, dkim: { domain: example.com, selector: leadsheet, key_file: ./dkim.pem } }
+  { on_unconfirmed: resend, per_minute: 6000, dkim: { domain: example.com, selector: leadsheet, key_file: ./dkim.pem } }
 recipients: [${RECIPIENTS.join(', ')}]
 reports:
   - { name: daily, schedule: "${hourlyNotNow()}", period: day, wait_minutes: 0 }
@@ -109,7 +109,7 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
       await using upstream = await startUpstream(leads / 2)
       const sink = await startSink(FAULTS)
       const env = {
-        ...{ LEADSHEET_STORE: url, LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'key' },
+        ...{ LEADSHEET_DATABASE_URL: url, LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'key' },
         ...{ LEADSHEET_SMTP_URL: sink.url, LEADSHEET_FROM: 'reports@example.com' },
         ...{ LEADSHEET_EVENTS_SECRET: EVENTS_SECRET, LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
       }

@@ -78,7 +78,7 @@ const targets = dashboard.panels.flatMap((panel) => panel.targets ?? [])
 async function scrape(open?: typeof openShared): Promise<Map<string, Metric>> {
   const { url, store } = await openDashboard(
     undefined,
-    'mail: { url: "file:./outbox", from: reports@example.com }\nrecipients: [ana@example.com]\nreports: [{ name: daily }]',
+    'smtp: { url: "file:./outbox" }\nmail: { from: reports@example.com }\nrecipients: [ana@example.com]\nreports: [{ name: daily }]',
     open,
   )
   await store.write(async (trx) => {

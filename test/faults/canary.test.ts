@@ -48,7 +48,7 @@ function installation(upstream: Upstream, smtpPort: number, receiver: Receiver) 
     LEADSHEET_API_URL: upstream.url,
     LEADSHEET_API_KEY: key,
     LEADSHEET_SMTP_URL: smtpUrl(smtpPort),
-    LEADSHEET_WEBHOOK_URL: `${origin}/hook/${webhook}`,
+    LEADSHEET_ALERT_WEBHOOK_URL: `${origin}/hook/${webhook}`,
   }
   return { cwd, env }
 }
@@ -58,7 +58,7 @@ data_dir: ../data
 log_level: debug
 recipients: [ana@example.com]
 mail: { from: ${USER}, dkim: { domain: example.com, selector: leadsheet, key_file: dkim.pem } }
-operators: { recipients: [ops@example.com], ping: { url_file: ping } }
+alerts: { recipients: [ops@example.com], heartbeat: { url_file: ping } }
 web: { listen: 127.0.0.1:0, token_file: token, public_url: "https://reports.example.com" }
 events: { secret_file: events }
 reports: [{ name: daily, schedule: "0 7 * * *" }]

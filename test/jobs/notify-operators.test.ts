@@ -76,7 +76,7 @@ async function beat(minutes = 1, url = mailServer.url): Promise<void> {
   await noteTroubles({ ...deps, watched: { ...deps.watched, mailServer: url } })
   await postWaiting(deps, signal)
   await using transport = openTransport(url, { log: SILENT })
-  const policy = { inDoubt: 'resend', pace: createPace(Number.POSITIVE_INFINITY) } as const
+  const policy = { onUnconfirmed: 'resend', pace: createPace(Number.POSITIVE_INFINITY) } as const
   await deliverDue({ ...deps, transport, policy }, signal)
 }
 

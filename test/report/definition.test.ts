@@ -17,7 +17,7 @@ function mistakesIn(text: string): string[] {
 
 describe('a report.yaml', () => {
   it('may be empty: a day, every block, always sent', () => {
-    const definition = { title: null, period: 'day', blocks: BLOCKS, send: 'always', queries: [] }
+    const definition = { title: null, period: 'day', blocks: BLOCKS, sendWhen: 'always', queries: [] }
     expect(parse('')).toEqual(definition)
     expect(parse('# nothing yet\n')).toEqual(definition)
     expect(parse('queries:\n  # all: of them\n')).toEqual(definition)
@@ -28,7 +28,7 @@ describe('a report.yaml', () => {
 title: Industries
 period: week
 blocks: [headline, queries]
-send: { if_threshold: stalled > 20 }
+send_when: { if_threshold: stalled > 20 }
 queries:
   by-industry:
     title: New leads by industry
@@ -43,7 +43,7 @@ queries:
       title: 'Industries',
       period: 'week',
       blocks: ['headline', 'queries'],
-      send: { if_threshold: 'stalled > 20' },
+      sendWhen: { if_threshold: 'stalled > 20' },
       queries: [
         {
           name: 'by-industry',
@@ -69,14 +69,14 @@ describe('a mistake in a report.yaml', () => {
   it('of a name is told with the names that there are', () => {
     expect(mistakesIn('titel: Mine\nqueries:\n  one:\n    sql: SELECT 1\n    cut: 3\n')).toEqual([
       '  templates/mine/report.yaml:5:5  queries.one.cut: there is no such setting; known here: title, note, sql',
-      '  templates/mine/report.yaml:1:1  titel: there is no such setting; known here: title, period, blocks, send, queries',
+      '  templates/mine/report.yaml:1:1  titel: there is no such setting; known here: title, period, blocks, send_when, queries',
     ])
   })
 
   it.each([
     [
-      'send: never',
-      '1:7  send: found "never", expected always, if_rows, if_changed, or if_threshold with a condition',
+      'send_when: never',
+      '1:12  send_when: found "never", expected always, if_rows, if_changed, or if_threshold with a condition',
     ],
     ['queries:\n  one: { title: One }', '2:3  queries.one.sql: not set, expected a SELECT'],
     [

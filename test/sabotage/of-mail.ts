@@ -65,7 +65,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'a message in doubt is sent again and again',
     edits: [
       {
-        find: 'const isLeft = one.doubts + 1 >= doubtsMaxOf(inDoubt)',
+        find: 'const isLeft = one.doubts + 1 >= doubtsMaxOf(onUnconfirmed)',
         replace: 'const isLeft = one.doubts < 0',
       },
     ],

@@ -94,8 +94,8 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'a report that is to be held goes out',
     edits: [
       {
-        find: '{ ifStale, ifUnusual } = report.gate',
-        replace: "{ ifStale, ifUnusual } = { ...report.gate, ifStale: 'send_with_banner' }",
+        find: '{ onStaleData, onVolumeDrop } = report.gate',
+        replace: "{ onStaleData, onVolumeDrop } = { ...report.gate, onStaleData: 'send_with_banner' }",
       },
     ],
     caughtBy: [

@@ -35,9 +35,9 @@ async function startFaked(
   const settings = `
 data_dir: data
 time_zone: Europe/Vienna
-sync: { every: "${schedule}" }
+sync: { schedule: "${schedule}" }
 snapshot: { when: never }
-details: { policy: none }
+enrichment: { policy: none }
 `
   writeFileSync(join(installation.cwd, 'leadsheet.yaml'), settings)
   writeFileSync(clock, spec)

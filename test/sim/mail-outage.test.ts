@@ -74,7 +74,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   const work = {
     ...mailingDeps(store, now, join(folder, 'archive')),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
-    policy: { inDoubt: 'resend' as const, pace: createPace(PER_MINUTE) },
+    policy: { onUnconfirmed: 'resend' as const, pace: createPace(PER_MINUTE) },
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal: AbortSignal): SyncOptions => ({
       full: false,
@@ -87,7 +87,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   }
   const { queue, events } = openTasks()
   const onSent = async (): Promise<void> => {
-    await pauseRefused({ ...work, pauseAfter: 5 })
+    await pauseRefused({ ...work, suppressAfterBounces: 5 })
     await writeArchiveIndex(work.archive, store.db)
   }
   const messages = createOutboxTask({ ...work, queue, onSent })

@@ -40,7 +40,7 @@ export async function openInstallation(
     'leadsheet.yaml': `
 data_dir: data
 snapshot: { when: never }
-details: { policy: none }
+enrichment: { policy: none }
 reports: [{ name: daily, schedule: "0 7 * * *" }]
 recipients: [${recipients.join(', ')}]
 mail: { from: reports@example.com }

@@ -14,7 +14,7 @@ import { folderWith } from './folder.ts'
 import { SENDER } from './message.ts'
 
 /** Messages go as fast as they can; who may have one gets it once more. */
-export const AT_ONCE: DeliveryPolicy = { inDoubt: 'resend', pace: createPace(Number.POSITIVE_INFINITY) }
+export const AT_ONCE: DeliveryPolicy = { onUnconfirmed: 'resend', pace: createPace(Number.POSITIVE_INFINITY) }
 
 const templates = await openTemplates('templates')
 const pages = await openArchivePages('templates')
@@ -32,8 +32,8 @@ export const DAILY: Report = {
   attachments: [],
   queries: [],
   holidays: [],
-  send: 'always',
-  gate: { waitMinutes: 30, ifStale: 'send_with_banner', ifUnusual: 'send_with_banner' },
+  sendWhen: 'always',
+  gate: { waitMinutes: 30, onStaleData: 'send_with_banner', onVolumeDrop: 'send_with_banner' },
   stalledDays: 7,
   topScore: 80,
   leadUrl: null,

@@ -51,7 +51,7 @@ export async function checkData(
   const remedy =
     place.kind === 'sqlite'
       ? 'see the README on a damaged database'
-      : 'check store (LEADSHEET_STORE), and that PostgreSQL runs there'
+      : 'check database_url (LEADSHEET_DATABASE_URL), and that PostgreSQL runs there'
   const opened = await attempt('database', remedy, async () => {
     await using store = await openData(config)
     for await (const check of checkInside(store, config, options)) checks.push(check)

@@ -88,12 +88,12 @@ function checkTimes(config: Config, now: Date): Check {
     : warn('schedules', first, `see ${shellCommand('schedule')}; another time of the day spares it`)
 }
 
-async function checkMail({ log, signal }: Patient, { mail, reports }: Config): Promise<Check> {
-  if (mail.url === null) {
+async function checkMail({ log, signal }: Patient, { smtp, reports }: Config): Promise<Check> {
+  if (smtp.url === null) {
     return reports.length === 0
       ? ok('mail', 'no reports, no mail')
-      : warn('mail', 'no mail server is set: reports cannot be sent', 'set mail.url (LEADSHEET_SMTP_URL)')
+      : warn('mail', 'no mail server is set: reports cannot be sent', 'set smtp.url (LEADSHEET_SMTP_URL)')
   }
-  const remedy = 'check mail.url (LEADSHEET_SMTP_URL)'
-  return checkMailServer(mail.url.reveal(), remedy, { log: await log(), signal })
+  const remedy = 'check smtp.url (LEADSHEET_SMTP_URL)'
+  return checkMailServer(smtp.url.reveal(), remedy, { log: await log(), signal })
 }

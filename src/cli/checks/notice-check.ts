@@ -12,25 +12,25 @@ import { formatInstant } from '../terminal/table.ts'
 
 const NOTICES_MAX = 20
 
-export async function* checkNotices(db: Db, { operators, mail, reports }: Config): AsyncGenerator<Check> {
-  const { recipients, webhook, ping } = operators
+export async function* checkNotices(db: Db, { alerts, smtp, reports }: Config): AsyncGenerator<Check> {
+  const { recipients, webhook, heartbeat } = alerts
   const ways = [
     recipients.length > 0 ? `mail to ${recipients.join(', ')}` : null,
     webhook === null ? null : `the webhook (${webhook.format})`,
-    ping === null ? null : 'the dead-man switch',
+    heartbeat === null ? null : 'the dead-man switch',
   ].filter((way) => way !== null)
   const list = new Intl.ListFormat('en').format(ways)
   if (ways.length > 0) yield ok('operators', `told by ${list}; ${shellCommand('alerts test')} tries it`)
   // Who only looks around needs nobody; who mails reports does.
-  else if (mail.url !== null && reports.some((report) => report.recipients.length > 0)) {
+  else if (smtp.url !== null && reports.some((report) => report.recipients.length > 0)) {
     yield warn(
       'operators',
       'nobody is told of troubles',
-      'set operators.recipients (LEADSHEET_OPERATORS), and operators.webhook.url beside it',
+      'set alerts.recipients (LEADSHEET_ALERT_RECIPIENTS), and alerts.webhook.url beside it',
     )
   }
   if (webhook !== null) yield* checkPosts(db)
-  if (ping !== null) yield* checkPing(db)
+  if (heartbeat !== null) yield* checkPing(db)
   for (const { id, reason, subject, message, hint } of await listNotices(db, 'open', NOTICES_MAX)) {
     const about = subject === '' ? '' : ` · ${subject}`
     yield warn('trouble', `No. ${id}, ${factsOf(reason).title}${about}: ${message}`, hint)
@@ -45,7 +45,7 @@ async function* checkPosts(db: Db): AsyncGenerator<Check> {
   yield warn(
     'webhook',
     `the notice of ${formatInstant(last.madeAt)}${before} did not go through: ${last.response ?? 'not tried yet'}; ${again}`,
-    `check operators.webhook.url; ${shellCommand('alerts test')} tries it`,
+    `check alerts.webhook.url; ${shellCommand('alerts test')} tries it`,
   )
 }
 
@@ -55,6 +55,6 @@ async function* checkPing(db: Db): AsyncGenerator<Check> {
   yield warn(
     'ping',
     `the dead-man switch does not know of the sync ${ping.runId}: ${ping.response ?? 'not tried yet'}`,
-    `check operators.ping.url; ${shellCommand('alerts test')} tries it`,
+    `check alerts.heartbeat.url; ${shellCommand('alerts test')} tries it`,
   )
 }

@@ -18,7 +18,7 @@ export async function* checkServer(db: Db): AsyncGenerator<Check> {
   const aheadMs = (askedAtMs + Date.now()) / 2 - now.getTime()
   const found = `PostgreSQL ${version}, ${encoding}`
   if (encoding !== UTF8)
-    yield fail('server', found, `make a database WITH ENCODING '${UTF8}', and name that in store`)
+    yield fail('server', found, `make a database WITH ENCODING '${UTF8}', and name that in database_url`)
   else if (major < MAJOR_LEAST)
     yield warn('server', found, `leadsheet is tried with PostgreSQL ${MAJOR_LEAST} and later`)
   else yield ok('server', found)

@@ -38,7 +38,7 @@ export function webhookWarnings(config: Config): string[] {
       `the profile ${name} verifies no events (webhook.verify.scheme is none): who knows the address can have leads read`,
     ]
   }
-  if (config.store !== null && config.web.publicUrl !== null && !hasSecret) {
+  if (config.databaseUrl !== null && config.web.publicUrl !== null && !hasSecret) {
     return [
       'events.secret is not set: of machines that share a store, only the one that has registered a webhook by itself knows its events',
     ]

@@ -1,6 +1,6 @@
 /**
  * `leadsheet demo`: the main job on embedded defaults. A reference service of its own, a sync, yesterday's
- * report and its mail, all under data/demo; run again, it goes on from there. With `--store` the copy is in PostgreSQL.
+ * report and its mail, all under data/demo; run again, it goes on from there. With `--database-url` the copy is in PostgreSQL.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -63,7 +63,7 @@ const GO_ON_IN = {
     ['demo', WHAT_IS_NEW],
     ['demo --fresh', 'from the beginning'],
   ],
-  postgres: [['demo --store …', WHAT_IS_NEW]],
+  postgres: [['demo --database-url …', WHAT_IS_NEW]],
 } satisfies Record<StorePlace['kind'], readonly Step[]>
 const GO_ON: readonly Step[] = [
   ['service run', 'the service alone, with an API key to try the commands on'],
@@ -81,7 +81,7 @@ the first line says where everything is, and each other line is a lead that has 
 
 interface DemoOptions {
   readonly fresh?: boolean
-  readonly store?: string
+  readonly databaseUrl?: string
   readonly live?: boolean
   readonly speed?: number
 }
@@ -90,9 +90,10 @@ export function defineDemo(command: Command, terminal: Terminal): void {
   command
     .option('--fresh', 'start over: forget what the demo made before')
     .addOption(
-      new Option('--store <url>', 'the copy is in PostgreSQL: postgres://user@host/database?schema=NAME').env(
-        'LEADSHEET_STORE',
-      ),
+      new Option(
+        '--database-url <url>',
+        'the copy is in PostgreSQL: postgres://user@host/database?schema=NAME',
+      ).env('LEADSHEET_DATABASE_URL'),
     )
     .addOption(
       new Option('--live', 'a daemon that is told of each change by a webhook, until Ctrl-C').conflicts(
@@ -106,20 +107,23 @@ export function defineDemo(command: Command, terminal: Terminal): void {
     )
     .action((options: DemoOptions) => startDemo(terminal, options))
   addExamples(command, [
-    ...['demo', 'demo --fresh', 'demo --store postgres://localhost/leads?schema=leadsheet_demo'],
+    ...['demo', 'demo --fresh', 'demo --database-url postgres://localhost/leads?schema=leadsheet_demo'],
     ...['demo --live', 'demo --live --speed 600 --json'],
   ])
   command.addHelpText('after', LIVE_HELP)
 }
 
-async function startDemo(terminal: Terminal, { fresh = false, live = false, store, speed }: DemoOptions) {
-  if (store !== undefined && (fresh || live)) {
+async function startDemo(
+  terminal: Terminal,
+  { fresh = false, live = false, databaseUrl, speed }: DemoOptions,
+) {
+  if (databaseUrl !== undefined && (fresh || live)) {
     throw new LeadsheetError('usage_invalid', `--${fresh ? 'fresh' : 'live'} is for a demo in a file`, {
-      hint: 'Leave --store (LEADSHEET_STORE) away; in PostgreSQL another ?schema= begins afresh.',
+      hint: 'Leave --database-url (LEADSHEET_DATABASE_URL) away; in PostgreSQL another ?schema= begins afresh.',
     })
   }
   if (live) return runLiveDemo(terminal, speed ?? LIVE_SPEED)
-  if (speed === undefined) return runDemo(terminal, store, fresh)
+  if (speed === undefined) return runDemo(terminal, databaseUrl, fresh)
   throw new LeadsheetError('usage_invalid', '--speed is for demo --live', { hint: 'Add --live.' })
 }
 
@@ -206,7 +210,7 @@ async function mailReports(terminal: Terminal, config: Config, store: Store, log
   const deps = await openMailing(config, store, templates)
   const { outbox } = pathsIn(config.dataDir)
   await using transport = openTransport(pathToFileURL(outbox).href, { log })
-  const policy = deliveryPolicyOf(config.mail, store, transport)
+  const policy = deliveryPolicyOf({ ...config.smtp, ...config.mail }, store, transport)
   const mailed: Mailed[] = []
   for (const settings of config.reports) {
     const { report, recipients } = reportOf(settings, config, templates)
@@ -264,7 +268,7 @@ function printSummary(
 /* Where the demo has its store, by its settings; a PostgreSQL is one that is the demo's own, and nobody else's. */
 
 /** In the folder of the demo: the address of its store, for the settings. */
-const STORE_FILE = 'store-url'
+const DATABASE_URL_FILE = 'database-url'
 /** And which installation it has made there. */
 const INSTALLATION_FILE = 'installation'
 
@@ -275,9 +279,10 @@ const INSTALLATION_FILE = 'installation'
 export function settingsOf(folder: string, isInPostgres: boolean): string {
   return `# What the demo has made: ${shellCommand(`report preview weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
 data_dir: .
-${isInPostgres ? `store_file: ./${STORE_FILE}\n` : ''}\
+${isInPostgres ? `database_url_file: ./${DATABASE_URL_FILE}\n` : ''}\
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
-mail: { url: file:./outbox, from: leadsheet <reports@leadsheet.example> }
+smtp: { url: file:./outbox }
+mail: { from: leadsheet <reports@leadsheet.example> }
 recipients:
   - you@example.com
   - { address: sie@example.com, locale: de-DE }
@@ -292,7 +297,7 @@ reports:
 
 /** So that other commands find it by the settings of the demo. */
 export async function writeStoreFile(folder: string, address: string): Promise<void> {
-  await writeFile(join(folder, STORE_FILE), `${address}\n`, { mode: 0o600 })
+  await writeFile(join(folder, DATABASE_URL_FILE), `${address}\n`, { mode: 0o600 })
 }
 
 /**

@@ -48,8 +48,8 @@ data_dir: .
 time_zone: ${Intl.DateTimeFormat().resolvedOptions().timeZone}
 web: { listen: "127.0.0.1:${port}", public_url: "http://127.0.0.1:${port}" }
 # Once a year: what comes, comes by events.
-sync: { every: 0 4 1 1 *, full: 0 5 1 1 * }
-details: { per_run: 50 }
+sync: { schedule: 0 4 1 1 *, full_schedule: 0 5 1 1 * }
+enrichment: { per_run: 50 }
 snapshot: { when: never }
 reports: []
 `
@@ -93,7 +93,7 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
 
 /** Begun anew each time: a service that is where it stopped yesterday would have nothing to show at once. */
 async function clear(folder: string): Promise<void> {
-  const database = storeAddressOf({ dataDir: folder, store: null })
+  const database = storeAddressOf({ dataDir: folder, databaseUrl: null })
   if (existsSync(database)) {
     await using store = await openStore(database, new Date())
     const holder = await findHolder(store.db, new Date())

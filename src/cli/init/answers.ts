@@ -31,7 +31,7 @@ export interface Answers {
   readonly from: Answer
   readonly recipients: Answer<readonly string[]>
   /** Empty where nobody is told by mail. */
-  readonly operators: Answer<readonly string[]>
+  readonly alertRecipients: Answer<readonly string[]>
   readonly timeZone: Answer
   readonly schedule: Answer
   readonly listen: Answer
@@ -63,10 +63,10 @@ export function addressesFault(text: string): string | null {
   const addresses = addressesIn(text)
   if (addresses.length === 0) return 'expected addresses with commas between them'
   for (const address of addresses) {
-    const fault = settingFault(['operators', 'recipients'], [address])
+    const fault = settingFault(['alerts', 'recipients'], [address])
     if (fault !== null) return `${address}: ${fault}`
   }
-  return settingFault(['operators', 'recipients'], addresses)
+  return settingFault(['alerts', 'recipients'], addresses)
 }
 
 /**
@@ -93,7 +93,7 @@ export function completed(given: Given): Answers {
   }
   return {
     ...{ apiUrl, key, profile, mailUrl, from, recipients },
-    operators: given.operators ?? said(recipients.value.slice(0, 1)),
+    alertRecipients: given.alertRecipients ?? said(recipients.value.slice(0, 1)),
     timeZone: given.timeZone ?? said(detectedZone()),
     schedule: given.schedule ?? said(STANDARD.schedule),
     ...dashboardOf(given.listen ?? said(STANDARD.listen), given.token),
@@ -129,7 +129,7 @@ export interface AnswerOptions {
   readonly smtpUrlFile?: string
   readonly from?: string
   readonly recipients?: string
-  readonly operators?: string
+  readonly alertRecipients?: string
   readonly timeZone?: string
   readonly schedule?: string
   readonly listen?: string
@@ -153,7 +153,7 @@ export function readGiven(options: AnswerOptions, environment: Config): Given {
   return { ...fromEnvironment(environment), ...dropAbsent(known) }
 }
 
-function fromEnvironment({ api, mail, operators, web, ...environment }: Config): Given {
+function fromEnvironment({ api, smtp, mail, alerts, web, ...environment }: Config): Given {
   const { sources } = environment
   const take = <Value>(setting: string, value: Value | null | undefined): Answer<Value> | undefined => {
     const variable = sources[setting]?.split(' ').at(-1)
@@ -165,10 +165,10 @@ function fromEnvironment({ api, mail, operators, web, ...environment }: Config):
     apiUrl: take('api.url', api.url),
     key: take('api.key', api.key?.reveal()),
     profile: take<ProfileData | null>('api.profile', api.profile),
-    mailUrl: take('mail.url', mail.url?.reveal()),
+    mailUrl: take('smtp.url', smtp.url?.reveal()),
     from: take('mail.from', mail.from),
     recipients: take('recipients', environment.recipients),
-    operators: take('operators.recipients', operators.recipients),
+    alertRecipients: take('alerts.recipients', alerts.recipients),
     timeZone: take('time_zone', environment.timeZone),
     listen: take('web.listen', listenText(web.listen)),
     token: take<string | null>('web.token', web.token?.reveal()),
@@ -195,7 +195,7 @@ function fromOptions(options: AnswerOptions, { sources }: Config, problems: stri
   const takeList = (flag: string, setting: string, value: string | undefined) => {
     if (value === undefined) return undefined
     refuseTwice(flag, setting)
-    if (setting === 'operators.recipients' && value === NONE) return said<readonly string[]>([])
+    if (setting === 'alerts.recipients' && value === NONE) return said<readonly string[]>([])
     const fault = addressesFault(value)
     if (fault !== null) problems.push(`${flag}: ${fault}`)
     return said<readonly string[]>(addressesIn(value))
@@ -218,13 +218,13 @@ function fromOptions(options: AnswerOptions, { sources }: Config, problems: stri
     key: takeFile('--key-file', ['api', 'key'], options.keyFile),
     profile: takeProfile(options.profile),
     mailUrl:
-      takeFile('--smtp-url-file', ['mail', 'url'], options.smtpUrlFile) ??
-      take('--smtp-url', ['mail', 'url'], options.smtpUrl),
+      takeFile('--smtp-url-file', ['smtp', 'url'], options.smtpUrlFile) ??
+      take('--smtp-url', ['smtp', 'url'], options.smtpUrl),
     from: take('--from', ['mail', 'from'], options.from),
     recipients: takeList('--recipients', 'recipients', options.recipients),
-    operators: takeList('--operators', 'operators.recipients', options.operators),
+    alertRecipients: takeList('--alert-recipients', 'alerts.recipients', options.alertRecipients),
     timeZone: take('--time-zone', ['time_zone'], options.timeZone),
-    schedule: take('--schedule', ['sync', 'every'], options.schedule),
+    schedule: take('--schedule', ['sync', 'schedule'], options.schedule),
     listen: take('--listen', ['web', 'listen'], options.listen),
   }
 }

@@ -69,7 +69,7 @@ export function writeFirstSettings(
       : { name: 'url', entry: entryOf(mailUrl) },
     from: entryOf(answers.from),
     recipients: entryOf(answers.recipients),
-    operators: entryOf(answers.operators),
+    alertRecipients: entryOf(answers.alertRecipients),
     report: {
       ...reportFor({ expression: schedule.value, timeZone: timeZone.value, holidays: [] }, now),
       schedule: schedule.value,

@@ -66,7 +66,7 @@ async function askMailUrl(prompter: Prompter, given: Answer | undefined, standar
   const { value } = await answerOf(prompter, given, {
     text: 'Address, such as smtp://mail.example.com:587',
     standard,
-    fault: (url) => settingFault(['mail', 'url'], url),
+    fault: (url) => settingFault(['smtp', 'url'], url),
   })
   const { protocol, username, password } = new URL(value)
   if (protocol === 'file:' || password !== '') return said(value)
@@ -95,23 +95,23 @@ function withoutLogin(mailUrl: string): string {
 function senderFor(mailUrl: string): string | undefined {
   const { protocol, username } = new URL(mailUrl)
   const user = decodeURIComponent(username)
-  if (settingFault(['operators', 'recipients'], [user]) === null) return `Lead reports <${user}>`
+  if (settingFault(['alerts', 'recipients'], [user]) === null) return `Lead reports <${user}>`
   return protocol === 'file:' ? 'Lead reports <leadsheet@localhost>' : undefined
 }
 
-async function askPeople(asking: Asking): Promise<Pick<Answers, 'recipients' | 'operators'>> {
+async function askPeople(asking: Asking): Promise<Pick<Answers, 'recipients' | 'alertRecipients'>> {
   const { prompter, given } = asking
   prompter.say('', '3 of 5  Who gets the report, and who is told of troubles')
   const recipients = await addressesOf(prompter, given.recipients, {
     text: 'Addresses for the report, with commas between them',
     fault: addressesFault,
   })
-  const operators = await addressesOf(prompter, given.operators, {
+  const alertRecipients = await addressesOf(prompter, given.alertRecipients, {
     text: `Addresses for troubles, or ${NONE}`,
     standard: recipients.value[0],
     fault: (text) => (text === NONE ? null : addressesFault(text)),
   })
-  return { recipients, operators }
+  return { recipients, alertRecipients }
 }
 
 async function askTime(asking: Asking): Promise<Pick<Answers, 'timeZone' | 'schedule'>> {
@@ -125,7 +125,7 @@ async function askTime(asking: Asking): Promise<Pick<Answers, 'timeZone' | 'sche
   const schedule = await answerOf(prompter, given.schedule, {
     text: 'When, in words or as cron',
     standard: STANDARD.schedule,
-    fault: (text) => settingFault(['sync', 'every'], text),
+    fault: (text) => settingFault(['sync', 'schedule'], text),
   })
   const timing = { expression: schedule.value, timeZone: timeZone.value, holidays: [] }
   const times: string[] = []
@@ -159,9 +159,9 @@ async function askDashboard(asking: Asking): Promise<Pick<Answers, 'listen' | 't
 
 async function askTestMail(
   { prompter }: Asking,
-  { operators, recipients }: Pick<Answers, 'recipients' | 'operators'>,
+  { alertRecipients, recipients }: Pick<Answers, 'recipients' | 'alertRecipients'>,
 ): Promise<string | null> {
-  const [to = null] = [...operators.value, ...recipients.value]
+  const [to = null] = [...alertRecipients.value, ...recipients.value]
   prompter.say('')
   return to !== null && (await prompter.confirm(`Send a test mail to ${to}?`)) ? to : null
 }

@@ -112,7 +112,7 @@ function openDisposable<T extends { close(): Promise<void> }>(opened: T): T & As
 const REPORT = 'test'
 
 export async function sendTestMail(config: Config, to: string, { log, signal }: TrialDeps): Promise<Check> {
-  return attempt('test mail', 'check mail.url and mail.from', async () => {
+  return attempt('test mail', 'check smtp.url and mail.from', async () => {
     await using transport = openMail(requireMail(config), log)
     const { response } = await transport.send(await composeTestMail(config, to, new Date()), { signal })
     return ok('test mail', `${to}: ${response}`)

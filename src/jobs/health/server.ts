@@ -14,14 +14,14 @@ export async function checkServer(db: Db): Promise<HealthCheck> {
     return fail(
       'database',
       'the PostgreSQL server follows another one, and takes no writes',
-      'name the primary in store (LEADSHEET_STORE)',
+      'name the primary in database_url (LEADSHEET_DATABASE_URL)',
     )
   }
   if (isReadOnly) {
     return fail(
       'database',
       'PostgreSQL lets this user only read',
-      'name another user in store (LEADSHEET_STORE), or set default_transaction_read_only off',
+      'name another user in database_url (LEADSHEET_DATABASE_URL), or set default_transaction_read_only off',
     )
   }
   const { used, most } = connections

@@ -1,5 +1,5 @@
 /** What becomes of a message that could not be handed over, and of the server that could not be talked to: pure. */
-import type { InDoubtPolicy } from '../../domain/choices.ts'
+import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import type { Instant } from '../../model.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
@@ -15,8 +15,8 @@ export interface Drawn {
 }
 
 /** How often a message may be in doubt before it is left to a person. */
-export function doubtsMaxOf(inDoubt: InDoubtPolicy): number {
-  return inDoubt === 'hold' ? 1 : DOUBTS_MAX
+export function doubtsMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
+  return onUnconfirmed === 'hold' ? 1 : DOUBTS_MAX
 }
 
 /** When to try again after so many failures in a row. */
@@ -47,7 +47,7 @@ export function afterFailure(
   one: Delivery,
   failed: FailedSend,
   drawn: Drawn,
-  inDoubt: InDoubtPolicy,
+  onUnconfirmed: UnconfirmedPolicy,
 ): DeliveryMove {
   const at = drawn.now.toISOString()
   const said = { at, replyCode: failed.replyCode, response: failed.said }
@@ -56,7 +56,7 @@ export function afterFailure(
   }
   const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
   if (failed.kind === 'unknown') {
-    const isLeft = one.doubts + 1 >= doubtsMaxOf(inDoubt)
+    const isLeft = one.doubts + 1 >= doubtsMaxOf(onUnconfirmed)
     return { ...said, state: 'in_doubt', nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }

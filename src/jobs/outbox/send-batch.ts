@@ -3,7 +3,7 @@
  * With a store in a file one process sends at a time; with PostgreSQL several do, each what it has in hand.
  */
 import { randomUUID } from 'node:crypto'
-import type { InDoubtPolicy } from '../../domain/choices.ts'
+import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import { wait } from '../../retry.ts'
@@ -22,7 +22,7 @@ import type { Pace } from './rate.ts'
 import { type HandOverDeps, handOver } from './send-one.ts'
 
 export interface DeliveryPolicy {
-  readonly inDoubt: InDoubtPolicy
+  readonly onUnconfirmed: UnconfirmedPolicy
   /** Shared by all that sends to the same server. */
   readonly pace: Pace
 }
@@ -70,7 +70,7 @@ export async function recoverMessages({
   now,
   policy,
 }: Pick<DeliverDeps, 'store' | 'now' | 'policy'>): Promise<void> {
-  await store.write((trx) => recoverDeliveries(trx, now(), doubtsMaxOf(policy.inDoubt)))
+  await store.write((trx) => recoverDeliveries(trx, now(), doubtsMaxOf(policy.onUnconfirmed)))
 }
 
 export interface SendOptions {

@@ -1,7 +1,7 @@
 /**
  * One message handed over, each step in the ledger before it is taken, so that a crash at any moment leaves what is known.
  */
-import type { InDoubtPolicy } from '../../domain/choices.ts'
+import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import { errorText } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type FailedSend, failedSendOf } from '../../mail/smtp-failure.ts'
@@ -19,7 +19,7 @@ export interface HandOverDeps {
   readonly transport: Transport
   readonly log: Log
   readonly now: () => Date
-  readonly policy: { readonly inDoubt: InDoubtPolicy }
+  readonly policy: { readonly onUnconfirmed: UnconfirmedPolicy }
 }
 
 /** How long the answer to a message that has left is waited for when all is to stop: without it nobody knows. */
@@ -73,7 +73,7 @@ export async function handOver(
     const isStopped = signal.aborted && failed.kind === 'transient'
     const to = isStopped
       ? ({ state: 'pending', isNoAttempt: true } as const)
-      : afterFailure(one, failed, drawn, deps.policy.inDoubt)
+      : afterFailure(one, failed, drawn, deps.policy.onUnconfirmed)
     await move(['sending', 'data'], to)
     if (!isStopped) deps.log.error({ recipient, report, state: to.state }, errorText(thrown))
     return failed

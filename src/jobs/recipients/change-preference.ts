@@ -175,12 +175,12 @@ export interface PauseDeps {
   readonly log: Log
   readonly now: () => Date
   /** Issues in a row; 0 for never. */
-  readonly pauseAfter: number
+  readonly suppressAfterBounces: number
 }
 
-export async function pauseRefused({ store, log, now, pauseAfter }: PauseDeps): Promise<void> {
-  if (pauseAfter === 0) return
-  for (const { recipient, report, issues, response } of await listRefusing(store.db, pauseAfter)) {
+export async function pauseRefused({ store, log, now, suppressAfterBounces }: PauseDeps): Promise<void> {
+  if (suppressAfterBounces === 0) return
+  for (const { recipient, report, issues, response } of await listRefusing(store.db, suppressAfterBounces)) {
     const reason = `${issues} issues in a row were refused: ${response}`
     const wishedBy = { by: 'leadsheet', reason } as const
     await changeSubscription(store, { address: recipient, report }, 'pause', wishedBy, now())

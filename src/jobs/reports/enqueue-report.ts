@@ -189,7 +189,7 @@ async function enqueueIssue(
 
 async function judge({ store }: MailingDeps, report: Report, issue: UnsavedIssue): Promise<string | null> {
   const last = await findLastSent(store.db, { ...issue, kind: report.kind }, issue.period.to)
-  return reasonNotToSend(report.send, issue.figures, last?.figures ?? null)
+  return reasonNotToSend(report.sendWhen, issue.figures, last?.figures ?? null)
 }
 
 /** Of those who have none yet. */

@@ -120,11 +120,11 @@ async function judge(
   readers: readonly Reader[],
   state: DataState,
 ): Promise<{ readonly state: 'held' | 'skipped'; readonly message: string } | null> {
-  const { ifStale, ifUnusual } = report.gate
-  if (state.old.length > 0 && ifStale !== 'send_with_banner') {
-    return { state: ifStale === 'hold' ? 'held' : 'skipped', message: tellOld(state) }
+  const { onStaleData, onVolumeDrop } = report.gate
+  if (state.old.length > 0 && onStaleData !== 'send_with_banner') {
+    return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: tellOld(state) }
   }
-  if (ifUnusual !== 'hold') return null
+  if (onVolumeDrop !== 'hold') return null
   const unusual = await readUnusual(store.db, report, readers, state.period)
   return unusual.length === 0 ? null : { state: 'held', message: unusual.map(tellUnusual).join('; ') }
 }

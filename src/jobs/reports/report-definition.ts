@@ -4,8 +4,8 @@ import {
   ATTACHED_LISTS,
   type BlockName,
   type SendPolicy,
-  type StalePolicy,
-  type UnusualPolicy,
+  type StaleDataPolicy,
+  type VolumeDropPolicy,
 } from '../../domain/choices.ts'
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -23,7 +23,7 @@ export interface Report extends Reader {
   readonly kind: PeriodKind
   /** Dates, besides Saturdays and Sundays, on which nobody works: `2026-12-25`. */
   readonly holidays: readonly string[]
-  readonly send: SendPolicy
+  readonly sendWhen: SendPolicy
   readonly gate: GateSettings
   readonly stalledDays: number
   readonly topScore: number
@@ -36,8 +36,8 @@ export interface Report extends Reader {
 export interface GateSettings {
   /** For a sync that covers its period, from when it is seen to be due. */
   readonly waitMinutes: number
-  readonly ifStale: StalePolicy
-  readonly ifUnusual: UnusualPolicy
+  readonly onStaleData: StaleDataPolicy
+  readonly onVolumeDrop: VolumeDropPolicy
 }
 
 /** How somebody reads a report; the report's own is how it stands in the archive. */
@@ -69,7 +69,7 @@ export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Reade
  * @throws LeadsheetError config_invalid
  */
 export function checkReport(report: Report, recipients: readonly Recipient[]): void {
-  checkSendPolicy(report.name, report.send)
+  checkSendPolicy(report.name, report.sendWhen)
   const lists = [...ATTACHED_LISTS, ...report.queries.map(({ name }) => name)]
   const known = ['charts', ...lists.flatMap((list) => ATTACHED_FORMATS.map((format) => `${list}.${format}`))]
   const wanted = [report, ...recipients].flatMap(({ attachments }) => attachments)

@@ -60,7 +60,7 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, message
     ...{ reason: 'mail_away', subject: '' },
     message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}: ${response}`,
     hint: isSetting
-      ? `Check user, password, port and protocol of mail.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
+      ? `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
       : `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
     // A setting does not mend itself.
     failures: isSetting ? Number.POSITIVE_INFINITY : failures,
@@ -71,7 +71,7 @@ function failing({ recipient, report, issues, since, response }: RefusingRecipie
   return {
     ...{ reason: 'recipient_failing', subject: `${recipient} of ${report}` },
     message: `${counted(issues, 'issue')} of the report ${report} in a row were refused for ${recipient} since ${tellInstant(since)}: ${response}`,
-    hint: 'Mend the address in the settings, or take it out; after `mail.pause_after` it gets no more.',
+    hint: 'Mend the address in the settings, or take it out; after `mail.suppress_after_bounces` it gets no more.',
   }
 }
 

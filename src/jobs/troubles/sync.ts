@@ -81,7 +81,7 @@ function deferred(runs: readonly RunSummary[], notBefore: Instant | null, now: D
   return {
     ...{ reason: 'sync_deferred', subject: '' },
     message: `The upstream has been asking to wait since ${tellInstant(oldest.startedAt)}.${until}`,
-    hint: 'Ask its operator for a higher limit, sync less often (sync.every), or set limits.requests_per_second in the profile.',
+    hint: 'Ask its operator for a higher limit, sync less often (sync.schedule), or set limits.requests_per_second in the profile.',
   }
 }
 

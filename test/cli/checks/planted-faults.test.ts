@@ -26,8 +26,9 @@ const HOUR_MS = 3_600_000
 const SETTINGS = `
 data_dir: data
 recipients: [ana@example.com]
-operators: { recipients: [ops@example.com] }
-mail: { url: "file:./outbox", from: reports@example.com }
+alerts: { recipients: [ops@example.com] }
+smtp: { url: "file:./outbox" }
+mail: { from: reports@example.com }
 reports: [{ name: daily }]
 `
 

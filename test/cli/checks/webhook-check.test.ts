@@ -204,7 +204,7 @@ describe('the settings warn', () => {
     ],
     [
       'of a secret that only one of several machines would know',
-      `${PUBLIC}store: postgres://leadsheet@db.example.com/leadsheet`,
+      `${PUBLIC}database_url: postgres://leadsheet@db.example.com/leadsheet`,
       /^events.secret is not set: of machines that share a store, only the one that has registered/,
     ],
   ])('%s', (_, settings, warning) => {

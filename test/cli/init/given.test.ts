@@ -50,16 +50,16 @@ test('the rest is as a person would leave it', () => {
     ...{ apiUrl: 'https://leads.example.com', keyFile: key, smtpUrl: 'file:./outbox' },
     ...{ from: 'reports@example.com', recipients: 'ana@example.com, ben@example.com' },
   }
-  const { operators, schedule, listen, token, ...answers } = completed(given(options))
+  const { alertRecipients, schedule, listen, token, ...answers } = completed(given(options))
   expect(answers.key).toEqual({ value: 'k-123456', variable: null, file: key })
-  expect([operators.value, schedule.value, listen.value]).toEqual([
+  expect([alertRecipients.value, schedule.value, listen.value]).toEqual([
     ['ana@example.com'],
     'every weekday at 07:00',
     '127.0.0.1:8080',
   ])
   expect(token.value).toMatch(/^[\w-]{32}$/)
-  expect(completed(given({ ...options, listen: 'none', operators: 'none' }))).toMatchObject({
-    operators: { value: [] },
+  expect(completed(given({ ...options, listen: 'none', alertRecipients: 'none' }))).toMatchObject({
+    alertRecipients: { value: [] },
     token: { value: null },
   })
 })

@@ -55,7 +55,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     const config = loadConfig({ cwd, env: {} })
     expect(config.warnings).toEqual([])
     expect(config.api.key?.reveal()).toBe(key)
-    expect(decodeURIComponent(new URL(config.mail.url?.reveal() ?? '').password)).toBe(PASSWORD)
+    expect(decodeURIComponent(new URL(config.smtp.url?.reveal() ?? '').password)).toBe(PASSWORD)
     expect(config.recipients).toEqual(['ana@example.com', 'ben@example.com'])
     const settings = readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')
     for (const secret of [key, encodeURIComponent(PASSWORD)]) expect(settings).not.toContain(secret)
@@ -108,7 +108,7 @@ describe('without a terminal', () => {
     expect(readFileSync(join(cwd, 'leadsheet.yaml.bak'), 'utf8')).toBe('log_level: debug\n')
     expect(readdirSync(join(cwd, 'data', 'outbox'))).toHaveLength(1)
     const config = loadConfig({ cwd, env: {} })
-    expect([config.api.key?.reveal(), config.operators.recipients]).toEqual(['k-123456', ['ana@example.com']])
+    expect([config.api.key?.reveal(), config.alerts.recipients]).toEqual(['k-123456', ['ana@example.com']])
   })
 
   test('settings that are there stay as they are', async () => {

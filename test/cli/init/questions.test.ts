@@ -143,7 +143,7 @@ describe('the mail server', () => {
     expect(screen).toMatch(/fail mail: .*did not let us in[\s\S]*ok mail: /)
     expect(screen).not.toMatch(/p ä|p%20/)
     expect(answers.from.value).toBe('Lead reports <dana@example.org>')
-    expect(answers.operators.value).toEqual(['ana@example.com'])
+    expect(answers.alertRecipients.value).toEqual(['ana@example.com'])
   })
 
   test('is offered again without the login that was typed with it, and so is the sender', async () => {
@@ -193,5 +193,5 @@ test('what is given already is told, and not asked for', async () => {
   const given = { value: ['cleo@example.com'], variable: 'LEADSHEET_RECIPIENTS', file: null }
   const { answers, screen } = await ask({ Address: ['file:./outbox', 'none'] }, { recipients: given })
   expect(screen).toContain('cleo@example.com (LEADSHEET_RECIPIENTS)')
-  expect([answers.recipients, answers.operators.value]).toEqual([given, []])
+  expect([answers.recipients, answers.alertRecipients.value]).toEqual([given, []])
 })

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import type { InDoubtPolicy } from '../../../src/domain/choices.ts'
+import type { UnconfirmedPolicy } from '../../../src/domain/choices.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { createPace } from '../../../src/jobs/outbox/rate.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
@@ -25,7 +25,7 @@ export interface SenderJob {
    * `resend` and `hold` are how the program does it. The others are the two ways in which one would do it at first:
    * they show what the ledger is for, and that a test sees the difference.
    */
-  readonly way: InDoubtPolicy | 'mark before sending' | 'mark after sending'
+  readonly way: UnconfirmedPolicy | 'mark before sending' | 'mark after sending'
 }
 
 const MINUTE_MS = 60_000
@@ -40,7 +40,7 @@ async function main({ file, url, dkim, way }: SenderJob): Promise<void> {
   await using store = await openStore(file, new Date())
   await using transport = openTransport(url, { log, dkim })
   if (way === 'resend' || way === 'hold') {
-    const policy = { inDoubt: way, pace: createPace(MESSAGES_PER_MINUTE) }
+    const policy = { onUnconfirmed: way, pace: createPace(MESSAGES_PER_MINUTE) }
     await sendAll({ store, transport, log, policy })
   } else await sendNaively(store, transport, way)
 }

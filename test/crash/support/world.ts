@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 /** Small pages and the details of one lead, so that there is little of each kind; the snapshot has tests of its own. */
 const SETTINGS = `
 api: { page_size: 100 }
-details: { policy: top, top: 1 }
+enrichment: { policy: top, top: 1 }
 snapshot: { when: never }
 recipients: [ana@example.com, ben@example.com]
 `

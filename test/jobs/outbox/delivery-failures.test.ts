@@ -193,7 +193,7 @@ describe('a message that may have arrived', () => {
 
   it('is left to a person at once where the settings say so, also after a crash', async () => {
     await using ledger = await openLedger(BOTH)
-    const policy = { ...ledger.deps.policy, inDoubt: 'hold' as const }
+    const policy = { ...ledger.deps.policy, onUnconfirmed: 'hold' as const }
     await using server = await openScriptedServer({ body: 'drop' })
     await using transport = open(server.url)
     const [ana, ben] = await ledger.deliveries()

@@ -30,7 +30,8 @@ async function openDays() {
   })
   const transport = openTransport(server.url, { log: SILENT })
   const { store, clock } = ledger
-  const pause = (pauseAfter: number) => pauseRefused({ ...ledger.deps, pauseAfter })
+  const pause = (suppressAfterBounces: number) =>
+    pauseRefused({ ...ledger.deps, suppressAfterBounces: suppressAfterBounces })
   /** One issue, handed over. */
   const passDay = async (): Promise<void> => {
     clock.now = new Date(clock.now.getTime() + DAY_MS)

@@ -247,7 +247,7 @@ describe('the recipients of a report', () => {
 })
 
 describe('a report that is sent only if it is worth it', () => {
-  const quiet: Report = { ...DAILY, send: { if_threshold: 'new_leads > 1000000' } }
+  const quiet: Report = { ...DAILY, sendWhen: { if_threshold: 'new_leads > 1000000' } }
 
   it('is kept with the reason, and has no messages', async () => {
     await using world = await openWorld()
@@ -273,7 +273,7 @@ describe('a report that is sent only if it is worth it', () => {
 
   it('is told of all its issues together', async () => {
     await using world = await openWorld()
-    const rare: Report = { ...DAILY, send: { if_threshold: 'leads > 100' } }
+    const rare: Report = { ...DAILY, sendWhen: { if_threshold: 'leads > 100' } }
     const mailings = await enqueueDue(
       world.deps,
       [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })],
@@ -303,7 +303,7 @@ describe('a report since the last issue', () => {
     // Asked again on the same day it is the same issue.
     expect(await days(since)).toBe(1)
     world.clock.now = new Date(NOW.getTime() + DAY_MS)
-    expect(await days({ ...since, send: { if_threshold: 'leads < 0' } })).toBe(1)
+    expect(await days({ ...since, sendWhen: { if_threshold: 'leads < 0' } })).toBe(1)
     world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
     expect(await days(since)).toBe(2)
   })
@@ -314,7 +314,7 @@ describe('a report since the last issue', () => {
     const both = [recipient('ana@example.com'), recipient('ben@example.com', { filter: EMEA })]
     await enqueueDue(world.deps, both, since)
     world.clock.now = new Date(NOW.getTime() + DAY_MS)
-    const ofMany = await enqueueDue(world.deps, both, { ...since, send: { if_threshold: 'leads > 100' } })
+    const ofMany = await enqueueDue(world.deps, both, { ...since, sendWhen: { if_threshold: 'leads > 100' } })
     expect(ofMany.map(({ notSent }) => notSent === null)).toEqual([true, false])
     world.clock.now = new Date(NOW.getTime() + 2 * DAY_MS)
     const mailings = await enqueueDue(world.deps, both, since)

@@ -160,7 +160,7 @@ describe('a report whose data do not cover its period', () => {
   })
 
   it('is held until they do, where the settings say so', async () => {
-    await using world = await openWorld({ ifStale: 'hold' })
+    await using world = await openWorld({ onStaleData: 'hold' })
     world.fail(503)
     await world.run(at('07:00'))
     const held = await world.run(at('07:31'))
@@ -175,7 +175,7 @@ describe('a report whose data do not cover its period', () => {
   })
 
   it('is held until somebody lets it go, and then says that its data are old', async () => {
-    await using world = await openWorld({ ifStale: 'hold' })
+    await using world = await openWorld({ onStaleData: 'hold' })
     world.fail(503)
     expect(await world.run(at('08:00'))).toMatchObject({ state: 'held' })
     expect(await world.run(at('08:01'), { isReleased: true })).toMatchObject({ state: 'done' })
@@ -183,7 +183,7 @@ describe('a report whose data do not cover its period', () => {
   })
 
   it('is skipped with its reason, where the settings say so', async () => {
-    await using world = await openWorld({ ifStale: 'skip' })
+    await using world = await openWorld({ onStaleData: 'skip' })
     world.fail(503)
     expect(await world.run(at('08:00'))).toMatchObject({
       state: 'skipped',
@@ -222,7 +222,7 @@ describe('a report whose data do not cover its period', () => {
   })
 
   it('waits for the agents and the statistics too, if it shows them', async () => {
-    await using world = await openWorld({ ifStale: 'hold' })
+    await using world = await openWorld({ onStaleData: 'hold' })
     const { db } = world.store
     await sql`INSERT INTO agent (id, name, status, observed_at, raw) VALUES ('a1', 'Scout', 'idle', ${AFTERNOON}, '{}')`.execute(
       db,
@@ -251,11 +251,11 @@ describe('a report whose data do not cover its period', () => {
     await expect(
       requireGoodData(world.work, world.report, RECIPIENTS, SCHEDULED_RUN),
     ).resolves.toBeUndefined()
-    for (const [ifStale, state] of [
+    for (const [onStaleData, state] of [
       ['hold', 'held'],
       ['skip', 'skipped'],
     ] as const) {
-      const report = { ...world.report, gate: { ...world.report.gate, ifStale } }
+      const report = { ...world.report, gate: { ...world.report.gate, onStaleData } }
       await expect(requireGoodData(world.work, report, RECIPIENTS, SCHEDULED_RUN)).rejects.toMatchObject({
         code: 'report_held',
         message: expect.stringContaining(
@@ -301,7 +301,7 @@ describe('a report about far fewer leads than before', () => {
   })
 
   it('says so above everything, or is held until it is let go', async () => {
-    await using world = await openWorld({ ifUnusual: 'hold' })
+    await using world = await openWorld({ onVolumeDrop: 'hold' })
     expect(await world.run(SCHEDULED_RUN)).toMatchObject({ state: 'done' })
     for (const id of [...world.upstream.leads.keys()].slice(20)) world.upstream.leads.delete(id)
     const next = new Date('2026-11-22T07:00:00Z')

@@ -135,7 +135,7 @@ describe('who wants a report weekly', () => {
     await daily.wish('ana', 'weekly')
     for (const day of [2, 3]) await daily.send(day)
     expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22'])
-    const quiet = await openDaily({ ...DAILY, send: { if_threshold: 'new_leads > 1000000' } })
+    const quiet = await openDaily({ ...DAILY, sendWhen: { if_threshold: 'new_leads > 1000000' } })
     await quiet.send(0)
     await quiet.wish('ana', 'weekly')
     const { leftOut } = await quiet.send(1)

@@ -19,7 +19,7 @@ function reportNamed(name: string, change: Partial<Report> = {}): Report {
     title: 'Mine',
     kind: 'day',
     holidays: [],
-    send: 'always',
+    sendWhen: 'always',
     gate: DAILY.gate,
     locale: 'en-GB',
     timeZone: 'Europe/Berlin',

@@ -48,7 +48,11 @@ describe('who may see the dashboard', () => {
       ],
     ],
     ['behind a public name without a token, nobody', PUBLIC, [['a person', '/', {}, 403]]],
-    ['under a further name without a token, nobody', 'hosts: [leadsheet]', [['a person', '/', {}, 403]]],
+    [
+      'under a further name without a token, nobody',
+      'allowed_hosts: [leadsheet]',
+      [['a person', '/', {}, 403]],
+    ],
     [
       'with a token, who has it',
       SIGNED,
@@ -307,7 +311,7 @@ describe('the name under which it is asked for', () => {
     ],
     [
       'a further one',
-      `${SIGNED}\nhosts: [leadsheet]`,
+      `${SIGNED}\nallowed_hosts: [leadsheet]`,
       [named('a further name', { host: 'leadsheet:8080' }, 200)],
     ],
     [

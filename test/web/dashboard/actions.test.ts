@@ -26,7 +26,7 @@ import { wordsOf } from '../../support/report.ts'
 import { lead, save, saveWholeRun } from '../../support/store.ts'
 
 const SETTINGS = `
-operators: { recipients: [ops@example.com] }
+alerts: { recipients: [ops@example.com] }
 recipients: [ana@example.com, { address: ben@example.com, name: Ben }]
 `
 const TROUBLE: Notice = {

@@ -30,7 +30,7 @@ export function defineCopy(parent: Command, terminal: Terminal): void {
     .action((options: Options) => copy(terminal, options))
   addExamples(command, [
     'db copy --to postgres://leadsheet@db.example.com/leadsheet   (the password in PGPASSWORD or ~/.pgpass)',
-    'db copy --from sqlite:data/leadsheet.db   (with LEADSHEET_STORE_FILE set already)',
+    'db copy --from sqlite:data/leadsheet.db   (with LEADSHEET_DATABASE_URL_FILE set already)',
     'db copy --from "postgres://leadsheet@db.example.com/leadsheet?schema=north" --to sqlite:north.db',
   ])
 }
@@ -46,7 +46,7 @@ async function copy(terminal: Terminal, options: Options): Promise<void> {
     })
   }
   const opening = { log: await terminal.log(), signal: terminal.signal }
-  await using store = await openData({ ...config, store: new Secret(from) }, opening)
+  await using store = await openData({ ...config, databaseUrl: new Secret(from) }, opening)
   if (options.dryRun) await showPlan(terminal, store, target)
   else await moveAndShow(terminal, store, target)
 }
@@ -59,7 +59,7 @@ function addressOf(config: Config, given: string | undefined): string {
       'usage_invalid',
       'no secret is taken from the command line, which every user of this machine can read',
       {
-        hint: 'Leave the password out of the address, and set PGPASSWORD or PGPASSFILE; or set LEADSHEET_STORE_FILE to one of the two stores. Take another password: this one has been shown.',
+        hint: 'Leave the password out of the address, and set PGPASSWORD or PGPASSFILE; or set LEADSHEET_DATABASE_URL_FILE to one of the two stores. Take another password: this one has been shown.',
       },
     )
   }
@@ -161,7 +161,9 @@ async function printMoved(
   for (const { rule, count } of violations)
     terminal.note(`warning: this rule does not hold, and did not before: ${rule} (${count})`)
   const setting =
-    target.kind === 'postgres' ? 'set store (LEADSHEET_STORE) to it' : 'have it in data_dir as leadsheet.db'
+    target.kind === 'postgres'
+      ? 'set database_url (LEADSHEET_DATABASE_URL) to it'
+      : 'have it in data_dir as leadsheet.db'
   terminal.note(
     `next: ${setting} and start leadsheet. ${nameOf(store.place)} is as it was: put it away, for who went on with both would mail everything twice`,
   )

@@ -26,10 +26,10 @@ interface Tried {
 /** @throws LeadsheetError config_missing where the settings name no way */
 export async function testChannels(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
-  const { operators } = config
-  if (operators.recipients.length === 0 && operators.webhook === null && operators.ping === null) {
+  const { alerts } = config
+  if (alerts.recipients.length === 0 && alerts.webhook === null && alerts.heartbeat === null) {
     throw new LeadsheetError('config_missing', 'Nobody is told of troubles', {
-      hint: 'Set operators.recipients (LEADSHEET_OPERATORS), operators.webhook.url or operators.ping.url.',
+      hint: 'Set alerts.recipients (LEADSHEET_ALERT_RECIPIENTS), alerts.webhook.url or alerts.heartbeat.url.',
     })
   }
   const tried: Tried[] = []
@@ -73,16 +73,16 @@ async function* tryMail(
   config: Config,
   alertMessage: NoticeMessage,
 ): AsyncGenerator<Tried> {
-  const { recipients } = config.operators
+  const { recipients } = config.alerts
   const mail = await mailedOperators(config)
-  if (mail === null || config.mail.url === null) {
-    const said = 'mail.url or mail.from is not set'
+  if (mail === null || config.smtp.url === null) {
+    const said = 'smtp.url or mail.from is not set'
     for (const to of recipients) yield { channel: 'mail', to, isTaken: false, said }
     return
   }
   await using store = await openDataIfThere(config)
   const log = await terminal.log()
-  await using transport = openTransport(config.mail.url.reveal(), { log, dkim: dkimOf(config.mail) })
+  await using transport = openTransport(config.smtp.url.reveal(), { log, dkim: dkimOf(config.mail) })
   for (const message of messagesOf(store, mail, alertMessage)) {
     const outcome = await sendTest({ transport }, message, terminal.signal).then(
       (said) => ({ isTaken: true, said }),

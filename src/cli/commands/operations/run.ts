@@ -191,6 +191,6 @@ async function waitForReading(
 
 function noDaemon(message: string): LeadsheetError {
   return new LeadsheetError('daemon_missing', message, {
-    hint: `A daemon reads its settings when it is started: ${shellCommand('run')}. Another data_dir or store takes a restart.`,
+    hint: `A daemon reads its settings when it is started: ${shellCommand('run')}. Another data_dir or database_url takes a restart.`,
   })
 }

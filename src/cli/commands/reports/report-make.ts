@@ -175,7 +175,7 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
     issues,
     terminal.signal,
   )
-  await pauseRefused({ ...deps, log, pauseAfter: mail.pauseAfter })
+  await pauseRefused({ ...deps, log, suppressAfterBounces: mail.suppressAfterBounces })
   if (archiveFault === null) await writeArchiveIndex(deps.archive, deps.store.db)
   await printMailings(terminal, report, { mailings, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)

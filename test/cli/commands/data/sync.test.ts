@@ -8,8 +8,8 @@ it('sync tells of how many leads it read the details, and what became of the oth
   const [gone = '', refused = ''] = upstream.leads.keys()
   upstream.detailFaults.set(gone, status(404)).set(refused, status(400))
   const cwd = folderWith({
-    'one.yaml': 'details: { policy: top, top: 3 }',
-    'none.yaml': 'details: { policy: none }',
+    'one.yaml': 'enrichment: { policy: top, top: 3 }',
+    'none.yaml': 'enrichment: { policy: none }',
   })
   const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
 

@@ -32,7 +32,7 @@ async function listed() {
 function installation(publicUrl: string | null, url = api.service.url) {
   const web = `{ listen: "${publicUrl?.replace('http://', '') ?? '127.0.0.1:0'}"${publicUrl ? `, public_url: "${publicUrl}"` : ''} }`
   const cwd = folderWith({
-    'leadsheet.yaml': `reports: []\nsnapshot: { when: never }\nsync: { every: 0 4 1 1 *, full: 0 5 1 1 * }\nweb: ${web}\n`,
+    'leadsheet.yaml': `reports: []\nsnapshot: { when: never }\nsync: { schedule: 0 4 1 1 *, full_schedule: 0 5 1 1 * }\nweb: ${web}\n`,
   })
   return { cwd, env: { LEADSHEET_API_URL: url, LEADSHEET_API_KEY: api.writeKey } }
 }

@@ -56,7 +56,8 @@ test('without a database there is nothing to back up, and without a backup nothi
 test('a lost database is no new installation: what is there to restore is named, and no preference is lost', async () => {
   const settings = `
 data_dir: data
-mail: { url: file:./outbox, from: reports@example.com }
+smtp: { url: file:./outbox }
+mail: { from: reports@example.com }
 recipients: [ana@example.com]
 reports: [{ name: daily }]
 `

@@ -81,8 +81,8 @@ describe('notices test', () => {
     await using receiver = await openReceiver()
     const options = await installation({
       ...{ LEADSHEET_SMTP_URL: mailServer.url, LEADSHEET_FROM: 'r@example.com' },
-      ...{ LEADSHEET_OPERATORS: 'ops@example.com', LEADSHEET_WEBHOOK_URL: receiver.url },
-      LEADSHEET_PING_URL: receiver.url.replace('hook', 'ping'),
+      ...{ LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com', LEADSHEET_ALERT_WEBHOOK_URL: receiver.url },
+      LEADSHEET_ALERT_HEARTBEAT_URL: receiver.url.replace('hook', 'ping'),
     })
     const { status, stdout, stderr } = await runWarm(['alerts', 'test'], options)
     expect(status).toBe(0)
@@ -104,7 +104,7 @@ describe('notices test', () => {
     receiver.answer = 403
     const options = await installation({
       ...{ LEADSHEET_SMTP_URL: 'smtp://127.0.0.1:1', LEADSHEET_FROM: 'r@example.com' },
-      ...{ LEADSHEET_OPERATORS: 'ops@example.com', LEADSHEET_WEBHOOK_URL: receiver.url },
+      ...{ LEADSHEET_ALERT_RECIPIENTS: 'ops@example.com', LEADSHEET_ALERT_WEBHOOK_URL: receiver.url },
     })
     const { status, stdout } = await runWarm(['alerts', 'test', '--json'], options)
     expect(status).toBe(1)
@@ -116,7 +116,7 @@ describe('notices test', () => {
 
   it('says what to set where nobody is told', async () => {
     const { status, stderr } = await runWarm(['alerts', 'test'], await installation())
-    expect([status, stderr]).toEqual([2, expect.stringContaining('LEADSHEET_OPERATORS')])
+    expect([status, stderr]).toEqual([2, expect.stringContaining('LEADSHEET_ALERT_RECIPIENTS')])
   })
 })
 

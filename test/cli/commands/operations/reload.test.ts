@@ -32,12 +32,12 @@ it('a daemon that is told to reload goes by the new settings, or by the old ones
   await held.promise
 
   writeFileSync(join(cwd, 'key'), 'canary-key-two')
-  writeFileSync(join(cwd, 'leadsheet.yaml'), `${SETTINGS}sync: { every: '* * * * *' }\n`)
+  writeFileSync(join(cwd, 'leadsheet.yaml'), `${SETTINGS}sync: { schedule: '* * * * *' }\n`)
   const reloaded = await runLeadsheet(['reload', '--json'], { cwd, env })
   expect(reloaded, reloaded.stderr).toMatchObject({ status: 0 })
   expect(JSON.parse(reloaded.stdout).data).toMatchObject({
     pid: daemon.pid,
-    changed: ['api.key', 'sync.every'],
+    changed: ['api.key', 'sync.schedule'],
   })
 
   rmSync(join(cwd, 'key'))
@@ -48,7 +48,7 @@ it('a daemon that is told to reload goes by the new settings, or by the old ones
   writeFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS.replace('[]', '[{ name: daily }]'))
   const refused = await runLeadsheet(['reload'], { cwd, env })
   expect(refused.status).toBe(2)
-  expect(refused.stderr).toMatch(/error: the daemon stays with its settings: .*mail\.url/)
+  expect(refused.stderr).toMatch(/error: the daemon stays with its settings: .*smtp\.url/)
 
   // The sync that was in hand has gone on.
   expect(upstream.requests[1]?.headers.authorization).toContain('canary-key-two')

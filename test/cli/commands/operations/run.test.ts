@@ -18,7 +18,7 @@ const MAIL = {
 }
 
 /** A sync that is due while the test looks on would be another one. */
-const SETTINGS = `sync: { every: '${hourlyNotNow()}' }\n`
+const SETTINGS = `sync: { schedule: '${hourlyNotNow()}' }\n`
 
 /** Resolves with the first log line that says this. */
 function logged(child: ReturnType<typeof startLeadsheet>, said: RegExp): Promise<string> {
@@ -37,7 +37,7 @@ describe('the daemon', () => {
     for (const name of [
       'api.url',
       'LEADSHEET_API_KEY_FILE',
-      'mail.url',
+      'smtp.url',
       'LEADSHEET_FROM',
       'LEADSHEET_RECIPIENTS',
       'leadsheet demo',

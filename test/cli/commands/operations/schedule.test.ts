@@ -14,7 +14,7 @@ const SETTINGS = `
 time_zone: Europe/Vienna
 data_dir: data
 holidays: ["2026-11-30"]
-sync: { full: every day at 03:30 }
+sync: { full_schedule: every day at 03:30 }
 reports:
   - { name: daily, schedule: every day at 02:30 }
   - { name: weekly, schedule: every Monday at 07:00, time_zone: America/New_York, catch_up: none }

@@ -12,7 +12,8 @@ import { runWarm } from '../../../support/warm-leadsheet.ts'
 /** Past by any clock. */
 const NOW = new Date('2025-11-21T07:00:00Z')
 const SETTINGS = `data_dir: ./data
-mail: { url: file:./outbox, from: reports@example.com }
+smtp: { url: file:./outbox }
+mail: { from: reports@example.com }
 recipients:
   - ana@example.com
   - { address: ben@example.com, locale: de-DE }

@@ -20,7 +20,7 @@ test('a new report has what another has, and queries that SQLite takes', async (
 
   const text = readFileSync(join(cwd, 'templates/industries/report.yaml'), 'utf8')
   const definition = parseDefinition({ path: 'report.yaml', text })
-  expect(definition).toMatchObject({ title: 'Industries', period: 'working_day', send: 'always' })
+  expect(definition).toMatchObject({ title: 'Industries', period: 'working_day', sendWhen: 'always' })
   expect(definition.queries.map(({ name }) => name)).toEqual(['by-industry', 'largest-open'])
   await using store = await openStore(join(cwd, 'empty.db'), new Date('2026-11-21T06:00:00Z'))
   await tryReportQueries(store.place, definition.queries, { signal: new AbortController().signal })
@@ -79,7 +79,8 @@ test('it is made in templates_dir', async () => {
 
 test('a report that has only a folder yet can be looked at, and goes to nobody', async () => {
   const cwd = folderWith({
-    'leadsheet.yaml': 'mail: { url: file:./outbox, from: a@example.com }\nrecipients: [ana@example.com]\n',
+    'leadsheet.yaml':
+      'smtp: { url: file:./outbox }\nmail: { from: a@example.com }\nrecipients: [ana@example.com]\n',
   })
   await makeIn(cwd, 'mine')
   const { status, stderr } = await runWarm(['report', 'send', 'mine'], { cwd })

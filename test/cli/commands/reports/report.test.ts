@@ -10,7 +10,8 @@ import { clockAt } from '../../../support/shifted-clock.ts'
 import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const SETTINGS = `
-mail: { url: file:./outbox, from: reports@example.com }
+smtp: { url: file:./outbox }
+mail: { from: reports@example.com }
 recipients:
   - ana@example.com
   - address: dana@example.com
@@ -23,7 +24,7 @@ reports:
   - name: daily
   - name: rare
     template: daily
-    send: { if_threshold: leads < 0 }
+    send_when: { if_threshold: leads < 0 }
 `
 
 const NOW = '2026-11-24T12:00:00Z'
@@ -133,7 +134,7 @@ describe('sending a report', () => {
 
   it('sends none that the settings would hold, unless it is forced to, and then says why they would', async () => {
     const { cwd, run } = await openInstallation()
-    const holding = SETTINGS.replace('name: daily', 'name: daily\n    if_stale: hold')
+    const holding = SETTINGS.replace('name: daily', 'name: daily\n    on_stale_data: hold')
     writeFileSync(join(cwd, 'leadsheet.yaml'), holding)
     change(cwd, "UPDATE sync_run SET leads_as_of = '2026-01-01T00:00:00.000Z'")
     const held = await run('report', 'send', 'daily')
