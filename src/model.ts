@@ -57,7 +57,7 @@ export interface LeadDetail {
   readonly enrichment: string | null
   readonly activity: readonly Activity[]
   /** Entries of the history that could not be read. */
-  readonly held: readonly HeldRow[]
+  readonly held: readonly QuarantinedRecord[]
   readonly raw: string
 }
 
@@ -97,7 +97,7 @@ export interface Activity {
 }
 
 /** A record that could not be mapped; kept whole with the reason, never dropped. */
-export interface HeldRow {
+export interface QuarantinedRecord {
   readonly resource: 'lead' | 'agent' | 'pipeline_stat' | 'activity'
   /** The upstream's identifier of it (of a reading: of its pipeline; of an activity: of its lead); null where that cannot be read either. */
   readonly id: string | null
@@ -185,10 +185,10 @@ export interface Freshness {
   readonly runId: string | null
   /** Requests made by that run. */
   readonly requests: number | null
-  /** Rows that could not be mapped and wait in `held_row`. */
-  readonly heldRows: number
+  /** Rows that could not be mapped and wait in `quarantined_record`. */
+  readonly quarantinedRecords: number
   /** Times of leads that cannot be right; older programs did not ask. */
-  readonly doubtfulTimes?: readonly ('created_at' | 'updated_at' | 'status_changed_at')[]
+  readonly implausibleTimes?: readonly ('created_at' | 'updated_at' | 'status_changed_at')[]
 }
 
 export interface FunnelStage {
@@ -221,7 +221,7 @@ export interface MessageFile {
 export interface Unsubscribe {
   /** An address, or `Name <address>`. */
   readonly mailto: string
-  /** An address that takes the wish by one POST without any question (RFC 8058); null where there is none. */
+  /** An address that takes the choice by one POST without any question (RFC 8058); null where there is none. */
   readonly url: string | null
 }
 
@@ -311,7 +311,7 @@ export interface FieldDrift {
 export interface ScanReport {
   readonly mode: 'incremental' | 'full'
   readonly startedAt: Instant
-  readonly verdict: 'complete' | 'incomplete' | 'unproven'
+  readonly scan_result: 'complete' | 'incomplete' | 'unproven'
   readonly stop: ScanStop
   /** What the upstream last called its total; null where it does not say. Never trusted. */
   readonly reportedTotal: number | null

@@ -77,7 +77,9 @@ export function ladderWaitMs(
   random: number,
 ): number | null {
   const waitMs = waitsMs[failures - 1] ?? (afterLast === 'repeat' ? waitsMs.at(-1) : undefined)
-  return waitMs === undefined ? null : Math.ceil(waitMs - waitMs * shorter + waitMs * (shorter + longer) * random)
+  return waitMs === undefined
+    ? null
+    : Math.ceil(waitMs - waitMs * shorter + waitMs * (shorter + longer) * random)
 }
 
 /** No wait of a ladder is longer than this. */

@@ -14,7 +14,7 @@ there AS (
       status)) AS status_then
   FROM past CROSS JOIN lead_known AS known
   WHERE created_at <= instant AND lead_id NOT IN (
-    SELECT lead_id FROM lead_gone WHERE gone_at <= instant AND (returned_at IS NULL OR returned_at > instant))
+    SELECT lead_id FROM lead_deletion WHERE deleted_since <= instant AND (returned_at IS NULL OR returned_at > instant))
 )
 SELECT status_then AS status, count(*) AS leads
 FROM there

@@ -60,7 +60,7 @@ function sharedPace(store: Store, server: string, most: number): Pace | null {
 /* The links in messages by which recipients reach their page. */
 
 /** Null where no pages are served. */
-export async function subscriptionLinks(
+export async function preferenceLinks(
   { web: { publicUrl } }: Pick<Config, 'web'>,
   store: Store,
 ): Promise<((subject: LinkSubject) => string) | null> {

@@ -14,7 +14,7 @@ import { openArchivePages } from '../report/archive/pages.ts'
 import type { Templates } from '../report/render/templates.ts'
 import { openTemplates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
-import { senderOf, subscriptionLinks } from './configured-mail.ts'
+import { preferenceLinks, senderOf } from './configured-mail.ts'
 import { openDataOrEmpty, pathsIn, storePlaceOf, TEMPLATES } from './installation.ts'
 
 const MEGABYTE = 1_000_000
@@ -93,7 +93,7 @@ export async function openMailing(config: Config, store: Store, templates: Templ
     store,
     templates,
     archive: { folder: pathsIn(config.dataDir).archive, pages: await openArchivePages(TEMPLATES) },
-    sender: senderOf(config.mail, await subscriptionLinks(config, store)),
+    sender: senderOf(config.mail, await preferenceLinks(config, store)),
     // Without a token nobody gets in from outside.
     dashboardUrl: config.web.token === null ? null : config.web.publicUrl,
     maxBytes: config.mail.maxMb * MEGABYTE,

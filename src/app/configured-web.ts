@@ -8,7 +8,7 @@ import { registrationFile, watchSecrets } from '../jobs/events/webhook-registrat
 import { readHealth } from '../jobs/health.ts'
 import { createMeasuring } from '../jobs/measures.ts'
 import { openOverview } from '../jobs/overview.ts'
-import { openSubscriptionDesk } from '../jobs/recipients/change-preference.ts'
+import { openPreferencePage } from '../jobs/recipients/change-preference.ts'
 import type { StartedDaemon } from '../jobs/schedule/daemon.ts'
 import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
@@ -65,7 +65,7 @@ export async function openConfiguredWeb(
   const reports = schedulesOf(config).flatMap(({ report, timing }) =>
     report === null ? [] : [{ ...reportOf(report, config, templates), timing }],
   )
-  const desk = openSubscriptionDesk({ store, reports, reader: config, log, now })
+  const desk = openPreferencePage({ store, reports, reader: config, log, now })
   const installation = installationOf(config, store)
   const metrics = openMetrics({ measure: createMeasuring(installation), now, version: readVersion() })
   const health = { readHealth: () => readHealth(installation, now()), sinceTickMs: daemon.sinceTickMs, log }

@@ -12,8 +12,8 @@ import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
 import { nameOf } from '../store/db/place.ts'
 import type { Store } from '../store/db/store.ts'
-import type { SettingsReading } from '../store/schedule/settings-read.ts'
-import { addSettingsReading } from '../store/schedule/settings-read.ts'
+import type { ConfigLoad } from '../store/schedule/config-load.ts'
+import { addConfigLoad } from '../store/schedule/config-load.ts'
 import type { ConfiguredDaemon, RunningDaemon } from './configured-daemon.ts'
 import { openConfiguredDaemon } from './configured-daemon.ts'
 import { tryReports } from './configured-reports.ts'
@@ -154,10 +154,10 @@ async function refuse({ terminal, store, log }: ReloadDeps, thrown: unknown, at:
 
 function noteReading(
   store: Store,
-  { at, ...outcome }: Pick<SettingsReading, 'refused' | 'changed'> & { readonly at: Date },
+  { at, ...outcome }: Pick<ConfigLoad, 'refused' | 'changed'> & { readonly at: Date },
 ): Promise<void> {
   const reading = { at: at.toISOString(), ...outcome, program: readVersion() }
-  return store.write((trx) => addSettingsReading(trx, reading))
+  return store.write((trx) => addConfigLoad(trx, reading))
 }
 
 /* SIGHUP, which has a daemon read its settings anew, and also says that the terminal was closed in which it runs. */

@@ -38,7 +38,7 @@ export const mailSchema = section({
   reply_to: mailbox.optional().meta({ description: 'Where answers go; to the sender if absent.' }),
   unsubscribe: mailbox.optional().meta({
     description:
-      'Where the button of mail programs that ends a subscription writes to; to reply_to or the sender if absent.',
+      'Where the button of mail programs that ends a preference writes to; to reply_to or the sender if absent.',
   }),
   max_mb: wholeNumber(1, 100).default(20).meta({
     description:

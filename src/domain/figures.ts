@@ -278,7 +278,7 @@ export interface StatDifference {
 }
 
 export interface DataQuality {
-  /** Records that could not be read and wait in `held_row`, by their reason, most first. */
+  /** Records that could not be read and wait in `quarantined_record`, by their reason, most first. */
   readonly held: readonly { readonly resource: string; readonly reason: string; readonly records: number }[]
   /** Fields of the records that came, went or changed their type in the period. */
   readonly drift: readonly {
@@ -287,7 +287,10 @@ export interface DataQuality {
     readonly at: Instant
   }[]
   /** Whether the last scan of the leads proved complete; null before the first. */
-  readonly lastScan: { readonly verdict: 'complete' | 'incomplete' | 'unproven'; readonly at: Instant } | null
+  readonly lastScan: {
+    readonly scan_result: 'complete' | 'incomplete' | 'unproven'
+    readonly at: Instant
+  } | null
 }
 
 /** The answer to a query of a report's own folder. */

@@ -10,7 +10,7 @@ import { checkFreshness, checkTimes, type ResourceFreshness, readFreshness } fro
 import { checkEvents } from './health/events.ts'
 import { type HealthCheck, type Installation, type Subject, tellSpan } from './health/installation.ts'
 import { checkMachine } from './health/machine.ts'
-import { checkHeldRecords, checkMessages, checkNotices, readOpenNotices } from './health/post.ts'
+import { checkMessages, checkNotices, checkQuarantinedRecords, readOpenNotices } from './health/post.ts'
 import { checkUnwatched } from './health/unwatched.ts'
 import { checkSchedules, readDaemon } from './health/work.ts'
 
@@ -42,7 +42,7 @@ export async function readHealth(installation: Installation, now: Date): Promise
     ...(daemon.life === 'alive' ? [await checkSchedules(installation, now)] : []),
     await checkMessages(db, notices.known, now),
     checkNotices(notices),
-    await checkHeldRecords(db, now),
+    await checkQuarantinedRecords(db, now),
     ...machine,
   ]
   const wrong = (['fail', 'warn'] as const).flatMap((verdict) =>

@@ -14,8 +14,8 @@ import { countLeads } from '../store/leads/lead.ts'
 import { countDeliveries } from '../store/outbox/delivery.ts'
 import { countWaiting } from '../store/outbox/delivery-problems.ts'
 import {
-  countHeldByKind,
   countMissedScheduledRuns,
+  countQuarantinedByKind,
   countScheduledRuns,
   createRunCounter,
   type RunCounts,
@@ -82,7 +82,7 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     events: await countEvents(db),
     waitingEvents: await countWaitingEvents(db),
     lastEventAt: await findLastArrival(db, 'any'),
-    held: await countHeldByKind(db),
+    held: await countQuarantinedByKind(db),
     size: await readSize(store),
     snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,
     lastBeatAt: (await findLastSpan(db))?.last_tick_at ?? null,

@@ -67,7 +67,7 @@ export const REASONS = {
     meaning: 'a field of the records has vanished or has another type',
     ...EVENT,
   },
-  records_held: {
+  records_quarantined: {
     title: 'records held back',
     meaning: 'records of the last day cannot be read',
     ...AT_ONCE,
@@ -114,8 +114,8 @@ export const REASONS = {
       'messages of the last week were refused for good or given up, and none to the same recipient was sent since',
     ...AT_ONCE,
   },
-  messages_in_doubt: {
-    title: 'messages in doubt',
+  messages_unconfirmed: {
+    title: 'messages unconfirmed',
     meaning: 'messages that may or may not have arrived are left to a person',
     ...AT_ONCE,
   },

@@ -3,7 +3,7 @@ import { countJobs } from '../queue/look.ts'
 import { listNotices } from '../store/alerts/alert.ts'
 import { countRecentEvents, countWaitingEvents, listEvents } from '../store/events/event-stats.ts'
 import { countLeads } from '../store/leads/lead.ts'
-import { countHeldRows } from '../store/leads/quarantined-record.ts'
+import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
 import { countDeliveries } from '../store/outbox/delivery.ts'
 import { listMailOutages } from '../store/outbox/smtp-circuit.ts'
 import { listIssues } from '../store/reports/issue-list.ts'
@@ -36,7 +36,7 @@ export async function readStatus<S extends ScheduleSettings>(
   return {
     health: await readHealth(installation, now),
     leads: await countLeads(db),
-    heldRows: await countHeldRows(db),
+    quarantinedRecords: await countQuarantinedRecords(db),
     /** Null before the first sync that read all leads. */
     dataAsOf: (await findLastWholeRun(db))?.asOf ?? null,
     lastFailure: await findLastFailure(db),

@@ -1,4 +1,4 @@
-/** The way out of a subscription, for people (a link) and for mail programs (header fields). */
+/** The way out of a preference, for people (a link) and for mail programs (header fields). */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Unsubscribe } from '../model.ts'
@@ -41,7 +41,7 @@ export interface LinkSubject {
 }
 
 /** First part of a token: how the rest is to be read, and what the signature is for. */
-const VERSION = 'subscription-1'
+const VERSION = 'preference-1'
 const SHAPE = /^([\w-]{1,1024})\.[\w-]{43}$/
 
 /** `<payload>.<signature>`, both base64url (RFC 4648, 5); HMAC-SHA256. */

@@ -1,4 +1,4 @@
-/** What a report is made for, beside its figures: its reader's wishes, and what goes with the mail. */
+/** What a report is made for, beside its figures: its reader's choices, and what goes with the mail. */
 import type { ATTACHED_LISTS, BlockName } from '../domain/choices.ts'
 import type { FailedSection } from '../domain/figures.ts'
 import type { Instant } from '../model.ts'

@@ -58,12 +58,12 @@ export function isBeforeAll(figures: ReportFigures): boolean {
 }
 
 /** Whether the time that a number goes by cannot be right. */
-export function isDoubtful(
+export function isImplausible(
   { freshness }: Pick<ReportFigures, 'freshness'>,
   name: 'newLeads' | 'won',
 ): boolean {
   const field = name === 'newLeads' ? 'created_at' : 'status_changed_at'
-  return freshness.doubtfulTimes?.includes(field) ?? false
+  return freshness.implausibleTimes?.includes(field) ?? false
 }
 
 /** What a sync reads of the upstream that reports show. */

@@ -72,7 +72,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       lastFailure: null,
       runId: 'sample',
       requests: 42,
-      heldRows: 3,
+      quarantinedRecords: 3,
     },
     pipelines: PIPELINES.map(({ name }) => name),
     leads: 3003,
@@ -164,7 +164,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
     dataQuality: {
       held: [{ resource: 'leads', reason: 'created_at: expected a time', records: 3 }],
       drift: [{ change: 'new', path: 'company.funding', at: ago(5) }],
-      lastScan: { verdict: 'complete', at: ago(-6) },
+      lastScan: { scan_result: 'complete', at: ago(-6) },
     },
     queries: scope.queries,
     failed: [],
@@ -179,7 +179,7 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
   const unread = { current: { known: 0, of: 0 }, prior: { known: 0, of: 0 } }
   return {
     ...figures,
-    freshness: { ...figures.freshness, heldRows: 0 },
+    freshness: { ...figures.freshness, quarantinedRecords: 0 },
     pipelines: [],
     leads: 1,
     newLeads: { current: 1, prior: 0 },

@@ -5,7 +5,7 @@
 import type { FailedSection, LateWarning, ReportFigures, UnusualWarning } from '../domain/figures.ts'
 import { explainExtent, explainFailure } from './blocks/freshness/view.ts'
 import type { ReportContext } from './context.ts'
-import { isDoubtful, listOld } from './coverage.ts'
+import { isImplausible, listOld } from './coverage.ts'
 import { listMissed, nameSection } from './failed-blocks.ts'
 import { oneLine } from './words/clean-text.ts'
 import type { LocaleContext } from './words/locale-context.ts'
@@ -71,8 +71,8 @@ function tellAge(figures: ReportFigures, locale: LocaleContext, { blocks }: Bann
 
 function tellTimes(figures: ReportFigures, { words, and }: LocaleContext): string[] {
   const told = [
-    isDoubtful(figures, 'newLeads') && words('warnings.created'),
-    isDoubtful(figures, 'won') && words('warnings.changed'),
+    isImplausible(figures, 'newLeads') && words('warnings.created'),
+    isImplausible(figures, 'won') && words('warnings.changed'),
   ]
   const named = told.filter((each) => each !== false)
   return named.length === 0 ? [] : [words('warnings.times', { what: and(named) })]

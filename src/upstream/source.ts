@@ -1,6 +1,6 @@
 import type { WireLeadDetail } from '../contract/lead.ts'
 import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
-import type { Agent, HeldRow, Instant, Lead, LeadDetail, PipelineStat, Stage } from '../model.ts'
+import type { Agent, Instant, Lead, LeadDetail, PipelineStat, QuarantinedRecord, Stage } from '../model.ts'
 import type { Usage } from './client/client.ts'
 import type { SingleLead } from './mapping/detail-mapping.ts'
 import type { FindKnown, RawRecord } from './mapping/raw-record.ts'
@@ -44,7 +44,7 @@ export interface Source {
     options?: ListOptions,
   ): Promise<RawPage>
   /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
-  mapLead(raw: unknown, sent?: string): Lead | HeldRow
+  mapLead(raw: unknown, sent?: string): Lead | QuarantinedRecord
   fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
   fetchDetail(id: string, signal?: AbortSignal): Promise<LeadDetail>
   /** The lead and its details by one request. */
@@ -58,11 +58,11 @@ export interface Source {
     period?: { from?: string; to?: string },
     signal?: AbortSignal,
   ): Promise<unknown>
-  mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | HeldRow
+  mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | QuarantinedRecord
   readonly webhooks: WebhookSource
   /** The agents as sent, a record each. */
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
-  mapAgent(raw: unknown): Agent | HeldRow
+  mapAgent(raw: unknown): Agent | QuarantinedRecord
   readonly usage: Usage
   /** By how much our clock was ahead of the upstream's at the last answer; null where that is not known. */
   clockAheadMs(): number | null

@@ -4,19 +4,19 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
+  CHOICE_FIELD,
   ONE_CLICK,
-  type SubscriptionView,
-  WISH_FIELD,
-  WISHES,
-  type Wish,
+  PREFERENCE_CHOICES,
+  type PreferenceChoice,
+  type PreferenceView,
 } from '../report/preferences/page.ts'
 import type { WebPages } from '../report/preferences/web-pages.ts'
 import { type AddRoutes, type Form, noticeIn, sendPage } from './server/server.ts'
 
 /** Both give null for a link that we did not sign. */
 export interface Preferences {
-  show(token: string): Promise<SubscriptionView | null>
-  change(token: string, wish: Wish): Promise<SubscriptionView | null>
+  show(token: string): Promise<PreferenceView | null>
+  change(token: string, choice: PreferenceChoice): Promise<PreferenceView | null>
 }
 
 const PATH = '/preferences'
@@ -33,23 +33,23 @@ export function preferencesUrl(publicUrl: string, token: string): string {
 
 export function preferenceRoutes(preferences: Preferences, pages: WebPages): AddRoutes {
   /** Unknown links get the same answer for every reason, so that nothing can be learned from it. */
-  const answer = (request: FastifyRequest, reply: FastifyReply, view: SubscriptionView | null) =>
+  const answer = (request: FastifyRequest, reply: FastifyReply, view: PreferenceView | null) =>
     view === null
       ? sendPage(reply.code(404), pages.notice(noticeIn(request, 'unknown')))
-      : sendPage(reply, pages.subscription(view))
+      : sendPage(reply, pages.preference(view))
   return (app) => {
     app.get<Route>(`${PATH}/:token`, async (request, reply) =>
       answer(request, reply, await preferences.show(request.params.token)),
     )
     app.post<Route>(`${PATH}/:token`, async (request, reply) => {
-      const wish = wishIn(request.body)
-      if (wish === null) return sendPage(reply.code(400), pages.notice(noticeIn(request, 'wish')))
-      return answer(request, reply, await preferences.change(request.params.token, wish))
+      const choice = choiceIn(request.body)
+      if (choice === null) return sendPage(reply.code(400), pages.notice(noticeIn(request, 'choice')))
+      return answer(request, reply, await preferences.change(request.params.token, choice))
     })
   }
 }
 
-function wishIn(form: Form | undefined): Wish | null {
+function choiceIn(form: Form | undefined): PreferenceChoice | null {
   if (form?.get(ONE_CLICK.name) === ONE_CLICK.value) return 'stop'
-  return WISHES.find((wish) => wish === form?.get(WISH_FIELD)) ?? null
+  return PREFERENCE_CHOICES.find((choice) => choice === form?.get(CHOICE_FIELD)) ?? null
 }

@@ -13,7 +13,7 @@ mail: { from: reports@example.com }
 recipients: [ana@example.com]
 `
 
-it('the daemon serves the page that a link leads to, and does what is wished on it', async () => {
+it('the daemon serves the page that a link leads to, and does what is chosen on it', async () => {
   await using upstream = await startUpstream(5)
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
   const env = {

@@ -69,7 +69,7 @@ async function start(
   }
   const tellStarted: ReloadDeps['tellStarted'] = (_, { web }) => void pages.push(web)
   const readings = async (): Promise<number> =>
-    (await store.db.selectFrom('settings_read').select('id').execute()).length
+    (await store.db.selectFrom('config_load').select('id').execute()).length
   const takeReload: ReloadDeps['takeReload'] = (reload) => {
     wake = reload
   }
@@ -109,11 +109,11 @@ function portOf(server: Server): number {
 }
 
 const readingsIn = async (store: Store) =>
-  (await store.db.selectFrom('settings_read').select('refused').orderBy('id').execute()).map(
+  (await store.db.selectFrom('config_load').select('refused').orderBy('id').execute()).map(
     (row) => row.refused,
   )
 const changedIn = async (store: Store) =>
-  (await store.db.selectFrom('settings_read').select('changed').orderBy('id').execute()).map(
+  (await store.db.selectFrom('config_load').select('changed').orderBy('id').execute()).map(
     (row) => row.changed,
   )
 const scheduledRunsIn = (store: Store) =>

@@ -39,7 +39,7 @@ function addReadings(database: Database.Database): void {
   const agent = database.prepare(`INSERT INTO agent (id, name, kind, status, observed_at, raw)
     VALUES (?, ?, 'enrichment', 'running', ?, '{}')`)
   const reading = database.prepare(
-    'INSERT INTO agent_reading (agent_id, observed_at, run_id, status) VALUES (?, ?, ?, ?)',
+    'INSERT INTO agent_sample (agent_id, observed_at, run_id, status) VALUES (?, ?, ?, ?)',
   )
   const stat =
     database.prepare(`INSERT INTO pipeline_stat (pipeline_id, observed_at, as_of, run_id, leads, open, won, raw)

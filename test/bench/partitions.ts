@@ -58,7 +58,7 @@ const SERIES: readonly Series[] = [
     prune: `DELETE FROM :table WHERE at < ${YEAR_AGO}`,
   },
   {
-    table: 'agent_reading',
+    table: 'agent_sample',
     by: 'observed_at',
     columns: 'agent_id, observed_at, run_id, status',
     values: `'agent-' || n % 12, ${AT}, 'run', 'running'`,

@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     expect(await json('db', 'restore')).toMatchObject({ unconfirmed_messages: 1, schedules_from_now: [] })
 
     expect(await json('figures')).toEqual(figures)
-    expect(await json('outbox', 'list')).toMatchObject([{ message_id: 'm1', state: 'in_doubt' }])
+    expect(await json('outbox', 'list')).toMatchObject([{ message_id: 'm1', state: 'unconfirmed' }])
     await using restored = await openStore(address, OPENED_AT)
     const detail = await restored.db.selectFrom('lead_detail').selectAll().execute()
     expect(detail).toMatchObject([{ lead_id: 'l1', funding_total_usd: 1_500_000, is_hiring: 1 }])

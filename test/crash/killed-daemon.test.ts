@@ -18,7 +18,7 @@ import { copyOf, databaseIn } from './support/world.ts'
 
 const RECIPIENTS = ['ana@example.com', 'ben@example.com', 'cem@example.com']
 /** The body has begun to leave: whether it has arrived is not known. */
-const IN_DOUBT: readonly Hold[] = ['body', 'reply']
+const UNCONFIRMED: readonly Hold[] = ['body', 'reply']
 
 it('a daemon killed at any step of a message is followed by one of two, who sends what is left and doubts one message at most (row 60)', async () => {
   const base = await openInstallation(RECIPIENTS)
@@ -45,7 +45,7 @@ it('a daemon killed at any step of a message is followed by one of two, who send
     const ledger = readLedger(installation)
     expect(ledger.map(({ recipient }) => recipient)).toEqual(RECIPIENTS)
     const doubts = ledger.reduce((sum, row) => sum + row.doubts, 0)
-    expect({ hold, doubts }).toEqual({ hold, doubts: IN_DOUBT.includes(hold) ? 1 : 0 })
+    expect({ hold, doubts }).toEqual({ hold, doubts: UNCONFIRMED.includes(hold) ? 1 : 0 })
     expect(server.taken).toHaveLength(RECIPIENTS.length + (hold === 'reply' ? 1 : 0))
     // One that came twice came as the same message.
     const messages = new Set(server.taken.map(({ messageId, sha256 }) => `${messageId} ${sha256}`))

@@ -27,16 +27,16 @@ const FAULTS = { seed: SEED, turnedAway: 0.1, lostReplies: 0.03, refusals: 0.05,
 describe.skipIf(!IN_POSTGRES)(
   `${MESSAGES} messages through ${KILLS} kills of one of ${SENDERS} that send beside each other; SEED=${SEED}`,
   () => {
-    it('all arrive or are known to be in doubt, more than once only where they were in doubt (row 60)', async () => {
+    it('all arrive or are known to be unconfirmed, more than once only where they were unconfirmed (row 60)', async () => {
       const found = await deliverThroughKills('resend')
       expect(found).toMatchObject({ lost: [], doubled: [], altered: [], messages: MESSAGES })
       expect(found.doubted).toBeGreaterThan(0)
     }, 1_200_000)
 
-    it('arrive once where what is in doubt is left to a person (row 60)', async () => {
+    it('arrive once where what is unconfirmed is left to a person (row 60)', async () => {
       const found = await deliverThroughKills('hold')
       expect(found).toMatchObject({ lost: [], doubled: [], altered: [], doubtedTwice: 0, messages: MESSAGES })
-      expect(found.states).toEqual({ sent: MESSAGES - found.doubted, in_doubt: found.doubted })
+      expect(found.states).toEqual({ sent: MESSAGES - found.doubted, unconfirmed: found.doubted })
     }, 1_200_000)
   },
 )

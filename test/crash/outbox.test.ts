@@ -12,18 +12,18 @@ const KILLED_SHARE = 0.9
 const FAULTS = { seed: SEED, turnedAway: 0.1, lostReplies: 0.03, refusals: 0.05, greylisted: 0.05 }
 
 describe(`${MESSAGES} messages through ${KILLS} kills, lost replies and refusals, one sender after the other; SEED=${SEED}`, () => {
-  it('all arrive or are known to be in doubt, more than once only where they were in doubt, and byte for byte the same (row 60)', async () => {
+  it('all arrive or are known to be unconfirmed, more than once only where they were unconfirmed, and byte for byte the same (row 60)', async () => {
     const { killed, found } = await deliverThroughKills('resend')
     expect(killed).toBeGreaterThanOrEqual(KILLS * KILLED_SHARE)
     expect(found).toMatchObject({ lost: [], doubled: [], altered: [], messages: MESSAGES })
     expect(found.doubted).toBeGreaterThan(0)
   }, 1_200_000)
 
-  it('arrive once where what is in doubt is left to a person (row 60)', async () => {
+  it('arrive once where what is unconfirmed is left to a person (row 60)', async () => {
     const { killed, found } = await deliverThroughKills('hold')
     expect(killed).toBeGreaterThanOrEqual(KILLS * KILLED_SHARE)
     expect(found).toMatchObject({ lost: [], doubled: [], altered: [], doubtedTwice: 0, messages: MESSAGES })
-    expect(found.states).toEqual({ sent: MESSAGES - found.doubted, in_doubt: found.doubted })
+    expect(found.states).toEqual({ sent: MESSAGES - found.doubted, unconfirmed: found.doubted })
     expect(found.doubted).toBeGreaterThan(0)
   }, 1_200_000)
 })

@@ -109,7 +109,7 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
       expect(messages.map((message) => message.recipient)).toEqual(['ana@example.com', 'ben@example.com'])
       for (const { message_id, state, doubts } of messages) {
         const copies = server.received.filter((one) => one.mail.messageId === message_id).length
-        if (state === 'in_doubt') expect(doubts).toBe(2)
+        if (state === 'unconfirmed') expect(doubts).toBe(2)
         else expect({ state, copies: copies > 0 }).toEqual({ state: 'sent', copies: true })
         expect(copies).toBeLessThanOrEqual(1 + doubts)
       }

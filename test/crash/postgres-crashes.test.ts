@@ -107,7 +107,7 @@ function changeAll(upstream: Upstream, round: number): void {
 }
 
 async function readCopy({ db }: Store): Promise<ReadonlyMap<string, number | null>> {
-  const rows = await db.selectFrom('lead').where('removed_at', 'is', null).select(['id', 'score']).execute()
+  const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).select(['id', 'score']).execute()
   return new Map(rows.map(({ id, score }) => [id, score]))
 }
 

@@ -62,7 +62,7 @@ async function recover(file: string): Promise<number> {
     .orderBy('updated_at')
     .orderBy('id')
     .execute()
-  const ended = await store.db.selectFrom('sync_scan_verdict').select('distinct_leads').executeTakeFirst()
+  const ended = await store.db.selectFrom('sync_scan_result').select('distinct_leads').executeTakeFirst()
   expect(leads).toHaveLength(scan?.seen ?? ended?.distinct_leads ?? 0)
   const last = leads.at(-1)
   if (scan?.cursor) expect(scan.cursor).toBe(`${last?.updated_at} ${last?.id}`)

@@ -317,7 +317,7 @@ async function openHoldingServer(hold: (typeof HOLDS)[number], message: number) 
   }
 }
 
-/** Each recipient has a message in the ledger; who has it twice has it from one that was in doubt, and the same. */
+/** Each recipient has a message in the ledger; who has it twice has it from one that was unconfirmed, and the same. */
 function expectKept(file: string, { received }: MailServer): void {
   const messages = query(
     file,

@@ -31,7 +31,7 @@ const CASES: readonly Case[] = [
   },
   {
     title: 'after its message left does not call it sent, where a person is to look',
-    ...{ hold: 'reply', onUnconfirmed: 'hold', state: 'in_doubt', doubts: 1, copies: 1 },
+    ...{ hold: 'reply', onUnconfirmed: 'hold', state: 'unconfirmed', doubts: 1, copies: 1 },
   },
 ]
 

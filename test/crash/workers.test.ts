@@ -209,7 +209,7 @@ async function listOpenScheduledRuns({ db }: Store, until: string): Promise<stri
   return scheduledRuns.map(({ schedule, due_at, state }) => `${schedule} ${due_at} ${state}`)
 }
 
-/** Messages on their way; those in doubt may have arrived. */
+/** Messages on their way; those unconfirmed may have arrived. */
 async function listUnsent({ db }: Store): Promise<string[]> {
   const messages = await db
     .selectFrom('delivery')
@@ -246,7 +246,7 @@ async function stopAll(workers: readonly Worker[]): Promise<void> {
 type Line = readonly [id: string, status: string, score: number | null, updatedAt: string]
 
 async function readCopy({ db }: Store): Promise<Line[]> {
-  const rows = await db.selectFrom('lead').where('removed_at', 'is', null).selectAll().orderBy('id').execute()
+  const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().orderBy('id').execute()
   return rows.map((row) => [row.id, row.status, row.score, row.updated_at])
 }
 

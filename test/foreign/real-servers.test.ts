@@ -91,7 +91,7 @@ function userOf(server: RealServer) {
         .selectFrom('lead')
         .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
         .select(['id', 'raw'])
-        .where('removed_at', 'is', null)
+        .where('deleted_at', 'is', null)
         .execute()
       return new Map(rows.map(({ id, raw }) => [id, JSON.parse(raw)]))
     },

@@ -13,7 +13,7 @@ import type { Notice } from '../../src/store/alerts/alert.ts'
 import { saveNotices } from '../../src/store/alerts/alert.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
-import { saveHeldRows } from '../../src/store/leads/quarantined-record.ts'
+import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
 import { enqueueNotice, moveDelivery } from '../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../src/store/outbox/smtp-circuit.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
@@ -359,9 +359,9 @@ describe('schedules', () => {
 
 it('records that cannot be read warn for a day', async () => {
   const held = { resource: 'lead', id: 'x', reason: 'no status', raw: '{}', isWhole: true } as const
-  await store.write((trx) => saveHeldRows(trx, [held], minutesAgo(25 * HOUR)))
+  await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(25 * HOUR)))
   expect(await check('held records')).toMatchObject({ verdict: 'ok', found: '1, none of the last day' })
-  await store.write((trx) => saveHeldRows(trx, [held], minutesAgo(HOUR)))
+  await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(HOUR)))
   expect(await check('held records')).toMatchObject({
     verdict: 'warn',
     found: '1 record of the last day cannot be read',

@@ -10,7 +10,7 @@ import { openPoster, type Poster } from '../../src/notify/post.ts'
 import { openNoticeMessage } from '../../src/report/render/notice-message.ts'
 import { acknowledgeNotice, listNotices } from '../../src/store/alerts/alert.ts'
 import { listUnposted } from '../../src/store/alerts/alert-message.ts'
-import { saveSubscription } from '../../src/store/reports/preference.ts'
+import { savePreference } from '../../src/store/reports/preference.ts'
 import { type MailServer, openMailServer } from '../support/mail-server.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { openSyncing, SILENT, type Syncing } from '../support/syncing.ts'
@@ -159,7 +159,7 @@ describe('operators', () => {
     const pause = (from: number, to: number) =>
       syncing.store.write(async (trx) => {
         for (let n = from; n < to; n++) {
-          await saveSubscription(trx, {
+          await savePreference(trx, {
             ...{ address: `r${n}@example.com`, report: 'daily', state: 'paused', cadence: 'as_scheduled' },
             ...{ changedAt: '2026-11-21T06:00:00.000Z', changedBy: 'leadsheet', reason: 'refused' },
           })

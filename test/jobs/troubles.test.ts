@@ -14,18 +14,18 @@ import type { Watched } from '../../src/jobs/troubles/watch.ts'
 import type { ScanReport, SyncOutcome, SyncProblem } from '../../src/model.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
-import { saveHeldRows } from '../../src/store/leads/quarantined-record.ts'
+import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
 import { type MailOutage, saveMailOutage } from '../../src/store/outbox/smtp-circuit.ts'
 import { saveIssue } from '../../src/store/reports/issue.ts'
-import { type Subscription, saveSubscription } from '../../src/store/reports/preference.ts'
+import { type Preference, savePreference } from '../../src/store/reports/preference.ts'
+import { addConfigLoad } from '../../src/store/schedule/config-load.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import {
   addScheduledRun,
   finishScheduledRun,
   type ScheduledRun,
 } from '../../src/store/schedule/scheduled-run.ts'
-import { addSettingsReading } from '../../src/store/schedule/settings-read.ts'
-import { saveVerdict } from '../../src/store/sync/scan-result.ts'
+import { saveScanResult } from '../../src/store/sync/scan-result.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
 import { saveNotBefore } from '../../src/store/sync/watermark.ts'
 import { busyDay } from '../support/figures.ts'
@@ -101,8 +101,14 @@ async function run(
     )
     if (scan !== null) {
       const zero = { reportedTotal: null, pages: 1, passes: 1, moved: 0, mended: 0, cut: 0, heldBack: 0 }
-      const whole = { mode: 'full', startedAt: at, verdict: 'complete', stop: 'end', distinct: 0 } as const
-      await saveVerdict(trx, runId, { ...whole, ...zero, warnings: [], drift: [], ...scan }, at)
+      const whole = {
+        mode: 'full',
+        startedAt: at,
+        scan_result: 'complete',
+        stop: 'end',
+        distinct: 0,
+      } as const
+      await saveScanResult(trx, runId, { ...whole, ...zero, warnings: [], drift: [], ...scan }, at)
     }
     return runId
   })
@@ -122,10 +128,10 @@ it('every reason has one detector', () => {
 
 it('a detector that fails leaves its reasons unknown, and the others found', async () => {
   await run(30, 'ok')
-  await sql`DROP TABLE held_row`.execute(store.db)
+  await sql`DROP TABLE quarantined_record`.execute(store.db)
   const { troubles, unknown } = await findTroubles(createWatches(), watched, SILENT, NOW)
   expect(troubles.map(({ reason }) => reason)).toEqual(['sync_late'])
-  expect([...unknown]).toContain('records_held')
+  expect([...unknown]).toContain('records_quarantined')
   expect([...unknown]).not.toContain('sync_late')
 })
 
@@ -208,8 +214,8 @@ describe('leads', () => {
   it('that cannot be read are counted by kind, with a reason', async () => {
     const held = (id: string) =>
       ({ resource: 'lead', id, reason: 'created_at is no date', raw: id, isWhole: true }) as const
-    await store.write((trx) => saveHeldRows(trx, [held('a'), held('b')], hoursAgo(1)))
-    const { subject, message } = await the('records_held')
+    await store.write((trx) => saveQuarantinedRecords(trx, [held('a'), held('b')], hoursAgo(1)))
+    const { subject, message } = await the('records_quarantined')
     expect([subject, message]).toEqual([
       'lead',
       '2 lead records of the last day cannot be read: created_at is no date',
@@ -343,11 +349,11 @@ describe('messages', () => {
     expect(await reasons()).toEqual([])
   })
 
-  it('that are in doubt are told once they are left to a person', async () => {
-    await sendMail('a', { state: 'in_doubt', next_attempt_at: hoursAgo(0) })
+  it('that are unconfirmed are told once they are left to a person', async () => {
+    await sendMail('a', { state: 'unconfirmed', next_attempt_at: hoursAgo(0) })
     expect(await reasons()).toEqual([])
-    await sendMail('b', { state: 'in_doubt' })
-    expect((await the('messages_in_doubt')).message).toContain('1 notice may or may not have arrived')
+    await sendMail('b', { state: 'unconfirmed' })
+    expect((await the('messages_unconfirmed')).message).toContain('1 notice may or may not have arrived')
   })
 
   it('that three issues in a row were refused for are told by recipient', async () => {
@@ -368,7 +374,7 @@ describe('messages', () => {
   })
 
   it('that leadsheet itself ended are told by recipient; what a recipient ended is not', async () => {
-    const wish: Omit<Subscription, 'address' | 'changedBy'> = {
+    const choice: Omit<Preference, 'address' | 'changedBy'> = {
       report: 'daily',
       state: 'paused',
       cadence: 'as_scheduled',
@@ -376,8 +382,8 @@ describe('messages', () => {
       reason: 'five messages in a row were refused',
     }
     await store.write(async (trx) => {
-      await saveSubscription(trx, { ...wish, address: 'ana@example.com', changedBy: 'leadsheet' })
-      await saveSubscription(trx, { ...wish, address: 'ben@example.com', changedBy: 'recipient' })
+      await savePreference(trx, { ...choice, address: 'ana@example.com', changedBy: 'leadsheet' })
+      await savePreference(trx, { ...choice, address: 'ben@example.com', changedBy: 'recipient' })
     })
     const { subject, message } = await the('recipient_paused')
     expect(subject).toBe('ana@example.com of daily')
@@ -456,7 +462,7 @@ describe('the machine', () => {
   it('has settings that the daemon refused, or that nobody had it read for an hour', async () => {
     const read = (hours: number, refused: string | null) =>
       store.write((trx) =>
-        addSettingsReading(trx, { at: hoursAgo(hours), refused, changed: null, program: '0.2.0' }),
+        addConfigLoad(trx, { at: hoursAgo(hours), refused, changed: null, program: '0.2.0' }),
       )
     const settingsFile = join(folderWith({ 'leadsheet.yaml': '' }), 'leadsheet.yaml')
     const write = (hours: number) => utimesSync(settingsFile, NOW, new Date(hoursAgo(hours)))

@@ -41,7 +41,7 @@ describe('a signature', () => {
     expect((await verify(Buffer.from(changed, 'latin1'))).dkim).not.toContain('pass')
   })
 
-  it('breaks when the way out of the subscription is taken out', async () => {
+  it('breaks when the way out of the preference is taken out', async () => {
     const changed = signed.toString('latin1').replace(/^List-Unsubscribe-Post: .*\r\n/m, '')
     expect(changed).not.toBe(signed.toString('latin1'))
     expect((await verify(Buffer.from(changed, 'latin1'))).dkim).toEqual(['fail'])

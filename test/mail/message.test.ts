@@ -156,7 +156,7 @@ describe('the files of a message', () => {
   })
 })
 
-describe('the way out of a subscription', () => {
+describe('the way out of a preference', () => {
   const fieldsOf = async (change: Partial<Message>) => {
     const { headers } = await PostalMime.parse(await buildMessage({ ...MESSAGE, ...change }))
     return new Map(headers.map(({ key, value }) => [key, value]))

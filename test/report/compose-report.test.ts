@@ -387,11 +387,11 @@ describe('thirty pipelines', () => {
 describe('times that cannot be right', () => {
   const busy = busyDay()
   const doubtful = (
-    ...doubtfulTimes: NonNullable<ReportFigures['freshness']['doubtfulTimes']>
+    ...implausibleTimes: NonNullable<ReportFigures['freshness']['implausibleTimes']>
   ): ReportFigures => ({
     ...busy,
     newLeads: { current: 200, prior: 50 },
-    freshness: { ...busy.freshness, doubtfulTimes },
+    freshness: { ...busy.freshness, implausibleTimes },
   })
 
   it('are said above all and beside the numbers that go by them, and nothing is called better by them', () => {

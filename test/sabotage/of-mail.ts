@@ -13,7 +13,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     caughtBy: [
       {
         title:
-          'is in doubt when the answer to the message is lost, and sends once more under the same Message-ID',
+          'is unconfirmed when the answer to the message is lost, and sends once more under the same Message-ID',
         because: /expected \[ \[ 'ana@example.com', 'sent', 1 \] \] to deeply equal/,
       },
       {
@@ -22,7 +22,7 @@ export const OF_MAIL: readonly Sabotage[] = [
       },
       {
         title:
-          'all arrive or are known to be in doubt, more than once only where they were in doubt, and byte for byte the same (row 60)',
+          'all arrive or are known to be unconfirmed, more than once only where they were unconfirmed, and byte for byte the same (row 60)',
         because: /expected \[ \{.*\} \] to deeply equal \[\]/,
       },
     ],
@@ -62,7 +62,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'a message in doubt is sent again and again',
+    name: 'a message unconfirmed is sent again and again',
     edits: [
       {
         find: 'const isLeft = one.doubts + 1 >= doubtsMaxOf(onUnconfirmed)',
@@ -72,7 +72,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     caughtBy: [
       {
         title: 'is sent once more, and then left to a person',
-        because: /to match object \[ \{ state: 'in_doubt'/,
+        because: /to match object \[ \{ state: 'unconfirmed'/,
       },
     ],
   },
@@ -141,7 +141,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'who looks at the page of a subscription ends it',
+    name: 'who looks at the page of a preference ends it',
     edits: [
       {
         find: 'await desk.show(request.params.token)',
@@ -159,17 +159,17 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'who wants no more is mailed all the same',
     edits: [
       {
-        find: "subscription.state === 'active'",
-        replace: "subscription.state !== 'never'",
+        find: "preference.state === 'active'",
+        replace: "preference.state !== 'never'",
       },
       {
-        find: "else if (subscription.state !== 'active') leftOut.push",
-        replace: 'else if (subscription.cadence === null) leftOut.push',
+        find: "else if (preference.state !== 'active') leftOut.push",
+        replace: 'else if (preference.cadence === null) leftOut.push',
       },
     ],
     caughtBy: [
       {
-        title: 'are not sent either where they come into the ledger after the wish',
+        title: 'are not sent either where they come into the ledger after the choice',
         because: /expected false to be true/,
       },
       {
@@ -177,7 +177,7 @@ export const OF_MAIL: readonly Sabotage[] = [
         because: /expected \[\] to deeply equal \[ \{/,
       },
       {
-        title: 'do not go out either where the wish came while they were being written',
+        title: 'do not go out either where the choice came while they were being written',
         because: /AssertionError/,
       },
     ],

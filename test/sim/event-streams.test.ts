@@ -75,7 +75,7 @@ async function live(copy: Following, world: World, losses: number, next: () => n
 
 /** What the leads that are there say, by id; of what the upstream dates only. */
 async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
-  const rows = await db.selectFrom('lead').where('removed_at', 'is', null).selectAll().execute()
+  const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().execute()
   const hasTimes = world.profile.filters.updated_since !== undefined
   return new Map(
     rows.map(({ no, first_seen_at, observed_at, run_id, updated_at, status_changed_at, ...lead }) => [
@@ -136,7 +136,7 @@ async function checkStream(seed: number): Promise<void> {
   if (losses === 0) expect(await leadsOf(db, world), `${message}, before any sweep`).toEqual(fresh)
   await checkSweeps(copy, world, fresh, message)
   expect(await untrue(db, world), message).toEqual([])
-  const gone = await db.selectFrom('lead_gone').select('lead_id').execute()
+  const gone = await db.selectFrom('lead_deletion').select('lead_id').execute()
   expect(
     gone.filter(({ lead_id }) => world.leads.has(lead_id)),
     message,

@@ -1,4 +1,4 @@
-/** A key that signs, and the verdict of a receiving mail server that finds its public half in the DNS. */
+/** A key that signs, and the scan_result of a receiving mail server that finds its public half in the DNS. */
 import { generateKeyPairSync } from 'node:crypto'
 import { authenticate } from 'mailauth'
 import { type DkimKey, dnsRecordOf } from '../../src/mail/dkim.ts'
@@ -16,7 +16,7 @@ const DNS: Readonly<Record<string, string>> = {
   '_dmarc.example.com': 'v=DMARC1; p=reject; adkim=s',
 }
 
-export interface Verdict {
+export interface ScanResult {
   /** Of each signature: `pass`, `fail`, `neutral` … */
   readonly dkim: readonly string[]
   readonly dmarc: string | null
@@ -24,7 +24,7 @@ export interface Verdict {
   readonly signed: readonly string[]
 }
 
-export async function verify(raw: Buffer): Promise<Verdict> {
+export async function verify(raw: Buffer): Promise<ScanResult> {
   const { dkim, dmarc } = await authenticate(raw, {
     sender: 'reports@example.com',
     ip: '192.0.2.1',

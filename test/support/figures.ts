@@ -68,7 +68,7 @@ export function busyDay(): ReportFigures {
       lastFailure: null,
       runId: '01JDA7K2QX',
       requests: 14,
-      heldRows: 0,
+      quarantinedRecords: 0,
     },
     pipelines: ['EU mid-market', 'US growth'],
     leads: 3912,
@@ -210,7 +210,7 @@ export function busyDay(): ReportFigures {
     dataQuality: {
       held: [{ resource: 'lead', reason: 'the id is missing', records: 2 }],
       drift: [{ change: 'new', path: 'company.linkedin', at: '2026-11-20T08:00:00.000Z' }],
-      lastScan: { verdict: 'complete', at: DATA_AS_OF },
+      lastScan: { scan_result: 'complete', at: DATA_AS_OF },
     },
     queries: [],
     failed: [],
@@ -243,7 +243,11 @@ export function quietDay(): ReportFigures {
       openValue: Array(14).fill(640_000),
     },
     serviceStats: [],
-    dataQuality: { held: [], drift: [], lastScan: { verdict: 'complete', at: '2026-11-23T05:00:00.000Z' } },
+    dataQuality: {
+      held: [],
+      drift: [],
+      lastScan: { scan_result: 'complete', at: '2026-11-23T05:00:00.000Z' },
+    },
     wonValue: { current: [], prior: [] },
     winRate: { current: { part: 2, whole: 7 }, prior: { part: 3, whole: 8 } },
     openValue: {
@@ -273,7 +277,7 @@ export function staleDay(): ReportFigures {
         code: 'api_unreachable',
         message: 'https://api.example.com answered 503 to five attempts at GET /leads',
       },
-      heldRows: 3,
+      quarantinedRecords: 3,
     },
     newLeads: { current: 31, prior: 50 },
     won: { current: 1, prior: 2 },
@@ -365,7 +369,7 @@ export function emptyDay(): ReportFigures {
       lastFailure: null,
       runId: null,
       requests: null,
-      heldRows: 0,
+      quarantinedRecords: 0,
     },
     pipelines: [],
     leads: 0,
@@ -526,7 +530,7 @@ export function hostileDay(text: string): ReportFigures {
       ...busy.freshness,
       runId: text,
       lastFailure: { at: DATA_AS_OF, code: 'store_busy', message: text },
-      heldRows: 7,
+      quarantinedRecords: 7,
     },
     pipelines: [text, text],
     funnel: { ...busy.funnel, stages: busy.funnel.stages.map((stage) => ({ ...stage, status: text })) },
@@ -579,7 +583,7 @@ export function hostileDay(text: string): ReportFigures {
     dataQuality: {
       held: Array.from({ length: 9 }, () => ({ resource: text, reason: text, records: 9 })),
       drift: Array.from({ length: 9 }, () => ({ change: 'new' as const, path: text, at: PERIOD.from })),
-      lastScan: { verdict: 'incomplete', at: DATA_AS_OF },
+      lastScan: { scan_result: 'incomplete', at: DATA_AS_OF },
     },
     queries: [
       {

@@ -45,7 +45,10 @@ export async function loadPast(db: Db): Promise<Past> {
     (row) => row.lead_id,
   )
   const touches = Map.groupBy(await db.selectFrom('lead_touch').selectAll().execute(), (row) => row.lead_id)
-  const absences = Map.groupBy(await db.selectFrom('lead_gone').selectAll().execute(), (row) => row.lead_id)
+  const absences = Map.groupBy(
+    await db.selectFrom('lead_deletion').selectAll().execute(),
+    (row) => row.lead_id,
+  )
   const activities = Map.groupBy(await db.selectFrom('activity').selectAll().execute(), (row) => row.lead_id)
   const runs = (await db.selectFrom('sync_run').select('leads_as_of').execute()).flatMap(
     (run) => run.leads_as_of ?? [],
@@ -55,16 +58,16 @@ export async function loadPast(db: Db): Promise<Past> {
     (await db.selectFrom('stage').selectAll().execute()).map((stage) => [stage.status, stage]),
   )
 
-  const isGone = (id: string, instant: string): boolean =>
+  const isDeleted = (id: string, instant: string): boolean =>
     (absences.get(id) ?? []).some(
-      (gone) => gone.gone_at < instant && (gone.returned_at === null || gone.returned_at >= instant),
+      (gone) => gone.deleted_since < instant && (gone.returned_at === null || gone.returned_at >= instant),
     )
 
   function pastOf(lead: (typeof leads)[number], instant: string): PastLead[] {
     const states = versions.get(lead.id) ?? []
     const known = states.filter((state) => state.valid_from < instant)
     const state = known.at(-1) ?? states[0]
-    if (!state || isGone(lead.id, instant) || (known.length === 0 && lead.created_at >= instant)) return []
+    if (!state || isDeleted(lead.id, instant) || (known.length === 0 && lead.created_at >= instant)) return []
     const stay = known.slice(known.findLastIndex((each) => each.status !== state.status) + 1)
     const read = [...states, ...(touches.get(lead.id) ?? [])].map((each) => each.changed_at)
     const told = (activities.get(lead.id) ?? []).map((each) => each.at)

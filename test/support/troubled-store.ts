@@ -2,14 +2,14 @@
 
 import { saveNotices } from '../../src/store/alerts/alert.ts'
 import type { Store, Trx } from '../../src/store/db/store.ts'
-import { saveHeldRows } from '../../src/store/leads/quarantined-record.ts'
+import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
 import { moveDelivery } from '../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../src/store/outbox/smtp-circuit.ts'
 import { saveIssue } from '../../src/store/reports/issue.ts'
 import { claimLease, type Lease } from '../../src/store/schedule/lease.ts'
 import { addScheduledRun, type ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan, touchSpan } from '../../src/store/schedule/uptime.ts'
-import { saveVerdict } from '../../src/store/sync/scan-result.ts'
+import { saveScanResult } from '../../src/store/sync/scan-result.ts'
 import { finishRun, startRun } from '../../src/store/sync/sync-run.ts'
 import { event, follow, receive } from './events.ts'
 import { busyDay } from './figures.ts'
@@ -81,11 +81,11 @@ async function failRun(trx: Trx, at: string): Promise<void> {
     },
     at,
   )
-  await saveVerdict(
+  await saveScanResult(
     trx,
     id,
     {
-      ...{ mode: 'full', startedAt: at, verdict: 'complete', stop: 'end', reportedTotal: 2, distinct: 2 },
+      ...{ mode: 'full', startedAt: at, scan_result: 'complete', stop: 'end', reportedTotal: 2, distinct: 2 },
       ...{ pages: 1, passes: 1, moved: 0, mended: 0, cut: 0, heldBack: 0, warnings: [] },
       drift: [{ change: 'vanished', path: 'company.name', types: ['string'] }],
     },
@@ -104,7 +104,7 @@ async function receiveEvents(store: Store): Promise<void> {
 
 async function holdRecords(trx: Trx): Promise<void> {
   const record = { resource: 'lead', isWhole: true, raw: '{}' } as const
-  await saveHeldRows(trx, [{ ...record, id: 'L-7', reason: `status ${LONG} is none` }], ago(50))
+  await saveQuarantinedRecords(trx, [{ ...record, id: 'L-7', reason: `status ${LONG} is none` }], ago(50))
 }
 
 async function noteScheduledRuns(trx: Trx): Promise<void> {
@@ -126,7 +126,7 @@ async function sendInDoubt(store: Store): Promise<void> {
   await store.write(async (trx) => {
     await enqueueMessage(trx, issue.id, MESSAGE, ago(30))
     const doubt = {
-      state: 'in_doubt',
+      state: 'unconfirmed',
       at: ago(20),
       nextAttemptAt: null,
       response: 'the line was cut',

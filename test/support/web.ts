@@ -1,14 +1,10 @@
 /** The pages of recipients on a server of the test, with a report that ana, ben and dana are to get. */
 import { onTestFinished } from 'vitest'
-import { openSubscriptionDesk } from '../../src/jobs/recipients/change-preference.ts'
+import { openPreferencePage } from '../../src/jobs/recipients/change-preference.ts'
 import { signLink } from '../../src/mail/unsubscribe.ts'
 import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import type { Timing } from '../../src/schedule/timing.ts'
-import {
-  findSubscription,
-  readOrCreateLinkKey,
-  type Subscription,
-} from '../../src/store/reports/preference.ts'
+import { findPreference, type Preference, readOrCreateLinkKey } from '../../src/store/reports/preference.ts'
 import { preferenceRoutes, preferencesUrl } from '../../src/web/preferences.ts'
 import { openWeb, type WebLimits } from '../../src/web/server/server.ts'
 import { DAILY, recipient } from './mailing.ts'
@@ -46,7 +42,7 @@ export async function openPages({
     ],
     timing,
   }
-  const desk = openSubscriptionDesk({
+  const desk = openPreferencePage({
     ...{ store, log: SILENT, now: () => NOW },
     ...{ reports: [listed], reader: { locale: 'en-GB', timeZone: 'UTC' } },
   })
@@ -66,8 +62,8 @@ export async function openPages({
     /** The page of an address, where the server is reached in the test. */
     pageOf: (address: string, report = 'daily') =>
       preferencesUrl(server.url, signLink(key, { address, report })),
-    standingOf: async (address: string): Promise<Subscription['state'] | 'weekly' | null> => {
-      const found = await findSubscription(store.db, { address, report: 'daily' })
+    standingOf: async (address: string): Promise<Preference['state'] | 'weekly' | null> => {
+      const found = await findPreference(store.db, { address, report: 'daily' })
       if (found === undefined) return null
       return found.state === 'active' && found.cadence === 'weekly' ? 'weekly' : found.state
     },
@@ -79,6 +75,6 @@ export function clickOnce(url: string): Promise<Response> {
   return fetch(url, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })
 }
 
-export function wishFor(url: string, wish: string): Promise<Response> {
-  return fetch(url, { method: 'POST', body: new URLSearchParams({ wish }) })
+export function wishFor(url: string, choice: string): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new URLSearchParams({ choice }) })
 }

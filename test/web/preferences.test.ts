@@ -99,14 +99,14 @@ describe('the page of a recipient', () => {
     expect(await standingOf('ana@example.com')).toBeNull()
   })
 
-  it('does what is wished, one after the other, and says so', async () => {
+  it('does what is chosen, one after the other, and says so', async () => {
     const { pageOf, standingOf } = await openPages()
     const ana = pageOf('ana@example.com')
-    const does = async (wish: string, standing: string, said: string) => {
-      const answer = await wishFor(ana, wish)
-      expect([wish, answer.status]).toEqual([wish, 200])
+    const does = async (choice: string, standing: string, said: string) => {
+      const answer = await wishFor(ana, choice)
+      expect([choice, answer.status]).toEqual([choice, 200])
       expect(wordsOf(await answer.text())).toContain(said)
-      expect([wish, await standingOf('ana@example.com')]).toEqual([wish, standing])
+      expect([choice, await standingOf('ana@example.com')]).toEqual([choice, standing])
     }
     await does('weekly', 'weekly', 'once a week from now on. You get this report once a week.')
     expect(await wordsAt(ana)).toContain('When on Mondays at 07:00 (Europe/Berlin) Next Mon 23 Nov, 07:00')
@@ -124,7 +124,7 @@ describe('the page of a recipient', () => {
     const { pageOf, standingOf } = await openPages()
     const zoe = pageOf('zoe@example.com')
     expect(await wordsAt(zoe)).toContain('You are not on the list of this report')
-    for (const wish of ['start', 'weekly', 'resume', 'pause']) await wishFor(zoe, wish)
+    for (const choice of ['start', 'weekly', 'resume', 'pause']) await wishFor(zoe, choice)
     expect(await standingOf('zoe@example.com')).toBeNull()
     expect((await clickOnce(zoe)).status).toBe(200)
     expect(await standingOf('zoe@example.com')).toBe('unsubscribed')
@@ -161,10 +161,10 @@ describe('one click of a mail program', () => {
 
   it.each([
     ['an empty form', 'application/x-www-form-urlencoded', '', 400],
-    ['another wish', 'application/x-www-form-urlencoded', 'wish=everything', 400],
+    ['another choice', 'application/x-www-form-urlencoded', 'choice=everything', 400],
     ['a broken form', 'multipart/form-data; boundary=x', '--y', 400],
-    ['JSON', 'application/json', '{"wish":"stop"}', 415],
-    ['too much', 'application/x-www-form-urlencoded', `wish=stop&x=${'x'.repeat(20_000)}`, 413],
+    ['JSON', 'application/json', '{"choice":"stop"}', 415],
+    ['too much', 'application/x-www-form-urlencoded', `choice=stop&x=${'x'.repeat(20_000)}`, 413],
   ])('of %s changes nothing', async (_, type, body, status) => {
     const { pageOf, standingOf } = await openPages()
     const answer = await fetch(pageOf('ana@example.com'), {
@@ -201,7 +201,7 @@ describe('a link that is not ours', () => {
       }
     }
     expect([...answers]).toEqual([expect.stringMatching(/^404 This link leads nowhere/)])
-    expect(await store.db.selectFrom('subscription').selectAll().execute()).toEqual([])
+    expect(await store.db.selectFrom('preference').selectAll().execute()).toEqual([])
   })
 
   it('is told so in the language of the browser', async () => {

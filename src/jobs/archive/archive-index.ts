@@ -30,13 +30,13 @@ export async function writeArchiveIndex(archive: Archive, db: Db): Promise<strin
 
 /** What became of an issue: `sent to 12`, `sent to 10 of 12, 2 refused`, `not sent: quiet`. */
 export function issueState({ notSent, messages }: Pick<ListedIssue, 'notSent' | 'messages'>): string {
-  const { total, sent, failed, inDoubt, withdrawn } = messages
+  const { total, sent, failed, unconfirmed, withdrawn } = messages
   if (total === 0) return notSent === null ? 'looked at, not sent' : `not sent: ${notSent}`
   if (sent === total) return `sent to ${total}`
-  const waiting = total - sent - failed - inDoubt - withdrawn
+  const waiting = total - sent - failed - unconfirmed - withdrawn
   const rest = [
     ...(failed > 0 ? [`${failed} refused`] : []),
-    ...(inDoubt > 0 ? [`${inDoubt} in doubt`] : []),
+    ...(unconfirmed > 0 ? [`${unconfirmed} unconfirmed`] : []),
     ...(withdrawn > 0 ? [`${withdrawn} not wanted`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
   ]
@@ -59,7 +59,7 @@ function lineOf(archive: Archive, issue: ListedIssue): IndexLine {
     subject,
     about: [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · '),
     state: issueState(issue),
-    tone: messages.failed + messages.inDoubt > 0 ? 'bad' : messages.sent > 0 ? 'good' : 'about',
+    tone: messages.failed + messages.unconfirmed > 0 ? 'bad' : messages.sent > 0 ? 'good' : 'about',
   }
 }
 

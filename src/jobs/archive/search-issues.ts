@@ -15,7 +15,7 @@ import {
   readIssueTexts,
 } from '../../store/reports/issue-search.ts'
 
-export interface IssueWish extends Omit<IssueQuestion, 'terms'> {
+export interface IssueChoice extends Omit<IssueQuestion, 'terms'> {
   /** As typed; nothing for all. */
   readonly text: string
 }
@@ -31,7 +31,7 @@ const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
 /** The newest first. */
 export async function searchIssues(
   db: Db,
-  { text, ...wish }: IssueWish,
+  { text, ...choice }: IssueChoice,
   limit: number,
 ): Promise<ListedIssue[]> {
   const words = wordsIn(text)
@@ -40,7 +40,7 @@ export async function searchIssues(
     const days = datesIn(each)
     return days === null ? { words: each } : { days: zones.map((zone) => periodBetween(...days, zone)) }
   })
-  return listIssuesOf(db, await findIssues(db, { ...wish, terms }, limit))
+  return listIssuesOf(db, await findIssues(db, { ...choice, terms }, limit))
 }
 
 /** Where a text holds what was typed: every second part is what was found, and the first is before it. */

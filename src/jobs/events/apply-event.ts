@@ -3,7 +3,7 @@
  * sync keeps them. The row goes out in the transaction that writes what was read, so that no kill can lose it.
  */
 import { LeadsheetError } from '../../errors.ts'
-import type { HeldRow } from '../../model.ts'
+import type { QuarantinedRecord } from '../../model.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type Observation, observedByEvent } from '../../store/db/store.ts'
 import { finishEvents } from '../../store/events/event.ts'
@@ -15,7 +15,7 @@ import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
 import { fetchAgents, keepAgents } from '../sync/sync-agents.ts'
 import { keepStat } from '../sync/sync-stats.ts'
-import { keepGoneLead, keepHeldLead, keepLead } from './apply-lead.ts'
+import { keepDeletedLead, keepLead, keepQuarantinedLead } from './apply-lead.ts'
 
 export interface FollowDeps {
   readonly source: Source
@@ -50,21 +50,21 @@ async function followLead(deps: FollowDeps, row: QueuedEvent, signal: AbortSigna
   }
   // Whether it is gone is judged by scans where nobody can be asked.
   if (!canAsk) return finish(deps, row, async () => IGNORED)
-  const answer = await source.fetchSingleLead(id, signal).catch(noneIfGone)
+  const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
   await finish(deps, row, async (trx, seen) => {
     const now = await findLead(trx, id)
     // A scan may have read it meanwhile: without a time nobody can say which of the two was later.
-    const isDoubtful = answer === null || !isDated(answer)
-    if (isDoubtful && now?.writtenBy !== before?.writtenBy) return null
+    const isImplausible = answer === null || !isDated(answer)
+    if (isImplausible && now?.writtenBy !== before?.writtenBy) return null
     if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, seen)
-    return keepGoneLead(trx, row.is_removal === 1 ? now : undefined, seen)
+    return keepDeletedLead(trx, row.is_removal === 1 ? now : undefined, seen)
   })
 }
 
 async function followPipeline(deps: FollowDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
   const { source, now } = deps
   if (!source.has('stats')) return finish(deps, row, async () => IGNORED)
-  const raw = await source.fetchPipelineStats(row.resource_id, {}, signal).catch(noneIfGone)
+  const raw = await source.fetchPipelineStats(row.resource_id, {}, signal).catch(noneIfDeleted)
   if (raw === null) return finish(deps, row, async () => ({ outcome: 'gone', problem: null }))
   const stat = source.mapPipelineStat(raw, row.resource_id, now().toISOString())
   await finish(deps, row, async (trx, seen) => {
@@ -112,7 +112,7 @@ async function keepAny(
 ): Promise<Exclude<Followed, null>> {
   if ('reason' in read) return { outcome: 'unreadable', problem: read.reason }
   if (isHeld(read.lead)) {
-    await keepHeldLead(trx, read.lead, seen)
+    await keepQuarantinedLead(trx, read.lead, seen)
     return unreadable(read.lead)
   }
   const outcome = await keepLead(trx, { ...read, lead: read.lead }, hasDetails, seen)
@@ -129,11 +129,11 @@ function isDated(read: ReadLead): boolean {
   return 'reason' in read || isHeld(read.lead) || read.lead.updatedAt !== null
 }
 
-function unreadable({ reason }: HeldRow): Exclude<Followed, null> {
+function unreadable({ reason }: QuarantinedRecord): Exclude<Followed, null> {
   return { outcome: 'unreadable', problem: reason }
 }
 
-function noneIfGone(thrown: unknown): null {
+function noneIfDeleted(thrown: unknown): null {
   if (thrown instanceof LeadsheetError && thrown.code === 'api_not_found') return null
   throw thrown
 }

@@ -1,10 +1,10 @@
 /** A lead that an event told of, merged as a page of a scan merges it, so that the next scan finds it unchanged. */
-import type { HeldRow, Lead } from '../../model.ts'
+import type { Lead, QuarantinedRecord } from '../../model.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
 import { outdateDetails, saveDetails } from '../../store/leads/detail.ts'
 import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
 import { type FoundLead, findLeadNos, saveLeads } from '../../store/leads/lead.ts'
-import { releaseHeldRows, saveHeldRows } from '../../store/leads/quarantined-record.ts'
+import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { noteReadByEvent } from '../../store/sync/scan-event.ts'
 import { forgetAbsence, markRemoved } from '../../store/sync/soft-delete.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
@@ -21,7 +21,7 @@ export async function keepLead(
   const [saved] = await saveLeads(trx, [lead], seen)
   if (saved === undefined) throw new TypeError('of one lead one is saved')
   const { no, change, isLate } = saved
-  await releaseHeldRows(trx, 'lead', [lead.id])
+  await releaseQuarantinedRecords(trx, 'lead', [lead.id])
   await forgetAbsence(trx, [no])
   if (change !== 'unchanged' && !isLate) {
     const isReadAnew = lead.mended.length > 0 || lead.cut > 0
@@ -38,8 +38,12 @@ export async function keepLead(
 }
 
 /** One that could not be mapped: what is known of it stays as it is. */
-export async function keepHeldLead(trx: Trx, held: HeldRow, seen: Observation): Promise<void> {
-  await saveHeldRows(trx, [held], seen.at)
+export async function keepQuarantinedLead(
+  trx: Trx,
+  held: QuarantinedRecord,
+  seen: Observation,
+): Promise<void> {
+  await saveQuarantinedRecords(trx, [held], seen.at)
   const nos = await findLeadNos(trx, held.id === null ? [] : [held.id])
   await forgetFingerprints(trx, [...nos.values()])
   for (const no of nos.values()) await noteReadByEvent(trx, no)
@@ -47,15 +51,15 @@ export async function keepHeldLead(trx: Trx, held: HeldRow, seen: Observation): 
 
 /**
  * One that the upstream does not know.
- * @param calledGone it, where an event calls it gone, too: else scans judge
+ * @param calledDeleted it, where an event calls it gone, too: else scans judge
  */
-export async function keepGoneLead(
+export async function keepDeletedLead(
   trx: Trx,
-  calledGone: FoundLead | undefined,
+  calledDeleted: FoundLead | undefined,
   seen: Observation,
 ): Promise<{ outcome: 'removed' | 'gone'; problem: null }> {
-  if (calledGone === undefined || calledGone.isRemoved) return { outcome: 'gone', problem: null }
-  await markRemoved(trx, [calledGone], seen)
-  await noteReadByEvent(trx, calledGone.no)
+  if (calledDeleted === undefined || calledDeleted.isRemoved) return { outcome: 'gone', problem: null }
+  await markRemoved(trx, [calledDeleted], seen)
+  await noteReadByEvent(trx, calledDeleted.no)
   return { outcome: 'removed', problem: null }
 }

@@ -3,7 +3,7 @@ import { shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
-import { findDoubtfulTimes, tellDoubtful } from '../../store/leads/doubtful-time.ts'
+import { findImplausibleTimes, tellDoubtful } from '../../store/leads/implausible-time.ts'
 import { findLastReading, type Reading, type Resource } from '../../store/sync/last-read.ts'
 import { fail, ok, warn } from '../../upstream/checkup.ts'
 import { LATE_MS, tellInstant } from '../schedule/schedule.ts'
@@ -48,7 +48,7 @@ export async function readFreshness(
 
 /** Times that cannot be right make figures that look right. */
 export async function checkTimes({ store }: Installation): Promise<HealthCheck> {
-  const [first, ...others] = await findDoubtfulTimes(store.db)
+  const [first, ...others] = await findImplausibleTimes(store.db)
   if (first === undefined) return ok('times', 'those of the leads differ, as they should')
   const found = [tellDoubtful(first), ...others.map(({ field }) => `${field} is doubtful too`)].join('; ')
   const field = `mapping.lead.${first.field}`

@@ -4,11 +4,11 @@ import type { Instant } from '../../model.ts'
 import { counted } from '../../report/words/numbers.ts'
 import { listNotices, type Notice } from '../../store/alerts/alert.ts'
 import type { Db } from '../../store/db/store.ts'
-import { countHeldRows, countHeldSince } from '../../store/leads/quarantined-record.ts'
+import { countQuarantinedRecords, countQuarantinedSince } from '../../store/leads/quarantined-record.ts'
 import {
   countWaiting,
-  listInDoubt,
   listRefused,
+  listUnconfirmed,
   type MessageTrouble,
 } from '../../store/outbox/delivery-problems.ts'
 import { listMailOutages } from '../../store/outbox/smtp-circuit.ts'
@@ -23,7 +23,7 @@ const NOTICES_MAX = 100
 /** What another check finds by itself. */
 const FOUND_ELSEWHERE: readonly string[] = [
   'sync_late',
-  'records_held',
+  'records_quarantined',
   'report_late',
   'report_held',
   'disk_low',
@@ -32,7 +32,7 @@ const FOUND_ELSEWHERE: readonly string[] = [
   'mail_away',
   'messages_waiting',
   'messages_failed',
-  'messages_in_doubt',
+  'messages_unconfirmed',
   'events_stopped',
   'events_waiting',
   'events_failing',
@@ -43,7 +43,7 @@ export async function checkMessages(db: Db, known: readonly Notice[], now: Date)
   const { messages, since } = await countWaiting(db)
   const weekAgo = minutesBefore(now, WEEK_MINUTES)
   const refused = countNews(await listRefused(db, weekAgo), 'messages_failed', known)
-  const doubted = countNews(await listInDoubt(db, weekAgo), 'messages_in_doubt', known)
+  const doubted = countNews(await listUnconfirmed(db, weekAgo), 'messages_unconfirmed', known)
   const waiting = tellWaiting(messages, since, now)
   const isAway = (await listMailOutages(db)).length > 0
   const isLate = since !== null && since < minutesBefore(now, PUT_OFF_MINUTES)
@@ -51,7 +51,7 @@ export async function checkMessages(db: Db, known: readonly Notice[], now: Date)
     isAway ? 'the mail server cannot be reached or does not let us in' : null,
     isAway || isLate ? waiting : null,
     refused ? `${counted(refused, 'message')} of the last week refused or given up` : null,
-    doubted ? `${counted(doubted, 'message')} of the last week in doubt` : null,
+    doubted ? `${counted(doubted, 'message')} of the last week unconfirmed` : null,
   ].filter((fault) => fault !== null)
   if (faults.length === 0) return ok('messages', waiting)
   return warn(
@@ -110,14 +110,14 @@ export function checkNotices({ open, news, titles }: OpenNotices): HealthCheck {
   )
 }
 
-export async function checkHeldRecords(db: Db, now: Date): Promise<HealthCheck> {
-  const total = await countHeldRows(db)
-  const lately = await countHeldSince(db, minutesBefore(now, DAY_MINUTES))
+export async function checkQuarantinedRecords(db: Db, now: Date): Promise<HealthCheck> {
+  const total = await countQuarantinedRecords(db)
+  const lately = await countQuarantinedSince(db, minutesBefore(now, DAY_MINUTES))
   const records = lately.reduce((sum, one) => sum + one.records, 0)
   if (records === 0) return ok('held records', total === 0 ? 'none' : `${total}, none of the last day`)
   return warn(
     'held records',
     `${counted(records, 'record')} of the last day cannot be read`,
-    'they are kept whole in the table held_row; mend the mapping of the profile, and they are read again',
+    'they are kept whole in the table quarantined_record; mend the mapping of the profile, and they are read again',
   )
 }

@@ -12,7 +12,7 @@ import type { HealthCheck, Subject } from './installation.ts'
 const FAILURES_MAX = 3
 
 /** Of these another check tells already. */
-const ELSEWHERE: readonly Reason[] = ['sync_late', 'records_held']
+const ELSEWHERE: readonly Reason[] = ['sync_late', 'records_quarantined']
 
 export async function checkUnwatched(db: Db, now: Date): Promise<HealthCheck[]> {
   return [

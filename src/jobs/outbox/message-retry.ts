@@ -14,7 +14,7 @@ export interface Drawn {
   readonly random: number
 }
 
-/** How often a message may be in doubt before it is left to a person. */
+/** How often a message may be unconfirmed before it is left to a person. */
 export function doubtsMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
   return onUnconfirmed === 'hold' ? 1 : DOUBTS_MAX
 }
@@ -57,7 +57,7 @@ export function afterFailure(
   const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
   if (failed.kind === 'unknown') {
     const isLeft = one.doubts + 1 >= doubtsMaxOf(onUnconfirmed)
-    return { ...said, state: 'in_doubt', nextAttemptAt: isLeft ? null : nextAttemptAt }
+    return { ...said, state: 'unconfirmed', nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
   // A connection that is lost may be the server's fault: the message is not given up for it, but told of.

@@ -148,7 +148,7 @@ export async function sendMessage(
 }
 
 function isWaiting(one: Delivery): one is Delivery & { nextAttemptAt: string } {
-  return one.nextAttemptAt !== null && (one.state === 'pending' || one.state === 'in_doubt')
+  return one.nextAttemptAt !== null && (one.state === 'pending' || one.state === 'unconfirmed')
 }
 
 /** No server has put it off, and yet it is to wait. */

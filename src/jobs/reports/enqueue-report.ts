@@ -59,7 +59,7 @@ type Recipients = readonly [Recipient, ...Recipient[]]
 const LEFT_OUT_NAMED = 3
 
 /**
- * Who has a message already keeps it, and who is new gets the issue that the others got; subscriptions are obeyed. An
+ * Who has a message already keeps it, and who is new gets the issue that the others got; preferences are obeyed. An
  * issue and all its messages are written at once, so that a kill leaves all of it or nothing; its folder in the archive
  * follows.
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy, data_unwritable

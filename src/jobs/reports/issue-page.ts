@@ -19,8 +19,8 @@ import type { Issue } from '../../store/reports/issue.ts'
 import { findLastMailedEnd, readIssue } from '../../store/reports/issue.ts'
 import type { IssueName, ListedIssue } from '../../store/reports/issue-list.ts'
 import { findNeighbours, listBeside, listIssuesOf } from '../../store/reports/issue-list.ts'
-import type { Subscription } from '../../store/reports/preference.ts'
-import { listSubscriptions } from '../../store/reports/preference.ts'
+import type { Preference } from '../../store/reports/preference.ts'
+import { listPreferences } from '../../store/reports/preference.ts'
 import { explainIssue } from '../archive/explain-issue.ts'
 import { encodeCsv } from '../snapshot/export-text.ts'
 import { makeAttachments } from './attachment.ts'
@@ -33,7 +33,7 @@ export interface KeptIssue {
   /** With the next try as it will be: of none while the mail server is away. */
   readonly messages: readonly IssueMessage[]
   /** By address, in lower case; of the whole report. */
-  readonly wishes: ReadonlyMap<string, Subscription>
+  readonly choices: ReadonlyMap<string, Preference>
   readonly older: IssueName | null
   readonly newer: IssueName | null
   /** Of the same report and the same end: for other leads, or of the week. */
@@ -51,12 +51,12 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
   if (issue === undefined || line === undefined) return null
   const outages = await listMailOutages(db)
   const messages = await listIssueMessages(db, id)
-  const wishes = await listSubscriptions(db, issue.report)
+  const choices = await listPreferences(db, issue.report)
   const lastEnd = await findLastMailedEnd(db, issue.report, now.toISOString())
   return {
     ...{ issue, line, ...(await findNeighbours(db, line)) },
     messages: messages.map((one) => ({ ...one, nextAttemptAt: nextTry(one.nextAttemptAt, outages) })),
-    wishes: new Map(wishes.map((one) => [one.address, one])),
+    choices: new Map(choices.map((one) => [one.address, one])),
     beside: await listBeside(db, line),
     isLast: issue.isMailed && issue.period.to === lastEnd,
   }

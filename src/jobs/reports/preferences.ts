@@ -1,11 +1,11 @@
 /**
- * Who gets a report that is due, and as what: subscriptions laid over what the settings say. Who wants it weekly gets,
+ * Who gets a report that is due, and as what: preferences laid over what the settings say. Who wants it weekly gets,
  * with the first report of an ISO week that goes out, an issue of the week before in the place of the usual one.
  */
 import { periodOf } from '../../domain/period.ts'
 import type { Store } from '../../store/db/store.ts'
-import { hasGoneOut } from '../../store/reports/issue.ts'
-import { findSubscription, listSubscriptions, type Subscription } from '../../store/reports/preference.ts'
+import { wasSent } from '../../store/reports/issue.ts'
+import { findPreference, listPreferences, type Preference } from '../../store/reports/preference.ts'
 import { findPeriod } from './make-issue.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
@@ -28,15 +28,15 @@ export async function findAttendance(
   recipients: readonly Recipient[],
   at: Date,
 ): Promise<Attendance> {
-  const subscriptions = new Map((await listSubscriptions(db, report.name)).map((one) => [one.address, one]))
+  const preferences = new Map((await listPreferences(db, report.name)).map((one) => [one.address, one]))
   const isWeekDue = await isFirstOfWeek({ db }, report, at)
   const [usual, weekly, leftOut]: [Recipient[], Recipient[], LeftOut[]] = [[], [], []]
   for (const recipient of recipients) {
     const { address } = recipient
-    const subscription = subscriptions.get(address.toLowerCase())
-    if (subscription === undefined) usual.push(recipient)
-    else if (subscription.state !== 'active') leftOut.push({ address, why: subscriptionText(subscription) })
-    else if (subscription.cadence === 'as_scheduled') usual.push(recipient)
+    const preference = preferences.get(address.toLowerCase())
+    if (preference === undefined) usual.push(recipient)
+    else if (preference.state !== 'active') leftOut.push({ address, why: preferenceText(preference) })
+    else if (preference.cadence === 'as_scheduled') usual.push(recipient)
     else if (isWeekDue) weekly.push(recipient)
     else leftOut.push({ address, why: 'weekly: that of this week has gone out' })
   }
@@ -53,9 +53,8 @@ export async function reportAs(
   report: Report,
   address: string | null,
 ): Promise<Report> {
-  const subscription =
-    address === null ? undefined : await findSubscription(db, { address, report: report.name })
-  return subscription?.cadence === 'weekly' ? weeklyReport(report) : report
+  const preference = address === null ? undefined : await findPreference(db, { address, report: report.name })
+  return preference?.cadence === 'weekly' ? weeklyReport(report) : report
 }
 
 function weeklyReport(report: Report): Report {
@@ -63,7 +62,7 @@ function weeklyReport(report: Report): Report {
 }
 
 /** `paused by the operator on 2026-11-20: on leave` */
-export function subscriptionText({ state, cadence, changedAt, changedBy, reason }: Subscription): string {
+export function preferenceText({ state, cadence, changedAt, changedBy, reason }: Preference): string {
   if (state === 'active') return cadence === 'weekly' ? 'weekly' : 'active'
   const by = { recipient: 'themselves', operator: 'the operator', leadsheet: 'leadsheet' }[changedBy]
   return `${state} by ${by} on ${changedAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`
@@ -74,5 +73,5 @@ export async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, a
   const { name, timeZone, holidays } = report
   const { to: monday } = periodOf('week', at, timeZone, { holidays, lastEnd: null })
   const { to: today } = await findPeriod({ db }, report, at)
-  return !(await hasGoneOut(db, name, { from: monday, to: today }))
+  return !(await wasSent(db, name, { from: monday, to: today }))
 }

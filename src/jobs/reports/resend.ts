@@ -7,16 +7,16 @@ import { type Delivery, enqueueMessages, listDeliveries } from '../../store/outb
 import { addToPack, createMessagePack, type MessagePack } from '../../store/outbox/message.ts'
 import { requeueMessage } from '../../store/outbox/message-requeue.ts'
 import { type Issue, listLastMailed } from '../../store/reports/issue.ts'
-import { listSubscriptions, type Subscription } from '../../store/reports/preference.ts'
+import { listPreferences, type Preference } from '../../store/reports/preference.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { messageFor } from '../outbox/message.ts'
 import type { MailingDeps } from './enqueue-report.ts'
-import { subscriptionText } from './preferences.ts'
+import { preferenceText } from './preferences.ts'
 import { contentsOf } from './report-content.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
 export type ResendChoice =
-  | { readonly which: 'failed' | 'in_doubt' | 'all' }
+  | { readonly which: 'failed' | 'unconfirmed' | 'all' }
   | { readonly which: 'one'; readonly address: string }
 
 /** The last message of an issue to one of its recipients. */
@@ -53,7 +53,7 @@ export async function planResend(
   by: Date,
 ): Promise<ResendPlan> {
   const known = new Map(recipients.map((one) => [one.address.toLowerCase(), one]))
-  const wishes = new Map((await listSubscriptions(store.db, report.name)).map((one) => [one.address, one]))
+  const choices = new Map((await listPreferences(store.db, report.name)).map((one) => [one.address, one]))
   const again: PlannedMessage[] = []
   const anew: PlannedMessage[] = []
   const leftOut: LeftOut[] = []
@@ -64,7 +64,7 @@ export async function planResend(
     for (const message of lastRevisions(messages).filter((one) => isChosen(one, choice))) {
       const address = message.recipient.toLowerCase()
       const recipient = known.get(address)
-      const why = reasonAgainst(message, wishes.get(address))
+      const why = reasonAgainst(message, choices.get(address))
       if (recipient === undefined) {
         leftOut.push({ recipient: message.recipient, why: 'the settings name them no more' })
       } else if (why !== null) {
@@ -121,11 +121,11 @@ const WHY_NOT = {
   withdrawn: 'they wanted no more of it',
   sent: null,
   failed: null,
-  in_doubt: null,
+  unconfirmed: null,
 } as const satisfies Record<Delivery['state'], string | null>
 
-function reasonAgainst(message: Delivery, wish: Subscription | undefined): string | null {
-  return wish !== undefined && wish.state !== 'active' ? subscriptionText(wish) : WHY_NOT[message.state]
+function reasonAgainst(message: Delivery, choice: Preference | undefined): string | null {
+  return choice !== undefined && choice.state !== 'active' ? preferenceText(choice) : WHY_NOT[message.state]
 }
 
 function isChosen({ state, recipient }: Delivery, choice: ResendChoice): boolean {

@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises'
 import type { Instant } from '../../model.ts'
 import type { Db } from '../../store/db/store.ts'
+import { findConfigLoad } from '../../store/schedule/config-load.ts'
 import { isOfDaemon, listHeldLeases } from '../../store/schedule/lease.ts'
-import { findSettingsReading } from '../../store/schedule/settings-read.ts'
 
 export interface SettingsInForce {
   readonly since: Instant
@@ -23,8 +23,8 @@ export async function readSettingsInForce(
   now: Date,
 ): Promise<SettingsInForce | null> {
   const leases = await listHeldLeases(db, now)
-  const inForce = await findSettingsReading(db, 'in_force')
-  const last = await findSettingsReading(db, 'last')
+  const inForce = await findConfigLoad(db, 'in_force')
+  const last = await findConfigLoad(db, 'last')
   if (!leases.some(isOfDaemon) || !inForce || !last) return null
   const written = file === null ? null : await stat(file).catch(() => null)
   const changedAt = written?.mtime.toISOString() ?? ''

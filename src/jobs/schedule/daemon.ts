@@ -8,7 +8,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Job, JobData, Queue } from '../../queue/queue.ts'
 import type { Store } from '../../store/db/store.ts'
-import { claimLease, deleteGoneLeases, type Lease } from '../../store/schedule/lease.ts'
+import { claimLease, deleteLostLeases, type Lease } from '../../store/schedule/lease.ts'
 import { endUnknownScheduledRuns } from '../../store/schedule/scheduled-run.ts'
 import { noteScheduledRuns } from './enqueue-due-runs.ts'
 import { logFailure } from './job-failure.ts'
@@ -163,7 +163,7 @@ async function claimPresence(store: Store, now: () => Date): Promise<Presence> {
     const { lost, release } = await claimLease(store, 'daemon', now)
     return { lost, keep: async () => undefined, release }
   }
-  await store.write((trx) => deleteGoneLeases(trx, 'daemon', now()))
+  await store.write((trx) => deleteLostLeases(trx, 'daemon', now()))
   const claim = (): Promise<Lease> => claimLease(store, `daemon:${randomUUID()}`, now)
   let lease = await claim()
   return {

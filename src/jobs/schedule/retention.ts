@@ -4,11 +4,11 @@ import type { Instant } from '../../model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { pruneEvents } from '../../store/events/event.ts'
 import {
+  downsampleRows,
   type PruneCounts,
   type PruneOptions,
   pruneVersions,
   type Series,
-  thinReadings,
 } from '../../store/retention/retention.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 
@@ -63,9 +63,9 @@ async function pruneAll(
   const dailyDays = Math.max(hourlyAfterDays, dailyAfterDays)
   const plan = { hourlyBefore: daysBefore(at, hourlyAfterDays), dailyBefore: daysBefore(at, dailyDays) }
   const done: Pruned[] = []
-  for (const table of ['pipeline_stat', 'agent_reading'] as const) {
+  for (const table of ['pipeline_stat', 'agent_sample'] as const) {
     const before = plan.hourlyBefore
-    done.push({ table, before, ...(await thinReadings(store, table, plan, settings)) })
+    done.push({ table, before, ...(await downsampleRows(store, table, plan, settings)) })
   }
   const eventsBefore = daysBefore(at, EVENT_DAYS)
   done.push({ table: 'event', before: eventsBefore, ...(await pruneEvents(store, eventsBefore, settings)) })

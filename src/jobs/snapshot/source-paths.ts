@@ -6,10 +6,9 @@ import { pathText } from '../../upstream/values/field-path.ts'
 
 /** Columns that have all that the upstream sent. */
 const WHOLE = Object.fromEntries(
-  ['lead_raw.raw', 'lead_detail.raw', 'pipeline_stat.raw', 'agent.raw', 'held_row.raw'].map((column) => [
-    column,
-    'the whole record',
-  ]),
+  ['lead_raw.raw', 'lead_detail.raw', 'pipeline_stat.raw', 'agent.raw', 'quarantined_record.raw'].map(
+    (column) => [column, 'the whole record'],
+  ),
 )
 
 /** `lead.company_name` -> `company.name`; `a or b` where there are candidates, `a + b` where they are joined. */
@@ -23,7 +22,7 @@ export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
     ...pathsFor('pipeline_stat', stat),
     ...(stages && pathsFor('pipeline_stage_stat', stages.fields, `${pathText(stages.items)}[].`)),
     ...pathsFor('agent', mapping.agent),
-    ...pathsFor('agent_reading', mapping.agent),
+    ...pathsFor('agent_sample', mapping.agent),
     ...(mapping.enrichment && { 'lead_detail.enrichment': pathText(mapping.enrichment) }),
     ...(mapping.activity &&
       pathsFor('activity', mapping.activity.fields, `${pathText(mapping.activity.items)}[].`)),

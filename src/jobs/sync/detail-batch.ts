@@ -53,7 +53,7 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
   const { runId, signal } = asking
   try {
     const detail = await source.fetchDetail(lead.id, signal)
-    await keep(deps, lead, asking, { failure: null, isGone: false, held: detail.held.length }, (trx) =>
+    await keep(deps, lead, asking, { failure: null, isDeleted: false, held: detail.held.length }, (trx) =>
       saveDetails(trx, [{ lead, detail }], { runId, at: now().toISOString() }),
     )
   } catch (thrown) {
@@ -63,9 +63,9 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
     if (isKnown && !OF_ONE_LEAD.has(thrown.code)) {
       return store.write((trx) => stopReading(trx, runId, endOf(thrown)))
     }
-    const isGone = isKnown && thrown.code === 'api_not_found'
+    const isDeleted = isKnown && thrown.code === 'api_not_found'
     if (isKnown) log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
-    await keep(deps, lead, asking, { failure: thrown, isGone, held: 0 }, (trx) =>
+    await keep(deps, lead, asking, { failure: thrown, isDeleted, held: 0 }, (trx) =>
       putOffDetail(trx, lead, errorText(thrown), now()),
     )
     if (!isKnown) throw thrown
@@ -74,7 +74,7 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
 
 interface Result {
   readonly failure: unknown
-  readonly isGone: boolean
+  readonly isDeleted: boolean
   readonly held: number
 }
 
@@ -82,7 +82,7 @@ async function keep(
   { store }: DetailBatchDeps,
   { no }: WaitingLead,
   { runId, takeUsage }: Asking,
-  { failure, isGone, held }: Result,
+  { failure, isDeleted, held }: Result,
   save: (trx: Trx) => Promise<void>,
 ): Promise<void> {
   const failed = failure !== null
@@ -90,7 +90,7 @@ async function keep(
   await store.writeSoon(async (trx) => {
     if (!(await takeOff(trx, runId, no))) return
     await save(trx)
-    const counts = { read: failed ? 0 : 1, gone: isGone ? 1 : 0, failed: failed && !isGone ? 1 : 0 }
+    const counts = { read: failed ? 0 : 1, gone: isDeleted ? 1 : 0, failed: failed && !isDeleted ? 1 : 0 }
     await addDetailCounts(trx, runId, counts)
     const { failuresInRow } = await noteResult(trx, runId, { failed, held, ...usage })
     if (failuresInRow >= FAILURES_MAX) await stopReading(trx, runId, endOf(allFailing(failure)))

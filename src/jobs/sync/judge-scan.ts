@@ -12,15 +12,18 @@ import { CLOCK_SKEW_MS } from './sync-page.ts'
 const PASSES_MAX = 6
 
 /**
- * What follows a pass: the end with a verdict, or another pass over what changed since the scan began, or over
+ * What follows a pass: the end with a scan_result, or another pass over what changed since the scan began, or over
  * the whole list once more.
  */
 export type Judgement =
-  | { readonly next: 'end'; readonly verdict: Extract<ScanReport['verdict'], 'complete' | 'unproven'> }
+  | {
+      readonly next: 'end'
+      readonly scan_result: Extract<ScanReport['scan_result'], 'complete' | 'unproven'>
+    }
   | { readonly next: 'changes' | 'again' }
 
-const COMPLETE: Judgement = { next: 'end', verdict: 'complete' }
-const UNPROVEN: Judgement = { next: 'end', verdict: 'unproven' }
+const COMPLETE: Judgement = { next: 'end', scan_result: 'complete' }
+const UNPROVEN: Judgement = { next: 'end', scan_result: 'unproven' }
 
 export function judgePass(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean): Judgement {
   const wanted = scan.pass === 1 ? judgeFirst(scan, paging, hasUpdatedSince) : judgeFurther(scan, paging)

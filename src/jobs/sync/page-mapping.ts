@@ -1,6 +1,6 @@
 /** A page of leads made records of the model, once more where the store has come to know more meanwhile. */
 import { LeadsheetError } from '../../errors.ts'
-import type { HeldRow, Lead } from '../../model.ts'
+import type { Lead, QuarantinedRecord } from '../../model.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { queueLeads } from '../../store/events/event-queue.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'
@@ -16,7 +16,7 @@ export interface MappedPage {
   /** Numbers of the leads of which nothing is written: their records are as they were stored, or do not count. */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
-  readonly held: readonly HeldRow[]
+  readonly held: readonly QuarantinedRecord[]
   /** All of the page, and that of each of the leads. */
   readonly records: readonly RawRecord[]
   readonly recordOf: ReadonlyMap<Lead, RawRecord>
@@ -26,7 +26,7 @@ export interface MappedPage {
 export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
   const known = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
-  const held: HeldRow[] = []
+  const held: QuarantinedRecord[] = []
   for (const record of records) {
     // Not what was known when the page came in: pages before it have been written since.
     const no = findKnown(record.high, record.low)
@@ -54,7 +54,8 @@ export async function mapAgain(
   memory: ScanMemory,
 ): Promise<MappedPage> {
   await noteEvents(trx, memory)
-  const nos = page.known.length === 0 ? [] : await findLeadNos(trx, [...leadIdsOf(page), ...heldIdsOf(page)])
+  const nos =
+    page.known.length === 0 ? [] : await findLeadNos(trx, [...leadIdsOf(page), ...quarantinedIdsOf(page)])
   const repeated = new Set(nos.values())
   const again = new Set(page.known.filter((no) => repeated.has(no) || memory.readByEvents.has(no)))
   const mapped =
@@ -93,7 +94,7 @@ export function leadIdsOf(page: MappedPage): string[] {
   return page.leads.map((lead) => lead.id)
 }
 
-export function heldIdsOf(page: MappedPage): string[] {
+export function quarantinedIdsOf(page: MappedPage): string[] {
   return page.held.flatMap(({ id }) => (id === null ? [] : [id]))
 }
 

@@ -1,7 +1,7 @@
 /** When another profile reads the upstream, what is stored was mapped by the one before. */
 import { createHash } from 'node:crypto'
 import { saveLeads } from '../../store/leads/lead.ts'
-import { deleteHeldRow, listHeldRows } from '../../store/leads/quarantined-record.ts'
+import { deleteQuarantinedRecord, listQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
@@ -18,11 +18,11 @@ export function hashProfile(profile: Profile): string {
 }
 
 /** Maps the held leads anew; those that can be mapped now go in, the others stay. Returns how many went in. */
-export async function retryHeldLeads(run: SyncRun): Promise<number> {
+export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
   let done = 0
   let after = ''
   for (;;) {
-    const rows = await listHeldRows(run.store.db, 'lead', after, BATCH_ROWS)
+    const rows = await listQuarantinedRecords(run.store.db, 'lead', after, BATCH_ROWS)
     const last = rows.at(-1)
     if (last === undefined) return done
     after = last.raw_sha256
@@ -40,7 +40,7 @@ export async function retryHeldLeads(run: SyncRun): Promise<number> {
         mapped.map(({ lead }) => lead),
         seen,
       )
-      for (const { raw_sha256 } of mapped) await deleteHeldRow(trx, 'lead', raw_sha256)
+      for (const { raw_sha256 } of mapped) await deleteQuarantinedRecord(trx, 'lead', raw_sha256)
       const counts = { pages: 0, seen: 0, unchanged: 0, removed: 0, held: 0 }
       await addCounts(trx, run.runId, {
         ...counts,

@@ -10,7 +10,7 @@ import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import type { Store } from '../../store/db/store.ts'
 import { saveStages } from '../../store/leads/stage.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
-import { findVerdict } from '../../store/sync/scan-result.ts'
+import { findScanResult } from '../../store/sync/scan-result.ts'
 import { finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import type { Source } from '../../upstream/source.ts'
@@ -88,7 +88,7 @@ export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptio
       removed: counts.removed,
       held: counts.held,
     },
-    scan: await findVerdict(deps.store.db, runId),
+    scan: await findScanResult(deps.store.db, runId),
     stats: done.stats,
     agents: done.agents,
     details: counts.details,

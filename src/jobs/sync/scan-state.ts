@@ -5,7 +5,7 @@ import type { Db, Trx } from '../../store/db/store.ts'
 import { loadKnownLeads } from '../../store/leads/fingerprints.ts'
 import type { FirstLoad } from '../../store/leads/first-load.ts'
 import { createNumberIndex, type NumberIndex } from '../../store/leads/hash-index.ts'
-import { hasHeldLeads } from '../../store/leads/quarantined-record.ts'
+import { hasQuarantinedLeads } from '../../store/leads/quarantined-record.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import { listReadByEvents } from '../../store/sync/scan-event.ts'
 import { loadMetLeads, type MetLeads } from '../../store/sync/seen-leads.ts'
@@ -61,7 +61,7 @@ export async function loadScanMemory(
     known: isOfKnown ? await loadKnownLeads(db) : createNumberIndex(),
     met: await loadMetLeads(db),
     absent: new Set(await listAbsentLeads(db)),
-    hasHeld: await hasHeldLeads(db),
+    hasHeld: await hasQuarantinedLeads(db),
     eventSeq: 0,
     readByEvents: new Set(),
     watch: createFieldWatch(),

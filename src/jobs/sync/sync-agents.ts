@@ -1,7 +1,7 @@
 /** The agents part of a sync: one reading of what each agent does. */
-import type { Agent, HeldRow, SyncProblem } from '../../model.ts'
+import type { Agent, QuarantinedRecord, SyncProblem } from '../../model.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
-import { releaseHeldRows, saveHeldRows } from '../../store/leads/quarantined-record.ts'
+import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { saveAgents } from '../../store/sync/agent-samples.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
@@ -34,7 +34,7 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
 
 export interface ReadAgents {
   readonly agents: readonly Agent[]
-  readonly held: readonly HeldRow[]
+  readonly held: readonly QuarantinedRecord[]
 }
 
 export async function fetchAgents(source: Source, signal: AbortSignal): Promise<ReadAgents> {
@@ -45,6 +45,6 @@ export async function fetchAgents(source: Source, signal: AbortSignal): Promise<
 export async function keepAgents(trx: Trx, { agents, held }: ReadAgents, seen: Observation): Promise<void> {
   await saveAgents(trx, agents, seen, { isWhole: held.length === 0 })
   const ids = agents.map((agent) => agent.id)
-  await releaseHeldRows(trx, 'agent', ids)
-  await saveHeldRows(trx, held, seen.at)
+  await releaseQuarantinedRecords(trx, 'agent', ids)
+  await saveQuarantinedRecords(trx, held, seen.at)
 }

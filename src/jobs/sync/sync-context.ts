@@ -95,6 +95,6 @@ export function unreadable(reason: string): Omit<SyncProblem, 'part'> {
   return {
     code: 'api_unexpected',
     message: `could not be read: ${reason}`,
-    hint: 'The record is kept in the table held_row.',
+    hint: 'The record is kept in the table quarantined_record.',
   }
 }

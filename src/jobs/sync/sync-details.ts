@@ -133,7 +133,7 @@ function unreadableEntries(count: number): SyncProblem {
     part: 'details',
     code: 'api_unexpected',
     message: `${count} entries of activity could not be read`,
-    hint: 'They are kept in the table held_row.',
+    hint: 'They are kept in the table quarantined_record.',
   }
 }
 

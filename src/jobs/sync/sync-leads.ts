@@ -7,18 +7,18 @@ import type { Instant, ScanReport, ScanStop, SyncProblem } from '../../model.ts'
 import { checkLife, readLife } from '../../store/db/server-life.ts'
 import { settleLeads } from '../../store/events/event-queue.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
-import { findDoubtfulTimes, tellDoubtful } from '../../store/leads/doubtful-time.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
+import { findImplausibleTimes, tellDoubtful } from '../../store/leads/implausible-time.ts'
 import { findLastUpdate } from '../../store/leads/lead.ts'
 import { clearScan, findScan, type Scan, startPass, startScan } from '../../store/sync/scan.ts'
-import { saveVerdict } from '../../store/sync/scan-result.ts'
+import { saveScanResult } from '../../store/sync/scan-result.ts'
 import { createMetLeads } from '../../store/sync/seen-leads.ts'
 import { recordAbsence } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import { findProfileHash, saveProfileHash } from '../../store/sync/upstream-profile.ts'
 import { readWatermark, saveWatermark } from '../../store/sync/watermark.ts'
 import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
-import { hashProfile, retryHeldLeads } from './profile-change.ts'
+import { hashProfile, retryQuarantinedLeads } from './profile-change.ts'
 import { loadScanMemory, type ScanMemory } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
@@ -30,7 +30,7 @@ const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 /** So often in one sync the store may be lost and come back: what ends it each time would do so for ever. */
 const LOSSES_MAX = 20
 
-type Verdict = Pick<ScanReport, 'verdict' | 'stop'>
+type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'>
 
 /** Which kind of scan comes next: one under way goes on; the first of all, and of a profile, reads everything. */
 export async function planScan(
@@ -94,7 +94,7 @@ async function beginScan(run: SyncRun): Promise<Scan> {
   const profile = hashProfile(source.profile)
   const isRemap = await isOtherProfile(store, profile)
   if (isRemap) {
-    const count = await retryHeldLeads(run)
+    const count = await retryQuarantinedLeads(run)
     run.log.info({ count }, 'the profile changed: held leads were mapped anew, and all leads are read again')
   }
   const underWay = await findScan(store.db)
@@ -125,17 +125,17 @@ function isResumable(scan: Scan, profile: string, now: Date): boolean {
 }
 
 /** Pass after pass, until what was read may be believed or is given up. */
-async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd & Verdict> {
+async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd & ScanResult> {
   const { source } = run
   let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
     startOver(run, begun, memory, thrown),
   )
   await memory.firstLoad?.end(run.options.signal)
   for (;;) {
-    if (end.error !== undefined) return { ...end, verdict: 'incomplete' }
+    if (end.error !== undefined) return { ...end, scan_result: 'incomplete' }
     const { scan } = end
     const judgement = judgePass(scan, source.profile.paging, source.hasUpdatedSince)
-    if (judgement.next === 'end') return { ...end, verdict: judgement.verdict }
+    if (judgement.next === 'end') return { ...end, scan_result: judgement.scan_result }
     const since =
       judgement.next === 'again' ? scan.updated_since : instantOf(Date.parse(scan.started_at) - CLOCK_SKEW_MS)
     run.log.info({ pass: scan.pass + 1, since }, 'rows may have moved while the list was read; reading again')
@@ -162,15 +162,19 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: 
 }
 
 /** The end was reached. Only of a complete scan: absences are judged, and the watermark and the copy's age move on. */
-async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemory): Promise<SyncProblem[]> {
-  const { scan, verdict } = end
+async function finishScan(
+  run: SyncRun,
+  end: PassEnd & ScanResult,
+  memory: ScanMemory,
+): Promise<SyncProblem[]> {
+  const { scan, scan_result } = end
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const lastUpdate = scan.mode === 'full' ? await findLastUpdate(run.store.db) : scan.max_updated_at
   return writeHolding(run, async (trx) => {
     await checkLife(trx, memory.life)
     const problems: SyncProblem[] = []
     let heldBack = 0
-    if (verdict === 'complete') {
+    if (scan_result === 'complete') {
       const isProof = scan.mode === 'full' && provesAbsence(scan)
       const absence = isProof
         ? await recordAbsence(
@@ -183,7 +187,7 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
       const newest = Math.min(Date.parse(lastUpdate ?? ''), Date.parse(scan.started_at) - CLOCK_SKEW_MS)
       if (Number.isFinite(newest)) await saveWatermark(trx, instantOf(newest))
       await markLeadsWhole(trx, run.runId, scan.started_at, absence.removed)
-      const read = { startedAt: scan.started_at, asksForGone: run.source.has('lead') }
+      const read = { startedAt: scan.started_at, asksForDeleted: run.source.has('lead') }
       await settleLeads(trx, read, seen.at)
       if (scan.mode === 'full') await saveProfileHash(trx, scan.profile_sha256, seen.at)
       if (scan.is_remap === 1) await outdateAllDetails(trx, seen.at)
@@ -195,14 +199,14 @@ async function finishScan(run: SyncRun, end: PassEnd & Verdict, memory: ScanMemo
       problems.push(unproven(scan))
     }
     const drift = await memory.watch.save(trx, seen.at)
-    const times = await findDoubtfulTimes(trx)
+    const times = await findImplausibleTimes(trx)
     const report = {
       ...reportOf(scan, end),
       heldBack,
       warnings: [...warningsOf(scan), ...times.map(tellDoubtful)],
       drift,
     }
-    await saveVerdict(trx, run.runId, report, seen.at)
+    await saveScanResult(trx, run.runId, report, seen.at)
     await clearScan(trx)
     return problems
   })
@@ -216,18 +220,18 @@ async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanMemory, stop: S
   const at = run.now().toISOString()
   const scan = (await findScan(run.store.db)) ?? begun
   await writeHolding(run, async (trx) => {
-    const report = reportOf(scan, { verdict: 'incomplete', stop })
+    const report = reportOf(scan, { scan_result: 'incomplete', stop })
     const drift = await memory.watch.save(trx, at)
-    await saveVerdict(trx, run.runId, { ...report, drift }, at)
+    await saveScanResult(trx, run.runId, { ...report, drift }, at)
     if (stop !== 'interrupted' && stop !== 'failed') await clearScan(trx)
   })
 }
 
-function reportOf(scan: Scan, { verdict, stop }: Verdict): ScanReport {
+function reportOf(scan: Scan, { scan_result, stop }: ScanResult): ScanReport {
   return {
     mode: scan.mode,
     startedAt: scan.started_at,
-    verdict,
+    scan_result,
     stop,
     reportedTotal: scan.reported_total,
     distinct: scan.seen,

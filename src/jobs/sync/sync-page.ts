@@ -6,12 +6,12 @@ import type { Observation, Trx } from '../../store/db/store.ts'
 import { outdateDetails } from '../../store/leads/detail.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
 import { countCreated, findLeadNos, insertLeads, type SavedLead, saveLeads } from '../../store/leads/lead.ts'
-import { releaseHeldRows, saveHeldRows } from '../../store/leads/quarantined-record.ts'
+import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { advanceScan, type Scan, type ScanStep } from '../../store/sync/scan.ts'
 import type { Met } from '../../store/sync/seen-leads.ts'
 import { forgetAbsence } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
-import { heldIdsOf, leadIdsOf, type MappedPage, mapAgain } from './page-mapping.ts'
+import { leadIdsOf, type MappedPage, mapAgain, quarantinedIdsOf } from './page-mapping.ts'
 import type { ScanMemory } from './scan-state.ts'
 import { type SyncRun, writePageHolding } from './sync-context.ts'
 
@@ -27,7 +27,7 @@ export async function savePage(
   memory: ScanMemory,
 ): Promise<{ scan: Scan; pages: number; seen: number }> {
   const seen = { runId: run.runId, at: run.now().toISOString() }
-  const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), heldIdsOf(mapped)) === true
+  const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), quarantinedIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
   const done = await writePageHolding(run, async (trx) => {
     await checkLife(trx, memory.life)
@@ -106,10 +106,10 @@ async function writePage(
     : await saveLeads(trx, page.leads, seen, scan.is_remap === 1)
   const updated = saved.filter(({ change }) => change === 'updated').map(({ no }) => no)
   await outdateDetails(trx, updated, seen.at)
-  await saveHeldRows(trx, page.held, seen.at)
+  await saveQuarantinedRecords(trx, page.held, seen.at)
   if (page.held.length > 0) memory.hasHeld = true
-  if (memory.hasHeld) await releaseHeldRows(trx, 'lead', leadIdsOf(page))
-  const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, heldIdsOf(page))
+  if (memory.hasHeld) await releaseQuarantinedRecords(trx, 'lead', leadIdsOf(page))
+  const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints)
   // Else the record that was stored before would pass for the present one when it comes again.

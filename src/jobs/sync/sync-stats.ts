@@ -1,8 +1,8 @@
 /** The statistics part of a sync: one reading of every pipeline that leads or settings name. */
 import { LeadsheetError } from '../../errors.ts'
-import type { HeldRow, PipelineStat, SyncProblem } from '../../model.ts'
+import type { PipelineStat, QuarantinedRecord, SyncProblem } from '../../model.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
-import { releaseHeldRows, saveHeldRows } from '../../store/leads/quarantined-record.ts'
+import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { listPipelineIdsInUse, savePipelineStat } from '../../store/sync/pipeline-samples.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import { type SyncRun, unreadable, writeHolding } from './sync-context.ts'
@@ -41,8 +41,12 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
 }
 
 /** Holds one that could not be mapped. */
-export async function keepStat(trx: Trx, stat: PipelineStat | HeldRow, seen: Observation): Promise<void> {
-  if (isHeld(stat)) return saveHeldRows(trx, [stat], seen.at)
-  await releaseHeldRows(trx, 'pipeline_stat', [stat.pipelineId])
+export async function keepStat(
+  trx: Trx,
+  stat: PipelineStat | QuarantinedRecord,
+  seen: Observation,
+): Promise<void> {
+  if (isHeld(stat)) return saveQuarantinedRecords(trx, [stat], seen.at)
+  await releaseQuarantinedRecords(trx, 'pipeline_stat', [stat.pipelineId])
   await savePipelineStat(trx, stat, seen)
 }

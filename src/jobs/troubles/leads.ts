@@ -2,7 +2,7 @@
 import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Db } from '../../store/db/store.ts'
-import { countHeldSince } from '../../store/leads/quarantined-record.ts'
+import { countQuarantinedSince } from '../../store/leads/quarantined-record.ts'
 import { listDrift } from '../../store/sync/field-drift.ts'
 import { listWholeScans, type WholeScan } from '../../store/sync/scan-result.ts'
 import type { Trouble } from '../notice.ts'
@@ -14,7 +14,7 @@ const DAY_MINUTES = 24 * 60
 const LEADS_LEAST = 50
 
 export const WATCH_LEADS: Watch = {
-  reasons: ['removals_refused', 'counts_unusual', 'fields_changed', 'records_held'],
+  reasons: ['removals_refused', 'counts_unusual', 'fields_changed', 'records_quarantined'],
   find: ({ store }, now) => findLeadTroubles(store.db, now),
 }
 
@@ -32,11 +32,11 @@ export async function findLeadTroubles(db: Db, now: Date): Promise<Trouble[]> {
       hint: `Look at the upstream; if the field is called otherwise now, mend the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
     }
   })
-  const held = (await countHeldSince(db, dayAgo)).map(
+  const held = (await countQuarantinedSince(db, dayAgo)).map(
     ({ resource, records, reason }): Trouble => ({
-      ...{ reason: 'records_held', subject: resource },
+      ...{ reason: 'records_quarantined', subject: resource },
       message: `${counted(records, `${resource.replace('_', ' ')} record`)} of the last day cannot be read: ${reason}`,
-      hint: 'They are kept whole in the table held_row; mend the mapping of the profile, and they are read again.',
+      hint: 'They are kept whole in the table quarantined_record; mend the mapping of the profile, and they are read again.',
     }),
   )
   // The newest of each field says all.

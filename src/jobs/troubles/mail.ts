@@ -3,15 +3,15 @@ import { shellCommand } from '../../errors.ts'
 import { counted } from '../../report/words/numbers.ts'
 import {
   countWaiting,
-  listInDoubt,
   listPutOff,
   listRefused,
   listRefusing,
+  listUnconfirmed,
   type MessageTrouble,
   type RefusingRecipient,
 } from '../../store/outbox/delivery-problems.ts'
 import { findMailOutage, type MailOutage } from '../../store/outbox/smtp-circuit.ts'
-import { listSubscriptions } from '../../store/reports/preference.ts'
+import { listPreferences } from '../../store/reports/preference.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule/schedule.ts'
 import { minutesBefore, type Watch } from './watch.ts'
@@ -26,7 +26,7 @@ export const WATCH_MAIL: Watch = {
     'mail_away',
     'messages_waiting',
     'messages_failed',
-    'messages_in_doubt',
+    'messages_unconfirmed',
     'recipient_failing',
     'recipient_paused',
   ],
@@ -34,14 +34,14 @@ export const WATCH_MAIL: Watch = {
     const weekAgo = minutesBefore(now, WEEK_MINUTES)
     // Of a server that the settings have no more, the row stays.
     const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
-    const paused = (await listSubscriptions(db)).filter(
+    const paused = (await listPreferences(db)).filter(
       ({ state, changedBy }) => state === 'paused' && changedBy === 'leadsheet',
     )
     return [
       ...(outage === undefined ? [] : [away(outage, (await countWaiting(db)).messages)]),
       ...(await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map(putOff),
       ...(await listRefused(db, weekAgo)).map(refused),
-      ...(await listInDoubt(db, weekAgo)).map(inDoubt),
+      ...(await listUnconfirmed(db, weekAgo)).map(unconfirmed),
       ...(await listRefusing(db, REFUSED_IN_ROW)).map(failing),
       ...paused.map(
         ({ address, report, changedAt, reason }): Trouble => ({
@@ -96,9 +96,9 @@ function refused(one: MessageTrouble): Trouble {
   }
 }
 
-function inDoubt(one: MessageTrouble): Trouble {
+function unconfirmed(one: MessageTrouble): Trouble {
   return {
-    ...{ reason: 'messages_in_doubt', subject: subjectOf(one) },
+    ...{ reason: 'messages_unconfirmed', subject: subjectOf(one) },
     message: `${messagesOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
     hint: `${shellCommand('outbox list --state unconfirmed')} lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, ${shellCommand(`report resend ${report} --unconfirmed`)} sends them again.`)}`,
   }

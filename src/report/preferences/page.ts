@@ -9,10 +9,10 @@ import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
 /** What somebody may want of a report; `stop` for good, `pause` until they resume. */
-export const WISHES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
-export type Wish = (typeof WISHES)[number]
+export const PREFERENCE_CHOICES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
+export type PreferenceChoice = (typeof PREFERENCE_CHOICES)[number]
 
-export interface SubscriptionFacts {
+export interface PreferenceFacts {
   readonly address: string
   readonly title: string
   readonly state: 'active' | 'paused' | 'unsubscribed'
@@ -22,7 +22,7 @@ export interface SubscriptionFacts {
   /** What of the report they get; null where the settings do not name them any more. */
   readonly listed: ListedFacts | null
   /** What they have just said; null where they only look. */
-  readonly done: Wish | null
+  readonly done: PreferenceChoice | null
 }
 
 export interface ListedFacts {
@@ -37,7 +37,7 @@ export interface ListedFacts {
   readonly isWeekNext: boolean
 }
 
-export interface SubscriptionView {
+export interface PreferenceView {
   /** BCP 47. */
   readonly lang: string
   readonly about: string
@@ -59,14 +59,14 @@ export interface ActionView {
   readonly hint: string
 }
 
-export const WISH_FIELD = 'wish'
+export const CHOICE_FIELD = 'choice'
 /** As mail programs say it too (RFC 8058, 3.1). */
 export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const
 
 const TITLE_LENGTH = 80
 const TEXT_LENGTH = 254
 
-export function composeSubscriptionPage(facts: SubscriptionFacts, locale: LocaleContext): SubscriptionView {
+export function composePreferencePage(facts: PreferenceFacts, locale: LocaleContext): PreferenceView {
   const { words } = locale
   const { listed, state, done } = facts
   return {
@@ -77,16 +77,16 @@ export function composeSubscriptionPage(facts: SubscriptionFacts, locale: Locale
     done: done && words(`preferences.done.${done}`),
     state: formatState(facts, locale),
     facts: listed === null || state === 'unsubscribed' ? [] : listFacts(facts, listed, locale),
-    actions: offeredWishes(facts).map((wish) => ({
-      field: wish === 'stop' ? ONE_CLICK : { name: WISH_FIELD, value: wish },
-      text: words(`preferences.actions.${wish}`),
-      hint: words(`preferences.hints.${listed === null ? 'unlisted' : wish}`),
+    actions: offeredChoices(facts).map((choice) => ({
+      field: choice === 'stop' ? ONE_CLICK : { name: CHOICE_FIELD, value: choice },
+      text: words(`preferences.actions.${choice}`),
+      hint: words(`preferences.hints.${listed === null ? 'unlisted' : choice}`),
     })),
     note: words('preferences.private'),
   }
 }
 
-function formatState(facts: SubscriptionFacts, { words, dates }: LocaleContext): string {
+function formatState(facts: PreferenceFacts, { words, dates }: LocaleContext): string {
   const { changed } = facts
   const since = changed === null ? '' : dates.instant(changed.at)
   if (facts.state === 'unsubscribed') return words('preferences.state.unsubscribed', { since })
@@ -96,7 +96,7 @@ function formatState(facts: SubscriptionFacts, { words, dates }: LocaleContext):
 }
 
 /** Nobody can subscribe themselves: who is on no list may only say that it should stay so. */
-function offeredWishes({ state, isWeekly, listed }: SubscriptionFacts): readonly Wish[] {
+function offeredChoices({ state, isWeekly, listed }: PreferenceFacts): readonly PreferenceChoice[] {
   if (listed === null) return state === 'unsubscribed' ? [] : ['stop']
   if (state === 'unsubscribed') return ['start']
   if (state === 'paused') return ['resume', 'stop']
@@ -106,10 +106,10 @@ function offeredWishes({ state, isWeekly, listed }: SubscriptionFacts): readonly
 }
 
 function listFacts(
-  { state, isWeekly }: SubscriptionFacts,
+  { state, isWeekly }: PreferenceFacts,
   { kind, filter, attachments, dueTimes, timeZone, isWeekNext }: ListedFacts,
   locale: LocaleContext,
-): SubscriptionView['facts'] {
+): PreferenceView['facts'] {
   const { words, and, dates } = locale
   const times = isWeekly ? firstOfEachWeek(dueTimes, locale.now, timeZone) : dueTimes
   const when = formatDueTimes(times, locale)

@@ -2,11 +2,11 @@
 import { LeadsheetError } from '../../errors.ts'
 import { createCompiler } from '../render/compile-template.ts'
 import { readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
-import type { SubscriptionView } from './page.ts'
+import type { PreferenceView } from './page.ts'
 
 export interface WebPages {
   readonly stylesheet: string
-  subscription(view: SubscriptionView): string
+  preference(view: PreferenceView): string
   notice(view: NoticeView): string
 }
 
@@ -36,7 +36,7 @@ export async function openWebPages(folder: string): Promise<WebPages> {
   const compile = createCompiler('html', new Map([['page', take('page.hbs')]]))
   return {
     stylesheet: take('web.css').text,
-    subscription: compile(take('subscription.hbs')),
+    preference: compile(take('preference.hbs')),
     notice: compile(take('notice.hbs')),
   }
 }

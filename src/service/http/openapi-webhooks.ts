@@ -67,7 +67,7 @@ export const WEBHOOK_PARAMETERS: Json = {
 
 export const WEBHOOK_RESPONSES: Json = {
   WebhookTaken: { description: 'The message is taken, and is not sent again.' },
-  WebhookGone: { description: 'The webhook is disabled: it is sent nothing any more.' },
+  WebhookNotFound: { description: 'The webhook is disabled: it is sent nothing any more.' },
   WebhookBusy: {
     description:
       'The message is sent again, and nothing is sent before what `Retry-After` asks for has passed.',
@@ -113,7 +113,7 @@ function describeMessage(type: keyof typeof SUMMARIES, schema: Json): Json {
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {
       '2XX': { $ref: '#/components/responses/WebhookTaken' },
-      '410': { $ref: '#/components/responses/WebhookGone' },
+      '410': { $ref: '#/components/responses/WebhookNotFound' },
       '429': { $ref: '#/components/responses/WebhookBusy' },
       '503': { $ref: '#/components/responses/WebhookBusy' },
       default: { $ref: '#/components/responses/WebhookFailed' },

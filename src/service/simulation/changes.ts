@@ -79,7 +79,7 @@ export function recordDiscovery(changes: Changes, lead: LeadRow, summary: string
 
 export function recordRemoval(changes: Changes, lead: LeadRow, at: number, reason: string): void {
   const { id, pipeline_id, company_id } = lead
-  changes.removed.push({ lead_id: id, pipeline_id, company_id, removed_at: at })
+  changes.removed.push({ lead_id: id, pipeline_id, company_id, deleted_at: at })
   recordEvent(changes, at, { type: 'lead.removed', data: { ...leadKeys(lead), reason } })
 }
 

@@ -87,7 +87,7 @@ const STATEMENTS = [
     lead_id text primary key,
     pipeline_id text not null references pipeline (id),
     company_id integer not null,
-    removed_at integer not null
+    deleted_at integer not null
   ) strict`,
 
   sql`create table activity (

@@ -99,7 +99,7 @@ interface RemovedLeadTable {
   lead_id: string
   pipeline_id: string
   company_id: number
-  removed_at: number
+  deleted_at: number
 }
 export type RemovedLeadRow = Selectable<RemovedLeadTable>
 

@@ -79,17 +79,20 @@ export async function settleRestored(store: Store, from: string, now: Date): Pro
   return store.write(async (trx) => {
     await trx.deleteFrom('lease').execute()
     const reason = `restored from ${from}: it may have been sent since that was made`
-    return { messages: await doubtMessages(trx, now, reason), schedules: await skipReports(trx, now, reason) }
+    return {
+      messages: await markUnconfirmed(trx, now, reason),
+      schedules: await skipReports(trx, now, reason),
+    }
   })
 }
 
-/** In doubt for the second time: not sent again, and shown until a person decides. */
-async function doubtMessages(trx: Trx, now: Date, response: string): Promise<number> {
+/** Unconfirmed for the second time: not sent again, and shown until a person decides. */
+async function markUnconfirmed(trx: Trx, now: Date, response: string): Promise<number> {
   const doubted = await trx
     .updateTable('delivery')
-    .where('state', 'in', ['pending', 'sending', 'data', 'in_doubt'])
+    .where('state', 'in', ['pending', 'sending', 'data', 'unconfirmed'])
     .set({
-      state: 'in_doubt',
+      state: 'unconfirmed',
       doubts: DOUBTS_MAX,
       state_at: now.toISOString(),
       next_attempt_at: null,

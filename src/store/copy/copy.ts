@@ -214,7 +214,7 @@ function unlike(
 export type TargetState = 'empty' | 'begun' | 'whole'
 
 /** What a daemon that found nothing to do has left, and whoever only looked at it. */
-const OF_LOOKING: readonly string[] = ['daemon_span', 'settings_read', 'stage', 'pipeline']
+const OF_LOOKING: readonly string[] = ['daemon_span', 'config_load', 'stage', 'pipeline']
 
 /** @throws LeadsheetError store_taken where another installation has begun to work there */
 export async function readTargetState(db: Db, place: StorePlace, sourceId: string): Promise<TargetState> {

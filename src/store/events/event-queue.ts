@@ -136,15 +136,15 @@ export async function putOff(trx: Trx, row: QueuedEvent, notBefore: Instant): Pr
 
 /**
  * Leads that events told of before a scan began that was complete have been read by it.
- * @param scan.asksForGone whether those that are called gone stay, to be asked for
+ * @param scan.asksForDeleted whether those that are called gone stay, to be asked for
  */
 export async function settleLeads(
   trx: Trx,
-  scan: { readonly startedAt: Instant; readonly asksForGone: boolean },
+  scan: { readonly startedAt: Instant; readonly asksForDeleted: boolean },
   at: Instant,
 ): Promise<void> {
   const isSettled = sql`resource = 'lead' AND last_at < ${scan.startedAt}
-    AND is_removal <= ${scan.asksForGone ? 0 : 1}`
+    AND is_removal <= ${scan.asksForDeleted ? 0 : 1}`
   await sql`UPDATE event SET done_at = ${at}, outcome = 'read' WHERE done_at IS NULL AND resource = 'lead'
     AND resource_id IN (SELECT resource_id FROM event_queue WHERE ${isSettled})`.execute(trx)
   await sql`DELETE FROM event_queue WHERE ${isSettled}`.execute(trx)

@@ -38,7 +38,7 @@ const USUAL_DISTANCE = {
   sql: `SELECT ms FROM (
     SELECT ms, row_number() OVER (ORDER BY ms) AS place, count(*) OVER () AS rows FROM (
       SELECT 1000 * (unixepoch(observed_at, 'subsec') - unixepoch(lag(observed_at) OVER (ORDER BY observed_at), 'subsec')) AS ms
-      FROM (SELECT DISTINCT observed_at FROM agent_reading WHERE observed_at >= :from AND observed_at < :to) AS reading) AS distance
+      FROM (SELECT DISTINCT observed_at FROM agent_sample WHERE observed_at >= :from AND observed_at < :to) AS reading) AS distance
     WHERE ms IS NOT NULL) AS placed
   WHERE place = (rows + 1) / 2`,
 } as const
@@ -49,7 +49,7 @@ const SPANS = {
     SELECT agent_id, observed_at AS at, unixepoch(observed_at, 'subsec') AS seconds,
       CASE WHEN lower(status) IN (SELECT value FROM json_each(:failing)) THEN 'failing'
         WHEN lower(status) IN (SELECT value FROM json_each(:well)) THEN 'well' ELSE 'other' END AS state
-    FROM agent_reading WHERE observed_at >= :from AND observed_at < :to),
+    FROM agent_sample WHERE observed_at >= :from AND observed_at < :to),
   placed AS (
     SELECT *, lead(at) OVER of_agent AS next_at, lead(seconds) OVER of_agent - seconds AS until_next,
       lag(state) OVER of_agent IS DISTINCT FROM state OR 1000 * (seconds - lag(seconds) OVER of_agent) > :gap_ms AS is_first

@@ -8,10 +8,10 @@ import type { Bounds, Relation, RelationName } from './relation-parts.ts'
 const placeOf = (status: string): string =>
   `coalesce((SELECT iif(in_funnel = 1, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
 
-const goneAt = (
+const deletedSince = (
   at: string,
-): string => `EXISTS (SELECT 1 FROM lead_gone AS each WHERE each.lead_id = news.lead_id
-        AND gone_at < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
+): string => `EXISTS (SELECT 1 FROM lead_deletion AS each WHERE each.lead_id = news.lead_id
+        AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
 
 export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
   // The table has moves as they are known now; what was known of them is drawn from the states anew.
@@ -30,8 +30,8 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
       UNION ALL SELECT id FROM lead WHERE first_seen_at > :told_at
       UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
         AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
-      UNION ALL SELECT lead_id FROM lead_gone WHERE gone_at >= :since AND gone_at < :to
-      UNION ALL SELECT lead_id FROM lead_gone WHERE returned_at >= :since AND returned_at < :to) AS news`,
+      UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :since AND deleted_since < :to
+      UNION ALL SELECT lead_id FROM lead_deletion WHERE returned_at >= :since AND returned_at < :to) AS news`,
     },
     news_move: {
       reads: ['news', 'entered'],
@@ -55,9 +55,9 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
           (SELECT from_status FROM ${moves} AS each
             WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
             ORDER BY moved_at, to_status LIMIT 1), before.status) AS from_status,
-        ${goneAt(':since')} AS was_gone, ${goneAt(':to')} AS is_gone,
-        (SELECT max(gone_at) FROM lead_gone AS each WHERE each.lead_id = news.lead_id AND gone_at < :to) AS gone_at,
-        (SELECT max(returned_at) FROM lead_gone AS each
+        ${deletedSince(':since')} AS was_deleted, ${deletedSince(':to')} AS is_deleted,
+        (SELECT max(deleted_since) FROM lead_deletion AS each WHERE each.lead_id = news.lead_id AND deleted_since < :to) AS deleted_since,
+        (SELECT max(returned_at) FROM lead_deletion AS each
           WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
       FROM news CROSS JOIN lead CROSS JOIN lead_version AS after
       LEFT JOIN lead_version AS before ON before.rowid =
@@ -70,9 +70,9 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
       reads: [...chosen, 'news', ...known, 'standing'],
       isMaterialized: true,
       sql: `-- what has become of leads since the last issue, each once
-    SELECT told.*, CASE kind WHEN 'gone' THEN gone_at WHEN 'returned' THEN returned_at ELSE changed_at END AS at
+    SELECT told.*, CASE kind WHEN 'gone' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at
     FROM (SELECT *, CASE
-        WHEN is_gone THEN iif(was_gone, NULL, 'gone')
+        WHEN is_deleted THEN iif(was_deleted, NULL, 'gone')
         WHEN from_status IS DISTINCT FROM to_status AND outcome = 'won' THEN 'won'
         WHEN from_status IS DISTINCT FROM to_status AND outcome IN ('lost', 'disqualified') THEN 'lost'
         WHEN returned_at IS NOT NULL THEN 'returned'

@@ -39,9 +39,9 @@ export const COVERAGES: Readonly<
     title: 'Coverage',
     meaning:
       'of the leads there were at the end of the period, those each of whose statuses up to then is known',
-    reads: ['reach', 'lead_now', 'gone_then'],
+    reads: ['reach', 'lead_now', 'deleted_then'],
     sql: `SELECT (SELECT count(*) FROM reach) AS known, count(*) AS "of"
-  FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM gone_then)`,
+  FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then)`,
   },
   value: {
     title: 'Coverage',

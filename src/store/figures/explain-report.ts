@@ -11,7 +11,7 @@ import { explainQuery, type FigureScope, findFigure, type Query, type QueryValue
 import { type ReportRequest, scopeOf } from './report-figures.ts'
 import { STALLED_LEADS, TOP_LEADS } from './report-lists.ts'
 import { OPEN_VALUE_SERIES, SPARKLINES, spansOf, TREND } from './series.ts'
-import { OUR_LEVELS, STAT_READINGS, scopeOfReading } from './service-stats.ts'
+import { OUR_LEVELS, STAT_SAMPLES, scopeOfReading } from './service-stats.ts'
 
 export interface Explained {
   readonly block: BlockName
@@ -78,7 +78,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     compared('sources', COUNTS_BY_SOURCE),
     explain('agents', AGENTS),
     explain('agents', OUTAGES),
-    ...(isOurs ? [] : [explain('service_stats', STAT_READINGS), ...ourLevels()]),
+    ...(isOurs ? [] : [explain('service_stats', STAT_SAMPLES), ...ourLevels()]),
     explain('data_quality', HELD_RECORDS),
     explain('data_quality', DRIFT),
     explain('data_quality', LAST_SCAN),

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/figures.ts'
 import type { Freshness, Instant } from '../../model.ts'
 import type { Db } from '../db/store.ts'
-import { findDoubtfulTimes } from '../leads/doubtful-time.ts'
-import { countHeldRows } from '../leads/quarantined-record.ts'
+import { findImplausibleTimes } from '../leads/implausible-time.ts'
+import { countQuarantinedRecords } from '../leads/quarantined-record.ts'
 import { findLastReading } from '../sync/last-read.ts'
 import { findLastFailure, findLastWholeRun } from '../sync/sync-run.ts'
 import { isLongAfter } from './funnel.ts'
@@ -29,7 +29,7 @@ export const AGENTS = {
     pipeline.name AS "taskPipelineName", last_seen_at AS "lastSeenAt", errors_24h AS "errors24h",
     last_error_message AS "lastErrorMessage", agent.observed_at AS "observedAt"
   FROM agent LEFT JOIN pipeline ON pipeline.id = agent.task_pipeline_id
-  WHERE gone_at IS NULL ORDER BY agent.name`,
+  WHERE deleted_since IS NULL ORDER BY agent.name`,
 } as const
 
 export const OUTAGES = {
@@ -44,7 +44,7 @@ export const HELD_RECORDS = {
   title: 'Held records',
   meaning: 'records that could not be read and wait until they can, by reason',
   reads: [],
-  sql: `SELECT resource, reason, count(*) AS records FROM held_row
+  sql: `SELECT resource, reason, count(*) AS records FROM quarantined_record
   GROUP BY resource, reason ORDER BY records DESC, resource, reason`,
 } as const
 
@@ -53,7 +53,7 @@ export const DRIFT = {
   meaning: 'fields of the records that were new, gone or of another type in a reading of the period',
   reads: [],
   sql: `SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
-  FROM sync_scan_verdict CROSS JOIN json_each(drift) AS each
+  FROM sync_scan_result CROSS JOIN json_each(drift) AS each
   WHERE ended_at >= :from AND ended_at < :to
   ORDER BY at, hex(each.value ->> 'path'), hex(each.value ->> 'change')`,
 } as const
@@ -62,7 +62,7 @@ export const LAST_SCAN = {
   title: 'Last reading',
   meaning: 'whether the last reading of the leads proved complete',
   reads: [],
-  sql: 'SELECT verdict, ended_at AS at FROM sync_scan_verdict ORDER BY ended_at DESC, run_id DESC LIMIT 1',
+  sql: 'SELECT scan_result, ended_at AS at FROM sync_scan_result ORDER BY ended_at DESC, run_id DESC LIMIT 1',
 } as const
 
 export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshness> {
@@ -75,8 +75,8 @@ export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshnes
     lastFailure: await findLastFailure(db),
     runId: whole?.id ?? null,
     requests: whole?.requests ?? null,
-    heldRows: await countHeldRows(db),
-    doubtfulTimes: (await findDoubtfulTimes(db)).map(({ field }) => field),
+    quarantinedRecords: await countQuarantinedRecords(db),
+    implausibleTimes: (await findImplausibleTimes(db)).map(({ field }) => field),
   }
 }
 

@@ -10,7 +10,7 @@ export const RELATION_NAMES = [
   'state',
   'early',
   'early_once',
-  'gone_then',
+  'deleted_then',
   'lead_then',
   'level',
   'value_unsure',
@@ -125,7 +125,7 @@ export function idleRelations({ chosen, past }: Bounds) {
     `coalesce((SELECT min(changed_at) FROM ${table} AS each WHERE each.lead_id = lead_then.lead_id AND changed_at >= :to${known}), '~')`
   return {
     idle_then: {
-      reads: [...chosen, 'gone_then', 'lead_then', 'changed'],
+      reads: [...chosen, 'deleted_then', 'lead_then', 'changed'],
       sql: `-- of the changed leads those that were open at the end of the period, and when they had last changed in any way.
     -- That is known (is_known) of one that changed too late to stand still, that a sync read after the period and
     -- before its next change, or whose activity has that change and so all before it
@@ -149,7 +149,7 @@ export function idleRelations({ chosen, past }: Bounds) {
 export function funnelRelations({ chosen, isPast }: Bounds) {
   return {
     reach: {
-      reads: [...chosen, 'gone_then', 'lead_now', ...(isPast ? (['entered'] as const) : [])],
+      reads: [...chosen, 'deleted_then', 'lead_now', ...(isPast ? (['entered'] as const) : [])],
       isMaterialized: true,
       sql: `-- how far each lead whose whole history is known had come by the end of the period; all have come to the first stage
     SELECT max((SELECT min(position) FROM stage WHERE in_funnel = 1),
@@ -157,7 +157,7 @@ export function funnelRelations({ chosen, isPast }: Bounds) {
       coalesce((SELECT max(position) FROM stage_move JOIN stage ON in_funnel = 1
           AND (status = to_status AND moved_at < :to OR status = from_status AND coalesce(entered_at, '') < :to)
         WHERE stage_move.lead_id = lead_now.lead_id), 0)) AS position
-    FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM gone_then)
+    FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then)
       AND lead_id NOT IN (
         SELECT lead_id FROM (${isPast ? KNOWN_THEN : KNOWN_NOW}) AS lead_known WHERE known_from > created_at)`,
     },

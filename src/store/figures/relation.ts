@@ -45,7 +45,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)
-  const isThere = `lead_id NOT IN (SELECT lead_id FROM gone_then)${inScope()}`
+  const isThere = `lead_id NOT IN (SELECT lead_id FROM deleted_then)${inScope()}`
 
   return {
     chosen: {
@@ -60,7 +60,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       sql: `-- what lead_count has of all leads, of the chosen ones
     SELECT pipeline_id, status, ${CURRENCY} AS value_currency, count(*) AS leads,
       sum(ifnull(value_amount, 0)) AS value_amount
-    FROM chosen JOIN lead ON lead.id = lead_id WHERE removed_at IS NULL GROUP BY 1, 2, 3`,
+    FROM chosen JOIN lead ON lead.id = lead_id WHERE deleted_at IS NULL GROUP BY 1, 2, 3`,
     },
     lead_now: {
       reads: chosen,
@@ -99,14 +99,14 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       isMaterialized: true,
       sql: '-- the same, computed once\n    SELECT * FROM early',
     },
-    gone_then: {
+    deleted_then: {
       reads: [],
       sql: `-- leads that were gone at the end of the period
-    SELECT lead_id FROM lead_gone
-    WHERE gone_at < :to AND (returned_at IS NULL OR returned_at >= :to${past('OR returned_at > :known_at')})${past('AND gone_at <= :known_at')}`,
+    SELECT lead_id FROM lead_deletion
+    WHERE deleted_since < :to AND (returned_at IS NULL OR returned_at >= :to${past('OR returned_at > :known_at')})${past('AND deleted_since <= :known_at')}`,
     },
     lead_then: {
-      reads: [...chosen, 'gone_then'],
+      reads: [...chosen, 'deleted_then'],
       sql: `-- leads as they were at the end of the period; open and without a status before the first state that is known
     SELECT lead.id AS lead_id, lead.created_at, state.pipeline_id, stage.status,
       coalesce(stage.outcome, 'open') AS outcome, state.score, state.value_amount, state.value_currency
@@ -115,11 +115,11 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       ${version(' AND valid_from < :to', 'DESC')},
       ${version('', 'ASC')})
     LEFT JOIN stage ON stage.status = state.status AND state.valid_from < :to
-    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN (SELECT lead_id FROM gone_then)${inScope('state.pipeline_id', 'lead.id')}`,
+    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope('state.pipeline_id', 'lead.id')}`,
     },
     level: isPast
       ? {
-          reads: [...chosen, 'gone_then', 'lead_then'],
+          reads: [...chosen, 'deleted_then', 'lead_then'],
           sql: `-- leads at the end of the period by how they counted
     SELECT pipeline_id, outcome, ${CURRENCY} AS value_currency, 1 AS leads, ifnull(value_amount, 0) AS value_amount
     FROM lead_then`,
@@ -151,9 +151,9 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: [],
       sql: `-- leads that are not now what they were at the end of the period
     SELECT lead_id FROM lead_version WHERE valid_from >= :to${past('OR observed_at > :known_at')}
-    UNION ALL SELECT lead_id FROM lead_gone WHERE gone_at >= :to${past('OR gone_at > :known_at OR returned_at > :known_at')}
+    UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to${past('OR deleted_since > :known_at OR returned_at > :known_at')}
     UNION ALL SELECT id FROM lead
-      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND removed_at IS NULL${past('OR observed_at > :known_at')}`,
+      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL${past('OR observed_at > :known_at')}`,
     },
     reopened: {
       reads: [],
@@ -164,7 +164,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     WHERE outcome <> 'open' AND (moved_at >= :to${past('OR observed_at > :known_at')})`,
     },
     closed: {
-      reads: [...chosen, 'gone_then', 'reopened'],
+      reads: [...chosen, 'deleted_then', 'reopened'],
       sql: `-- leads that were closed at the end of the period, and since when
     SELECT * FROM (
       SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
@@ -187,7 +187,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT lead_id, pipeline_id, outcome, closed_at, reopened_at FROM reopened WHERE closed_at IS NOT NULL${inScope()}`,
     },
     win: {
-      reads: [...chosen, 'gone_then', 'lead_then', 'reopened', 'closed'],
+      reads: [...chosen, 'deleted_then', 'lead_then', 'reopened', 'closed'],
       sql: `-- leads won in the 30 days up to the end of the period, with their value then and the days it took
     SELECT value_amount, value_currency, julianday(closed_at) - julianday(created_at) AS days
     FROM closed JOIN lead_then USING (lead_id) WHERE closed.outcome = 'won' AND closed_at >= ${RECENT}`,
@@ -212,14 +212,14 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     entry: isPast
       ? {
-          reads: [...chosen, 'gone_then', 'entered'],
+          reads: [...chosen, 'deleted_then', 'entered'],
           sql: `-- each time that a lead came into a qualified stage in the period; one first known in it only if it is as new
     SELECT lead_id, pipeline_id, entered_at FROM entered
     WHERE status IN ${QUALIFIED_STATUSES} AND entered_at >= :from AND entered_at < :to AND ${isThere}
       AND (from_status IS NOT NULL OR lead_id IN (SELECT id FROM lead WHERE created_at >= :from))`,
         }
       : {
-          reads: [...chosen, 'gone_then'],
+          reads: [...chosen, 'deleted_then'],
           sql: `-- each time that a lead came into a qualified stage in the period; one first known in it only if it is as new
     SELECT * FROM (
       SELECT lead_id, pipeline_id, moved_at AS entered_at
@@ -249,7 +249,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     FROM stage_move WHERE moved_at < :to${inScope()}`,
         },
     in_question: {
-      reads: isPast ? [...chosen, 'gone_then', 'entered'] : [...chosen, 'gone_then'],
+      reads: isPast ? [...chosen, 'deleted_then', 'entered'] : [...chosen, 'deleted_then'],
       sql: `-- leads that may have moved in the period, and since when each of their statuses is known
     SELECT * FROM (${isPast ? KNOWN_THEN : KNOWN_NOW}) AS lead_known
     WHERE changed_at >= :from AND created_at < :to AND ${isThere}`,
@@ -263,7 +263,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: chosen,
       sql: `-- leads that are open now, and when they last changed in any way
     SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
-    FROM lead WHERE status IN ${OPEN_STATUSES} AND removed_at IS NULL${inScope('pipeline_id', 'id')}`,
+    FROM lead WHERE status IN ${OPEN_STATUSES} AND deleted_at IS NULL${inScope('pipeline_id', 'id')}`,
     },
     ...idleRelations(bounds),
     ...funnelRelations(bounds),

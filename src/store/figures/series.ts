@@ -13,8 +13,8 @@ import { RECENT_BEFORE, unsureState } from './relation.ts'
 const UNSURE_MAX = 0.01
 
 /** Of a lead, for a span: that it was gone at its end. */
-const WAS_GONE = `EXISTS (SELECT 1 FROM lead_gone AS gone WHERE gone.lead_id = each.lead_id
-      AND gone_at < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
+const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
+      AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
 
 /** How many were closed so from an instant on, up to the end of a span, and still were at it. */
 const closedSince = (since: string, outcome: string): string => `(SELECT count(*) FROM closed_now AS each

@@ -8,7 +8,7 @@ import { toCents } from './definition.ts'
 import { type FigureScope, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 
-export const STAT_READINGS = {
+export const STAT_SAMPLES = {
   title: "The service's own statistics",
   meaning: 'the last reading of the statistics of each pipeline that our copy covers',
   reads: [],
@@ -72,7 +72,7 @@ export async function readServiceStats(moment: Moment, scope: FigureScope): Prom
 /** Each figure that the statistics of a pipeline tell. */
 export async function readStatPairs(moment: Moment, scope: FigureScope): Promise<StatPair[]> {
   const all: StatPair[] = []
-  for (const reading of await readRows<Reading>(moment, STAT_READINGS, scope)) {
+  for (const reading of await readRows<Reading>(moment, STAT_SAMPLES, scope)) {
     const levels = await readRows<Level>(
       moment,
       OUR_LEVELS,

@@ -50,7 +50,7 @@ export const OF_LEADS: readonly Invariant[] = [
     rule: 'a lead that is there has one open version, a removed one none',
     violations: sql`SELECT lead.id AS what FROM lead
       LEFT JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
-      GROUP BY lead.id, lead.removed_at HAVING count(open.lead_id) <> iif(max(lead.removed_at) IS NULL, 1, 0)`,
+      GROUP BY lead.id, lead.deleted_at HAVING count(open.lead_id) <> iif(max(lead.deleted_at) IS NULL, 1, 0)`,
     remedy: TELL,
   },
   {
@@ -73,14 +73,14 @@ export const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'a lead is removed while its last absence lasts, and only then',
     violations: sql`SELECT lead.id AS what FROM lead
-      LEFT JOIN lead_gone AS gone ON gone.lead_id = lead.id AND gone.returned_at IS NULL
-      WHERE lead.removed_at IS DISTINCT FROM gone.gone_at`,
+      LEFT JOIN lead_deletion AS gone ON gone.lead_id = lead.id AND gone.returned_at IS NULL
+      WHERE lead.deleted_at IS DISTINCT FROM gone.deleted_since`,
     remedy: TELL,
   },
   {
     rule: 'a lead that was removed is not waited for any more',
     violations: sql`SELECT lead_id AS what FROM lead_absence JOIN lead ON lead.id = lead_absence.lead_id
-      WHERE lead.removed_at IS NOT NULL`,
+      WHERE lead.deleted_at IS NOT NULL`,
     remedy: TELL,
   },
   {
@@ -98,7 +98,7 @@ export const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'a removed lead is not known again by its bytes, but read anew',
     violations: sql`SELECT lead.id AS what FROM lead_fingerprint JOIN lead ON lead.no = lead_fingerprint.lead_no
-      WHERE lead.removed_at IS NOT NULL`,
+      WHERE lead.deleted_at IS NOT NULL`,
     remedy: TELL,
   },
   {
@@ -121,20 +121,20 @@ export const OF_LEADS: readonly Invariant[] = [
     violations: sql`SELECT pipeline_id || ' ' || status AS what
       FROM (SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')) AS value_currency,
           count(*) AS n, sum(ifnull(value_amount, 0)) AS amount
-        FROM lead WHERE removed_at IS NULL GROUP BY 1, 2, 3) AS counted
+        FROM lead WHERE deleted_at IS NULL GROUP BY 1, 2, 3) AS counted
       FULL JOIN lead_count USING (pipeline_id, status, value_currency)
       WHERE ifnull(leads, 0) <> ifnull(n, 0) OR abs(ifnull(lead_count.value_amount, 0) - ifnull(amount, 0)) > 0.5`,
     remedy: TELL,
   },
   {
     rule: 'every lead that the last complete scan met is there',
-    violations: sql`SELECT verdict.run_id || ' met ' || verdict.distinct_leads AS what
-      FROM (SELECT of_run.* FROM sync_scan_verdict AS of_run JOIN sync_run ON sync_run.id = of_run.run_id
-        WHERE of_run.mode = 'full' AND of_run.verdict = 'complete' ORDER BY sync_run.rowid DESC LIMIT 1) AS verdict
-      WHERE verdict.distinct_leads > (SELECT count(*) FROM lead WHERE removed_at IS NULL)
+    violations: sql`SELECT scan_result.run_id || ' met ' || scan_result.distinct_leads AS what
+      FROM (SELECT of_run.* FROM sync_scan_result AS of_run JOIN sync_run ON sync_run.id = of_run.run_id
+        WHERE of_run.mode = 'full' AND of_run.scan_result = 'complete' ORDER BY sync_run.rowid DESC LIMIT 1) AS scan_result
+      WHERE scan_result.distinct_leads > (SELECT count(*) FROM lead WHERE deleted_at IS NULL)
         - (SELECT count(*) FROM lead_absence)
-        + (SELECT count(*) FROM lead_gone WHERE run_id LIKE 'event:%' AND returned_at IS NULL AND gone_at >= verdict.started_at)
-        + (SELECT count(*) FROM held_row WHERE resource = 'lead' AND record_id IS NOT NULL)`,
+        + (SELECT count(*) FROM lead_deletion WHERE run_id LIKE 'event:%' AND returned_at IS NULL AND deleted_since >= scan_result.started_at)
+        + (SELECT count(*) FROM quarantined_record WHERE resource = 'lead' AND record_id IS NOT NULL)`,
     remedy: TELL,
   },
 ]
@@ -165,8 +165,8 @@ export const OF_WORK: readonly Invariant[] = [
   {
     rule: 'a run that calls its leads whole has read a list that was proven complete',
     violations: sql`SELECT run.id AS what FROM sync_run AS run
-      LEFT JOIN sync_scan_verdict AS verdict ON verdict.run_id = run.id
-      WHERE run.leads_as_of IS NOT NULL AND verdict.verdict IS DISTINCT FROM 'complete'`,
+      LEFT JOIN sync_scan_result AS scan_result ON scan_result.run_id = run.id
+      WHERE run.leads_as_of IS NOT NULL AND scan_result.scan_result IS DISTINCT FROM 'complete'`,
     remedy: READ_ALL,
   },
   {
@@ -235,7 +235,7 @@ export const OF_WORK: readonly Invariant[] = [
     violations: sql`SELECT message_id AS what FROM delivery
       WHERE state IN ('sending', 'data') AND state_at < (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', now, '-10 minutes') FROM moment)
         AND NOT EXISTS (SELECT 1 FROM lease WHERE holder = sender AND expires_at > (SELECT now FROM moment))`,
-    remedy: `start ${shellCommand('run')}, or send the report again: what may have arrived is marked as in doubt`,
+    remedy: `start ${shellCommand('run')}, or send the report again: what may have arrived is marked as unconfirmed`,
   },
 ]
 

@@ -1,6 +1,6 @@
 /** The activity histories of leads. What was once read stays, also where the upstream cuts its histories short. */
 import { createHash } from 'node:crypto'
-import type { Activity, HeldRow } from '../../model.ts'
+import type { Activity, QuarantinedRecord } from '../../model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Observation, Trx } from '../db/store.ts'
 
@@ -8,7 +8,7 @@ import type { Observation, Trx } from '../db/store.ts'
 export interface ActivityRead {
   readonly leadId: string
   readonly entries: readonly Activity[]
-  readonly held: readonly HeldRow[]
+  readonly held: readonly QuarantinedRecord[]
 }
 
 /**
@@ -51,12 +51,12 @@ export async function saveActivity(
     })),
   )
   await trx
-    .deleteFrom('held_row')
+    .deleteFrom('quarantined_record')
     .where('resource', '=', 'activity')
     .where('record_id', 'in', listOf(read.map(({ leadId }) => leadId)))
     .where('raw_sha256', 'not in', listOf(held.map((row) => row.raw_sha256)))
     .execute()
-  await insertRows(trx, 'held_row', held, {
+  await insertRows(trx, 'quarantined_record', held, {
     key: ['resource', 'raw_sha256'],
     update: ['reason', 'last_seen_at'],
   })

@@ -42,7 +42,7 @@ export async function listWaitingLeads(
   const ranking =
     top === null
       ? sql`FROM lead ORDER BY created_at DESC${later}`
-      : sql`FROM lead WHERE removed_at IS NULL ORDER BY score DESC NULLS LAST${later}`
+      : sql`FROM lead WHERE deleted_at IS NULL ORDER BY score DESC NULLS LAST${later}`
   const order = top === null ? sql`lead.created_at DESC` : sql`lead.score DESC NULLS LAST`
   const open: WaitingLead[] = []
   const closed: WaitingLead[] = []
@@ -54,7 +54,7 @@ export async function listWaitingLeads(
       LEFT JOIN detail_queue AS known ON known.lead_no = ranked.no
       JOIN lead ON lead.no = ranked.no
       LEFT JOIN stage ON stage.status = lead.status
-      WHERE (known.lead_no IS NULL OR known.due_at <= ${now}) AND lead.removed_at IS NULL
+      WHERE (known.lead_no IS NULL OR known.due_at <= ${now}) AND lead.deleted_at IS NULL
       ORDER BY "isOpen" DESC, ${order}, lead.no DESC LIMIT ${limit}`.execute(db)
     for (const { isOpen, ...lead } of rows) (isOpen === 1 ? open : closed).push(lead)
     await nextTurn()

@@ -37,7 +37,7 @@ export function rowOf(no: number, lead: Lead, before: StoredLead | undefined, se
     status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
     first_seen_at: seen.at,
     observed_at: seen.at,
-    removed_at: null,
+    deleted_at: null,
     run_id: seen.runId,
   }
   const columns = row as unknown as Record<string, unknown>
@@ -55,7 +55,7 @@ export function changedColumns(before: LeadTable, row: LeadTable): string[] {
 /** Whether a record says of the lead what is stored, however it is written down. */
 export function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
-  return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'removed_at')
+  return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
 }
 
 /** Not as one that is new where the upstream does not date it. */

@@ -36,11 +36,11 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
     .execute()
   for (const row of touches) known.get(row.lead_id)?.touches.push(row)
   const absences = await db
-    .selectFrom('lead_gone')
+    .selectFrom('lead_deletion')
     .where('lead_id', 'in', listOf(ids))
-    .select(['lead_id', 'gone_at as from', 'returned_at as to'])
+    .select(['lead_id', 'deleted_since as from', 'returned_at as to'])
     .orderBy('lead_id')
-    .orderBy('gone_at')
+    .orderBy('deleted_since')
     .execute()
   for (const { lead_id, ...absence } of absences) known.get(lead_id)?.absences.push(absence)
   return known

@@ -28,9 +28,9 @@ const TOUCHES_KEPT = 16
 
 /** Rows to be deleted, and rows to be written in the place of any with their key. */
 interface Changes {
-  readonly goneVersions: LeadVersionTable[]
+  readonly deletedVersions: LeadVersionTable[]
   readonly versions: LeadVersionTable[]
-  readonly goneTouches: LeadTouchTable[]
+  readonly deletedTouches: LeadTouchTable[]
   readonly touches: LeadTouchTable[]
 }
 
@@ -47,7 +47,7 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
   const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
   if (ids.size === 0) return
 
-  const changes: Changes = { goneVersions: [], versions: [], goneTouches: [], touches: [] }
+  const changes: Changes = { deletedVersions: [], versions: [], deletedTouches: [], touches: [] }
   const moved = new Map<string, Step[]>()
   for (const [id, known] of await readHistories(trx, [...ids])) {
     const states = statesOf(known)
@@ -64,21 +64,21 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
 }
 
 /** Ends the open version of leads that are gone, and notes since when they are: not before they last returned. */
-export async function recordGone(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
+export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
   if (ids.length === 0) return
-  await sql`INSERT INTO lead_gone (lead_id, gone_at, run_id)
-    SELECT value, max(${scan.at}, coalesce((SELECT max(returned_at) FROM lead_gone WHERE lead_id = value), '')), ${scan.runId}
+  await sql`INSERT INTO lead_deletion (lead_id, deleted_since, run_id)
+    SELECT value, max(${scan.at}, coalesce((SELECT max(returned_at) FROM lead_deletion WHERE lead_id = value), '')), ${scan.runId}
     FROM json_each(${JSON.stringify(ids)})`.execute(trx)
-  await sql`UPDATE lead_version SET valid_to = max(gone.gone_at, lead_version.valid_from)
-    FROM lead_gone AS gone WHERE gone.lead_id = lead_version.lead_id AND gone.returned_at IS NULL
+  await sql`UPDATE lead_version SET valid_to = max(gone.deleted_since, lead_version.valid_from)
+    FROM lead_deletion AS gone WHERE gone.lead_id = lead_version.lead_id AND gone.returned_at IS NULL
       AND lead_version.valid_to IS NULL AND lead_version.lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
 /** An absence lasts for a millisecond at least, whatever our clock says, so that it can be told. */
 async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
-  await sql`UPDATE lead_gone
-    SET returned_at = max(${seen.at}, strftime('%Y-%m-%dT%H:%M:%fZ', gone_at, '+0.001 seconds'))
+  await sql`UPDATE lead_deletion
+    SET returned_at = max(${seen.at}, strftime('%Y-%m-%dT%H:%M:%fZ', deleted_since, '+0.001 seconds'))
     WHERE returned_at IS NULL AND lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
@@ -125,10 +125,10 @@ function collectChanges(changes: Changes, id: string, before: KnownHistory, step
   const versions = historyOf(steps, before.absences).map((version) => ({ lead_id: id, ...version }))
   const version = rowDifference(before.versions, versions, (row) => row.valid_from)
   changes.versions.push(...version.written)
-  changes.goneVersions.push(...version.gone)
+  changes.deletedVersions.push(...version.gone)
   const touch = rowDifference(before.touches, touchesOf(id, steps), (row) => row.changed_at)
   changes.touches.push(...touch.written)
-  changes.goneTouches.push(...touch.gone)
+  changes.deletedTouches.push(...touch.gone)
 }
 
 function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {
@@ -145,8 +145,8 @@ function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {
 async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
   const versionKey = ['lead_id', 'valid_from']
   const touchKey = ['lead_id', 'changed_at']
-  await deleteRows(trx, 'lead_version', changes.goneVersions, versionKey)
-  await deleteRows(trx, 'lead_touch', changes.goneTouches, touchKey)
+  await deleteRows(trx, 'lead_version', changes.deletedVersions, versionKey)
+  await deleteRows(trx, 'lead_touch', changes.deletedTouches, touchKey)
   await insertRows(trx, 'lead_version', changes.versions, { key: versionKey })
   await insertRows(trx, 'lead_touch', changes.touches, { key: touchKey })
 }

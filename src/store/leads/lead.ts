@@ -54,10 +54,10 @@ export async function saveLeads(
     const isLate = isOlder(before, lead)
     const isOtherForm = !isLate && isInOtherForm(before, lead, seen)
     const isSettled =
-      before.removed_at === null && (isLate || isOtherForm || isStored(before, lead, seen, isRemap))
+      before.deleted_at === null && (isLate || isOtherForm || isStored(before, lead, seen, isRemap))
     saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
     if (isLate) arrived.late.push(lead)
-    if (before.removed_at !== null) arrived.returned.push(lead.id)
+    if (before.deleted_at !== null) arrived.returned.push(lead.id)
     // The list has the last word on how a record is written down.
     const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
     if ((isSettled && !isRewritten) || isLate) continue
@@ -102,11 +102,11 @@ export async function findLead(db: Db, id: string): Promise<FoundLead | undefine
   const row = await db
     .selectFrom('lead')
     .where('id', '=', id)
-    .select(['no', 'removed_at', 'run_id', 'observed_at'])
+    .select(['no', 'deleted_at', 'run_id', 'observed_at'])
     .executeTakeFirst()
   return (
     row && {
-      ...{ id, no: row.no, isRemoved: row.removed_at !== null },
+      ...{ id, no: row.no, isRemoved: row.deleted_at !== null },
       writtenBy: `${row.run_id} ${row.observed_at}`,
     }
   )
@@ -145,7 +145,7 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
       .selectFrom('lead')
       .where('no', '>=', from)
       .where('no', '<', from + PART_LEADS)
-      .where('removed_at', 'is', null)
+      .where('deleted_at', 'is', null)
       .whereRef('updated_at', '<>', 'observed_at')
       .select((eb) => eb.fn.max<Instant | null>('updated_at').as('at'))
       .executeTakeFirst()
@@ -218,8 +218,8 @@ async function markReturned(trx: Trx, ids: readonly string[], seen: Observation)
   await trx
     .updateTable('lead')
     .where('id', 'in', listOf(ids))
-    .where('removed_at', 'is not', null)
-    .set({ removed_at: null, observed_at: seen.at, run_id: seen.runId })
+    .where('deleted_at', 'is not', null)
+    .set({ deleted_at: null, observed_at: seen.at, run_id: seen.runId })
     .execute()
 }
 

@@ -1,13 +1,17 @@
 /** Records that could not be mapped: the last state of each, whole, with the reason, until it can be. */
 import { createHash } from 'node:crypto'
-import type { HeldRow, Instant } from '../../model.ts'
+import type { Instant, QuarantinedRecord } from '../../model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-const RESOURCES: readonly HeldRow['resource'][] = ['lead', 'pipeline_stat', 'agent', 'activity']
+const RESOURCES: readonly QuarantinedRecord['resource'][] = ['lead', 'pipeline_stat', 'agent', 'activity']
 
 /** What is known by an identifier takes the place of its earlier state; the same record is kept once. */
-export async function saveHeldRows(trx: Trx, held: readonly HeldRow[], at: Instant): Promise<void> {
+export async function saveQuarantinedRecords(
+  trx: Trx,
+  held: readonly QuarantinedRecord[],
+  at: Instant,
+): Promise<void> {
   const rows = held.map((row) => ({
     resource: row.resource,
     record_id: row.id,
@@ -21,44 +25,52 @@ export async function saveHeldRows(trx: Trx, held: readonly HeldRow[], at: Insta
   for (const row of rows) {
     if (row.record_id === null) continue
     await trx
-      .deleteFrom('held_row')
+      .deleteFrom('quarantined_record')
       .where('resource', '=', row.resource)
       .where('record_id', '=', row.record_id)
       .where('raw_sha256', '<>', row.raw_sha256)
       .execute()
   }
-  await insertRows(trx, 'held_row', rows, {
+  await insertRows(trx, 'quarantined_record', rows, {
     key: ['resource', 'raw_sha256'],
     update: ['reason', 'last_seen_at'],
   })
 }
 
 /** Forgets what was held of records that could be read now. */
-export async function releaseHeldRows(
+export async function releaseQuarantinedRecords(
   trx: Trx,
-  resource: HeldRow['resource'],
+  resource: QuarantinedRecord['resource'],
   ids: readonly string[],
 ): Promise<void> {
   await trx
-    .deleteFrom('held_row')
+    .deleteFrom('quarantined_record')
     .where('resource', '=', resource)
     .where('record_id', 'in', listOf(ids))
     .execute()
 }
 
-export async function deleteHeldRow(trx: Trx, resource: HeldRow['resource'], sha256: string): Promise<void> {
-  await trx.deleteFrom('held_row').where('resource', '=', resource).where('raw_sha256', '=', sha256).execute()
+export async function deleteQuarantinedRecord(
+  trx: Trx,
+  resource: QuarantinedRecord['resource'],
+  sha256: string,
+): Promise<void> {
+  await trx
+    .deleteFrom('quarantined_record')
+    .where('resource', '=', resource)
+    .where('raw_sha256', '=', sha256)
+    .execute()
 }
 
 /** The held records of a kind that are kept whole, in order of their hash, some at a time. */
-export async function listHeldRows(
+export async function listQuarantinedRecords(
   db: Db,
-  resource: HeldRow['resource'],
+  resource: QuarantinedRecord['resource'],
   afterSha256: string,
   limit: number,
 ): Promise<{ raw_sha256: string; raw: string }[]> {
   return db
-    .selectFrom('held_row')
+    .selectFrom('quarantined_record')
     .where('resource', '=', resource)
     .where('is_whole', '=', 1)
     .where('raw_sha256', '>', afterSha256)
@@ -68,17 +80,17 @@ export async function listHeldRows(
     .execute()
 }
 
-export async function countHeldRows(db: Db): Promise<number> {
+export async function countQuarantinedRecords(db: Db): Promise<number> {
   const row = await db
-    .selectFrom('held_row')
+    .selectFrom('quarantined_record')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   return row.n
 }
 
 /** A record that could not be read, without what it says. */
-export interface HeldRecord {
-  readonly resource: HeldRow['resource']
+export interface QuarantinedRecordLine {
+  readonly resource: QuarantinedRecord['resource']
   /** Null where not even that can be read; of an activity, the lead that it is of. */
   readonly recordId: string | null
   readonly reason: string
@@ -87,11 +99,11 @@ export interface HeldRecord {
 }
 
 /** The last that came, of all kinds. */
-export async function listLastHeld(db: Db, limit: number): Promise<HeldRecord[]> {
+export async function listLastHeld(db: Db, limit: number): Promise<QuarantinedRecordLine[]> {
   const lists = await Promise.all(
     RESOURCES.map((resource) =>
       db
-        .selectFrom('held_row')
+        .selectFrom('quarantined_record')
         .where('resource', '=', resource)
         .select(['resource', 'record_id as recordId', 'reason'])
         .select(['first_seen_at as firstSeenAt', 'last_seen_at as lastSeenAt'])
@@ -107,12 +119,12 @@ export async function listLastHeld(db: Db, limit: number): Promise<HeldRecord[]>
 }
 
 /** By kind: how many records were held since an instant, and why the last one was. */
-export async function countHeldSince(
+export async function countQuarantinedSince(
   db: Db,
   since: Instant,
-): Promise<{ resource: HeldRow['resource']; records: number; reason: string }[]> {
+): Promise<{ resource: QuarantinedRecord['resource']; records: number; reason: string }[]> {
   const counts = await db
-    .selectFrom('held_row')
+    .selectFrom('quarantined_record')
     .where('resource', 'in', RESOURCES)
     .where('last_seen_at', '>=', since)
     .select((eb) => ['resource', eb.fn.countAll<number>().as('records')])
@@ -121,7 +133,7 @@ export async function countHeldSince(
   return Promise.all(
     counts.map(async ({ resource, records }) => {
       const { reason } = await db
-        .selectFrom('held_row')
+        .selectFrom('quarantined_record')
         .where('resource', '=', resource)
         .select('reason')
         .orderBy('last_seen_at', 'desc')
@@ -133,9 +145,9 @@ export async function countHeldSince(
 }
 
 /** Whether records of leads are held of which it is known which leads they are. */
-export async function hasHeldLeads(db: Db): Promise<boolean> {
+export async function hasQuarantinedLeads(db: Db): Promise<boolean> {
   const row = await db
-    .selectFrom('held_row')
+    .selectFrom('quarantined_record')
     .where('resource', '=', 'lead')
     .where('record_id', 'is not', null)
     .select('raw_sha256')
@@ -146,7 +158,7 @@ export async function hasHeldLeads(db: Db): Promise<boolean> {
 /** Whether leads were held since an instant of which not even the identifier could be read. */
 export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean> {
   const row = await db
-    .selectFrom('held_row')
+    .selectFrom('quarantined_record')
     .where('resource', '=', 'lead')
     .where('record_id', 'is', null)
     .where('last_seen_at', '>=', since)

@@ -62,7 +62,7 @@ export interface RefusingRecipient {
 
 /**
  * Those of whom at least so many issues in a row were refused for good, counted since they last changed their
- * subscription, or had it changed.
+ * preference, or had it changed.
  */
 export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRecipient[]> {
   const { rows } = await sql<RefusingRecipient>`
@@ -71,11 +71,11 @@ export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRec
         row_number() OVER (PARTITION BY recipient, issue.report ORDER BY state_at DESC, message_id) AS place
       FROM delivery AS refused JOIN report_issue AS issue ON issue.id = issue_id
       WHERE refused.state = 'failed' AND reply_code >= 500
-        AND state_at > coalesce((SELECT changed_at FROM subscription
-          WHERE address = lower(recipient) AND subscription.report = issue.report), '')
+        AND state_at > coalesce((SELECT changed_at FROM preference
+          WHERE address = lower(recipient) AND preference.report = issue.report), '')
         AND NOT EXISTS (SELECT 1 FROM delivery AS other JOIN report_issue ON report_issue.id = other.issue_id
           WHERE other.recipient = refused.recipient AND report_issue.report = issue.report
-            AND other.state IN ('sent', 'in_doubt') AND other.queued_at >= refused.queued_at))
+            AND other.state IN ('sent', 'unconfirmed') AND other.queued_at >= refused.queued_at))
     SELECT recipient, report, count(DISTINCT issue_id) AS issues, min(state_at) AS since,
       max(response) FILTER (WHERE place = 1) AS response
     FROM refusal GROUP BY recipient, report HAVING count(DISTINCT issue_id) >= ${atLeast}
@@ -113,17 +113,17 @@ export function listRefused(db: Db, since: Instant): Promise<MessageTrouble[]> {
   )
 }
 
-/** In doubt since an instant and left to a person. */
-export function listInDoubt(db: Db, since: Instant): Promise<MessageTrouble[]> {
+/** Unconfirmed since an instant and left to a person. */
+export function listUnconfirmed(db: Db, since: Instant): Promise<MessageTrouble[]> {
   return listTroubles(
     db,
     sql`state_at`,
-    sql<boolean>`message.state = 'in_doubt' AND message.state_at >= ${since} AND message.next_attempt_at IS NULL`,
+    sql<boolean>`message.state = 'unconfirmed' AND message.state_at >= ${since} AND message.next_attempt_at IS NULL`,
   )
 }
 
 /** A message that may or may not have arrived. */
-export interface DoubtfulMessage {
+export interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
   /** Null for a notice to operators, as is the issue. */
@@ -134,13 +134,13 @@ export interface DoubtfulMessage {
   readonly nextAttemptAt: Instant | null
 }
 
-/** Those in doubt since an instant, one by one, the last first. */
-export async function listDoubtful(db: Db, since: Instant, limit: number): Promise<DoubtfulMessage[]> {
-  const { rows } = await sql<DoubtfulMessage>`
+/** Those unconfirmed since an instant, one by one, the last first. */
+export async function listImplausible(db: Db, since: Instant, limit: number): Promise<UnconfirmedMessage[]> {
+  const { rows } = await sql<UnconfirmedMessage>`
     SELECT message_id AS "messageId", recipient, report, issue_id AS "issueId", state_at AS "stateAt",
       next_attempt_at AS "nextAttemptAt"
     FROM delivery LEFT JOIN report_issue ON report_issue.id = issue_id
-    WHERE state = 'in_doubt' AND state_at >= ${since} ORDER BY state_at DESC LIMIT ${limit}`.execute(db)
+    WHERE state = 'unconfirmed' AND state_at >= ${since} ORDER BY state_at DESC LIMIT ${limit}`.execute(db)
   return rows
 }
 

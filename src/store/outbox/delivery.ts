@@ -4,13 +4,13 @@
  *
  * pending  to be sent        sending  connected, nothing of the body has left
  * data     the body leaves   sent     the server took it      failed  refused for good
- * in_doubt the connection or the process was lost in `data`: it may or may not have arrived
+ * unconfirmed the connection or the process was lost in `data`: it may or may not have arrived
  * withdrawn its recipient wanted no more of them before it went out
  */
 import { type Selectable, sql } from 'kysely'
 import type { Instant, Message } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import { deleteGoneLeases } from '../schedule/lease.ts'
+import { deleteLostLeases } from '../schedule/lease.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'
 import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './message.ts'
 
@@ -19,7 +19,7 @@ export const SENDER_LEASE = 'delivery'
 
 export type DeliveryRowState = DeliveryTable['state']
 
-/** A message that was in doubt so often is left to a person. */
+/** A message that was unconfirmed so often is left to a person. */
 export const DOUBTS_MAX = 2
 
 /** Where a message stands; the message itself is in `store/outbox/message.ts`. */
@@ -33,7 +33,7 @@ export interface Delivery {
   readonly state: DeliveryRowState
   /** How often the server was asked to take it. */
   readonly attempts: number
-  /** How often it has been in doubt. */
+  /** How often it has been unconfirmed. */
   readonly doubts: number
   readonly queuedAt: Instant
   readonly stateAt: Instant
@@ -157,7 +157,7 @@ export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: 
   const taken = await trx
     .updateTable('delivery')
     .where('message_id', '=', known.messageId)
-    .where('state', 'in', ['pending', 'in_doubt'])
+    .where('state', 'in', ['pending', 'unconfirmed'])
     .where('attempts', '=', known.attempts)
     .where('doubts', '=', known.doubts)
     .where('next_attempt_at', '=', known.nextAttemptAt)
@@ -189,7 +189,7 @@ export async function moveDelivery(
       ...(to.isPutOff ? { put_off_at: sql<string>`coalesce(put_off_at, ${at})` } : {}),
       ...(state === 'sending' ? { attempts: eb('attempts', '+', 1) } : {}),
       ...(to.isNoAttempt ? { attempts: eb('attempts', '-', 1) } : {}),
-      ...(state === 'in_doubt' ? { doubts: eb('doubts', '+', 1) } : {}),
+      ...(state === 'unconfirmed' ? { doubts: eb('doubts', '+', 1) } : {}),
     }))
     .executeTakeFirst()
   return moved.numUpdatedRows > 0n
@@ -204,12 +204,12 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 }
 
 /**
- * Of senders that are gone: messages whose body had not begun to leave are pending again, the others are in doubt. Their
+ * Of senders that are gone: messages whose body had not begun to leave are pending again, the others are unconfirmed. Their
  * leases end with it, so that a sender that only slept writes nothing more.
- * @param doubtsMax how often a message may be in doubt before it is left to a person
+ * @param doubtsMax how often a message may be unconfirmed before it is left to a person
  */
 export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number): Promise<void> {
-  await deleteGoneLeases(trx, SENDER_LEASE, now)
+  await deleteLostLeases(trx, SENDER_LEASE, now)
   const at = now.toISOString()
   const left = trx
     .updateTable('delivery')
@@ -221,7 +221,7 @@ export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number):
   await left
     .where('state', '=', 'data')
     .set((eb) => ({
-      state: 'in_doubt',
+      state: 'unconfirmed',
       state_at: at,
       doubts: eb('doubts', '+', 1),
       next_attempt_at: sql<string | null>`iif(doubts + 1 < ${doubtsMax}, next_attempt_at, NULL)`,

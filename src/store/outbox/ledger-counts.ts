@@ -72,7 +72,7 @@ async function readRuns(db: Db, after: number): Promise<RunGroup[]> {
     SELECT coalesce(outcome, 'running') AS outcome, sync_run.rowid <= edge.no AS "isEnded", max(sync_run.rowid) AS last,
       count(*) AS runs, sum(requests) AS requests, sum(retries) AS retries, sum(leads_inserted) AS inserted,
       sum(leads_updated) AS updated, sum(leads_unchanged) AS unchanged, sum(leads_removed) AS removed,
-      sum(leads_held) AS held
+      sum(leads_quarantined) AS held
     FROM edge CROSS JOIN sync_run WHERE sync_run.rowid > ${after} GROUP BY 1, 2`.execute(db)
   return rows
 }
@@ -100,11 +100,11 @@ export async function countMissedScheduledRuns(
   return rows
 }
 
-export async function countHeldByKind(
+export async function countQuarantinedByKind(
   db: Db,
-): Promise<{ readonly resource: Tables['held_row']['resource']; readonly records: number }[]> {
+): Promise<{ readonly resource: Tables['quarantined_record']['resource']; readonly records: number }[]> {
   return db
-    .selectFrom('held_row')
+    .selectFrom('quarantined_record')
     .select((eb) => ['resource', eb.fn.countAll<number>().as('records')])
     .groupBy('resource')
     .execute()

@@ -1,23 +1,23 @@
 /**
  * Messages of somebody who wants no more of a report: what has not gone out by then never does, be it that the message
- * waits already, or comes into the ledger only after the wish.
+ * waits already, or comes into the ledger only after the choice.
  */
 import type { Instant } from '../../model.ts'
 import type { Trx } from '../db/store.ts'
-import { findSubscription, type SubscriptionKey } from '../reports/preference.ts'
+import { findPreference, type PreferenceKey } from '../reports/preference.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'
 
-/** One that is just leaving cannot be held back; where that fails, the next attempt finds the wish. */
-const WAITING: readonly DeliveryTable['state'][] = ['pending', 'in_doubt']
+/** One that is just leaving cannot be held back; where that fails, the next attempt finds the choice. */
+const WAITING: readonly DeliveryTable['state'][] = ['pending', 'unconfirmed']
 const WHY = 'its recipient wanted no more of this report'
 
 /**
- * To be called with the wish, in its transaction.
+ * To be called with the choice, in its transaction.
  * @returns how many messages waited
  */
 export async function withdrawMessages(
   trx: Trx,
-  { address, report }: SubscriptionKey,
+  { address, report }: PreferenceKey,
   at: Instant,
 ): Promise<number> {
   const waiting = await trx
@@ -47,13 +47,13 @@ export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instan
   // A notice to operators is of no report.
   if (message === undefined) return false
   const { recipient: address, report } = message
-  const subscription = await findSubscription(trx, { address, report })
-  if (subscription === undefined || subscription.state === 'active') return false
+  const preference = await findPreference(trx, { address, report })
+  if (preference === undefined || preference.state === 'active') return false
   await withdraw(trx, message, at)
   return true
 }
 
-/** One that may have arrived stays in doubt, and is only not tried again. */
+/** One that may have arrived stays unconfirmed, and is only not tried again. */
 async function withdraw(
   trx: Trx,
   { message_id, state }: Pick<DeliveryTable, 'message_id' | 'state'>,

@@ -4,11 +4,11 @@ import type { Instant } from '../../model.ts'
 import type { Trx } from '../db/store.ts'
 import { DOUBTS_MAX } from './delivery.ts'
 
-/** What a person found out about a message in doubt. */
+/** What a person found out about a message unconfirmed. */
 export type Finding = 'arrived' | 'lost'
 
 /**
- * A message that has failed or is in doubt is to be sent again, with all attempts before it; in doubt once more, it is
+ * A message that has failed or is unconfirmed is to be sent again, with all attempts before it; unconfirmed once more, it is
  * left to a person again.
  * @returns false where it is in another state
  */
@@ -16,7 +16,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
   const { numUpdatedRows } = await trx
     .updateTable('delivery')
     .where('message_id', '=', messageId)
-    .where('state', 'in', ['failed', 'in_doubt'])
+    .where('state', 'in', ['failed', 'unconfirmed'])
     .set({
       state: 'pending',
       state_at: at,
@@ -29,7 +29,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
   return numUpdatedRows > 0n
 }
 
-/** @returns false where it is not in doubt */
+/** @returns false where it is not unconfirmed */
 export async function settleMessage(
   trx: Trx,
   messageId: string,
@@ -39,7 +39,7 @@ export async function settleMessage(
   const { numUpdatedRows } = await trx
     .updateTable('delivery')
     .where('message_id', '=', messageId)
-    .where('state', '=', 'in_doubt')
+    .where('state', '=', 'unconfirmed')
     .set({
       state: finding === 'arrived' ? 'sent' : 'failed',
       state_at: at,

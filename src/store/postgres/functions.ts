@@ -104,7 +104,7 @@ const addLeads = (changes: string): string => `
 
 const counted = (table: string, sign: '' | '-'): string => `
     SELECT pipeline_id, status, ${CURRENCY} AS currency, ${sign}1 AS n, ${sign}coalesce(value_amount, 0) AS amount
-    FROM ${table} WHERE removed_at IS NULL`
+    FROM ${table} WHERE deleted_at IS NULL`
 
 const triggerFunction = (name: string, body: string): string =>
   `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`

@@ -27,7 +27,7 @@ export interface MessageCounts {
   /** Refused for good. */
   readonly failed: number
   /** May or may not have arrived. */
-  readonly inDoubt: number
+  readonly unconfirmed: number
   /** Their recipients wanted no more before they went out. */
   readonly withdrawn: number
 }
@@ -103,20 +103,20 @@ async function list(db: Db, condition: RawBuilder<boolean>, limit: number): Prom
         rendered_at AS "renderedAt", program_version AS "programVersion", not_sent AS "notSent"
       FROM report_issue WHERE ${condition}
       ORDER BY period_to DESC, rendered_at DESC, report, variant LIMIT ${limit})
-    SELECT listed.*, total, sent, failed, "inDoubt", withdrawn
+    SELECT listed.*, total, sent, failed, "unconfirmed", withdrawn
     FROM listed JOIN (SELECT listed.id AS counted, count(message_id) AS total,
         count(*) FILTER (WHERE state = 'sent') AS sent, count(*) FILTER (WHERE state = 'failed') AS failed,
-        count(*) FILTER (WHERE state = 'in_doubt') AS "inDoubt",
+        count(*) FILTER (WHERE state = 'unconfirmed') AS "unconfirmed",
         count(*) FILTER (WHERE state = 'withdrawn') AS withdrawn
       FROM listed LEFT JOIN delivery ON issue_id = listed.id AND NOT EXISTS (SELECT 1 FROM delivery AS later
         WHERE later.issue_id = listed.id AND later.recipient = delivery.recipient
           AND later.revision > delivery.revision)
       GROUP BY listed.id) AS message_count ON counted = listed.id
     ORDER BY "to" DESC, "renderedAt" DESC, report, variant`.execute(db)
-  return rows.map(({ from, to, timeZone, total, sent, failed, inDoubt, withdrawn, ...issue }) => ({
+  return rows.map(({ from, to, timeZone, total, sent, failed, unconfirmed, withdrawn, ...issue }) => ({
     ...issue,
     period: { from, to, timeZone },
-    messages: { total, sent, failed, inDoubt, withdrawn },
+    messages: { total, sent, failed, unconfirmed, withdrawn },
   }))
 }
 

@@ -11,7 +11,7 @@ import type { Db } from '../db/store.ts'
 import { saysAllInPostgres } from '../postgres/issue-words.ts'
 
 /** `sent`: all that there is to send. `looked_at`: made by hand, and not sent. */
-export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'in_doubt', 'not_sent', 'looked_at'] as const
+export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'unconfirmed', 'not_sent', 'looked_at'] as const
 export type IssueState = (typeof ISSUE_STATES)[number]
 
 /** What an issue says, or to whom it went; or of which time it is, in each zone that there are issues of. */
@@ -73,18 +73,18 @@ export async function listIssueZones(db: Db): Promise<string[]> {
 }
 
 /** Written as it is, since the index of those messages is one of those alone. Notices are messages of no issue. */
-const messageIn = (state: 'failed' | 'in_doubt') =>
+const messageIn = (state: 'failed' | 'unconfirmed') =>
   sql<boolean>`id IN (SELECT issue_id FROM delivery WHERE state = ${sql.lit(state)} AND issue_id IS NOT NULL)`
 const HAS_MESSAGES = sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE issue_id = issue.id)`
 const IS_WAITING = sql<boolean>`id IN (SELECT issue_id FROM delivery
-  WHERE next_attempt_at IS NOT NULL AND state <> 'in_doubt' AND issue_id IS NOT NULL)`
+  WHERE next_attempt_at IS NOT NULL AND state <> 'unconfirmed' AND issue_id IS NOT NULL)`
 
 const STATES = {
   sent: sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE issue_id = issue.id AND state = 'sent')
-    AND NOT (${IS_WAITING} OR ${messageIn('failed')} OR ${messageIn('in_doubt')})`,
+    AND NOT (${IS_WAITING} OR ${messageIn('failed')} OR ${messageIn('unconfirmed')})`,
   waiting: IS_WAITING,
   failed: messageIn('failed'),
-  in_doubt: messageIn('in_doubt'),
+  unconfirmed: messageIn('unconfirmed'),
   not_sent: sql<boolean>`NOT ${HAS_MESSAGES} AND not_sent IS NOT NULL`,
   looked_at: sql<boolean>`NOT ${HAS_MESSAGES} AND not_sent IS NULL`,
 } as const satisfies Record<IssueState, RawBuilder<boolean>>

@@ -174,7 +174,7 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
 }
 
 /** Whether a report of a period that ended within a span went out, or was not worth it: to whomever, of any leads. */
-export async function hasGoneOut(
+export async function wasSent(
   db: Db,
   report: string,
   { from, to }: { readonly from: Instant; readonly to: Instant },

@@ -1,5 +1,5 @@
 /**
- * Subscriptions: what somebody wishes of a report otherwise than the settings say. Who has none of their own gets what
+ * Preferences: what somebody choices of a report otherwise than the settings say. Who has none of their own gets what
  * the settings say; a row stays when its address leaves the settings, so that who unsubscribed stays so.
  */
 
@@ -11,55 +11,55 @@ import type { Selectable } from 'kysely'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import type { SubscriptionTable } from '../tables/preference-tables.ts'
+import type { PreferenceTable } from '../tables/preference-tables.ts'
 
-export interface SubscriptionKey {
+export interface PreferenceKey {
   /** However it is written: mail servers hold two ways to write an address for one. */
   readonly address: string
   /** Name of the report. */
   readonly report: string
 }
 
-export interface Subscription extends SubscriptionKey {
-  readonly state: SubscriptionTable['state']
-  readonly cadence: SubscriptionTable['cadence']
+export interface Preference extends PreferenceKey {
+  readonly state: PreferenceTable['state']
+  readonly cadence: PreferenceTable['cadence']
   readonly changedAt: Instant
-  readonly changedBy: SubscriptionTable['changed_by']
+  readonly changedBy: PreferenceTable['changed_by']
   readonly reason: string | null
 }
 
-export async function findSubscription(
+export async function findPreference(
   db: Db,
-  { address, report }: SubscriptionKey,
-): Promise<Subscription | undefined> {
+  { address, report }: PreferenceKey,
+): Promise<Preference | undefined> {
   const row = await db
-    .selectFrom('subscription')
+    .selectFrom('preference')
     .where('address', '=', address.toLowerCase())
     .where('report', '=', report)
     .selectAll()
     .executeTakeFirst()
-  return row && subscriptionOf(row)
+  return row && preferenceOf(row)
 }
 
 /** @param report of all reports unless given; in order of report and address */
-export async function listSubscriptions(db: Db, report?: string): Promise<Subscription[]> {
-  const all = db.selectFrom('subscription').selectAll().orderBy('report').orderBy('address')
+export async function listPreferences(db: Db, report?: string): Promise<Preference[]> {
+  const all = db.selectFrom('preference').selectAll().orderBy('report').orderBy('address')
   const rows = await (report === undefined ? all : all.where('report', '=', report)).execute()
-  return rows.map(subscriptionOf)
+  return rows.map(preferenceOf)
 }
 
 /** In the place of an earlier one of the same address and report. */
-export async function saveSubscription(trx: Trx, subscription: Subscription): Promise<void> {
-  const { address, report, state, cadence, changedAt, changedBy, reason } = subscription
-  const wish = { state, cadence, changed_at: changedAt, changed_by: changedBy, reason }
+export async function savePreference(trx: Trx, preference: Preference): Promise<void> {
+  const { address, report, state, cadence, changedAt, changedBy, reason } = preference
+  const choice = { state, cadence, changed_at: changedAt, changed_by: changedBy, reason }
   await trx
-    .insertInto('subscription')
-    .values({ address: address.toLowerCase(), report, ...wish })
-    .onConflict((conflict) => conflict.columns(['address', 'report']).doUpdateSet(wish))
+    .insertInto('preference')
+    .values({ address: address.toLowerCase(), report, ...choice })
+    .onConflict((conflict) => conflict.columns(['address', 'report']).doUpdateSet(choice))
     .execute()
 }
 
-function subscriptionOf(row: Selectable<SubscriptionTable>): Subscription {
+function preferenceOf(row: Selectable<PreferenceTable>): Preference {
   return {
     address: row.address,
     report: row.report,
@@ -81,7 +81,7 @@ export const PREFERENCES_FILE = 'preferences.json'
 
 interface Copy {
   readonly linkKey: { readonly key: string; readonly made_at: string } | null
-  readonly preferences: readonly SubscriptionTable[]
+  readonly preferences: readonly PreferenceTable[]
 }
 
 /** To be called after each change of them. A store in PostgreSQL has the backups of its server. */
@@ -90,7 +90,7 @@ export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>
   const linkKey = await db.selectFrom('link_key').select(['key', 'made_at']).executeTakeFirst()
   const copy: Copy = {
     linkKey: linkKey ? { ...linkKey, key: Buffer.from(linkKey.key).toString('base64') } : null,
-    preferences: await db.selectFrom('subscription').selectAll().execute(),
+    preferences: await db.selectFrom('preference').selectAll().execute(),
   }
   const file = join(dirname(place.file), PREFERENCES_FILE)
   const unfinished = `${file}.${process.pid}.part`
@@ -122,13 +122,13 @@ export async function takePreferences(store: Store, folder: string): Promise<voi
   await store.write(async (trx) => {
     for (const one of preferences) {
       await trx
-        .insertInto('subscription')
+        .insertInto('preference')
         .values(one)
         .onConflict((conflict) =>
           conflict
             .columns(['address', 'report'])
             .doUpdateSet(one)
-            .where('subscription.changed_at', '<', one.changed_at),
+            .where('preference.changed_at', '<', one.changed_at),
         )
         .execute()
     }

@@ -14,7 +14,7 @@ import type { PrunedTable } from '../tables/retention-tables.ts'
 const CHUNK_ROWS = 500
 
 const SERIES = {
-  agent_reading: { key: 'agent_id', owner: 'agent', status: sql<string>`status`, part: null },
+  agent_sample: { key: 'agent_id', owner: 'agent', status: sql<string>`status`, part: null },
   // What a pipeline's statistics count is no status.
   pipeline_stat: {
     key: 'pipeline_id',
@@ -29,7 +29,7 @@ export type Series = keyof typeof SERIES
  * UTC, each the beginning of a day, the daily one not after the hourly one: of readings before them one an hour, or
  * one a day, stays.
  */
-export interface ThinningPlan {
+export interface DownsamplePlan {
   readonly hourlyBefore: Instant
   readonly dailyBefore: Instant
 }
@@ -48,10 +48,10 @@ export interface PruneCounts {
   readonly gone: number
 }
 
-export async function thinReadings(
+export async function downsampleRows(
   store: Store,
   series: Series,
-  plan: ThinningPlan,
+  plan: DownsamplePlan,
   options: PruneOptions,
 ): Promise<PruneCounts> {
   const counts = { read: 0, gone: 0 }
@@ -62,7 +62,7 @@ export async function thinReadings(
       const chunk: Reading[] = await readChunk(store.db, series, id, before?.at ?? '', plan)
       const surplus = surplusOf(chunk, before, plan).filter((at) => at !== last)
       if (!options.isDry && surplus.length > 0)
-        await store.write((trx) => deleteReadings(trx, series, id, surplus, plan, options.now))
+        await store.write((trx) => deleteSamples(trx, series, id, surplus, plan, options.now))
       counts.read += chunk.length
       counts.gone += surplus.length
       before = chunk.at(-1) ?? null
@@ -86,7 +86,7 @@ export interface Reading {
 export function surplusOf(
   readings: readonly Reading[],
   before: Reading | null,
-  plan: ThinningPlan,
+  plan: DownsamplePlan,
 ): Instant[] {
   return readings
     .filter(({ at, status }, index) => {
@@ -97,7 +97,7 @@ export function surplusOf(
 }
 
 /** The day or the hour of which one reading stays: the beginning of its text. */
-function spanOf(at: Instant, { dailyBefore }: ThinningPlan): string {
+function spanOf(at: Instant, { dailyBefore }: DownsamplePlan): string {
   return at < dailyBefore ? at.slice(0, '2026-11-21'.length) : at.slice(0, '2026-11-21T06'.length)
 }
 
@@ -120,7 +120,7 @@ async function readChunk(
   series: Series,
   id: string,
   after: Instant,
-  { hourlyBefore }: ThinningPlan,
+  { hourlyBefore }: DownsamplePlan,
 ): Promise<Reading[]> {
   const { key, status } = SERIES[series]
   const { rows } = await sql<Reading>`
@@ -130,12 +130,12 @@ async function readChunk(
   return rows
 }
 
-async function deleteReadings(
+async function deleteSamples(
   trx: Trx,
   series: Series,
   id: string,
   instants: readonly Instant[],
-  { hourlyBefore, dailyBefore }: ThinningPlan,
+  { hourlyBefore, dailyBefore }: DownsamplePlan,
   now: Instant,
 ): Promise<void> {
   const { key, part } = SERIES[series]

@@ -100,7 +100,7 @@ async function insertLease(
   at: Date,
 ): Promise<void> {
   const other = await leases(trx, at).where('name', '=', name).executeTakeFirst()
-  if (other && !isGone(trx, other))
+  if (other && !isDeleted(trx, other))
     throw busy(name, `process ${other.pid} on ${other.host} since ${other.acquired_at}`)
   await trx.deleteFrom('lease').where('name', '=', name).execute()
   const times = { acquired_at: at.toISOString(), expires_at: clockOf(trx, at, leaseMs) }
@@ -115,15 +115,15 @@ export async function findHolder(
   db: Db,
   now: Date,
 ): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host'> | undefined> {
-  return (await leases(db, now).execute()).find((lease) => !isGone(db, lease))
+  return (await leases(db, now).execute()).find((lease) => !isDeleted(db, lease))
 }
 
 /** Those of that name, or that begin with it and a colon, whose holders are gone. */
-export async function deleteGoneLeases(trx: Trx, name: string, now: Date): Promise<void> {
+export async function deleteLostLeases(trx: Trx, name: string, now: Date): Promise<void> {
   const named = await leases(trx, now)
     .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))
     .execute()
-  const gone = named.filter((lease) => isGone(trx, lease)).map(({ holder }) => holder)
+  const gone = named.filter((lease) => isDeleted(trx, lease)).map(({ holder }) => holder)
   if (gone.length > 0) await trx.deleteFrom('lease').where('holder', 'in', gone).execute()
 }
 
@@ -144,7 +144,7 @@ export async function listHeldLeases(
   now: Date,
 ): Promise<Pick<Tables['lease'], 'name' | 'pid' | 'host' | 'acquired_at'>[]> {
   const held = await leases(db, now).orderBy('name').execute()
-  return held.filter((lease) => !isGone(db, lease))
+  return held.filter((lease) => !isDeleted(db, lease))
 }
 
 function busy(name: string, by: string): LeadsheetError {
@@ -159,7 +159,7 @@ function leases(db: Db, now: Date) {
   return db.selectFrom('lease').selectAll().select(isExpired.as('isExpired'))
 }
 
-function isGone(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 }): boolean {
+function isDeleted(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 }): boolean {
   return lease.isExpired === 1 || hasEnded(db, lease)
 }
 

@@ -13,8 +13,8 @@ export const HISTORY_VIEWS = {
       days_before AS days
     FROM stage_move
     UNION ALL
-    SELECT id, pipeline_id, status, status_changed_at, removed_at, NULL, max(0,
-      round(julianday(coalesce(removed_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4))
+    SELECT id, pipeline_id, status, status_changed_at, deleted_at, NULL, max(0,
+      round(julianday(coalesce(deleted_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4))
     FROM lead`,
 
   lead_known: sql`CREATE VIEW lead_known AS
@@ -47,7 +47,7 @@ export const HISTORY_VIEWS = {
     WITH reading AS (
       SELECT agent_id, observed_at, lower(status) IN ('failing', 'failed', 'error', 'errored', 'down', 'offline',
         'crashed', 'unhealthy', 'degraded') AS is_failing
-      FROM agent_reading),
+      FROM agent_sample),
     placed AS (
       SELECT *, lead(observed_at) OVER (PARTITION BY agent_id ORDER BY observed_at) AS next_at,
         row_number() OVER (PARTITION BY agent_id ORDER BY observed_at)
@@ -57,8 +57,8 @@ export const HISTORY_VIEWS = {
       SELECT agent_id, min(observed_at) AS began_at, max(observed_at) AS last_at, count(*) AS readings,
         iif(count(next_at) = count(*), max(next_at), NULL) AS next_at
       FROM placed WHERE is_failing GROUP BY agent_id, run)
-    SELECT agent_id, agent.name AS agent_name, began_at, coalesce(next_at, gone_at) AS ended_at, readings,
-      round(24 * (julianday(coalesce(next_at, gone_at, last_at)) - julianday(began_at)), 2) AS hours
+    SELECT agent_id, agent.name AS agent_name, began_at, coalesce(next_at, deleted_since) AS ended_at, readings,
+      round(24 * (julianday(coalesce(next_at, deleted_since, last_at)) - julianday(began_at)), 2) AS hours
     FROM outage JOIN agent ON agent.id = outage.agent_id`,
 
   pipeline_stat_change: sql`CREATE VIEW pipeline_stat_change AS

@@ -11,5 +11,5 @@ export const LEAD_VIEWS = {
     FROM lead
     LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id
     LEFT JOIN stage ON stage.status = lead.status
-    WHERE lead.removed_at IS NULL`,
+    WHERE lead.deleted_at IS NULL`,
 } as const

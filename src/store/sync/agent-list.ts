@@ -21,18 +21,18 @@ export interface ListedAgent {
   readonly lastErrorMessage: string | null
   /** When it was last among those that were read. */
   readonly observedAt: Instant
-  readonly goneAt: Instant | null
+  readonly deletedSince: Instant | null
 }
 
 /**
  * In order of name.
- * @param goneSince agents that went away before are left out
+ * @param missingSince agents that went away before are left out
  */
-export async function listAgents(db: Db, goneSince: Instant): Promise<ListedAgent[]> {
+export async function listAgents(db: Db, missingSince: Instant): Promise<ListedAgent[]> {
   return db
     .selectFrom('agent')
     .leftJoin('pipeline', 'pipeline.id', 'agent.task_pipeline_id')
-    .where((eb) => eb.or([eb('gone_at', 'is', null), eb('gone_at', '>=', goneSince)]))
+    .where((eb) => eb.or([eb('deleted_since', 'is', null), eb('deleted_since', '>=', missingSince)]))
     .select([
       ...([
         'agent.id',
@@ -41,7 +41,7 @@ export async function listAgents(db: Db, goneSince: Instant): Promise<ListedAgen
         'agent.status',
         'agent.observed_at as observedAt',
       ] as const),
-      ...(['status_changed_at as statusChangedAt', 'gone_at as goneAt'] as const),
+      ...(['status_changed_at as statusChangedAt', 'deleted_since as deletedSince'] as const),
       ...(['task_type as taskType', 'task_progress as taskProgress', 'last_seen_at as lastSeenAt'] as const),
       ...(['tasks_24h as tasks24h', 'errors_24h as errors24h'] as const),
       ...(['last_error_at as lastErrorAt', 'last_error_message as lastErrorMessage'] as const),

@@ -16,13 +16,13 @@ export async function saveAgents(
   const rows = agents.map((agent) => rowOf(agent, seen))
   await insertRows(trx, 'agent', rows, { key: ['id'] })
   const readings = agents.map((agent) => readingOf(agent, seen))
-  await insertRows(trx, 'agent_reading', readings, { key: ['agent_id', 'observed_at'] })
+  await insertRows(trx, 'agent_sample', readings, { key: ['agent_id', 'observed_at'] })
   if (!isWhole) return
   await trx
     .updateTable('agent')
-    .where('gone_at', 'is', null)
+    .where('deleted_since', 'is', null)
     .where('id', 'not in', listOf(agents.map((agent) => agent.id)))
-    .set({ gone_at: seen.at })
+    .set({ deleted_since: seen.at })
     .execute()
 }
 
@@ -30,7 +30,7 @@ export async function saveAgents(
 export async function countAgents(db: Db): Promise<{ status: string; agents: number }[]> {
   return db
     .selectFrom('agent')
-    .where('gone_at', 'is', null)
+    .where('deleted_since', 'is', null)
     .select((eb) => ['status', eb.fn.countAll<number>().as('agents')])
     .groupBy('status')
     .orderBy('agents', 'desc')
@@ -56,7 +56,7 @@ function rowOf(agent: Agent, seen: Observation) {
     last_error_at: agent.lastErrorAt,
     last_error_message: agent.lastErrorMessage,
     observed_at: seen.at,
-    gone_at: null,
+    deleted_since: null,
     raw: agent.raw,
   }
 }

@@ -15,7 +15,7 @@ const RUNS_MAX = 200
 export async function listDrift(db: Db, since: Instant): Promise<DatedDrift[]> {
   const { rows } = await sql<{ drift: string; at: Instant }>`
     SELECT drift, ended_at AS at FROM (SELECT id FROM sync_run ORDER BY rowid DESC LIMIT ${RUNS_MAX}) AS run
-    JOIN sync_scan_verdict ON run_id = run.id WHERE drift <> '[]' AND ended_at >= ${since}
+    JOIN sync_scan_result ON run_id = run.id WHERE drift <> '[]' AND ended_at >= ${since}
     ORDER BY ended_at DESC`.execute(db)
   return rows.flatMap(({ drift, at }) => {
     const fields: readonly FieldDrift[] = JSON.parse(drift)
@@ -23,15 +23,15 @@ export async function listDrift(db: Db, since: Instant): Promise<DatedDrift[]> {
   })
 }
 
-export interface GoneField {
+export interface MissingField {
   readonly path: string
-  readonly goneSince: Instant
+  readonly missingSince: Instant
 }
 
 /** Fields that records had and have no more. */
-export async function listGoneFields(db: Db): Promise<GoneField[]> {
-  const { rows } = await sql<GoneField>`
-    SELECT path, gone_since AS "goneSince" FROM field_seen WHERE gone_since IS NOT NULL
-    ORDER BY gone_since DESC, path`.execute(db)
+export async function listMissingFields(db: Db): Promise<MissingField[]> {
+  const { rows } = await sql<MissingField>`
+    SELECT path, missing_since AS "missingSince" FROM field_seen WHERE missing_since IS NOT NULL
+    ORDER BY missing_since DESC, path`.execute(db)
   return rows
 }

@@ -30,7 +30,7 @@ export async function saveFields(
   const merged = [...sample].map(([path, { types, count, nulls }]) => {
     const before = known.get(path)
     const added = [...types].filter((type) => !before?.types.includes(type)).sort()
-    if (known.size > 0 && (before === undefined || before.gone_since !== null)) {
+    if (known.size > 0 && (before === undefined || before.missing_since !== null)) {
       drift.push({ change: 'new', path, types: [...types].sort() })
     } else if (before !== undefined && before.types.length > 0 && added.length > 0) {
       drift.push({ change: 'retyped', path, types: added })
@@ -40,7 +40,7 @@ export async function saveFields(
       types: JSON.stringify([...(before?.types ?? []), ...added].sort()),
       first_seen_at: before?.first_seen_at ?? at,
       last_seen_at: at,
-      gone_since: null,
+      missing_since: null,
       records: (before?.records ?? 0) + records,
       count: (before?.count ?? 0) + count,
       nulls: (before?.nulls ?? 0) + nulls,
@@ -48,7 +48,7 @@ export async function saveFields(
   })
   const gone: string[] = []
   for (const [path, field] of known) {
-    if (sample.has(path) || field.gone_since !== null) continue
+    if (sample.has(path) || field.missing_since !== null) continue
     // One more, without it, so that a field met once in one record does not count as one that all have.
     if ((1 - field.count / (field.records + 1)) ** records > CHANCE_MIN) continue
     gone.push(path)
@@ -58,7 +58,7 @@ export async function saveFields(
     key: ['path'],
     update: Object.keys(merged[0] ?? {}).slice(1),
   })
-  await trx.updateTable('field_seen').where('path', 'in', listOf(gone)).set({ gone_since: at }).execute()
+  await trx.updateTable('field_seen').where('path', 'in', listOf(gone)).set({ missing_since: at }).execute()
   await trx
     .updateTable('field_seen')
     .where('path', 'not in', listOf([...sample.keys()]))

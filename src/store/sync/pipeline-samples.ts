@@ -12,7 +12,7 @@ export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
         eb
           .selectFrom('lead')
           .whereRef('lead.pipeline_id', '=', 'pipeline.id')
-          .where('lead.removed_at', 'is', null)
+          .where('lead.deleted_at', 'is', null)
           .select('lead.id'),
       ),
     )

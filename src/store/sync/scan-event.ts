@@ -33,7 +33,7 @@ export async function findReadByEvents(
     .selectFrom('lead')
     .innerJoin('sync_scan_event', 'sync_scan_event.lead_no', 'lead.no')
     .where('lead.id', 'in', listOf(ids))
-    .select(['lead.id', 'lead.no', 'removed_at'])
+    .select(['lead.id', 'lead.no', 'deleted_at'])
     .execute()
-  return new Map(rows.map(({ id, no, removed_at }) => [id, { no, isRemoved: removed_at !== null }]))
+  return new Map(rows.map(({ id, no, deleted_at }) => [id, { no, isRemoved: deleted_at !== null }]))
 }

@@ -3,20 +3,20 @@ import { sql } from 'kysely'
 import type { Instant, ScanReport } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-export async function saveVerdict(
+export async function saveScanResult(
   trx: Trx,
   runId: string,
   report: ScanReport,
   endedAt: Instant,
 ): Promise<void> {
   await trx
-    .insertInto('sync_scan_verdict')
+    .insertInto('sync_scan_result')
     .values({
       run_id: runId,
       mode: report.mode,
       started_at: report.startedAt,
       ended_at: endedAt,
-      verdict: report.verdict,
+      scan_result: report.scan_result,
       stop: report.stop,
       reported_total: report.reportedTotal,
       distinct_leads: report.distinct,
@@ -45,10 +45,10 @@ export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]
     db
       // Crossed, so that SQLite begins with the last runs and need not read all verdicts.
       .selectFrom('sync_run')
-      .crossJoin('sync_scan_verdict as verdict')
-      .whereRef('verdict.run_id', '=', 'sync_run.id')
-      .where('verdict.mode', '=', 'full')
-      .where('verdict.verdict', '=', 'complete')
+      .crossJoin('sync_scan_result as scan_result')
+      .whereRef('scan_result.run_id', '=', 'sync_run.id')
+      .where('scan_result.mode', '=', 'full')
+      .where('scan_result.scan_result', '=', 'complete')
       .select(['distinct_leads as leads', 'held_back as heldBack'])
       .orderBy(sql`sync_run.rowid`, 'desc')
       .limit(limit)
@@ -57,9 +57,9 @@ export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]
 }
 
 /** Null for a run that read no leads. */
-export async function findVerdict(db: Db, runId: string): Promise<ScanReport | null> {
+export async function findScanResult(db: Db, runId: string): Promise<ScanReport | null> {
   const row = await db
-    .selectFrom('sync_scan_verdict')
+    .selectFrom('sync_scan_result')
     .where('run_id', '=', runId)
     .selectAll()
     .executeTakeFirst()
@@ -67,7 +67,7 @@ export async function findVerdict(db: Db, runId: string): Promise<ScanReport | n
   return {
     mode: row.mode,
     startedAt: row.started_at,
-    verdict: row.verdict,
+    scan_result: row.scan_result,
     stop: row.stop,
     reportedTotal: row.reported_total,
     distinct: row.distinct_leads,

@@ -8,7 +8,7 @@ import { insertRows, numbersOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 import { forgetFingerprints } from '../leads/fingerprints.ts'
 import { findLastNo } from '../leads/lead.ts'
-import { recordGone } from '../leads/lead-version.ts'
+import { recordDeletions } from '../leads/lead-version.ts'
 import { hasNamelessLeads } from '../leads/quarantined-record.ts'
 import { listReadByEvents } from './scan-event.ts'
 import type { MetLeads } from './seen-leads.ts'
@@ -93,7 +93,7 @@ async function readThere(trx: Trx, leadNos: readonly number[]): Promise<AbsentLe
     const { rows } = await sql<AbsentLead>`
       SELECT lead.no, lead.id, lead_absence.lead_id IS NOT NULL AS twice FROM lead
       LEFT JOIN lead_absence ON lead_absence.lead_id = lead.id
-      WHERE lead.no IN ${numbersOf(leadNos.slice(from, from + CHUNK_LEADS))} AND lead.removed_at IS NULL`.execute(
+      WHERE lead.no IN ${numbersOf(leadNos.slice(from, from + CHUNK_LEADS))} AND lead.deleted_at IS NULL`.execute(
       trx,
     )
     there.push(...rows)
@@ -106,7 +106,7 @@ async function countThere(trx: Trx, last: number): Promise<number> {
   let count = 0
   for (let from = 1; from <= last; from += CHUNK_LEADS) {
     const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
-      WHERE no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1} AND removed_at IS NULL`.execute(trx)
+      WHERE no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1} AND deleted_at IS NULL`.execute(trx)
     count += rows[0]?.n ?? 0
     await new Promise(setImmediate)
   }
@@ -121,12 +121,12 @@ export async function markRemoved(
 ): Promise<void> {
   if (leads.length === 0) return
   const nos = leads.map((lead) => lead.no)
-  await recordGone(
+  await recordDeletions(
     trx,
     leads.map((lead) => lead.id),
     seen,
   )
-  await sql`UPDATE lead SET removed_at = gone_at, run_id = ${seen.runId} FROM lead_gone AS gone
+  await sql`UPDATE lead SET deleted_at = deleted_since, run_id = ${seen.runId} FROM lead_deletion AS gone
     WHERE no IN ${numbersOf(nos)} AND gone.lead_id = lead.id AND gone.returned_at IS NULL`.execute(trx)
   await forgetFingerprints(trx, nos)
   await forgetAbsence(trx, nos)

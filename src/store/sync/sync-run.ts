@@ -65,7 +65,7 @@ export async function addCounts(
       leads_updated: eb('leads_updated', '+', counts.updated),
       leads_unchanged: eb('leads_unchanged', '+', counts.unchanged),
       leads_removed: eb('leads_removed', '+', counts.removed),
-      leads_held: eb('leads_held', '+', counts.held),
+      leads_quarantined: eb('leads_quarantined', '+', counts.held),
     }))
     .returning(['pages', 'leads_seen as seen'])
     .executeTakeFirstOrThrow()
@@ -78,7 +78,7 @@ export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCou
     .where('id', '=', runId)
     .set((eb) => ({
       details_read: eb('details_read', '+', counts.read),
-      details_gone: eb('details_gone', '+', counts.gone),
+      details_missing: eb('details_missing', '+', counts.gone),
       details_failed: eb('details_failed', '+', counts.failed),
     }))
     .execute()
@@ -124,9 +124,9 @@ export async function readCounts(
     updated: row.leads_updated,
     unchanged: row.leads_unchanged,
     removed: row.leads_removed,
-    held: row.leads_held,
+    held: row.leads_quarantined,
     pages: row.pages,
-    details: { read: row.details_read, gone: row.details_gone, failed: row.details_failed },
+    details: { read: row.details_read, gone: row.details_missing, failed: row.details_failed },
   }
 }
 
@@ -165,7 +165,7 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
     inserted: row.leads_inserted,
     updated: row.leads_updated,
     removed: row.leads_removed,
-    held: row.leads_held,
+    held: row.leads_quarantined,
     requests: row.requests,
     retries: row.retries,
     durationMs: row.duration_ms,

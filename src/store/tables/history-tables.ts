@@ -22,9 +22,9 @@ export interface LeadTouchTable {
   run_id: string
 }
 
-export interface LeadGoneTable {
+export interface LeadDeletionTable {
   lead_id: string
-  gone_at: string
+  deleted_since: string
   returned_at: string | null
   run_id: string
 }
@@ -44,6 +44,6 @@ export interface StageMoveTable {
 export interface HistoryTables {
   lead_version: LeadVersionTable
   lead_touch: LeadTouchTable
-  lead_gone: LeadGoneTable
+  lead_deletion: LeadDeletionTable
   stage_move: StageMoveTable
 }

@@ -6,7 +6,7 @@ export interface DeliveryTable {
   issue_id: string | null
   recipient: string
   revision: Generated<number>
-  state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'in_doubt' | 'withdrawn'
+  state: 'pending' | 'sending' | 'data' | 'sent' | 'failed' | 'unconfirmed' | 'withdrawn'
   attempts: Generated<number>
   doubts: Generated<number>
   queued_at: string

@@ -1,6 +1,6 @@
-/** The tables of subscriptions as Kysely sees them. */
+/** The tables of preferences as Kysely sees them. */
 
-export interface SubscriptionTable {
+export interface PreferenceTable {
   address: string
   report: string
   state: 'active' | 'paused' | 'unsubscribed'
@@ -10,7 +10,7 @@ export interface SubscriptionTable {
   reason: string | null
 }
 
-export interface SubscriptionTables {
-  subscription: SubscriptionTable
+export interface PreferenceTables {
+  preference: PreferenceTable
   link_key: { id: number; key: Uint8Array; made_at: string }
 }

@@ -8,7 +8,7 @@ import type { DetailTables } from './detail-tables.ts'
 import type { EventTables } from './event-tables.ts'
 import type { HistoryTables } from './history-tables.ts'
 import type { DeliveryTables } from './outbox-tables.ts'
-import type { SubscriptionTables } from './preference-tables.ts'
+import type { PreferenceTables } from './preference-tables.ts'
 import type { RetentionTables } from './retention-tables.ts'
 
 interface Installation {
@@ -37,7 +37,7 @@ export interface LeadTable extends LeadColumns {
   no: number
   first_seen_at: string
   observed_at: string
-  removed_at: string | null
+  deleted_at: string | null
   run_id: string
 }
 
@@ -94,11 +94,11 @@ export interface AgentTable {
   last_error_at: string | null
   last_error_message: string | null
   observed_at: string
-  gone_at: string | null
+  deleted_since: string | null
   raw: string
 }
 
-interface AgentReading {
+interface AgentSample {
   agent_id: string
   observed_at: string
   run_id: string
@@ -123,11 +123,11 @@ export interface SyncRunTable {
   leads_updated: Generated<number>
   leads_unchanged: Generated<number>
   leads_removed: Generated<number>
-  leads_held: Generated<number>
+  leads_quarantined: Generated<number>
   stats: Generated<number>
   agents: Generated<number>
   details_read: Generated<number>
-  details_gone: Generated<number>
+  details_missing: Generated<number>
   details_failed: Generated<number>
   pages: Generated<number>
   requests: Generated<number>
@@ -176,12 +176,12 @@ type ScanDefaults = Exclude<
   'resource' | 'mode' | 'profile_sha256' | 'is_remap' | 'started_at'
 >
 
-interface SyncScanVerdict {
+interface SyncScanResult {
   run_id: string
   mode: 'incremental' | 'full'
   started_at: string
   ended_at: string
-  verdict: 'complete' | 'incomplete' | 'unproven'
+  scan_result: 'complete' | 'incomplete' | 'unproven'
   stop: ScanStop
   reported_total: number | null
   distinct_leads: number
@@ -200,14 +200,14 @@ interface FieldSeen {
   types: string
   first_seen_at: string
   last_seen_at: string
-  gone_since: string | null
+  missing_since: string | null
   records: number
   count: number
   nulls: number
   null_share: GeneratedAlways<number>
 }
 
-interface HeldRow {
+interface QuarantinedRecord {
   resource: 'lead' | 'pipeline_stat' | 'agent' | 'activity'
   raw_sha256: string
   reason: string
@@ -293,7 +293,7 @@ export interface Tables
     EventTables,
     RetentionTables,
     DeliveryTables,
-    SubscriptionTables,
+    PreferenceTables,
     NoticeTables {
   installation: Installation
   stage: StageTable
@@ -306,22 +306,22 @@ export interface Tables
   pipeline_stat: PipelineStatTable
   pipeline_stage_stat: PipelineStageStat
   agent: AgentTable
-  agent_reading: AgentReading
+  agent_sample: AgentSample
   sync_run: SyncRunTable
   sync_scan: {
     [K in keyof SyncScanTable]: K extends ScanDefaults ? Generated<SyncScanTable[K]> : SyncScanTable[K]
   }
   sync_scan_page: { page: number; pass: number; met: string }
   sync_dropped_index: { name: string; sql: string }
-  sync_scan_verdict: SyncScanVerdict
+  sync_scan_result: SyncScanResult
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }
-  held_row: HeldRow
+  quarantined_record: QuarantinedRecord
   field_seen: FieldSeen
   upstream_pace: UpstreamPace
   upstream_profile: { id: number; sha256: string; since: string }
   report_issue: ReportIssueTable
   scheduled_run: ScheduledRunTable
   daemon_span: DaemonSpanTable
-  settings_read: SettingsRead
+  config_load: SettingsRead
   lease: Lease
 }

@@ -102,9 +102,9 @@ export function refusal({ status, url, detail, headers, attempts, isPassing }: R
       hint: 'Ask for a key with the needed scope.',
     })
   }
-  const isGone = status === 404 || status === 410
-  const code: ErrorCode = isGone ? 'api_not_found' : status < 500 ? 'api_rejected' : 'api_unreachable'
-  const hint = isGone
+  const isDeleted = status === 404 || status === 410
+  const code: ErrorCode = isDeleted ? 'api_not_found' : status < 500 ? 'api_rejected' : 'api_unreachable'
+  const hint = isDeleted
     ? 'Check api.url (LEADSHEET_API_URL), the endpoints of the profile, and the id.'
     : `Sent were ${parametersOf(url, headers)}. Correct in the settings or the profile what it does not take.`
   return new LeadsheetError(code, `${url.origin}${requestTarget(url)} answered ${status}${said}`, { hint })

@@ -3,7 +3,7 @@
  * there. An entry that cannot be read is held; the others come through.
  */
 import { createHash } from 'node:crypto'
-import type { Activity, HeldRow, Lead, LeadDetail } from '../../model.ts'
+import type { Activity, Lead, LeadDetail, QuarantinedRecord } from '../../model.ts'
 import { readField, readInstant, readText } from '../profile/field-rule.ts'
 import type { Profile } from '../profile/profile.ts'
 import type { FieldPath } from '../values/field-path.ts'
@@ -35,12 +35,12 @@ export function mapDetail(raw: unknown, leadId: string, profile: Profile): LeadD
     updatedAt: readInstant(record, lead.updated_at),
     enrichment: found === null ? null : JSON.stringify(found),
     activity: entries.filter((entry): entry is Activity => !('reason' in entry)),
-    held: entries.filter((entry): entry is HeldRow => 'reason' in entry),
+    held: entries.filter((entry): entry is QuarantinedRecord => 'reason' in entry),
     raw: text,
   }
 }
 
-function mapActivity(raw: unknown, leadId: string, { mapping }: Profile): Activity | HeldRow {
+function mapActivity(raw: unknown, leadId: string, { mapping }: Profile): Activity | QuarantinedRecord {
   const fields = mapping.activity?.fields ?? {}
   const at = readInstant(raw, fields.at)
   if (at === null) {
@@ -72,7 +72,7 @@ function idOf(entry: Omit<Activity, 'id'>): string {
  */
 
 export interface SingleLead {
-  readonly lead: Lead | HeldRow
+  readonly lead: Lead | QuarantinedRecord
   /** Of its record in the list's form. */
   readonly fingerprint: Fingerprint
   /** Why not, where what only the single lead tells cannot be read. */

@@ -4,7 +4,7 @@
  * with less comes through with nulls. The raw record stays beside it.
  */
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
-import type { Agent, HeldRow, Instant, Lead, Money, PipelineStat, StageStat } from '../../model.ts'
+import type { Agent, Instant, Lead, Money, PipelineStat, QuarantinedRecord, StageStat } from '../../model.ts'
 import {
   type FieldRule,
   readCount,
@@ -48,7 +48,7 @@ const STAGE_RANGES: Ranges = { reached: COUNT, current: COUNT, conversion: RATE,
 const AGENT_RANGES: Ranges = { task_progress: RATE, tasks_24h: COUNT, errors_24h: COUNT }
 
 /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
-export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | HeldRow {
+export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | QuarantinedRecord {
   const fields = profile.mapping.lead
   const id = readId(raw, fields.id)
   const fit = fitRecord(raw, sent)
@@ -82,7 +82,7 @@ export function mapPipelineStat(
   pipelineId: string,
   profile: Profile,
   observedAt: Instant,
-): PipelineStat | HeldRow {
+): PipelineStat | QuarantinedRecord {
   const fit = fitRecord(raw)
   if ('reason' in fit) return oversized('pipeline_stat', pipelineId, fit)
   if (typeof raw !== 'object' || raw === null) {
@@ -111,7 +111,7 @@ export function mapPipelineStat(
   }
 }
 
-export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
+export function mapAgent(raw: unknown, profile: Profile): Agent | QuarantinedRecord {
   const fields = profile.mapping.agent
   const id = readId(raw, fields.id)
   const fit = fitRecord(raw)
@@ -141,7 +141,7 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | HeldRow {
 }
 
 /** Tells a record that could not be mapped from one that could. */
-export function isHeld(mapped: object): mapped is HeldRow {
+export function isHeld(mapped: object): mapped is QuarantinedRecord {
   return 'reason' in mapped
 }
 
@@ -221,10 +221,19 @@ function placesOf(rule: FieldRule | undefined): string {
   return (rule?.from ?? []).map((path) => path.join('.')).join(' or ') || 'no place (the mapping names none)'
 }
 
-function held(resource: HeldRow['resource'], id: string | null, raw: string, reason: string): HeldRow {
+function held(
+  resource: QuarantinedRecord['resource'],
+  id: string | null,
+  raw: string,
+  reason: string,
+): QuarantinedRecord {
   return { resource, id, reason, raw, isWhole: true }
 }
 
-function oversized(resource: HeldRow['resource'], id: string | null, record: OversizedRecord): HeldRow {
+function oversized(
+  resource: QuarantinedRecord['resource'],
+  id: string | null,
+  record: OversizedRecord,
+): QuarantinedRecord {
   return { resource, id, reason: record.reason, raw: record.stub, isWhole: false }
 }

@@ -125,11 +125,11 @@ export function composeAgents(
 }
 
 function stateOf(agent: ListedAgent): AgentHealth | 'gone' {
-  return agent.goneAt === null ? healthOf(agent) : 'gone'
+  return agent.deletedSince === null ? healthOf(agent) : 'gone'
 }
 
 function sentenceOf(agents: readonly ListedAgent[]): string {
-  const there = agents.filter(({ goneAt }) => goneAt === null)
+  const there = agents.filter(({ deletedSince }) => deletedSince === null)
   if (there.length === 0) return 'The service has no agents'
   const well = there.filter((agent) => healthOf(agent) === 'well').length
   const failing = there.filter((agent) => healthOf(agent) === 'failing').length
@@ -140,7 +140,7 @@ function sentenceOf(agents: readonly ListedAgent[]): string {
 }
 
 function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock): Omit<AgentRow, 'uptimeBar'> {
-  const { goneAt, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
+  const { deletedSince, statusChangedAt, taskType, taskPipeline, taskProgress } = agent
   const isErrorNews =
     stateOf(agent) !== 'well' ||
     Date.parse(agent.lastErrorAt ?? '') > clock.now.getTime() - ERROR_HOURS * HOUR_MS
@@ -153,11 +153,11 @@ function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock): Omit<Ag
     name: oneLine(agent.name, NAME_LENGTH),
     kind: agent.kind === null ? '' : capitalise(agent.kind),
     tag:
-      goneAt === null
+      deletedSince === null
         ? { kind: TAGS[healthOf(agent)], text: nameStatus(agent.status, locale) }
         : { kind: 'warn', text: 'Gone' },
-    since: clock.at(goneAt ?? statusChangedAt),
-    task: goneAt === null ? task.filter(Boolean).join(' ') : '',
+    since: clock.at(deletedSince ?? statusChangedAt),
+    task: deletedSince === null ? task.filter(Boolean).join(' ') : '',
     lastSeen: clock.at(agent.lastSeenAt),
     tasks: agent.tasks24h === null ? '' : count(agent.tasks24h),
     errors: agent.errors24h === null ? '' : count(agent.errors24h),

@@ -24,7 +24,7 @@ const STATES = { ok: 0, warn: 1, fail: 2 } as const
 const OUTCOMES = ['ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed'] as const
 const RESULTS = ['inserted', 'updated', 'unchanged', 'removed', 'held'] as const
 const SCHEDULED_RUN_STATES = ['due', 'running', 'held', 'done', 'failed', 'skipped'] as const
-const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn'] as const
+const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn'] as const
 const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 export const DEFINITIONS: readonly Definition[] = [
@@ -64,7 +64,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge('leadsheet_leads', 'Leads that are there upstream, as far as is known.', ({ leads }) => one(leads)),
   gauge(
-    'leadsheet_held_records',
+    'leadsheet_quarantined_records',
     'Records that cannot be read, and are kept until they can.',
     ({ held }) =>
       HELD_KINDS.map((resource) => sample({ resource }, numberIn(held, 'resource', resource, 'records'))),

@@ -84,7 +84,7 @@ declare module 'fastify' {
   }
 }
 
-type Notice = 'unknown' | 'wish' | 'tooMany' | 'host' | 'failed'
+type Notice = 'unknown' | 'choice' | 'tooMany' | 'host' | 'failed'
 
 type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) => FastifyReply
 
@@ -144,7 +144,7 @@ export async function openWeb(
     })
   }
   answerOtherMethods(
-    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 405, 'wish'),
+    async (request, reply) => (await limitUnknown(request, reply)) ?? refuse(request, reply, 405, 'choice'),
   )
   await listen(app, host, options.port)
   const { port } = app.server.address() as AddressInfo
@@ -211,7 +211,7 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
   )
   app.setErrorHandler((thrown, request, reply) => {
     const status = statusOf(thrown)
-    if (status < 500) return refuse(request, reply, status, 'wish')
+    if (status < 500) return refuse(request, reply, status, 'choice')
     // The pattern of the route is logged, since the path may hold a token.
     log.error({ err: thrown, route: request.routeOptions.url }, `a page failed: ${errorText(thrown)}`)
     return refuse(request, reply, 500, 'failed')

@@ -7,7 +7,7 @@ export interface Comparison {
   readonly messages: number
   /** In the ledger at the end, by state. */
   readonly states: Readonly<Record<string, number>>
-  /** Messages that were in doubt at any time. */
+  /** Messages that were unconfirmed at any time. */
   readonly doubted: number
   /** Of these, how many had arrived more than once, and how many not at all. */
   readonly doubtedTwice: number
@@ -67,7 +67,8 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
     doubled: found
       .filter(({ row, arrivals }) => copiesOf(arrivals) > 1 + row.doubts)
       .map(
-        ({ row, arrivals }) => `${row.recipient}: ${copiesOf(arrivals)} copies, ${row.doubts} times in doubt`,
+        ({ row, arrivals }) =>
+          `${row.recipient}: ${copiesOf(arrivals)} copies, ${row.doubts} times unconfirmed`,
       ),
     altered: [
       ...found
@@ -85,9 +86,9 @@ interface Found {
   readonly arrivals: readonly Arrival[]
 }
 
-/** In doubt says that it may not be there; anything else that is not there was lost without a word. */
+/** Unconfirmed says that it may not be there; anything else that is not there was lost without a word. */
 function isLost({ row, arrivals }: Found): boolean {
-  return row.state !== 'in_doubt' && copiesOf(arrivals) === 0
+  return row.state !== 'unconfirmed' && copiesOf(arrivals) === 0
 }
 
 function copiesOf(arrivals: readonly Arrival[]): number {

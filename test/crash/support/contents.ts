@@ -4,10 +4,10 @@ import Database from 'better-sqlite3'
 
 /** What runs, kills and clocks leave behind, and no state of the upstream. */
 const OF_RUNS = [
-  'agent_reading',
+  'agent_sample',
   'delivery',
   'field_seen',
-  'held_row',
+  'quarantined_record',
   'installation',
   'lease',
   'message',
@@ -20,7 +20,7 @@ const OF_RUNS = [
   'sync_run',
   'sync_scan',
   'sync_scan_page',
-  'sync_scan_verdict',
+  'sync_scan_result',
   'sync_watermark',
   'upstream_profile',
 ]

@@ -22,7 +22,7 @@ import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { openEmptyStore } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 
-const NO_MESSAGES = { total: 0, sent: 0, failed: 0, inDoubt: 0, withdrawn: 0 }
+const NO_MESSAGES = { total: 0, sent: 0, failed: 0, unconfirmed: 0, withdrawn: 0 }
 const pages = await openArchivePages(TEMPLATES_FOLDER)
 
 interface Kept {
@@ -76,8 +76,8 @@ test.each([
   [{ notSent: 'quiet', messages: NO_MESSAGES }, 'not sent: quiet'],
   [{ notSent: null, messages: { ...NO_MESSAGES, total: 12, sent: 12 } }, 'sent to 12'],
   [
-    { notSent: null, messages: { total: 10, sent: 5, failed: 1, inDoubt: 1, withdrawn: 1 } },
-    'sent to 5 of 10, 1 refused, 1 in doubt, 1 not wanted, 2 waiting',
+    { notSent: null, messages: { total: 10, sent: 5, failed: 1, unconfirmed: 1, withdrawn: 1 } },
+    'sent to 5 of 10, 1 refused, 1 unconfirmed, 1 not wanted, 2 waiting',
   ],
 ])('the state of %j is told as "%s"', (issue, state) => {
   expect(issueState(issue)).toBe(state)

@@ -1,7 +1,7 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
-import { type IssueWish, searchIssues, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
+import { type IssueChoice, searchIssues, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { enqueueNotice, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { noteNotSent, saveIssue } from '../../../src/store/reports/issue.ts'
@@ -19,7 +19,7 @@ interface Kept {
   readonly text?: string
   readonly notSent?: string
   /** Where the message to somebody stands. */
-  readonly messages?: Readonly<Record<string, 'pending' | 'sent' | 'failed' | 'in_doubt'>>
+  readonly messages?: Readonly<Record<string, 'pending' | 'sent' | 'failed' | 'unconfirmed'>>
 }
 
 /** Under a subject by which the test knows it again. */
@@ -54,13 +54,13 @@ async function openKept() {
   await keep(store, 'Friday in Germany', {
     ...{ from: '2026-11-20', to: '2026-11-21', timeZone: 'Europe/Berlin' },
     variant: '{"pipelineIds":["eu-mid"],"conditions":[{"field":"company_country","in":["Germany"]}]}',
-    messages: { 'ana@example.com': 'in_doubt', 'cem@example.com': 'pending' },
+    messages: { 'ana@example.com': 'unconfirmed', 'cem@example.com': 'pending' },
   })
   await keep(store, 'The week', {
     ...{ report: 'weekly', from: '2026-11-09', to: '2026-11-16', notSent: 'quiet' },
   })
   // A notice is of no issue.
-  for (const state of ['failed', 'in_doubt', 'pending'] as const) {
+  for (const state of ['failed', 'unconfirmed', 'pending'] as const) {
     await store.write(async (trx) => {
       const messageId = `<notice-${state}>`
       await enqueueNotice(trx, { ...MESSAGE, messageId, to: 'ops@example.com' }, MESSAGE.date)
@@ -71,9 +71,9 @@ async function openKept() {
   return store
 }
 
-const ALL: IssueWish = { text: '', report: null, state: null, after: null }
-const subjectsOf = async (store: Store, wish: Partial<IssueWish>) =>
-  (await searchIssues(store.db, { ...ALL, ...wish }, 10)).map(({ subject }) => subject)
+const ALL: IssueChoice = { text: '', report: null, state: null, after: null }
+const subjectsOf = async (store: Store, choice: Partial<IssueChoice>) =>
+  (await searchIssues(store.db, { ...ALL, ...choice }, 10)).map(({ subject }) => subject)
 
 describe('issues are found', () => {
   const FOUND: Readonly<Record<string, readonly string[]>> = {
@@ -113,7 +113,7 @@ describe('issues are found', () => {
   const STANDING: Readonly<Record<IssueState, readonly string[]>> = {
     sent: ['Friday'],
     failed: ['Thursday'],
-    in_doubt: ['Friday in Germany'],
+    unconfirmed: ['Friday in Germany'],
     waiting: ['Friday in Germany'],
     not_sent: ['The week'],
     looked_at: ['October'],

@@ -138,11 +138,11 @@ describe('an event', () => {
       expect(outcomes).toEqual(['removed', 'unchanged', 'gone'])
       const removed = await copy.store.db
         .selectFrom('lead')
-        .where('removed_at', 'is not', null)
+        .where('deleted_at', 'is not', null)
         .selectAll()
         .execute()
       expect(removed).toMatchObject([
-        { id: gone, removed_at: '2026-11-21T06:10:00.000Z', run_id: 'event:20261121T061000Z' },
+        { id: gone, deleted_at: '2026-11-21T06:10:00.000Z', run_id: 'event:20261121T061000Z' },
       ])
       expect(await findViolations(copy.store.db, '2026-11-21T06:10:00.000Z', 'all')).toEqual([])
     },
@@ -401,7 +401,10 @@ describe('an event that brings the record of its lead', () => {
     const event = eventOf(id, { record: JSON.stringify({ id, updated_at: 'yesterday' }) })
     await follow(copy, event)
     expect(await outcomeOf(copy.store.db, event.id)).toBe('unreadable')
-    const held = await copy.store.db.selectFrom('held_row').select(['record_id', 'reason']).execute()
+    const held = await copy.store.db
+      .selectFrom('quarantined_record')
+      .select(['record_id', 'reason'])
+      .execute()
     expect(held).toMatchObject([{ record_id: id, reason: expect.stringContaining('updated_at') }])
   })
 })

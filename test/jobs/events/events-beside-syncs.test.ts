@@ -125,9 +125,9 @@ describe('an event that comes while the list is read', () => {
     const lead = await copy.store.db
       .selectFrom('lead')
       .where('id', '=', id)
-      .select('removed_at')
+      .select('deleted_at')
       .executeTakeFirst()
-    expect(lead).toEqual({ removed_at: '2026-11-21T06:10:00.000Z' })
+    expect(lead).toEqual({ deleted_at: '2026-11-21T06:10:00.000Z' })
   })
 
   it('brings leads that the scan does not take for absent, however many', async () => {
@@ -140,7 +140,7 @@ describe('an event that comes while the list is read', () => {
     await follow(copy, ...fresh.map(({ id }) => eventOf(id)))
     hold.letGo()
     const { scan, problems } = await ended(copy, syncing)
-    expect({ verdict: scan?.verdict, problems }).toEqual({ verdict: 'complete', problems: [] })
+    expect({ scan_result: scan?.scan_result, problems }).toEqual({ scan_result: 'complete', problems: [] })
     expect(await copy.store.db.selectFrom('lead_absence').selectAll().execute()).toEqual([])
     expect((await copy.sync(FULL)).leads).toMatchObject({ seen: 52, inserted: 0, updated: 0, removed: 0 })
   })
@@ -156,16 +156,16 @@ describe('an event that comes while the list is read', () => {
       for (let count = 0; count < 150; count++) {
         const at = new Date(copy.clock.now.getTime() + count).toISOString()
         const lead = upstream.put(Math.floor(next() * 1550), { score: count % 101, updated_at: at })
-        const isGone = next() < 0.02
-        if (isGone) upstream.leads.delete(lead.id)
-        await copy.inbox.take([eventOf(lead.id, { isRemoval: isGone })])
+        const isDeleted = next() < 0.02
+        if (isDeleted) upstream.leads.delete(lead.id)
+        await copy.inbox.take([eventOf(lead.id, { isRemoval: isDeleted })])
       }
       const { scan } = await ended(copy, syncing)
-      expect(scan?.verdict, `round ${round}`).toBe('complete')
+      expect(scan?.scan_result, `round ${round}`).toBe('complete')
     }
     const rows = await copy.store.db
       .selectFrom('lead')
-      .where('removed_at', 'is', null)
+      .where('deleted_at', 'is', null)
       .select(['id', 'score', 'updated_at'])
       .execute()
     const expected = [...upstream.leads.values()].map(({ id, score, updated_at: at }) => [

@@ -140,8 +140,8 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
     for (const [script, first] of [
       [{ RCPT: 'drop' }, ['pending', 1, 0]],
       [{ RCPT: 'stall' }, ['pending', 1, 0]],
-      [{ body: 'drop' }, ['in_doubt', 1, 1]],
-      [{ body: 'stall' }, ['in_doubt', 1, 1]],
+      [{ body: 'drop' }, ['unconfirmed', 1, 1]],
+      [{ body: 'stall' }, ['unconfirmed', 1, 1]],
     ] as const) {
       await using ledger = await openLedger([...BOTH, 'cleo@example.com'])
       await using server = await openScriptedServer(script)
@@ -187,7 +187,9 @@ describe('a message that may have arrived', () => {
       await deliverDue({ ...ledger.deps, transport }, signal)
       ledger.clock.now = new Date(ledger.clock.now.getTime() + 2 * MINUTE_MS)
     }
-    expect(await ledger.deliveries()).toMatchObject([{ state: 'in_doubt', doubts: 2, nextAttemptAt: null }])
+    expect(await ledger.deliveries()).toMatchObject([
+      { state: 'unconfirmed', doubts: 2, nextAttemptAt: null },
+    ])
     expect(server.bodies()).toBe(2)
   })
 
@@ -210,7 +212,7 @@ describe('a message that may have arrived', () => {
     expect(await ledger.deliveries()).toMatchObject(
       [ana, ben].map((one) => ({
         recipient: one?.recipient,
-        state: 'in_doubt',
+        state: 'unconfirmed',
         doubts: 1,
         nextAttemptAt: null,
       })),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { writeArchiveIndex } from '../../../src/jobs/archive/archive-index.ts'
 import { createOutboxTask, queueMessages, sendMessage } from '../../../src/jobs/outbox/outbox-worker.ts'
 import { openSender } from '../../../src/jobs/outbox/send-batch.ts'
-import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
+import { changePreference } from '../../../src/jobs/recipients/change-preference.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
 import { openArchivePages } from '../../../src/report/archive/pages.ts'
@@ -111,7 +111,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     expect(server.received).toHaveLength(9)
   })
 
-  it('are left to their sender while that lives, and are known to be in doubt when it is gone', async () => {
+  it('are left to their sender while that lives, and are known to be unconfirmed when it is gone', async () => {
     await using ledger = await openLedger(addresses(2))
     await using server = await openMailServer()
     await using worker = await openWorker(ledger, server.url)
@@ -132,11 +132,11 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     await queueMessages(worker)
     expect((await ledger.deliveries()).map(({ state, doubts }) => [state, doubts])).toEqual([
       ['data', 0],
-      ['in_doubt', 1],
+      ['unconfirmed', 1],
     ])
     await living?.lease.release()
     await queueMessages(worker)
-    expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['in_doubt', 'in_doubt'])
+    expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['unconfirmed', 'unconfirmed'])
   })
 
   it('are not sent for a job that comes late, nor to who has unsubscribed since it was sent', async () => {
@@ -148,7 +148,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     if (sender === null || first === undefined || second === undefined) throw new Error('two messages wait')
     await queueMessages(worker)
     const key = { address: second.recipient, report: 'daily' }
-    await changeSubscription(ledger.store, key, 'stop', { by: 'recipient', reason: null }, ledger.clock.now)
+    await changePreference(ledger.store, key, 'stop', { by: 'recipient', reason: null }, ledger.clock.now)
     const send = (messageId: string) => sendMessage(worker, sender, messageId, NEVER)
     await Promise.all([send(first.messageId), send(second.messageId)])
     await Promise.all([send(first.messageId), send('<nobody@example.com>')])
@@ -156,7 +156,7 @@ describe.skipIf(!IN_POSTGRES)('messages that several workers send beside each ot
     expect((await ledger.deliveries()).map(({ state }) => state)).toEqual(['sent', 'withdrawn'])
   })
 
-  it('are in doubt, and sent once more, where what became of them could not be noted', async () => {
+  it('are unconfirmed, and sent once more, where what became of them could not be noted', async () => {
     await using ledger = await openLedger(addresses(1))
     let isCut = false
     await using server = await openMailServer({}, async () => {

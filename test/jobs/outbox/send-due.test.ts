@@ -83,20 +83,20 @@ describe('delivery', () => {
     ])
   })
 
-  it('is in doubt when the answer to the message is lost, and sends once more under the same Message-ID', async () => {
+  it('is unconfirmed when the answer to the message is lost, and sends once more under the same Message-ID', async () => {
     await using made = await openIssue(['ana@example.com'])
     await using losing = await openScriptedServer({ body: 'drop' })
     await using first = openTransport(losing.url, { log: SILENT })
     await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 1]])
+    expect(await made.states()).toEqual([['ana@example.com', 'unconfirmed', 1]])
     expect(losing.bodies()).toBe(1)
     await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
     await deliverIssues({ ...made.deps, transport: first }, [made.issue], signal)
-    expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 2]])
+    expect(await made.states()).toEqual([['ana@example.com', 'unconfirmed', 2]])
     expect(losing.bodies()).toBe(2)
   })
 
-  it('sends once more what is in doubt, however often it could not be sent before', async () => {
+  it('sends once more what is unconfirmed, however often it could not be sent before', async () => {
     await using made = await openIssue(['ana@example.com'])
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     for (let round = 0; round < 3; round++) {
@@ -107,11 +107,11 @@ describe('delivery', () => {
     for (let round = 0; round < 3; round++) {
       await deliverIssues({ ...made.deps, transport }, [made.issue], signal)
     }
-    expect(await made.states()).toEqual([['ana@example.com', 'in_doubt', 2]])
+    expect(await made.states()).toEqual([['ana@example.com', 'unconfirmed', 2]])
     expect(losing.bodies()).toBe(2)
   })
 
-  it('holds a message for in doubt, not for unsent, when that it was taken could not be noted', async () => {
+  it('holds a message for unconfirmed, not for unsent, when that it was taken could not be noted', async () => {
     await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using real = openTransport(server.url, { log: SILENT })
@@ -349,7 +349,7 @@ describe('messages that wait', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  it('are in doubt after a crash also while no server can be reached', async () => {
+  it('are unconfirmed after a crash also while no server can be reached', async () => {
     await using made = await openIssue(['ana@example.com', 'ben@example.com'])
     await using transport = openTransport('smtp://127.0.0.1:1', { log: SILENT })
     await deliverDue({ ...made.deps, transport }, signal)
@@ -363,7 +363,7 @@ describe('messages that wait', () => {
     }
     await deliverDue({ ...made.deps, transport }, signal)
     expect(await made.states()).toEqual([
-      ['ana@example.com', 'in_doubt', 1],
+      ['ana@example.com', 'unconfirmed', 1],
       ['ben@example.com', 'pending', 0],
     ])
   })

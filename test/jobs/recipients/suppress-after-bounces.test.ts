@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { messageFor } from '../../../src/jobs/outbox/message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
-import { changeSubscription, pauseRefused } from '../../../src/jobs/recipients/change-preference.ts'
+import { changePreference, pauseRefused } from '../../../src/jobs/recipients/change-preference.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
-import { listSubscriptions } from '../../../src/store/reports/preference.ts'
+import { listPreferences } from '../../../src/store/reports/preference.ts'
 import { CONTENT, openLedger } from '../../support/ledger.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { enqueueMessage, SENDER } from '../../support/message.ts'
@@ -51,10 +51,10 @@ async function openDays() {
   const passDays = async (days: number): Promise<void> => {
     for (let day = 0; day < days; day++) await passDay()
   }
-  const subscriptions = async () =>
-    (await listSubscriptions(store.db)).map(({ address, state }) => [address, state])
+  const preferences = async () =>
+    (await listPreferences(store.db)).map(({ address, state }) => [address, state])
   return {
-    ...{ store, clock, refusal, pause, passDays, subscriptions },
+    ...{ store, clock, refusal, pause, passDays, preferences },
     async [Symbol.asyncDispose]() {
       await transport.close()
       await server[Symbol.asyncDispose]()
@@ -78,12 +78,12 @@ describe('a recipient whose server refuses issue after issue', () => {
     await using days = await openDays()
     await days.passDays(4)
     await days.pause(5)
-    expect(await days.subscriptions()).toEqual([])
+    expect(await days.preferences()).toEqual([])
     await days.passDays(1)
     await days.pause(0)
-    expect(await days.subscriptions()).toEqual([])
+    expect(await days.preferences()).toEqual([])
     await days.pause(5)
-    expect(await listSubscriptions(days.store.db)).toMatchObject([
+    expect(await listPreferences(days.store.db)).toMatchObject([
       {
         ...{ address: GONE, report: 'daily', state: 'paused', changedBy: 'leadsheet' },
         reason: '5 issues in a row were refused: 550 no such user',
@@ -115,13 +115,13 @@ describe('a recipient whose server refuses issue after issue', () => {
     const key = { address: GONE, report: 'daily' }
     const operator = { by: 'operator', reason: null } as const
     days.clock.now = new Date(days.clock.now.getTime() + 60_000)
-    await changeSubscription(days.store, key, 'resume', operator, days.clock.now)
+    await changePreference(days.store, key, 'resume', operator, days.clock.now)
     await days.pause(5)
     await days.passDays(4)
     await days.pause(5)
-    expect(await days.subscriptions()).toEqual([[GONE, 'active']])
+    expect(await days.preferences()).toEqual([[GONE, 'active']])
     await days.passDays(1)
     await days.pause(5)
-    expect(await days.subscriptions()).toEqual([[GONE, 'paused']])
+    expect(await days.preferences()).toEqual([[GONE, 'paused']])
   })
 })

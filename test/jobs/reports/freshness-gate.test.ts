@@ -337,7 +337,7 @@ describe('a report of which something cannot be read', () => {
     await using world = await openWorld()
     world.clock.now = SCHEDULED_RUN
     await sync(world.work, world.work.syncOptions(signal))
-    await sql`UPDATE sync_scan_verdict SET drift = '{'`.execute(world.store.db)
+    await sql`UPDATE sync_scan_result SET drift = '{'`.execute(world.store.db)
     expect(await world.run(SCHEDULED_RUN)).toMatchObject({ state: 'done' })
     const { text } = await world.message()
     expect(text.replace(/\s+/g, ' ')).toMatch(

@@ -1,17 +1,17 @@
-/** What recipients wish is obeyed: by reports that are due, by messages that wait, and by what others get to see. */
+/** What recipients choice is obeyed: by reports that are due, by messages that wait, and by what others get to see. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliverDue, deliverIssues } from '../../../src/jobs/outbox/send-due.ts'
-import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
+import { changePreference } from '../../../src/jobs/recipients/change-preference.ts'
 import { enqueueReportNow, mailingText } from '../../../src/jobs/reports/enqueue-report.ts'
 import { findAttendance, reportAs } from '../../../src/jobs/reports/preferences.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { signLink } from '../../../src/mail/unsubscribe.ts'
-import type { Wish } from '../../../src/report/preferences/page.ts'
+import type { PreferenceChoice } from '../../../src/report/preferences/page.ts'
 import { readMessage } from '../../../src/store/outbox/message.ts'
-import { findSubscription, readOrCreateLinkKey } from '../../../src/store/reports/preference.ts'
+import { findPreference, readOrCreateLinkKey } from '../../../src/store/reports/preference.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { AT_ONCE, DAILY, mailingDeps, recipient } from '../../support/mailing.ts'
@@ -44,11 +44,11 @@ async function openDaily(report: Report = DAILY) {
       clock.now = new Date(Date.parse(`${MONDAY}T07:00:00Z`) + day * DAY_MS)
       return enqueueReportNow(deps, report, PEOPLE, clock.now, NEVER)
     },
-    wish: (name: string, wish: Wish) =>
-      changeSubscription(
+    choice: (name: string, choice: PreferenceChoice) =>
+      changePreference(
         store,
         { address: `${name}@example.com`, report: 'daily' },
-        wish,
+        choice,
         { by: 'recipient', reason: null },
         clock.now,
       ),
@@ -72,15 +72,15 @@ async function openDaily(report: Report = DAILY) {
 describe('a report that is due', () => {
   it('goes to nobody who has paused or unsubscribed, and says who is left out', async () => {
     const daily = await openDaily()
-    await daily.wish('ben', 'pause')
-    await daily.wish('cleo', 'stop')
+    await daily.choice('ben', 'pause')
+    await daily.choice('cleo', 'stop')
     const enqueued = await daily.send(0)
     expect(enqueued.leftOut).toEqual([
       { address: 'ben@example.com', why: 'paused by themselves on 2026-11-23' },
       { address: 'cleo@example.com', why: 'unsubscribed by themselves on 2026-11-23' },
     ])
     expect(mailingText(enqueued)).toMatch(/; left out: ben@example.com \(paused by .*\), cleo@example.com/)
-    await daily.wish('ben', 'resume')
+    await daily.choice('ben', 'resume')
     await daily.send(1)
     expect(await daily.gotten('ana')).toHaveLength(2)
     expect(await daily.gotten('ben')).toEqual(['day 11-23 11-23'])
@@ -89,7 +89,7 @@ describe('a report that is due', () => {
 
   it('is made for nobody where all have left', async () => {
     const daily = await openDaily()
-    for (const name of ['ana', 'ben', 'cleo']) await daily.wish(name, 'stop')
+    for (const name of ['ana', 'ben', 'cleo']) await daily.choice(name, 'stop')
     const enqueued = await daily.send(0)
     expect(enqueued.mailings).toEqual([])
     expect(mailingText(enqueued)).toMatch(/^nobody gets it; left out: /)
@@ -99,7 +99,7 @@ describe('a report that is due', () => {
 describe('who wants a report weekly', () => {
   it('gets the week before with its first of an ISO week, and nothing on the other days', async () => {
     const daily = await openDaily()
-    await daily.wish('ana', 'weekly')
+    await daily.choice('ana', 'weekly')
     for (const day of [0, 1, 2, 3, 4, 7, 8]) await daily.send(day)
     expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22', 'week 11-23 11-29'])
     expect(await daily.gotten('ben')).toEqual([
@@ -110,7 +110,7 @@ describe('who wants a report weekly', () => {
 
   it('has the figures and the words of a week', async () => {
     const daily = await openDaily()
-    await daily.wish('ana', 'weekly')
+    await daily.choice('ana', 'weekly')
     await daily.send(0)
     const { db } = daily.store
     const row = await db
@@ -132,12 +132,12 @@ describe('who wants a report weekly', () => {
 
   it('gets it on a later day where the first was missed, be it that the week was quiet for others', async () => {
     const daily = await openDaily()
-    await daily.wish('ana', 'weekly')
+    await daily.choice('ana', 'weekly')
     for (const day of [2, 3]) await daily.send(day)
     expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22'])
     const quiet = await openDaily({ ...DAILY, sendWhen: { if_threshold: 'new_leads > 1000000' } })
     await quiet.send(0)
-    await quiet.wish('ana', 'weekly')
+    await quiet.choice('ana', 'weekly')
     const { leftOut } = await quiet.send(1)
     expect(leftOut).toEqual([{ address: 'ana@example.com', why: 'weekly: that of this week has gone out' }])
   })
@@ -145,16 +145,16 @@ describe('who wants a report weekly', () => {
   it('waits for the next week where they say so in the middle of one, and can go back', async () => {
     const daily = await openDaily()
     await daily.send(0)
-    await daily.wish('ana', 'weekly')
+    await daily.choice('ana', 'weekly')
     for (const day of [1, 7]) await daily.send(day)
-    await daily.wish('ana', 'as_scheduled')
+    await daily.choice('ana', 'as_scheduled')
     await daily.send(8)
     expect(await daily.gotten('ana')).toEqual(['day 11-22 11-22', 'week 11-23 11-29', 'day 11-30 11-30'])
   })
 
   it('is shown it so where somebody looks with their eyes', async () => {
     const daily = await openDaily()
-    await daily.wish('ana', 'weekly')
+    await daily.choice('ana', 'weekly')
     const kindFor = async (address: string | null) => (await reportAs(daily.store, DAILY, address)).kind
     expect(await kindFor('Ana@example.com')).toBe('week')
     expect(await kindFor('ben@example.com')).toBe('day')
@@ -163,14 +163,14 @@ describe('who wants a report weekly', () => {
 
   it('gets it once, however often the scheduled run is run', async () => {
     const daily = await openDaily()
-    await daily.wish('ana', 'weekly')
+    await daily.choice('ana', 'weekly')
     for (const day of [0, 0, 0]) await daily.send(day)
     expect(await daily.gotten('ana')).toEqual(['week 11-16 11-22'])
   })
 
   it('counts the weeks of the report’s own zone', async () => {
     const daily = await openDaily()
-    await daily.wish('ana', 'weekly')
+    await daily.choice('ana', 'weekly')
     await daily.send(0)
     // In Auckland it is Monday already, and another week.
     const auckland = { ...DAILY, timeZone: 'Pacific/Auckland' }
@@ -184,11 +184,11 @@ describe('who wants a report weekly', () => {
   it('does not change what the others’ reports follow', async () => {
     const since: Report = { ...DAILY, kind: 'since_last' }
     const daily = await openDaily(since)
-    await daily.wish('ana', 'weekly')
-    await daily.wish('ben', 'pause')
-    await daily.wish('cleo', 'pause')
+    await daily.choice('ana', 'weekly')
+    await daily.choice('ben', 'pause')
+    await daily.choice('cleo', 'pause')
     for (const day of [0, 7]) await daily.send(day)
-    await daily.wish('ben', 'resume')
+    await daily.choice('ben', 'resume')
     await daily.send(9)
     expect(await daily.gotten('ben')).toEqual(['since_last 12-01 12-01'])
   })
@@ -198,7 +198,7 @@ describe('messages that wait', () => {
   it('never go out after their recipient has stopped, and say why', async () => {
     const daily = await openDaily()
     const { mailings } = await daily.send(0)
-    const { withdrawn } = await daily.wish('ana', 'stop')
+    const { withdrawn } = await daily.choice('ana', 'stop')
     expect(withdrawn).toBe(1)
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
@@ -211,15 +211,15 @@ describe('messages that wait', () => {
       ['cleo@example.com', 'sent'],
     ])
     // Nor after they came back: that would be old news.
-    await daily.wish('ana', 'start')
+    await daily.choice('ana', 'start')
     await deliverDue(deps, NEVER)
     expect(server.received.flatMap(({ to }) => to)).toEqual(['ben@example.com', 'cleo@example.com'])
   })
 
-  it('do not go out either where the wish came while they were being written', async () => {
+  it('do not go out either where the choice came while they were being written', async () => {
     const daily = await openDaily()
     const { mailings } = await daily.send(0)
-    const wish = {
+    const choice = {
       state: 'unsubscribed',
       cadence: 'as_scheduled',
       changed_by: 'recipient',
@@ -227,8 +227,8 @@ describe('messages that wait', () => {
     } as const
     await daily.store.write((trx) =>
       trx
-        .insertInto('subscription')
-        .values({ address: 'ana@example.com', report: 'daily', changed_at: '2026-11-23', ...wish })
+        .insertInto('preference')
+        .values({ address: 'ana@example.com', report: 'daily', changed_at: '2026-11-23', ...choice })
         .execute(),
     )
     await using server = await openMailServer()
@@ -243,15 +243,15 @@ describe('messages that wait', () => {
   })
 })
 
-describe('a wish', () => {
+describe('a choice', () => {
   it('that no longer fits changes nothing, nor who said what when', async () => {
     const daily = await openDaily()
-    await daily.wish('ana', 'stop')
-    const stopped = await findSubscription(daily.store.db, { address: 'ana@example.com', report: 'daily' })
+    await daily.choice('ana', 'stop')
+    const stopped = await findPreference(daily.store.db, { address: 'ana@example.com', report: 'daily' })
     daily.clock.now = new Date(SYNCED.getTime() + DAY_MS)
-    for (const wish of ['pause', 'resume', 'stop'] as const) await daily.wish('ana', wish)
+    for (const choice of ['pause', 'resume', 'stop'] as const) await daily.choice('ana', choice)
     const key = { address: 'ANA@example.com', report: 'daily' }
-    expect(await findSubscription(daily.store.db, key)).toEqual(stopped)
+    expect(await findPreference(daily.store.db, key)).toEqual(stopped)
   })
 })
 
@@ -264,7 +264,7 @@ describe('the snapshot that analysts get', () => {
     const { sender } = daily.deps
     const deps = { ...daily.deps, sender: { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf } } }
     await enqueueReportNow(deps, DAILY, PEOPLE, SYNCED, NEVER)
-    await daily.wish('ben', 'stop')
+    await daily.choice('ben', 'stop')
     const token = signLink(key, { address: 'ana@example.com', report: 'daily' })
     const folder = folderWith()
     const publish = publishing(daily.store, folder)

@@ -1,7 +1,7 @@
 // @both-stores
 /** Which messages are sent again, to whom, and how: as they were, or as new ones. */
 import { describe, expect, it } from 'vitest'
-import { changeSubscription } from '../../../src/jobs/recipients/change-preference.ts'
+import { changePreference } from '../../../src/jobs/recipients/change-preference.ts'
 import { enqueueResend, planResend, type ResendPlan } from '../../../src/jobs/reports/resend.ts'
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/message.ts'
@@ -23,7 +23,7 @@ const ENDS: Readonly<Record<string, Pick<DeliveryMove, 'state' | 'nextAttemptAt'
   ana: { state: 'sent', nextAttemptAt: null },
   ben: { state: 'sent', nextAttemptAt: null },
   cleo: { state: 'failed', nextAttemptAt: null },
-  dan: { state: 'in_doubt', nextAttemptAt: null },
+  dan: { state: 'unconfirmed', nextAttemptAt: null },
   eve: { state: 'pending' },
 }
 
@@ -67,7 +67,7 @@ describe('a report that is sent again', () => {
     const plan = async (...choice: Parameters<typeof planResend>[3][]) =>
       told(await planResend(deps, DAILY, PEOPLE, choice[0] ?? { which: 'all' }, clock.now))
     expect(await plan({ which: 'failed' })).toEqual({ again: ['cleo'], anew: [], leftOut: [] })
-    expect(await plan({ which: 'in_doubt' })).toEqual({ again: ['dan'], anew: [], leftOut: [] })
+    expect(await plan({ which: 'unconfirmed' })).toEqual({ again: ['dan'], anew: [], leftOut: [] })
     expect(await plan({ which: 'one', address: 'Ben@example.com' })).toEqual({
       again: [],
       anew: ['ben'],
@@ -88,8 +88,8 @@ describe('a report that is sent again', () => {
   it('leaves out whom the settings name no more, and who wants none of it', async () => {
     await using mailed = await openMailed()
     const { deps, store, clock } = mailed
-    const wish = { by: 'recipient', reason: null } as const
-    await changeSubscription(store, { address: 'ana@example.com', report: 'daily' }, 'stop', wish, clock.now)
+    const choice = { by: 'recipient', reason: null } as const
+    await changePreference(store, { address: 'ana@example.com', report: 'daily' }, 'stop', choice, clock.now)
     const plan = await planResend(deps, DAILY, PEOPLE.slice(0, 2), { which: 'all' }, clock.now)
     expect(told(plan)).toEqual({
       ...{ again: [], anew: ['ben'] },

@@ -26,13 +26,13 @@ async function insertReadings(
   await store.write(async (trx) => {
     await sql`INSERT INTO agent (id, name, status, observed_at, raw) VALUES (${id}, ${id}, 'running', '2026', '{}')
       ON CONFLICT DO NOTHING`.execute(trx)
-    await sql`INSERT INTO agent_reading (agent_id, observed_at, run_id, status)
+    await sql`INSERT INTO agent_sample (agent_id, observed_at, run_id, status)
       SELECT ${id}, value ->> 0, 'r', value ->> 1 FROM json_each(${JSON.stringify(readings)})`.execute(trx)
   })
 }
 
 async function instants(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('agent_reading').select('observed_at').orderBy('observed_at').execute()
+  const rows = await db.selectFrom('agent_sample').select('observed_at').orderBy('observed_at').execute()
   return rows.map((row) => row.observed_at)
 }
 
@@ -62,7 +62,7 @@ describe('old readings', () => {
     expect(await instants(store.db)).toEqual([days[0], hours[0], hours[4], ...young])
     expect(result).toEqual([
       { table: 'pipeline_stat', before: '2026-10-22T00:00:00.000Z', read: 0, gone: 0 },
-      { table: 'agent_reading', before: '2026-10-22T00:00:00.000Z', read: 16, gone: 13 },
+      { table: 'agent_sample', before: '2026-10-22T00:00:00.000Z', read: 16, gone: 13 },
       { table: 'event', before: '2026-11-14T00:00:00.000Z', read: 0, gone: 0 },
     ])
     const marks = await store.db
@@ -71,8 +71,8 @@ describe('old readings', () => {
       .orderBy('rule')
       .execute()
     expect(marks).toEqual([
-      { table_name: 'agent_reading', rule: 'daily', before: '2025-11-21T00:00:00.000Z', rows: 7 },
-      { table_name: 'agent_reading', rule: 'hourly', before: '2026-10-22T00:00:00.000Z', rows: 6 },
+      { table_name: 'agent_sample', rule: 'daily', before: '2025-11-21T00:00:00.000Z', rows: 7 },
+      { table_name: 'agent_sample', rule: 'hourly', before: '2026-10-22T00:00:00.000Z', rows: 6 },
     ])
     await store.close()
   })

@@ -28,7 +28,7 @@ async function shrink(listing: Listing, records: readonly unknown[], acceptsRemo
 }
 
 async function removedIn({ store }: Listing): Promise<number> {
-  const rows = await store.db.selectFrom('lead').where('removed_at', 'is not', null).select('id').execute()
+  const rows = await store.db.selectFrom('lead').where('deleted_at', 'is not', null).select('id').execute()
   return rows.length
 }
 

@@ -14,11 +14,11 @@ const TABLES = [
   'lead_raw',
   'lead_version',
   'lead_touch',
-  'lead_gone',
+  'lead_deletion',
   'lead_absence',
   'stage_move',
-  'held_row',
-  'sync_scan_verdict',
+  'quarantined_record',
+  'sync_scan_result',
   'sync_watermark',
 ]
 
@@ -121,13 +121,13 @@ describe('known leads', () => {
     expect((await listing.sync()).leads).toMatchObject({ held: 1, unchanged: 29 })
     listing.answer = paged('page', all)
     expect((await listing.sync()).leads).toMatchObject({ held: 0, unchanged: 30 })
-    expect(await listing.store.db.selectFrom('held_row').selectAll().execute()).toEqual([])
+    expect(await listing.store.db.selectFrom('quarantined_record').selectAll().execute()).toEqual([])
   })
 })
 
 /** The tables of leads to which a piece of work writes. */
 async function changesOf(listing: Listing, work: () => Promise<unknown>): Promise<string[]> {
-  const tables = ['lead', 'lead_raw', 'lead_fingerprint', 'lead_version', 'stage_move', 'held_row']
+  const tables = ['lead', 'lead_raw', 'lead_fingerprint', 'lead_version', 'stage_move', 'quarantined_record']
   await sql`CREATE TEMP TABLE written (name TEXT)`.execute(listing.store.db)
   for (const table of tables) {
     for (const event of [sql`INSERT`, sql`UPDATE`, sql`DELETE`]) {

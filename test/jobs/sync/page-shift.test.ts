@@ -46,12 +46,12 @@ function listOf(seed: number, change: Partial<ShiftingOptions> = {}): ShiftingLi
 async function scan(store: Store, list: ShiftingList): Promise<SyncResult> {
   for (const table of [
     'stage_move',
-    'lead_gone',
+    'lead_deletion',
     'lead_touch',
     'lead_version',
     'lead_absence',
     'lead',
-    'sync_scan_verdict',
+    'sync_scan_result',
     'sync_run',
     'sync_watermark',
   ]) {
@@ -90,8 +90,8 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
       const before = [...list.rows.keys()]
       const result = await scan(store, list)
       expect(await missing(store, before, list), `SEED=${seed}`).toEqual([])
-      const verdict = result.scan?.verdict ?? 'none'
-      verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
+      const scan_result = result.scan?.scan_result ?? 'none'
+      verdicts[scan_result] = (verdicts[scan_result] ?? 0) + 1
     }
     for (const order of ORDERS) expect(missed[order], order).toBeGreaterThan(SEEDS / 10)
     expect(verdicts['complete']).toBeGreaterThan(SEEDS * 0.95)
@@ -104,7 +104,7 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
       const list = listOf(seed, { kind: 'page' })
       const before = [...list.rows.keys()]
       const result = await scan(store, list)
-      if (result.scan?.verdict !== 'complete') continue
+      if (result.scan?.scan_result !== 'complete') continue
       complete++
       expect(await missing(store, before, list), `SEED=${seed}`).toEqual([])
     }
@@ -119,7 +119,7 @@ describe('leads that come, go and change while the list is read (row 27)', () =>
       await sync({ source: list.source, store, log: SILENT, now: () => list.clock.now }, OPTIONS)
       const gone = await store.db
         .selectFrom('lead')
-        .where('removed_at', 'is not', null)
+        .where('deleted_at', 'is not', null)
         .select('id')
         .execute()
       expect(

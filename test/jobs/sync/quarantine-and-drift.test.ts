@@ -6,7 +6,7 @@ const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as con
 const SINCE = { filters: { updated_since: { param: 'since' } } } as const
 
 async function held(listing: Listing) {
-  return listing.store.db.selectFrom('held_row').select(['record_id', 'reason']).execute()
+  return listing.store.db.selectFrom('quarantined_record').select(['record_id', 'reason']).execute()
 }
 
 describe('held records', () => {
@@ -53,7 +53,7 @@ describe('held records', () => {
     await using listing = await openListing({ paging: { kind: 'none' } }, () => ({ records: all }))
     const result = await listing.sync({ pageSize: 1000 })
     expect(result.leads).toMatchObject({ seen: 998, inserted: 998, held: 2 })
-    expect(result.scan).toMatchObject({ verdict: 'complete', cut: 1 })
+    expect(result.scan).toMatchObject({ scan_result: 'complete', cut: 1 })
     expect(result.scan?.warnings).toContain('texts of more than 64 kB that were cut: 1')
     expect(await held(listing)).toEqual(
       expect.arrayContaining([
@@ -110,13 +110,13 @@ describe('fields', () => {
     const fields = await listing.store.db
       .selectFrom('field_seen')
       .where('path', 'in', ['company.size', 'phone', 'rare'])
-      .select(['path', 'types', 'gone_since', 'null_share'])
+      .select(['path', 'types', 'missing_since', 'null_share'])
       .orderBy('path')
       .execute()
     expect(fields).toEqual([
-      { path: 'company.size', types: '["number","string"]', gone_since: null, null_share: 0 },
-      { path: 'phone', types: '["string"]', gone_since: '2026-11-22T06:00:00.000Z', null_share: 0 },
-      { path: 'rare', types: '["number"]', gone_since: null, null_share: 1 / 3 },
+      { path: 'company.size', types: '["number","string"]', missing_since: null, null_share: 0 },
+      { path: 'phone', types: '["string"]', missing_since: '2026-11-22T06:00:00.000Z', null_share: 0 },
+      { path: 'rare', types: '["number"]', missing_since: null, null_share: 1 / 3 },
     ])
     listing.answer = paged('page', before)
     expect((await listing.sync()).scan?.drift).toContainEqual({

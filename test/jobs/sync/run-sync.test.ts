@@ -17,7 +17,7 @@ async function rows(syncing: Syncing, table: 'lead' | 'lead_version') {
 /** What is stored of the leads, without what tells when and by which run it was read. */
 async function contents(syncing: Syncing): Promise<unknown> {
   const { rows: all } =
-    await sql`SELECT id, raw, updated_at, removed_at IS NULL AS is_there FROM lead JOIN lead_raw ON lead_no = no ORDER BY id`.execute(
+    await sql`SELECT id, raw, updated_at, deleted_at IS NULL AS is_there FROM lead JOIN lead_raw ON lead_no = no ORDER BY id`.execute(
       syncing.store.db,
     )
   return all
@@ -108,7 +108,7 @@ describe('a sync', () => {
     upstream.put(4, { created_at: 'yesterday' })
     const result = await syncing.sync(LEADS)
     expect(result.leads).toMatchObject({ seen: 9, inserted: 9, held: 1 })
-    const held = await syncing.store.db.selectFrom('held_row').selectAll().execute()
+    const held = await syncing.store.db.selectFrom('quarantined_record').selectAll().execute()
     expect(held).toHaveLength(1)
     expect(held[0]?.reason).toBe('created_at: "yesterday" is not an instant')
     expect(JSON.parse(held[0]?.raw ?? '')).toMatchObject({ created_at: 'yesterday' })
@@ -284,11 +284,11 @@ describe('leads that are gone upstream', () => {
     })
     const find = () =>
       syncing.store.db.selectFrom('lead').where('id', '=', gone.id).selectAll().executeTakeFirstOrThrow()
-    expect((await find()).removed_at).toBe('2026-11-21T07:00:00.000Z')
+    expect((await find()).deleted_at).toBe('2026-11-21T07:00:00.000Z')
     syncing.clock.now = new Date('2026-11-21T08:00:00Z')
     upstream.put(7)
     await syncing.sync({ ...LEADS, full: true })
-    expect((await find()).removed_at).toBeNull()
+    expect((await find()).deleted_at).toBeNull()
     const versions = (await rows(syncing, 'lead_version')).filter((row) => row['lead_id'] === gone.id)
     expect(versions.map((row) => [row['valid_from'], row['valid_to']])).toEqual([
       [gone.status_changed_at, '2026-11-21T07:00:00.000Z'],
@@ -315,7 +315,7 @@ describe('leads that are gone upstream', () => {
     }
     const removed = await syncing.store.db
       .selectFrom('lead')
-      .where('removed_at', 'is not', null)
+      .where('deleted_at', 'is not', null)
       .selectAll()
       .execute()
     expect(removed).toEqual([])
@@ -355,7 +355,7 @@ describe('a record that could not be read', () => {
     await syncing.sync(LEADS)
     upstream.put(4)
     await syncing.sync({ ...LEADS, full: true })
-    expect(await syncing.store.db.selectFrom('held_row').selectAll().execute()).toEqual([])
+    expect(await syncing.store.db.selectFrom('quarantined_record').selectAll().execute()).toEqual([])
     expect(await contents(syncing)).toHaveLength(10)
   })
 
@@ -373,7 +373,9 @@ describe('a record that could not be read', () => {
     const result = await syncing.sync({ parts: [part], pipelineIds: ['p9'] })
     expect(result).toMatchObject({ complete: false, problems: [{ part, code: 'api_unexpected' }] })
     expect(result.problems[0]?.message).toContain(said)
-    expect(await syncing.store.db.selectFrom('held_row').select('record_id').execute()).toHaveLength(1)
+    expect(
+      await syncing.store.db.selectFrom('quarantined_record').select('record_id').execute(),
+    ).toHaveLength(1)
   })
 })
 
@@ -387,7 +389,7 @@ describe('the statistics of a sync', () => {
     await syncing.store.db
       .updateTable('lead')
       .where('pipeline_id', '=', 'gone')
-      .set({ removed_at: '2026-11-21T06:00:00.000Z' })
+      .set({ deleted_at: '2026-11-21T06:00:00.000Z' })
       .execute()
     upstream.requests.length = 0
     await syncing.sync({ parts: ['stats'], pipelineIds: ['wanted'] })

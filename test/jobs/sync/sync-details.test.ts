@@ -256,7 +256,7 @@ describe('an activity history', () => {
   it('has an entry that cannot be read held, told, and forgotten once it can be', async () => {
     await using upstream = await startUpstream(1)
     await using syncing = await openSyncing(upstream.url)
-    const held = () => syncing.store.db.selectFrom('held_row').selectAll().execute()
+    const held = () => syncing.store.db.selectFrom('quarantined_record').selectAll().execute()
     const bad = [{ ...entry, id: '2', at: 'yesterday' }, null]
     const result = await syncOne(upstream, syncing, [{ ...entry, id: '1' }, ...bad])
     expect(result).toMatchObject({ outcome: 'partial', details: { read: 1, gone: 0, failed: 0 } })

@@ -24,7 +24,7 @@ function idsOf(count: number): string[] {
 async function removed(listing: Listing): Promise<number> {
   const rows = await listing.store.db
     .selectFrom('lead')
-    .where('removed_at', 'is not', null)
+    .where('deleted_at', 'is not', null)
     .select('id')
     .execute()
   return rows.length
@@ -44,7 +44,7 @@ describe('the end of a list', () => {
     const sevens = (position: string | null) => paged(kind, all)(position, 7, {})
     await using listing = await openListing(kind === 'page' ? PAGE : OFFSET, sevens)
     const result = await listing.sync()
-    expect(result).toMatchObject({ outcome: 'ok', scan: { verdict: 'complete' }, leads: { seen: 35 } })
+    expect(result).toMatchObject({ outcome: 'ok', scan: { scan_result: 'complete' }, leads: { seen: 35 } })
     expect(await ids(listing)).toEqual(idsOf(35))
   })
 
@@ -53,7 +53,7 @@ describe('the end of a list', () => {
       position === null ? { records: records(10), next: 'b' } : { records: [], next: null },
     )
     expect((await listing.sync()).scan).toMatchObject({
-      verdict: 'complete',
+      scan_result: 'complete',
       stop: 'empty_page',
       distinct: 10,
     })
@@ -72,7 +72,7 @@ describe('the end of a list', () => {
           return page.records?.length === 0 ? refused(code) : page
         })
         const result = await listing.sync()
-        expect(result.scan).toMatchObject({ verdict: 'complete', stop: 'past_end', distinct: count })
+        expect(result.scan).toMatchObject({ scan_result: 'complete', stop: 'past_end', distinct: count })
       }
     },
   )
@@ -85,7 +85,7 @@ describe('the end of a list', () => {
       position === '3' ? refused('api_not_found') : paged('page', all, 40)(position, size, filters)
     for (let round = 0; round < 3; round++) {
       const result = await listing.sync()
-      expect(result).toMatchObject({ complete: false, scan: { verdict: 'incomplete', stop: 'failed' } })
+      expect(result).toMatchObject({ complete: false, scan: { scan_result: 'incomplete', stop: 'failed' } })
     }
     expect(await removed(listing)).toBe(0)
   })
@@ -101,7 +101,12 @@ describe('the end of a list', () => {
       return { ...list(String(at), size, filters), next: String(Number(position ?? 1) + 1) }
     })
     const result = await listing.sync()
-    expect(result.scan).toMatchObject({ verdict: 'complete', stop: 'past_end', distinct: count, passes: 1 })
+    expect(result.scan).toMatchObject({
+      scan_result: 'complete',
+      stop: 'past_end',
+      distinct: count,
+      passes: 1,
+    })
   })
 })
 
@@ -136,7 +141,7 @@ describe('a list without an end', () => {
       expect(result).toMatchObject({
         outcome: 'partial',
         complete: false,
-        scan: { verdict: 'incomplete', stop: 'loop' },
+        scan: { scan_result: 'incomplete', stop: 'loop' },
       })
       expect(result.pages).toBeLessThanOrEqual(4)
       // Those included that were on their way already.
@@ -155,7 +160,7 @@ describe('a list without an end', () => {
       return { records: records(10, at * 10), next: String(at + 1) }
     })
     const result = await listing.sync()
-    expect(result.scan).toMatchObject({ verdict: 'incomplete', stop: 'page_cap', pages: 5 })
+    expect(result.scan).toMatchObject({ scan_result: 'incomplete', stop: 'page_cap', pages: 5 })
     expect(result.problems[0]?.message).toContain('limits.max_pages')
   })
 })
@@ -187,7 +192,7 @@ describe('a total', () => {
       })
       const { scan } = await listing.sync()
       expect(scan).toMatchObject({
-        verdict: 'complete',
+        scan_result: 'complete',
         reportedTotal: 35,
         distinct: 35,
         passes: 1,
@@ -198,7 +203,11 @@ describe('a total', () => {
 
   it('of 0 on the first page is that of an empty list', async () => {
     await using listing = await openListing(PAGE, () => ({ records: [], next: null, total: 0 }))
-    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', reportedTotal: 0, passes: 1 })
+    expect((await listing.sync()).scan).toMatchObject({
+      scan_result: 'complete',
+      reportedTotal: 0,
+      passes: 1,
+    })
   })
 
   it.each([
@@ -214,7 +223,12 @@ describe('a total', () => {
       await using listing = await openListing(profile, paged(kind, records(35), total))
       const result = await listing.sync()
       expect(result).toMatchObject({ outcome: 'ok', complete: true, leads: { seen: 35 } })
-      expect(result.scan).toMatchObject({ verdict: 'complete', reportedTotal: total, distinct: 35, passes })
+      expect(result.scan).toMatchObject({
+        scan_result: 'complete',
+        reportedTotal: total,
+        distinct: 35,
+        passes,
+      })
       const isWrong = name.startsWith('too')
       expect(result.scan?.warnings).toHaveLength(isWrong ? 1 : 0)
       if (isWrong) expect(result.scan?.warnings[0]).toContain(`counts ${total} leads, but gave 35`)
@@ -227,20 +241,22 @@ describe('a total', () => {
     [200, 'complete'],
   ])(
     'of %s beside an empty page that says that there are more leaves a list of 200 %s',
-    async (total, verdict) => {
+    async (total, scan_result) => {
       await using listing = await openListing(CURSOR, (position) =>
         position === null
           ? { records: records(200), next: 'c2', total, saysMore: true }
           : { records: [], next: null, total, saysMore: true },
       )
       const result = await listing.sync({ pageSize: 200 })
-      expect(result.scan).toMatchObject({ verdict, stop: 'empty_page', distinct: 200 })
+      expect(result.scan).toMatchObject({ scan_result, stop: 'empty_page', distinct: 200 })
       expect(result).toMatchObject(
-        verdict === 'complete' ? { outcome: 'ok', complete: true } : { outcome: 'partial', complete: false },
+        scan_result === 'complete'
+          ? { outcome: 'ok', complete: true }
+          : { outcome: 'partial', complete: false },
       )
       const [problem] = result.problems
       expect(problem?.message ?? '').toContain(
-        verdict === 'complete' ? '' : 'gave an empty page that says that more follow',
+        scan_result === 'complete' ? '' : 'gave an empty page that says that more follow',
       )
     },
   )
@@ -248,7 +264,7 @@ describe('a total', () => {
   it('that says more than a full first page without a next one shows that the cursor is gone', async () => {
     await using listing = await openListing(CURSOR, () => ({ records: records(10), next: null, total: 35 }))
     const result = await listing.sync()
-    expect(result.scan).toMatchObject({ verdict: 'incomplete', stop: 'no_cursor' })
+    expect(result.scan).toMatchObject({ scan_result: 'incomplete', stop: 'no_cursor' })
     expect(result.problems[0]).toMatchObject({ code: 'api_unexpected' })
     expect(result.problems[0]?.hint).toContain('paging.next')
   })
@@ -302,7 +318,7 @@ describe('a list that never holds still', () => {
       },
     )
     const result = await listing.sync()
-    expect(result).toMatchObject({ complete: false, scan: { verdict: 'unproven', stop: 'empty_page' } })
+    expect(result).toMatchObject({ complete: false, scan: { scan_result: 'unproven', stop: 'empty_page' } })
     expect(result.problems[0]?.message).toContain('did not hold still')
     const run = await listing.store.db.selectFrom('sync_run').selectAll().executeTakeFirstOrThrow()
     expect(run.leads_as_of).toBeNull()
@@ -322,7 +338,7 @@ describe('an id that is gone', () => {
     expect(result.problems[0]?.message).toBe(
       'None of 10 leads on a page has an id at id; the first one has uid, updated',
     )
-    const held = await listing.store.db.selectFrom('held_row').selectAll().execute()
+    const held = await listing.store.db.selectFrom('quarantined_record').selectAll().execute()
     expect(held).toEqual([])
   })
 })
@@ -335,7 +351,7 @@ describe('a scan', () => {
     expect((await listing.sync()).scan).toMatchObject({ stop: 'failed', pages: 3 })
     await listing.store.db.updateTable('sync_scan').set({ cursor: null }).execute()
     listing.answer = paged('page', records(60))
-    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', distinct: 60, pages: 7 })
+    expect((await listing.sync()).scan).toMatchObject({ scan_result: 'complete', distinct: 60, pages: 7 })
   })
 
   it('goes back to where rows went on when many before them were deleted', async () => {
@@ -346,7 +362,7 @@ describe('a scan', () => {
         return paged('offset', all)(position, size, {})
       })
       const result = await listing.sync({ full: true })
-      expect(result.scan, `${gone} deleted`).toMatchObject({ verdict: 'complete', distinct: 300 })
+      expect(result.scan, `${gone} deleted`).toMatchObject({ scan_result: 'complete', distinct: 300 })
       expect(await ids(listing)).toEqual(idsOf(300))
     }
   })
@@ -355,7 +371,11 @@ describe('a scan', () => {
     await using listing = await openListing(PAGE, (position) =>
       position === null ? { records: records(8), next: '2' } : refused('api_not_found'),
     )
-    expect((await listing.sync()).scan).toMatchObject({ verdict: 'complete', stop: 'past_end', distinct: 8 })
+    expect((await listing.sync()).scan).toMatchObject({
+      scan_result: 'complete',
+      stop: 'past_end',
+      distinct: 8,
+    })
   })
 })
 
@@ -487,7 +507,7 @@ describe('a sync again', () => {
     const more = [...all, ...records(5, 30)]
     listing.answer = answer(more)
     const result = await listing.sync({ full: false })
-    expect(result.scan).toMatchObject({ mode: 'incremental', verdict: 'complete' })
+    expect(result.scan).toMatchObject({ mode: 'incremental', scan_result: 'complete' })
     expect(result.leads).toMatchObject({ seen: 35, inserted: 5, unchanged: 30 })
     expect(await ids(listing)).toEqual(idsOf(35))
   })

@@ -187,7 +187,7 @@ describe('a restore', () => {
   test('mails nothing again: neither the reports nor the messages since the backup', async () => {
     const place = await makePlace(async (store) => {
       await noteScheduledRuns(store, daily([]), new Date('2026-11-20T07:00:00Z'))
-      await insertMessages(store, { l1: 'sent', l2: 'pending', l3: 'data', l4: 'in_doubt', l5: 'failed' })
+      await insertMessages(store, { l1: 'sent', l2: 'pending', l3: 'data', l4: 'unconfirmed', l5: 'failed' })
     })
     await back(place)
     const { unknown } = await restore(place)
@@ -207,9 +207,9 @@ describe('a restore', () => {
       .execute()
     expect(messages.map((row) => [row.message_id, row.state, row.doubts])).toEqual([
       ['l1', 'sent', 0],
-      ['l2', 'in_doubt', 2],
-      ['l3', 'in_doubt', 2],
-      ['l4', 'in_doubt', 2],
+      ['l2', 'unconfirmed', 2],
+      ['l3', 'unconfirmed', 2],
+      ['l4', 'unconfirmed', 2],
       ['l5', 'failed', 0],
     ])
   })

@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { type LastTold, readChanges } from '../../../src/store/figures/changes.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { atOneMoment } from '../../../src/store/figures/read-transaction.ts'
-import { recordGone } from '../../../src/store/leads/lead-version.ts'
+import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore, STAGES, save, seenAt } from '../../support/store.ts'
 
@@ -110,8 +110,8 @@ function noteReading(lives: Map<string, Life>, read: Lead, readAt: string): void
 
 async function removeLeads(store: Store, ids: readonly string[], at: string): Promise<void> {
   await store.write(async (trx) => {
-    for (const id of ids) await trx.updateTable('lead').set({ removed_at: at }).where('id', '=', id).execute()
-    await recordGone(trx, ids, seenAt(at))
+    for (const id of ids) await trx.updateTable('lead').set({ deleted_at: at }).where('id', '=', id).execute()
+    await recordDeletions(trx, ids, seenAt(at))
   })
 }
 
@@ -125,7 +125,7 @@ interface Told {
 function becomeOf({ readings, absences }: Life, since: string, knownAt: string, to: string): Told | null {
   const after = readings.findLast((reading) => reading.from < to)
   if (after === undefined) return null
-  const isGone = (at: string) =>
+  const isDeleted = (at: string) =>
     absences.some((gone) => gone.from < at && (gone.to === null || gone.to >= at))
   const known = readings.findLast((reading) => reading.from < since && reading.readAt <= knownAt)
   const moves = readings.flatMap((reading, index) => {
@@ -136,7 +136,7 @@ function becomeOf({ readings, absences }: Life, since: string, knownAt: string, 
   })
   // What it moved to while it was gone is known since it has come back.
   const toStatus = moves.findLast((move) => move.at < to)?.to ?? after.status
-  if (isGone(to)) return isGone(since) ? null : { kind: 'gone', fromStatus: null, toStatus }
+  if (isDeleted(to)) return isDeleted(since) ? null : { kind: 'gone', fromStatus: null, toStatus }
   const first = moves.find((move) => move.at >= since && move.at < to)
   const moved = moves.findLast((move) => move.at < since)?.to ?? first?.from
   // Where no issue has told of it, what it moved to before counts, also what is known of it only since.

@@ -9,7 +9,7 @@ import { FIGURES, type FigureName } from '../../../src/store/figures/definition.
 import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
 import { type FigureScope, readFigure } from '../../../src/store/figures/query.ts'
 import { readTrend } from '../../../src/store/figures/series.ts'
-import { recordGone } from '../../../src/store/leads/lead-version.ts'
+import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore, STAGES, save, seenAt } from '../../support/store.ts'
 
@@ -57,10 +57,10 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
     const going = [...leads.keys()].filter((id) => !gone.has(id) && next() < 0.02)
     await store.write(async (trx) => {
       for (const id of going) {
-        await trx.updateTable('lead').set({ removed_at: evening }).where('id', '=', id).execute()
+        await trx.updateTable('lead').set({ deleted_at: evening }).where('id', '=', id).execute()
         gone.add(id)
       }
-      await recordGone(trx, going, seenAt(evening))
+      await recordDeletions(trx, going, seenAt(evening))
     })
   }
 }
@@ -145,7 +145,7 @@ describe(`random pasts (SEED=${SEED})`, () => {
     const { rows: counted } = await sql`SELECT pipeline_id, status,
         iif(value_amount IS NULL, '', ifnull(value_currency, '')) AS value_currency, count(*) AS leads,
         ifnull(sum(value_amount), 0.0) AS value_amount
-      FROM lead WHERE removed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`.execute(store.db)
+      FROM lead WHERE deleted_at IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`.execute(store.db)
     expect(kept).toEqual(counted)
     expect(kept.length).toBeGreaterThan(5)
     await store.close()

@@ -6,7 +6,7 @@ import type { Lead } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { recordGone } from '../../../src/store/leads/lead-version.ts'
+import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
 import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
 import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
@@ -51,8 +51,8 @@ const won = (id: string, at: string, change: Parameters<typeof lead>[1] = {}): L
 /** As a second complete scan without the lead does. */
 async function remove(store: Store, id: string, at: string): Promise<void> {
   await store.write(async (trx) => {
-    await trx.updateTable('lead').set({ removed_at: at }).where('id', '=', id).execute()
-    await recordGone(trx, [id], seenAt(at))
+    await trx.updateTable('lead').set({ deleted_at: at }).where('id', '=', id).execute()
+    await recordDeletions(trx, [id], seenAt(at))
   })
 }
 

@@ -45,7 +45,7 @@ describe('a section that cannot be read', () => {
   it.each([
     ['funnel_latest', ['funnel']],
     ['agent_outage', ['agents']],
-    ['sync_scan_verdict', ['data_quality']],
+    ['sync_scan_result', ['data_quality']],
   ])('without %s is told, and nothing else', async (table, blocks) => {
     const figures = await readWithout(table)
     expect(figures.failed.map(({ block }) => block)).toEqual(blocks)

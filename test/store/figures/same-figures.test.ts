@@ -11,7 +11,7 @@ import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
 import type { FigureScope } from '../../../src/store/figures/query.ts'
 import { readFigures } from '../../../src/store/figures/read-figures.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { recordGone } from '../../../src/store/leads/lead-version.ts'
+import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { saveStages } from '../../../src/store/leads/stage.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
@@ -112,10 +112,10 @@ async function liveThrough(store: Store, next: Next): Promise<void> {
     const going = [...leads.keys()].filter((id) => !gone.has(id) && next() < 0.02)
     await store.write(async (trx) => {
       for (const id of going) {
-        await trx.updateTable('lead').set({ removed_at: evening }).where('id', '=', id).execute()
+        await trx.updateTable('lead').set({ deleted_at: evening }).where('id', '=', id).execute()
         gone.add(id)
       }
-      await recordGone(trx, going, seenAt(evening))
+      await recordDeletions(trx, going, seenAt(evening))
     })
     await saveEndedRun(store, evening)
     await store.write(async (trx) => {

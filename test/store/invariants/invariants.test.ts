@@ -53,8 +53,8 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     `INSERT INTO sync_dropped_index VALUES ('lead_by_status', '');`,
   ],
   'a run that calls its leads whole has read a list that was proven complete': [
-    `UPDATE sync_scan_verdict SET verdict = 'unproven';`,
-    'DELETE FROM sync_scan_verdict;',
+    `UPDATE sync_scan_result SET scan_result = 'unproven';`,
+    'DELETE FROM sync_scan_result;',
   ],
   'of all runs only the last may be without an outcome': [`UPDATE sync_run SET outcome = NULL; ${A_RUN}`],
   'the leads of a run are those that it inserted, updated and found unchanged': [
@@ -94,13 +94,13 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'no message has been leaving for more than ten minutes': [message('sending'), message('data')],
   'each reference finds its row': [
     'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
-    `PRAGMA foreign_keys = OFF; ${AN_ISSUE} UPDATE sync_scan_verdict SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
+    `PRAGMA foreign_keys = OFF; ${AN_ISSUE} UPDATE sync_scan_result SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
   ],
   'a lead that is there has one open version, a removed one none': [
     `UPDATE lead_version SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
     `INSERT INTO lead_version SELECT lead_id, '2027', valid_to, changed_at, status_changed_at, observed_at, run_id,
        pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
-    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+    `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
   ],
   'the open version says what the lead is': [
     `UPDATE lead SET status = 'other' WHERE no = 3;`,
@@ -113,11 +113,11 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
        pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
   ],
   'a lead is removed while its last absence lasts, and only then': [
-    `INSERT INTO lead_gone SELECT id, '${NOW}', NULL, 'run' FROM lead LIMIT 1;`,
-    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+    `INSERT INTO lead_deletion SELECT id, '${NOW}', NULL, 'run' FROM lead LIMIT 1;`,
+    `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
   ],
   'a lead that was removed is not waited for any more': [
-    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;
+    `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;
      INSERT INTO lead_absence SELECT id, 'run', '${NOW}' FROM lead WHERE no = 3;`,
   ],
   'a move leads from one status to another, and not before it was entered': [
@@ -126,7 +126,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   ],
   'each lead has the record that it was read from': ['DELETE FROM lead_raw WHERE lead_no = 3;'],
   'a removed lead is not known again by its bytes, but read anew': [
-    `UPDATE lead SET removed_at = '${NOW}' WHERE no = 3;`,
+    `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
   ],
   'details are there of each lead that was asked for without a failure, and of none that never was': [
     `INSERT INTO detail_queue VALUES (3, '${NOW}', NULL, 0, NULL);`,
@@ -141,7 +141,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     `INSERT INTO lead_count VALUES ('nowhere', 'won', '', 1, 0);`,
   ],
   'every lead that the last complete scan met is there': [
-    'UPDATE sync_scan_verdict SET distinct_leads = distinct_leads + 1;',
+    'UPDATE sync_scan_result SET distinct_leads = distinct_leads + 1;',
     'PRAGMA foreign_keys = OFF; DELETE FROM lead WHERE no = 3;',
   ],
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
-import { recordGone } from '../../../src/store/leads/lead-version.ts'
+import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { movesOf } from '../../../src/store/leads/stage-move.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore } from '../../support/store.ts'
@@ -131,8 +131,8 @@ describe('the history of a lead', () => {
       const halves = arrivals.map(({ first }) => first.splice(0, 1 + Math.floor(draw() * changes.length)))
       while (halves.some((leads) => leads.length > 0)) await read(halves)
       await store.write(async (trx) => {
-        await trx.updateTable('lead').where('id', 'in', ids).set({ removed_at: gone.from }).execute()
-        await recordGone(trx, ids, { runId: 'run', at: gone.from })
+        await trx.updateTable('lead').where('id', 'in', ids).set({ deleted_at: gone.from }).execute()
+        await recordDeletions(trx, ids, { runId: 'run', at: gone.from })
       })
       const rest = arrivals.map(({ first, again }) => [...first, ...again])
       await read(rest, gone.to)
@@ -155,11 +155,11 @@ describe('the history of a lead', () => {
       const rows = await store.db
         .selectFrom('lead')
         .where('id', 'in', ids)
-        .select(['status', 'score', 'updated_at', 'removed_at'])
+        .select(['status', 'score', 'updated_at', 'deleted_at'])
         .distinct()
         .execute()
       expect(rows).toEqual([
-        { status: latest?.status, score: latest?.score, updated_at: latest?.updatedAt, removed_at: null },
+        { status: latest?.status, score: latest?.score, updated_at: latest?.updatedAt, deleted_at: null },
       ])
     }
     expect(await findViolations(store.db, instant(START + 60 * DAY_MS), 'all')).toEqual([])

@@ -21,8 +21,8 @@ async function versionsOf(store: Store): Promise<unknown[]> {
 }
 
 async function absencesOf(store: Store): Promise<unknown[]> {
-  const rows = await store.db.selectFrom('lead_gone').selectAll().orderBy('gone_at').execute()
-  return rows.map((row) => [row.gone_at, row.returned_at])
+  const rows = await store.db.selectFrom('lead_deletion').selectAll().orderBy('deleted_since').execute()
+  return rows.map((row) => [row.deleted_since, row.returned_at])
 }
 
 /** Marks every lead as gone that is there, by a second whole scan without it. */
@@ -202,9 +202,9 @@ describe('the versions of a lead', () => {
     ])
     const row = await store.db
       .selectFrom('lead')
-      .select(['status', 'updated_at', 'removed_at'])
+      .select(['status', 'updated_at', 'deleted_at'])
       .executeTakeFirst()
-    expect(row).toEqual({ status: 'won', updated_at: T[2], removed_at: null })
+    expect(row).toEqual({ status: 'won', updated_at: T[2], deleted_at: null })
     expect(await absencesOf(store)).toEqual([[gone, SEEN]])
   })
 })

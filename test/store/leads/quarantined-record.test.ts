@@ -1,29 +1,33 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import type { HeldRow } from '../../../src/model.ts'
+import type { QuarantinedRecord } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { countHeldRows, releaseHeldRows, saveHeldRows } from '../../../src/store/leads/quarantined-record.ts'
+import {
+  countQuarantinedRecords,
+  releaseQuarantinedRecords,
+  saveQuarantinedRecords,
+} from '../../../src/store/leads/quarantined-record.ts'
 import { createMetLeads } from '../../../src/store/sync/seen-leads.ts'
 import { recordAbsence } from '../../../src/store/sync/soft-delete.ts'
 import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
 
 const NOON = '2026-11-21T12:00:00.000Z'
-const held = (id: string | null, raw: string): HeldRow => ({
+const held = (id: string | null, raw: string): QuarantinedRecord => ({
   resource: 'lead',
   id,
   reason: 'created_at: missing',
   raw,
   isWhole: true,
 })
-const hold = (store: Store, ...rows: HeldRow[]): Promise<void> =>
-  store.write((trx) => saveHeldRows(trx, rows, NOON))
+const hold = (store: Store, ...rows: QuarantinedRecord[]): Promise<void> =>
+  store.write((trx) => saveQuarantinedRecords(trx, rows, NOON))
 
 describe('held rows', () => {
   it('have each record once, as it was last', async () => {
     const store = await openEmptyStore()
     await hold(store, held('1', '{"id":1,"n":1}'), held(null, '{}'))
     await hold(store, held('1', '{"id":1,"n":2}'), held(null, '{}'), held(null, '{"x":1}'))
-    const rows = await store.db.selectFrom('held_row').selectAll().orderBy('raw').execute()
+    const rows = await store.db.selectFrom('quarantined_record').selectAll().orderBy('raw').execute()
     expect(rows.map((row) => row.raw)).toEqual(['{"id":1,"n":2}', '{"x":1}', '{}'])
     await store.close()
   })
@@ -31,9 +35,9 @@ describe('held rows', () => {
   it('are let go when the record could be read', async () => {
     const store = await openEmptyStore()
     await hold(store, held('1', '{"id":1}'), held('2', '{"id":2}'))
-    await store.write((trx) => releaseHeldRows(trx, 'agent', ['1', '2']))
-    await store.write((trx) => releaseHeldRows(trx, 'lead', ['1']))
-    expect(await countHeldRows(store.db)).toBe(1)
+    await store.write((trx) => releaseQuarantinedRecords(trx, 'agent', ['1', '2']))
+    await store.write((trx) => releaseQuarantinedRecords(trx, 'lead', ['1']))
+    expect(await countQuarantinedRecords(store.db)).toBe(1)
     await store.close()
   })
 

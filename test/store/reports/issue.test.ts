@@ -6,10 +6,10 @@ import {
   findIssue,
   findLastSent,
   findLastSentEnd,
-  hasGoneOut,
   noteNotSent,
   saveIssue,
   toldUpTo,
+  wasSent,
 } from '../../../src/store/reports/issue.ts'
 import { busyDay } from '../../support/figures.ts'
 import { enqueueMessage, MESSAGE } from '../../support/message.ts'
@@ -128,14 +128,14 @@ describe('the last issue that was sent', () => {
   it('is told of a span of time, be it that it was sent or was not worth it, but not of one only looked at', async () => {
     const store = await openEmptyStore()
     const hasIt = () =>
-      hasGoneOut(store.db, 'daily', { from: '2026-11-12T24:00:00.000Z', to: '2026-11-14T24:00:00.000Z' })
+      wasSent(store.db, 'daily', { from: '2026-11-12T24:00:00.000Z', to: '2026-11-14T24:00:00.000Z' })
     await send(store, (await keepDay(store, '11')).id)
     await send(store, (await keepDay(store, '14')).id)
     const looked = await keepDay(store, '13')
     expect(await hasIt()).toBe(false)
     await store.write((trx) => noteNotSent(trx, looked.id, 'quiet'))
     expect(await hasIt()).toBe(true)
-    expect(await hasGoneOut(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(false)
+    expect(await wasSent(store.db, 'weekly', { from: '2026-11-01', to: '2026-12-01' })).toBe(false)
     await store.close()
   })
 

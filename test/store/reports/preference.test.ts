@@ -1,5 +1,5 @@
 // @both-stores
-/** Subscriptions, the key that signs their links, and messages that nobody wants any more. */
+/** Preferences, the key that signs their links, and messages that nobody wants any more. */
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -10,19 +10,19 @@ import { openStore } from '../../../src/store/open.ts'
 import { enqueueNotice, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { withdrawIfUnwanted, withdrawMessages } from '../../../src/store/outbox/message-cancel.ts'
 import {
-  findSubscription,
-  listSubscriptions,
+  findPreference,
+  listPreferences,
+  type Preference,
   readOrCreateLinkKey,
   replaceLinkKey,
-  type Subscription,
-  saveSubscription,
+  savePreference,
 } from '../../../src/store/reports/preference.ts'
 import { folderWith } from '../../support/folder.ts'
 import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const AT = OPENED_AT.toISOString()
-const STOPPED: Subscription = {
+const STOPPED: Preference = {
   ...{ address: 'ana@example.com', report: 'daily', state: 'unsubscribed', cadence: 'as_scheduled' },
   ...{ changedAt: AT, changedBy: 'recipient', reason: null },
 }
@@ -48,18 +48,18 @@ async function statesOf(store: Store, report: string): Promise<[string, string, 
   return messages.map(({ recipient, state, nextAttemptAt }) => [recipient, state, nextAttemptAt])
 }
 
-describe('a subscription', () => {
-  it('is found however its address is written, and the last wish holds', async () => {
+describe('a preference', () => {
+  it('is found however its address is written, and the last choice holds', async () => {
     await using store = await openEmptyStore()
     const key = { address: 'Ana@Example.com', report: 'daily' }
-    expect(await findSubscription(store.db, key)).toBeUndefined()
-    await store.write((trx) => saveSubscription(trx, { ...STOPPED, ...key }))
-    expect(await findSubscription(store.db, key)).toEqual(STOPPED)
-    const paused: Subscription = { ...STOPPED, state: 'paused', changedBy: 'operator', reason: 'on leave' }
-    await store.write((trx) => saveSubscription(trx, paused))
-    expect(await listSubscriptions(store.db)).toEqual([paused])
-    expect(await findSubscription(store.db, { ...key, report: 'weekly' })).toBeUndefined()
-    expect(await listSubscriptions(store.db, 'weekly')).toEqual([])
+    expect(await findPreference(store.db, key)).toBeUndefined()
+    await store.write((trx) => savePreference(trx, { ...STOPPED, ...key }))
+    expect(await findPreference(store.db, key)).toEqual(STOPPED)
+    const paused: Preference = { ...STOPPED, state: 'paused', changedBy: 'operator', reason: 'on leave' }
+    await store.write((trx) => savePreference(trx, paused))
+    expect(await listPreferences(store.db)).toEqual([paused])
+    expect(await findPreference(store.db, { ...key, report: 'weekly' })).toBeUndefined()
+    expect(await listPreferences(store.db, 'weekly')).toEqual([])
   })
 })
 
@@ -76,16 +76,16 @@ describe('the key of the links', () => {
   })
 
   it.skipIf(IN_POSTGRES)(
-    'is in a backup of a file, as are the wishes, so that links hold after a restore',
+    'is in a backup of a file, as are the choices, so that links hold after a restore',
     async () => {
       await using store = await openEmptyStore()
       const key = await readOrCreateLinkKey(store, OPENED_AT)
-      await store.write((trx) => saveSubscription(trx, STOPPED))
+      await store.write((trx) => savePreference(trx, STOPPED))
       const backup = join(folderWith(), 'backup.db')
       await makeBackup(fileOf(store), backup, { replaces: false, signal: new AbortController().signal })
       await using restored = await openStore(backup, OPENED_AT)
       expect(await readOrCreateLinkKey(restored, OPENED_AT)).toEqual(key)
-      expect(await listSubscriptions(restored.db)).toEqual([STOPPED])
+      expect(await listPreferences(restored.db)).toEqual([STOPPED])
     },
   )
 })
@@ -103,18 +103,18 @@ describe('messages of somebody who wants no more', () => {
     expect(await statesOf(store, 'weekly')).toEqual([['ana@example.com', 'pending', AT]])
   })
 
-  it('stay in doubt where they may have arrived, and are not tried again', async () => {
+  it('stay unconfirmed where they may have arrived, and are not tried again', async () => {
     await using store = await openEmptyStore()
     await mailTo(store, 'daily', ['ana@example.com'])
-    const doubted = { state: 'in_doubt', at: AT, nextAttemptAt: AT } as const
+    const doubted = { state: 'unconfirmed', at: AT, nextAttemptAt: AT } as const
     await store.write((trx) => moveDelivery(trx, 'daily ana@example.com', ['pending'], doubted))
     await store.write((trx) => withdrawMessages(trx, STOPPED, AT))
-    expect(await statesOf(store, 'daily')).toEqual([['ana@example.com', 'in_doubt', null]])
+    expect(await statesOf(store, 'daily')).toEqual([['ana@example.com', 'unconfirmed', null]])
   })
 
-  it('are not sent either where they come into the ledger after the wish', async () => {
+  it('are not sent either where they come into the ledger after the choice', async () => {
     await using store = await openEmptyStore()
-    await store.write((trx) => saveSubscription(trx, STOPPED))
+    await store.write((trx) => savePreference(trx, STOPPED))
     await mailTo(store, 'daily', ['ana@example.com', 'ben@example.com'])
     const isUnwanted = (id: string) => store.write((trx) => withdrawIfUnwanted(trx, id, AT))
     expect(await isUnwanted('daily ana@example.com')).toBe(true)
@@ -127,7 +127,7 @@ describe('messages of somebody who wants no more', () => {
 
   it('are sent where they are notices to operators', async () => {
     await using store = await openEmptyStore()
-    await store.write((trx) => saveSubscription(trx, STOPPED))
+    await store.write((trx) => savePreference(trx, STOPPED))
     await store.write((trx) => enqueueNotice(trx, { ...MESSAGE, to: STOPPED.address }, AT))
     expect(await store.write((trx) => withdrawIfUnwanted(trx, MESSAGE.messageId, AT))).toBe(false)
   })

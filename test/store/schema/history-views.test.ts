@@ -80,7 +80,7 @@ describe('stage_stay', () => {
   it('ends the stay of a lead that was removed, without a next status', async () => {
     await using store = await openEmptyStore()
     await save(store, [lead('1')])
-    await sql`UPDATE lead SET removed_at = '2026-11-03T00:00:00.000Z'`.execute(store.db)
+    await sql`UPDATE lead SET deleted_at = '2026-11-03T00:00:00.000Z'`.execute(store.db)
     const { rows } = await sql`SELECT status, left_at, next_status, days FROM stage_stay`.execute(store.db)
     expect(rows).toEqual([{ status: 'new', left_at: '2026-11-03T00:00:00.000Z', next_status: null, days: 2 }])
   })

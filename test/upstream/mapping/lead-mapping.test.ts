@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { HeldRow, Lead } from '../../../src/model.ts'
+import type { Lead, QuarantinedRecord } from '../../../src/model.ts'
 import { isHeld, mapAgent, mapLead, mapPipelineStat } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
@@ -34,7 +34,7 @@ function lead(record: unknown): Lead {
   return mapped
 }
 
-function heldRow(record: unknown): HeldRow {
+function quarantinedRecord(record: unknown): QuarantinedRecord {
   const mapped = mapLead(record, PROFILE)
   if (!isHeld(mapped)) throw new Error('was mapped')
   return mapped
@@ -56,7 +56,11 @@ describe('a lead', () => {
   it.each([[{}], [{ id: null }], [{ id: '' }], [{ id: true }], [{ id: {} }], [null], [[]], ['x'], [5]])(
     'without an id is held: %j',
     (record) => {
-      expect(heldRow(record)).toMatchObject({ id: null, reason: 'id: nothing at id', isWhole: true })
+      expect(quarantinedRecord(record)).toMatchObject({
+        id: null,
+        reason: 'id: nothing at id',
+        isWhole: true,
+      })
     },
   )
 
@@ -78,7 +82,7 @@ describe('a lead', () => {
   })
 
   it('with a date that is none is held; one that stands for none is null, and said (row 20)', () => {
-    expect(heldRow({ id: 1, created: '2026-02-30' })).toMatchObject({
+    expect(quarantinedRecord({ id: 1, created: '2026-02-30' })).toMatchObject({
       id: '1',
       reason: 'created_at: "2026-02-30" is not an instant',
     })
@@ -105,7 +109,7 @@ describe('a lead', () => {
       'value_amount: 123456789012345678901 is not between -1,000,000,000,000,000 and 1,000,000,000,000,000',
     ],
   ])('with a number that nobody can mean is held: %s %s', (name, number, reason) => {
-    expect(heldRow(parseJson(`{"id":1,"${name}":${number}}`))).toMatchObject({
+    expect(quarantinedRecord(parseJson(`{"id":1,"${name}":${number}}`))).toMatchObject({
       id: '1',
       reason,
       isWhole: true,
@@ -159,17 +163,17 @@ describe('a lead', () => {
   it('nested deeper than 64 levels is held (row 22)', () => {
     const nest = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
     expect(lead({ id: 1, a: nest(63) }).id).toBe('1')
-    expect(heldRow({ id: 1, a: nest(64) })).toMatchObject({
+    expect(quarantinedRecord({ id: 1, a: nest(64) })).toMatchObject({
       id: '1',
       reason: 'nested deeper than 64 levels',
       raw: '{"names":["id","a"]}',
       isWhole: false,
     })
-    expect(heldRow({ id: 1, a: nest(200_000) }).reason).toBe('nested deeper than 64 levels')
+    expect(quarantinedRecord({ id: 1, a: nest(200_000) }).reason).toBe('nested deeper than 64 levels')
   })
 
   it('of more than 1 MiB is held with how it begins; a text of more than 64 kB is cut and counted (row 16)', () => {
-    const big = heldRow({ id: 1, name: 'x'.repeat(10_000_000) })
+    const big = quarantinedRecord({ id: 1, name: 'x'.repeat(10_000_000) })
     expect(big).toMatchObject({ id: '1', isWhole: false })
     expect(big.reason).toMatch(/^10000018 bytes long/)
     expect(big.raw.length).toBeLessThan(3_000)

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Notice, saveNotices } from '../../../src/store/alerts/alert.ts'
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { findSubscription } from '../../../src/store/reports/preference.ts'
+import { findPreference } from '../../../src/store/reports/preference.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { pauseButton } from '../../../src/web/dashboard/actions/buttons.ts'
@@ -249,13 +249,13 @@ describe('a recipient', () => {
     expect(await dashboard.act('/actions/pause', { what })).toBe(
       'ok: ana@example.com gets daily no more until they are resumed. 1 mail that waited is withdrawn.',
     )
-    expect(await findSubscription(dashboard.store.db, key)).toMatchObject({
+    expect(await findPreference(dashboard.store.db, key)).toMatchObject({
       state: 'paused',
       changedBy: 'operator',
     })
     expect((await dashboard.messages()).map(({ state }) => state)).toEqual(['withdrawn', 'sent'])
     expect(await dashboard.act('/actions/resume', { what })).toBe('ok: ana@example.com gets daily again.')
-    expect(await findSubscription(dashboard.store.db, key)).toMatchObject({
+    expect(await findPreference(dashboard.store.db, key)).toMatchObject({
       state: 'active',
       changedBy: 'operator',
     })
@@ -269,7 +269,7 @@ describe('a recipient', () => {
       /^200 .*Pause daily for ana@example\.com\?/,
     )
     const key = { address: 'ana@example.com', report: 'daily' }
-    expect(await findSubscription(dashboard.store.db, key)).toBeUndefined()
+    expect(await findPreference(dashboard.store.db, key)).toBeUndefined()
     expect(await dashboard.act('/actions/pause', { report: 'daily', address: 'ana@example.com' })).toMatch(
       /^ok: ana@example\.com gets daily no more/,
     )

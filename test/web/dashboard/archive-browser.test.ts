@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import type { Store } from '../../../src/store/db/store.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
-import { saveSubscription } from '../../../src/store/reports/preference.ts'
+import { savePreference } from '../../../src/store/reports/preference.ts'
 import { listElements } from '../../look/elements.ts'
 import { hostilePage } from '../../look/pages.ts'
 import { openArchive } from '../../support/archive.ts'
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
         )
         for (const host of ['com', 'org'])
           await moveDelivery(trx, `<${number}@example.${host}>`, ['pending'], move)
-        await saveSubscription(trx, {
+        await savePreference(trx, {
           ...{ address: subject, report: 'daily', state: 'paused', cadence: 'as_scheduled' },
           ...{ changedAt: MESSAGE.date, changedBy: 'operator', reason: subject },
         })

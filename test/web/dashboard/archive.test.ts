@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { readMessage } from '../../../src/store/outbox/message.ts'
 import { saveMailOutage } from '../../../src/store/outbox/smtp-circuit.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
-import { saveSubscription } from '../../../src/store/reports/preference.ts'
+import { savePreference } from '../../../src/store/reports/preference.ts'
 import { dispositionOf } from '../../../src/web/server/headers.ts'
 import { openArchive, PEOPLE, REPORT } from '../../support/archive.ts'
 import { AS_BROWSER, ask, NOW, openDashboard, signIn, TOKEN } from '../../support/dashboard.ts'
@@ -129,7 +129,7 @@ describe('an issue in the archive', () => {
     await enqueueResend(archive.deps, REPORT, plan, 'a pipeline was missing')
     await archive.deliver()
     await store.write((trx) =>
-      saveSubscription(trx, {
+      savePreference(trx, {
         ...{ address: 'clara@example.com', report: 'daily', state: 'paused', cadence: 'as_scheduled' },
         ...{ changedAt: '2026-11-20T10:00:00.000Z', changedBy: 'operator', reason: 'on leave' },
       }),
@@ -193,14 +193,14 @@ describe('an issue in the archive', () => {
       trx
         .updateTable('delivery')
         .where('recipient', '=', 'clara@example.com')
-        .set({ state: 'in_doubt', doubts: 2 })
+        .set({ state: 'unconfirmed', doubts: 2 })
         .execute(),
     )
     expect((await get(url, path)).text).toContain(
       '<code>npx leadsheet outbox resolve daily clara@example.com --delivered</code>',
     )
-    expect(wordsOf((await get(url, '/archive?state=in_doubt')).text)).toContain(
-      'sent to 1 of 3, 1 refused, 1 in doubt',
+    expect(wordsOf((await get(url, '/archive?state=unconfirmed')).text)).toContain(
+      'sent to 1 of 3, 1 refused, 1 unconfirmed',
     )
   })
 

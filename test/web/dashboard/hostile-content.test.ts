@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { saveNotices } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { saveHeldRows } from '../../../src/store/leads/quarantined-record.ts'
+import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
 import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
@@ -44,7 +44,7 @@ async function openNamed(names: readonly string[]): Promise<Store> {
       await addScheduledRun(trx, { ...scheduledRunOf, noted_at: dueAt, not_before: null })
     }
     const record = { resource: 'lead', isWhole: true, raw: '{}' } as const
-    await saveHeldRows(
+    await saveQuarantinedRecords(
       trx,
       names.map((name) => ({ ...record, id: name, reason: name })),
       READ_AT,

@@ -4,7 +4,7 @@ import type { EventWay } from '../../../src/jobs/events/event-source.ts'
 import type { ScanReport } from '../../../src/model.ts'
 import { type Notice, saveNotices } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { saveHeldRows } from '../../../src/store/leads/quarantined-record.ts'
+import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { saveMailOutage } from '../../../src/store/outbox/smtp-circuit.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
@@ -12,7 +12,7 @@ import { claimLease, type Lease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun, type ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { addSpan, touchSpan } from '../../../src/store/schedule/uptime.ts'
 import { startScan } from '../../../src/store/sync/scan.ts'
-import { saveVerdict } from '../../../src/store/sync/scan-result.ts'
+import { saveScanResult } from '../../../src/store/sync/scan-result.ts'
 import { addCounts, finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import { event, follow, receive } from '../../support/events.ts'
 import { busyDay } from '../../support/figures.ts'
@@ -253,7 +253,7 @@ it('shows what became of the last issues, and which messages may not have arrive
   await store.write(async (trx) => {
     await enqueueMessage(trx, issue.id, MESSAGE, ago(30))
     const doubt = {
-      state: 'in_doubt',
+      state: 'unconfirmed',
       at: ago(20),
       nextAttemptAt: null,
       response: 'the line was cut',
@@ -261,7 +261,7 @@ it('shows what became of the last issues, and which messages may not have arrive
     await moveDelivery(trx, MESSAGE.messageId, ['pending'], doubt)
   })
   const text = await read()
-  expect(text).toMatch(/31 new leads daily · \S+ · made 12:30 sent to 0 of 1, 1 in doubt/)
+  expect(text).toMatch(/31 new leads daily · \S+ · made 12:30 sent to 0 of 1, 1 unconfirmed/)
   expect(text).toContain(`${MESSAGE.to}, daily, 12:40: ask them`)
   expect(text).not.toContain('the line was cut')
   const links = [...(await readHtml()).matchAll(/href="(\/archive\/[^"]*)"/g)].map(([, href]) => href)
@@ -285,14 +285,14 @@ it('unfolds which records are held and why, and which fields changed', async () 
   const { read, store } = await openStatusPage()
   await store.write(async (trx) => {
     const record = { resource: 'lead', reason: 'no status', isWhole: true } as const
-    await saveHeldRows(trx, [{ ...record, id: 'L-7', raw: '{"secret":"phone"}' }], ago(50))
-    await saveHeldRows(trx, [{ ...record, id: null, raw: '{}' }], ago(10))
+    await saveQuarantinedRecords(trx, [{ ...record, id: 'L-7', raw: '{"secret":"phone"}' }], ago(50))
+    await saveQuarantinedRecords(trx, [{ ...record, id: null, raw: '{}' }], ago(10))
     const id = await startRun(trx, { mode: 'full', parts: ['leads'], at: ago(10) })
     const report: ScanReport = {
       ...{
         mode: 'full',
         startedAt: ago(10),
-        verdict: 'complete',
+        scan_result: 'complete',
         stop: 'end',
         reportedTotal: 2,
         distinct: 2,
@@ -303,7 +303,7 @@ it('unfolds which records are held and why, and which fields changed', async () 
         { change: 'retyped', path: 'score', types: ['string'] },
       ],
     }
-    await saveVerdict(trx, id, report, ago(9))
+    await saveScanResult(trx, id, report, ago(9))
   })
   const text = await read()
   expect(text).toContain('2 records held back, since they cannot be read')

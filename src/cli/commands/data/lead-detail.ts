@@ -3,7 +3,7 @@
 import { stringify } from 'yaml'
 import type { WireActivity, WireLeadDetail } from '../../../contract/lead.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import type { HeldRow, Lead } from '../../../model.ts'
+import type { Lead, QuarantinedRecord } from '../../../model.ts'
 import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { parseJson } from '../../../upstream/values/json.ts'
@@ -45,7 +45,7 @@ export async function showLead(terminal: Terminal, source: Source, id: string): 
 }
 
 /** Of another upstream what its profile maps, and the record as it came. */
-async function showForeign(terminal: Terminal, lead: Lead | HeldRow): Promise<void> {
+async function showForeign(terminal: Terminal, lead: Lead | QuarantinedRecord): Promise<void> {
   if (isHeld(lead)) {
     terminal.note(`this record could not be read: ${lead.reason}`)
     terminal.end('partly')

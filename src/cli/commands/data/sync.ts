@@ -140,7 +140,9 @@ function printResult(terminal: Terminal, result: SyncResult): void {
   for (const warning of result.scan?.warnings ?? []) terminal.note(`warning: leads: ${warning}`)
   for (const drift of driftLines(result)) terminal.note(`drift: ${drift}`)
   if (result.leads.held > 0)
-    terminal.note(`warning: ${result.leads.held} records could not be read; they are in the table held_row`)
+    terminal.note(
+      `warning: ${result.leads.held} records could not be read; they are in the table quarantined_record`,
+    )
   terminal.end(endingOf(result))
 }
 
@@ -185,7 +187,7 @@ function scanLine(scan: ScanReport): string {
   const n = (count: number): string => count.toLocaleString('en')
   const total = scan.reportedTotal === null ? '' : `, ${n(scan.reportedTotal)} by the service's own count`
   const again = scan.passes > 1 ? `, read ${scan.passes} times since rows moved or were missing` : ''
-  return `${scan.mode} scan ${scan.verdict}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
+  return `${scan.mode} scan ${scan.scan_result}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
 }
 
 /** Fields that came, went or changed, a line each way. */
@@ -204,7 +206,7 @@ function scanJson(scan: ScanReport) {
   return {
     mode: scan.mode,
     started_at: scan.startedAt,
-    verdict: scan.verdict,
+    scan_result: scan.scan_result,
     stop: scan.stop,
     reported_total: scan.reportedTotal,
     distinct: scan.distinct,

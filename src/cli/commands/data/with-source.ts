@@ -1,7 +1,7 @@
 /** The configured upstream, opened for one command. */
 
 import { openSourceOf } from '../../../app/configured-upstream.ts'
-import type { HeldRow } from '../../../model.ts'
+import type { QuarantinedRecord } from '../../../model.ts'
 import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -17,7 +17,10 @@ export async function withSource<T>(terminal: Terminal, use: (source: Source) =>
 }
 
 /** The records that could be read. Of the others a note is made, and the command ends as done in part. */
-export function keepReadable<T extends object>(terminal: Terminal, mapped: readonly (T | HeldRow)[]): T[] {
+export function keepReadable<T extends object>(
+  terminal: Terminal,
+  mapped: readonly (T | QuarantinedRecord)[],
+): T[] {
   const held = mapped.filter(isHeld)
   for (const { resource, reason } of held.slice(0, 3)) terminal.note(`unreadable ${resource}: ${reason}`)
   if (held.length > 0) {

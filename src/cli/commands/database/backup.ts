@@ -139,7 +139,7 @@ function noteUnknown(terminal: Terminal, unknown: Unknown): void {
   }
   if (unknown.messages > 0) {
     terminal.note(
-      `messages that the backup had not sent are in doubt now, and stay unsent: ${unknown.messages}`,
+      `messages that the backup had not sent are unconfirmed now, and stay unsent: ${unknown.messages}`,
     )
   }
   terminal.note(`${shellCommand('sync')} brings it up to date`)

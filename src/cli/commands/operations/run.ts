@@ -19,9 +19,9 @@ import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
 import { nameOf } from '../../../store/db/place.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { isStoreThere } from '../../../store/db/store-exists.ts'
+import type { ConfigLoad } from '../../../store/schedule/config-load.ts'
+import { findConfigLoad, findNextReading } from '../../../store/schedule/config-load.ts'
 import { isOfDaemon, listHeldLeases } from '../../../store/schedule/lease.ts'
-import type { SettingsReading } from '../../../store/schedule/settings-read.ts'
-import { findNextReading, findSettingsReading } from '../../../store/schedule/settings-read.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -115,7 +115,7 @@ async function reload(terminal: Terminal): Promise<void> {
 }
 
 /** The daemon on these data, which must be one of this machine, and when it read its settings last. */
-async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before: SettingsReading }> {
+async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before: ConfigLoad }> {
   const leases = await listHeldLeases(db, new Date())
   const daemons = leases.filter(isOfDaemon)
   // Of several workers that of this machine.
@@ -131,7 +131,7 @@ async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before
       },
     )
   }
-  const before = await findSettingsReading(db, 'last', { host, pid })
+  const before = await findConfigLoad(db, 'last', { host, pid })
   // One that does not note that hangs up on SIGHUP, or is another program that has its number now.
   if (before === undefined || !isDaemon(pid)) {
     throw noDaemon(`process ${pid} is not, or not yet, a daemon that can be told`)
@@ -171,9 +171,9 @@ function hangUp(pid: number): void {
 async function waitForReading(
   db: Db,
   pid: number,
-  before: SettingsReading,
+  before: ConfigLoad,
   signal: AbortSignal,
-): Promise<SettingsReading> {
+): Promise<ConfigLoad> {
   const until = performance.now() + ANSWER_WITHIN_MS
   while (performance.now() < until) {
     await delay(LOOK_EVERY_MS, undefined, { signal })

@@ -119,7 +119,7 @@ export function issueJson({
     not_sent: notSent,
     messages: {
       ...{ total: messages.total, sent: messages.sent, failed: messages.failed },
-      ...{ in_doubt: messages.inDoubt, withdrawn: messages.withdrawn },
+      ...{ unconfirmed: messages.unconfirmed, withdrawn: messages.withdrawn },
     },
   }
 }

@@ -25,7 +25,7 @@ const STATES = {
   waiting: ['pending', 'sending', 'data'],
   sent: ['sent'],
   failed: ['failed'],
-  unconfirmed: ['in_doubt'],
+  unconfirmed: ['unconfirmed'],
   withdrawn: ['withdrawn'],
 } as const satisfies Record<string, readonly DeliveryRowState[]>
 
@@ -117,7 +117,7 @@ function stateText({ state, revision, doubts, replyCode }: ListedDelivery): stri
 const STATE_WORDS = new Map([
   ['pending', 'waiting'],
   ['data', 'sending'],
-  ['in_doubt', 'unconfirmed'],
+  ['unconfirmed', 'unconfirmed'],
 ])
 
 /** The word that people read for a state of the store. */

@@ -1,6 +1,6 @@
-/** `leadsheet recipients`: who gets which report, what of it, which setting says so, and what they wish themselves. */
+/** `leadsheet recipients`: who gets which report, what of it, which setting says so, and what they choice themselves. */
 import { Argument, type Command } from 'commander'
-import { subscriptionLinks } from '../../../app/configured-mail.ts'
+import { preferenceLinks } from '../../../app/configured-mail.ts'
 import { findReport } from '../../../app/configured-reports.ts'
 import { schedulesOf } from '../../../app/configured-schedules.ts'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
@@ -8,16 +8,16 @@ import type { Config } from '../../../config/config.ts'
 import { filterText } from '../../../config/lead-filter.ts'
 import type { RecipientConfig, ReportConfig } from '../../../config/report-config.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import type { ChangedSubscription } from '../../../jobs/recipients/change-preference.ts'
-import { changeSubscription } from '../../../jobs/recipients/change-preference.ts'
-import { subscriptionText } from '../../../jobs/reports/preferences.ts'
-import type { Wish } from '../../../report/preferences/page.ts'
+import type { ChangedPreference } from '../../../jobs/recipients/change-preference.ts'
+import { changePreference } from '../../../jobs/recipients/change-preference.ts'
+import { preferenceText } from '../../../jobs/reports/preferences.ts'
+import type { PreferenceChoice } from '../../../report/preferences/page.ts'
 import { areMoreThanWeekly, listDueTimes } from '../../../report/preferences/page.ts'
 import type { Store } from '../../../store/db/store.ts'
 import type { RefusingRecipient } from '../../../store/outbox/delivery-problems.ts'
 import { listRefusing } from '../../../store/outbox/delivery-problems.ts'
-import type { Subscription } from '../../../store/reports/preference.ts'
-import { listSubscriptions, replaceLinkKey } from '../../../store/reports/preference.ts'
+import type { Preference } from '../../../store/reports/preference.ts'
+import { listPreferences, replaceLinkKey } from '../../../store/reports/preference.ts'
 import { claimLease, listHeldLeases } from '../../../store/schedule/lease.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -28,8 +28,8 @@ interface Line {
   /** What the settings give them; null where they do not name them any more. */
   readonly recipient: RecipientConfig | null
   readonly from: string
-  /** Null where nobody ever wished anything. */
-  readonly subscription: Subscription | null
+  /** Null where nobody ever chosen anything. */
+  readonly preference: Preference | null
   /** Null where their mails are taken. */
   readonly refusing: RefusingRecipient | null
 }
@@ -89,8 +89,8 @@ async function readLines(
   name: string | undefined,
 ): Promise<Line[]> {
   const keyOf = (address: string, report: string) => `${report} ${address.toLowerCase()}`
-  const wishes = new Map(
-    (await listSubscriptions(store.db, name)).map((one) => [keyOf(one.address, one.report), one]),
+  const choices = new Map(
+    (await listPreferences(store.db, name)).map((one) => [keyOf(one.address, one.report), one]),
   )
   const refusing = new Map(
     (await listRefusing(store.db, REFUSED_IN_ROW)).map((one) => [keyOf(one.recipient, one.report), one]),
@@ -98,18 +98,18 @@ async function readLines(
   const listed = reports.flatMap((report) =>
     report.recipients.map((recipient) => {
       const key = keyOf(recipient.address, report.name)
-      const about = { subscription: wishes.get(key) ?? null, refusing: refusing.get(key) ?? null }
-      wishes.delete(key)
+      const about = { preference: choices.get(key) ?? null, refusing: refusing.get(key) ?? null }
+      choices.delete(key)
       return {
         ...{ address: recipient.address, report: report.name, recipient },
         ...{ from: sourceOf(config, report), ...about },
       }
     }),
   )
-  const unlisted = [...wishes.values()].map((subscription) => {
-    const { address, report } = subscription
+  const unlisted = [...choices.values()].map((preference) => {
+    const { address, report } = preference
     const from = 'no longer in the settings'
-    return { address, report, recipient: null, from, subscription, refusing: null }
+    return { address, report, recipient: null, from, preference, refusing: null }
   })
   return [...listed, ...unlisted]
 }
@@ -118,22 +118,22 @@ function sourceOf({ reports, sources }: Config, report: ReportConfig): string {
   return sources[`reports[${reports.indexOf(report)}].recipients`] ?? sources.recipients ?? 'default'
 }
 
-function stateOf({ subscription, refusing }: Line): string {
-  const state = subscription === null ? 'active' : subscriptionText(subscription)
+function stateOf({ preference, refusing }: Line): string {
+  const state = preference === null ? 'active' : preferenceText(preference)
   return refusing === null ? state : `${state}, failing: ${refusing.issues} refused in a row`
 }
 
-function jsonOf({ recipient, subscription, refusing, ...line }: Line) {
+function jsonOf({ recipient, preference, refusing, ...line }: Line) {
   const { filter, timeZone, ...rest } = recipient ?? {}
-  const { state = 'active', cadence = 'as_scheduled' } = subscription ?? {}
+  const { state = 'active', cadence = 'as_scheduled' } = preference ?? {}
   return {
     ...{ ...rest, ...line, ...(timeZone === undefined ? {} : { time_zone: timeZone }) },
     ...(filter && { filter: { pipeline_ids: filter.pipelineIds, conditions: filter.conditions } }),
     in_settings: recipient !== null,
     ...{ state, cadence },
-    changed_at: subscription?.changedAt ?? null,
-    changed_by: subscription?.changedBy ?? null,
-    reason: subscription?.reason ?? null,
+    changed_at: preference?.changedAt ?? null,
+    changed_by: preference?.changedBy ?? null,
+    reason: preference?.reason ?? null,
     refused_in_a_row: refusing?.issues ?? 0,
   }
 }
@@ -144,22 +144,26 @@ interface Options {
   readonly reason?: string
 }
 
-const PREFERENCES: readonly { readonly name: string; readonly wish: Wish; readonly summary: string }[] = [
-  { name: 'pause', wish: 'pause', summary: 'send a recipient nothing until they are resumed' },
-  { name: 'resume', wish: 'start', summary: 'send again to who was paused or unsubscribed' },
-  { name: 'unsubscribe', wish: 'stop', summary: 'send a recipient no more, mails that wait included' },
+const PREFERENCES: readonly {
+  readonly name: string
+  readonly choice: PreferenceChoice
+  readonly summary: string
+}[] = [
+  { name: 'pause', choice: 'pause', summary: 'send a recipient nothing until they are resumed' },
+  { name: 'resume', choice: 'start', summary: 'send again to who was paused or unsubscribed' },
+  { name: 'unsubscribe', choice: 'stop', summary: 'send a recipient no more, mails that wait included' },
 ]
 
-const FREQUENCIES: Readonly<Record<string, Wish>> = { weekly: 'weekly', default: 'as_scheduled' }
+const FREQUENCIES: Readonly<Record<string, PreferenceChoice>> = { weekly: 'weekly', default: 'as_scheduled' }
 
 function definePreferences(parent: Command, terminal: Terminal): void {
-  for (const { name, wish, summary } of PREFERENCES) {
+  for (const { name, choice, summary } of PREFERENCES) {
     const command = parent
       .command(name)
       .description(summary)
       .argument('<address>', 'address of the recipient')
     addOptions(command).action((address: string, options: Options) =>
-      change(terminal, address, wish, options),
+      change(terminal, address, choice, options),
     )
     addExamples(command, [
       `recipients ${name} dana@example.com`,
@@ -190,23 +194,28 @@ function addOptions(command: Command): Command {
     .option('--reason <text>', `the reason, for ${shellCommand('recipients')}`)
 }
 
-async function change(terminal: Terminal, address: string, wish: Wish, options: Options): Promise<void> {
+async function change(
+  terminal: Terminal,
+  address: string,
+  choice: PreferenceChoice,
+  options: Options,
+): Promise<void> {
   const config = await terminal.config()
   await using store = await openData(config)
   const reason = options.reason ?? null
-  const changed: ChangedSubscription[] = []
+  const changed: ChangedPreference[] = []
   const theirs = await reportsOf(store, config, address, options.report)
-  const reports = wish === 'weekly' ? onlyFrequent(config, theirs) : theirs
+  const reports = choice === 'weekly' ? onlyFrequent(config, theirs) : theirs
   for (const report of reports) {
     const by = { by: 'operator', reason } as const
-    changed.push(await changeSubscription(store, { address, report }, wish, by, new Date()))
+    changed.push(await changePreference(store, { address, report }, choice, by, new Date()))
   }
   if (terminal.json) return terminal.printJson(changed.map(changedJson))
-  await terminal.printTable<ChangedSubscription>(
+  await terminal.printTable<ChangedPreference>(
     [
-      { title: 'RECIPIENT', value: ({ subscription }) => subscription.address, isWhole: true },
-      { title: 'REPORT', value: ({ subscription }) => subscription.report, isWhole: true },
-      { title: 'STATE', value: ({ subscription }) => subscriptionText(subscription) },
+      { title: 'RECIPIENT', value: ({ preference }) => preference.address, isWhole: true },
+      { title: 'REPORT', value: ({ preference }) => preference.report, isWhole: true },
+      { title: 'STATE', value: ({ preference }) => preferenceText(preference) },
       { title: 'MAILS WITHDRAWN', value: ({ withdrawn }) => withdrawn },
     ],
     changed,
@@ -214,7 +223,7 @@ async function change(terminal: Terminal, address: string, wish: Wish, options: 
 }
 
 /**
- * What somebody gets, or once got and has wished something of.
+ * What somebody gets, or once got and has chosen something of.
  * @throws LeadsheetError usage_invalid where that is nothing
  */
 async function reportsOf(
@@ -226,8 +235,8 @@ async function reportsOf(
   const isTheirs = (one: { readonly address: string }) => one.address.toLowerCase() === address.toLowerCase()
   const asked = name === undefined ? config.reports : [findReport(config, name)]
   const listed = asked.filter(({ recipients }) => recipients.some(isTheirs)).map((report) => report.name)
-  const wished = (await listSubscriptions(db, name)).filter(isTheirs).map(({ report }) => report)
-  const reports = [...new Set([...listed, ...wished])]
+  const chosen = (await listPreferences(db, name)).filter(isTheirs).map(({ report }) => report)
+  const reports = [...new Set([...listed, ...chosen])]
   if (reports.length > 0) return reports
   const of = name === undefined ? 'any report' : `the report ${name}`
   throw new LeadsheetError('usage_invalid', `${address} is no recipient of ${of}`, {
@@ -253,8 +262,8 @@ function onlyFrequent(config: Config, names: readonly string[]): readonly string
   )
 }
 
-function changedJson({ subscription, withdrawn }: ChangedSubscription) {
-  const { address, report, state, cadence, changedAt, changedBy, reason } = subscription
+function changedJson({ preference, withdrawn }: ChangedPreference) {
+  const { address, report, state, cadence, changedAt, changedBy, reason } = preference
   return {
     ...{ address, report, state, cadence, changed_at: changedAt, changed_by: changedBy, reason },
     mails_withdrawn: withdrawn,
@@ -281,7 +290,7 @@ function defineLinks(parent: Command, terminal: Terminal): void {
 async function printLinks(terminal: Terminal, address: string, report: string | undefined): Promise<void> {
   const config = await terminal.config()
   await using store = await openData(config)
-  const linkOf = await subscriptionLinks(config, store)
+  const linkOf = await preferenceLinks(config, store)
   if (linkOf === null) {
     throw new LeadsheetError('config_missing', 'web.public_url is not set: recipients have no pages', {
       hint: `Set it, or do it for them: ${shellCommand('recipients unsubscribe ADDRESS')}.`,

@@ -62,7 +62,8 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   const plan = await planResend(deps, report, recipients, choice, by)
   const count = plan.again.length + plan.anew.length
   if (count === 0) return showPlan(terminal, plan, 'nothing')
-  const mayHaveIt = plan.anew.length + plan.again.filter(({ message }) => message.state === 'in_doubt').length
+  const mayHaveIt =
+    plan.anew.length + plan.again.filter(({ message }) => message.state === 'unconfirmed').length
   if (mayHaveIt > 1 && !options.yes) return showPlan(terminal, plan, 'asks')
 
   const queued = await enqueueResend(deps, report, plan, options.reason ?? null)
@@ -79,7 +80,7 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
 function choiceIn({ failed, unconfirmed, to, all }: Options): ResendChoice {
   const choices: ResendChoice[] = [
     ...(failed ? [{ which: 'failed' } as const] : []),
-    ...(unconfirmed ? [{ which: 'in_doubt' } as const] : []),
+    ...(unconfirmed ? [{ which: 'unconfirmed' } as const] : []),
     ...(all ? [{ which: 'all' } as const] : []),
     ...(to === undefined ? [] : [{ which: 'one', address: to } as const]),
   ]

@@ -47,7 +47,8 @@ export function composeAttention(
     })
     items.push(history.note === '' ? said : `${said.replace(/\.$/, '')} (${history.note}).`)
   }
-  if (freshness.heldRows > 0) items.push(locale.words('attention.held', { n: freshness.heldRows }))
+  if (freshness.quarantinedRecords > 0)
+    items.push(locale.words('attention.held', { n: freshness.quarantinedRecords }))
   for (const { name, megabytes } of context.leftOut)
     items.push(
       locale.words('attention.leftOut', {

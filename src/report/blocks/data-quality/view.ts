@@ -19,8 +19,8 @@ export function composeDataQuality({ dataQuality }: ReportFigures, locale: Local
   const { words, dates } = locale
   const { held, drift, lastScan } = dataQuality
   const all = [
-    ...(lastScan && lastScan.verdict !== 'complete'
-      ? [words(`data_quality.${lastScan.verdict}`, { at: dates.recent(lastScan.at) })]
+    ...(lastScan && lastScan.scan_result !== 'complete'
+      ? [words(`data_quality.${lastScan.scan_result}`, { at: dates.recent(lastScan.at) })]
       : []),
     ...held.map(({ records, resource, reason }) =>
       words('data_quality.held', {

@@ -3,7 +3,14 @@ import type { FilterCondition, ReportFigures } from '../../../domain/figures.ts'
 import { localDay } from '../../../schedule/zone.ts'
 import { percentOf } from '../../change.ts'
 import type { ReportContext } from '../../context.ts'
-import { coverageOf, isBeforeAll, isDoubtful, isFirst, isLongAfter, isStalledKnown } from '../../coverage.ts'
+import {
+  coverageOf,
+  isBeforeAll,
+  isFirst,
+  isImplausible,
+  isLongAfter,
+  isStalledKnown,
+} from '../../coverage.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'
@@ -49,7 +56,7 @@ export function composeHeadline(
   // Of what could not be read nobody knows that it is well.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
   const isOfThen = !isLongAfter(figures.agents.asOf, figures)
-  const areTimesRight = !isDoubtful(figures, 'newLeads') && !isDoubtful(figures, 'won')
+  const areTimesRight = !isImplausible(figures, 'newLeads') && !isImplausible(figures, 'won')
   const isCalm =
     isWhole &&
     isKnown &&
@@ -80,8 +87,8 @@ export function isQuiet(figures: ReportFigures): boolean {
   return (
     coverageOf(figures) === 'whole' &&
     figures.leads > 0 &&
-    !isDoubtful(figures, 'newLeads') &&
-    !isDoubtful(figures, 'won') &&
+    !isImplausible(figures, 'newLeads') &&
+    !isImplausible(figures, 'won') &&
     figures.newLeads.current + figures.won.current === 0
   )
 }
@@ -222,7 +229,7 @@ const WIDTH = 2
  */
 export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boolean {
   const { current, prior } = figures[name]
-  if (isDoubtful(figures, name)) return true
+  if (isImplausible(figures, name)) return true
   const squares = listDifferences(figures, name).map((each) => each * each)
   const mean = squares.reduce((sum, each) => sum + each, 0) / squares.length
   const variance = squares.length < DIFFERENCES_LEAST ? 0 : mean

@@ -8,8 +8,8 @@ import {
   composeHistory,
   coverageOf,
   type HistoryView,
-  isDoubtful,
   isFirst,
+  isImplausible,
 } from '../../coverage.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
@@ -97,7 +97,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
     {
       label: words('kpis.newLeads'),
       value: countOf(newLeads.current),
-      note: isDoubtful(figures, 'newLeads')
+      note: isImplausible(figures, 'newLeads')
         ? words('kpis.doubtful')
         : coverage === 'part'
           ? words('kpis.soFar')
@@ -110,7 +110,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
       {
         label: words('kpis.won'),
         value: countOf(won.current),
-        note: isDoubtful(figures, 'won')
+        note: isImplausible(figures, 'won')
           ? words('kpis.doubtful')
           : worthOf(coverage, won.current, wonValue.current, locale),
         ...moved(changeOfCount(won, 'up', locale)),

@@ -17,11 +17,11 @@ function typeOf(field: LeadField): string {
 const COUNT_NEW = sql`INSERT INTO lead_count
       SELECT new.pipeline_id, new.status, iif(new.value_amount IS NULL, '', ifnull(new.value_currency, '')), 1,
         ifnull(new.value_amount, 0)
-      WHERE new.removed_at IS NULL
+      WHERE new.deleted_at IS NULL
       ON CONFLICT DO UPDATE SET leads = leads + 1, value_amount = value_amount + excluded.value_amount`
 
 const UNCOUNT_OLD = sql`UPDATE lead_count SET leads = leads - 1, value_amount = value_amount - ifnull(old.value_amount, 0)
-      WHERE old.removed_at IS NULL AND pipeline_id = old.pipeline_id AND status = old.status
+      WHERE old.deleted_at IS NULL AND pipeline_id = old.pipeline_id AND status = old.status
         AND value_currency = iif(old.value_amount IS NULL, '', ifnull(old.value_currency, ''))`
 
 export const LEADS = [
@@ -30,17 +30,17 @@ export const LEADS = [
     ${columnsOf(LEAD_FIELDS)}
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read the state that stands here
-    removed_at TEXT, -- UTC, by our clock: gone upstream, absent from two whole scans in a row; null while there
+    deleted_at TEXT, -- UTC, by our clock: gone upstream, absent from two whole scans in a row; null while there
     run_id TEXT NOT NULL -- sync_run.id that wrote this row
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
   sql`CREATE INDEX lead_by_pipeline ON lead (pipeline_id, status)`,
   sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
-  // With removed_at, although it is null in each entry, or SQLite would look into every row for it.
-  sql`CREATE INDEX lead_by_score ON lead (score, removed_at) WHERE removed_at IS NULL`,
+  // With deleted_at, although it is null in each entry, or SQLite would look into every row for it.
+  sql`CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
   // What a figure reads of many leads stands in the index itself, so that no row is looked up.
   sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id)`,
-  sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, removed_at)`,
+  sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
   sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
 
   sql`CREATE TABLE lead_raw ( -- one row a lead: its record, with what no column of lead has
@@ -78,14 +78,14 @@ export const LEADS = [
     PRIMARY KEY (lead_id, changed_at)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE lead_gone ( -- one row for each span in which a lead was gone upstream
+  sql`CREATE TABLE lead_deletion ( -- one row for each span in which a lead was gone upstream
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    gone_at TEXT NOT NULL, -- UTC, by our clock: when the second whole scan without it marked it removed
-    returned_at TEXT CHECK (returned_at > gone_at), -- UTC, by our clock: when it was met again; null while it is gone
+    deleted_since TEXT NOT NULL, -- UTC, by our clock: when the second whole scan without it marked it removed
+    returned_at TEXT CHECK (returned_at > deleted_since), -- UTC, by our clock: when it was met again; null while it is gone
     run_id TEXT NOT NULL, -- sync_run.id that marked it removed
-    PRIMARY KEY (lead_id, gone_at)
+    PRIMARY KEY (lead_id, deleted_since)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX lead_gone_by_time ON lead_gone (gone_at)`,
+  sql`CREATE INDEX lead_deletion_by_time ON lead_deletion (deleted_since)`,
 
   sql`CREATE TABLE lead_absence ( -- leads that the last whole scan did not meet; a second such scan removes them
     lead_id TEXT PRIMARY KEY REFERENCES lead (id),
@@ -163,8 +163,8 @@ export const LEADS = [
   sql`CREATE TRIGGER lead_count_insert AFTER INSERT ON lead BEGIN ${COUNT_NEW}; END`,
   sql`CREATE TRIGGER lead_count_delete AFTER DELETE ON lead BEGIN ${UNCOUNT_OLD}; END`,
   sql`CREATE TRIGGER lead_count_update
-    AFTER UPDATE OF pipeline_id, status, value_amount, value_currency, removed_at ON lead
-    WHEN old.pipeline_id IS NOT new.pipeline_id OR old.status IS NOT new.status OR old.removed_at IS NOT new.removed_at
+    AFTER UPDATE OF pipeline_id, status, value_amount, value_currency, deleted_at ON lead
+    WHEN old.pipeline_id IS NOT new.pipeline_id OR old.status IS NOT new.status OR old.deleted_at IS NOT new.deleted_at
       OR old.value_amount IS NOT new.value_amount OR old.value_currency IS NOT new.value_currency
     BEGIN ${UNCOUNT_OLD}; ${COUNT_NEW}; END`,
 ]

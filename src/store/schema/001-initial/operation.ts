@@ -45,7 +45,7 @@ export const OPERATION = [
     pid INTEGER NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE settings_read ( -- one row a time the daemon read its settings: when it began, and when it was told to; the last 100
+  sql`CREATE TABLE config_load ( -- one row a time the daemon read its settings: when it began, and when it was told to; the last 100
     id INTEGER PRIMARY KEY,
     read_at TEXT NOT NULL, -- UTC
     refused TEXT, -- what was wrong with them, so that those of before stayed in force; null where these are in force since

@@ -66,11 +66,11 @@ export const PIPELINES = [
     last_error_at TEXT, -- UTC
     last_error_message TEXT,
     observed_at TEXT NOT NULL, -- UTC, by our clock
-    gone_at TEXT, -- UTC, by our clock: no longer among the agents; null while it is
+    deleted_since TEXT, -- UTC, by our clock: no longer among the agents; null while it is
     raw TEXT NOT NULL -- the record as the upstream sent it, JSON
   ) STRICT`,
 
-  sql`CREATE TABLE agent_reading ( -- one row an agent and reading: the time series of their states
+  sql`CREATE TABLE agent_sample ( -- one row an agent and reading: the time series of their states
     agent_id TEXT NOT NULL REFERENCES agent (id),
     observed_at TEXT NOT NULL, -- UTC, by our clock
     run_id TEXT NOT NULL, -- sync_run.id

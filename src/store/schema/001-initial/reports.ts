@@ -1,4 +1,4 @@
-/** Issues of reports with their search, the messages that carry them, and what recipients wish. */
+/** Issues of reports with their search, the messages that carry them, and what recipients choice. */
 import { sql } from 'kysely'
 
 export const REPORTS = [
@@ -48,9 +48,9 @@ export const REPORTS = [
     issue_id TEXT REFERENCES report_issue (id), -- null for a notice to operators
     recipient TEXT NOT NULL,
     revision INTEGER NOT NULL DEFAULT 0, -- 0 for the first; one more each time a person has it sent anew
-    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'in_doubt', 'withdrawn')), -- withdrawn: its recipient wanted no more before it went out
+    state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'data', 'sent', 'failed', 'unconfirmed', 'withdrawn')), -- withdrawn: its recipient wanted no more before it went out
     attempts INTEGER NOT NULL DEFAULT 0, -- how often the server was asked to take it; being away is no answer
-    doubts INTEGER NOT NULL DEFAULT 0, -- how often it was in doubt: after the second time it is not sent again
+    doubts INTEGER NOT NULL DEFAULT 0, -- how often it was unconfirmed: after the second time it is not sent again
     queued_at TEXT NOT NULL, -- UTC: when it was put into the ledger
     state_at TEXT NOT NULL, -- UTC: when the state was entered
     next_attempt_at TEXT, -- UTC: not tried before; null where nothing is left to try
@@ -64,7 +64,7 @@ export const REPORTS = [
   sql`CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
   // The checks of each minute read these, however much has been sent.
   sql`CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
-  sql`CREATE INDEX delivery_in_doubt ON delivery (state_at) WHERE state = 'in_doubt'`,
+  sql`CREATE INDEX delivery_unconfirmed ON delivery (state_at) WHERE state = 'unconfirmed'`,
   // Without the messages that were sent: with them SQLite would take this index for a way to the messages of a recipient.
   sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
@@ -97,18 +97,18 @@ export const REPORTS = [
   ) STRICT`,
   sql`CREATE INDEX mail_turn_by_time ON mail_turn (server, taken_ms)`,
 
-  sql`CREATE TABLE subscription ( -- one row a recipient and report of which somebody has ever wished something; others get what the settings say
+  sql`CREATE TABLE preference ( -- one row a recipient and report of which somebody has ever chosen something; others get what the settings say
     address TEXT NOT NULL, -- in lower case
     report TEXT NOT NULL, -- name of the report, as in the settings
     state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'unsubscribed')), -- paused and unsubscribed get nothing
     cadence TEXT NOT NULL CHECK (cadence IN ('as_scheduled', 'weekly')), -- weekly: once in an ISO week, of the week before
     changed_at TEXT NOT NULL, -- UTC
-    changed_by TEXT NOT NULL CHECK (changed_by IN ('recipient', 'operator', 'leadsheet')), -- who wished it last
+    changed_by TEXT NOT NULL CHECK (changed_by IN ('recipient', 'operator', 'leadsheet')), -- who chosen it last
     reason TEXT, -- in their words; null where none was given
     PRIMARY KEY (address, report)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE link_key ( -- one row: what signs the links in messages by which recipients change their subscription
+  sql`CREATE TABLE link_key ( -- one row: what signs the links in messages by which recipients change their preference
     id INTEGER PRIMARY KEY CHECK (id = 1),
     key BLOB NOT NULL CHECK (length(key) = 32), -- random
     made_at TEXT NOT NULL -- UTC

@@ -16,7 +16,7 @@ export const SYNC = [
     leads_updated INTEGER NOT NULL DEFAULT 0,
     leads_unchanged INTEGER NOT NULL DEFAULT 0,
     leads_removed INTEGER NOT NULL DEFAULT 0,
-    leads_held INTEGER NOT NULL DEFAULT 0, -- records that could not be mapped, see held_row
+    leads_quarantined INTEGER NOT NULL DEFAULT 0, -- records that could not be mapped, see quarantined_record
     stats INTEGER NOT NULL DEFAULT 0, -- pipelines whose statistics were read
     agents INTEGER NOT NULL DEFAULT 0,
     pages INTEGER NOT NULL DEFAULT 0,
@@ -26,7 +26,7 @@ export const SYNC = [
     problems TEXT NOT NULL DEFAULT '[]', -- JSON array of {part, code, message}
     not_before TEXT, -- UTC: the upstream wants no request before this instant
     details_read INTEGER NOT NULL DEFAULT 0, -- leads whose details were read
-    details_gone INTEGER NOT NULL DEFAULT 0, -- leads that the upstream no longer knew when asked for their details
+    details_missing INTEGER NOT NULL DEFAULT 0, -- leads that the upstream no longer knew when asked for their details
     details_failed INTEGER NOT NULL DEFAULT 0 -- leads whose details could not be read
   ) STRICT`,
 
@@ -80,12 +80,12 @@ export const SYNC = [
     lead_no INTEGER NOT NULL UNIQUE -- lead.no
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_verdict ( -- one row a run that read leads: how far its scan got and can be trusted
+  sql`CREATE TABLE sync_scan_result ( -- one row a run that read leads: how far its scan got and can be trusted
     run_id TEXT PRIMARY KEY REFERENCES sync_run (id),
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     started_at TEXT NOT NULL, -- UTC: when the scan began, perhaps in an earlier run
     ended_at TEXT NOT NULL, -- UTC
-    verdict TEXT NOT NULL CHECK (verdict IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, and nothing lost; unproven: the list did not hold still; incomplete: not read to the end; only a complete scan marks leads removed and moves leads_as_of on
+    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, and nothing lost; unproven: the list did not hold still; incomplete: not read to the end; only a complete scan marks leads removed and moves leads_as_of on
     stop TEXT NOT NULL, -- why it ended: end, empty_page, past_end, loop, page_cap, no_cursor, failed, interrupted
     reported_total INTEGER, -- what the upstream last called its total; null where it does not
     distinct_leads INTEGER NOT NULL, -- distinct leads met
@@ -125,14 +125,14 @@ export const SYNC = [
     types TEXT NOT NULL, -- types that its values had, JSON array of string, number, boolean, object, array
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     last_seen_at TEXT NOT NULL, -- UTC, by our clock
-    gone_since TEXT, -- UTC, by our clock: records no longer have it; null while they do
+    missing_since TEXT, -- UTC, by our clock: records no longer have it; null while they do
     records INTEGER NOT NULL, -- records looked at since it was first seen
     count INTEGER NOT NULL, -- of them, records that have it
     nulls INTEGER NOT NULL, -- of these, records in which it is null
     null_share REAL GENERATED ALWAYS AS (CAST(nulls AS REAL) / count) VIRTUAL -- 0 to 1
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE held_row ( -- records that could not be mapped, until they can
+  sql`CREATE TABLE quarantined_record ( -- records that could not be mapped, until they can
     resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline_stat', 'agent', 'activity')), -- what the record is of
     raw_sha256 TEXT NOT NULL, -- of raw, hex
     record_id TEXT, -- the id of the record, of an activity that of its lead; null where it has none
@@ -143,8 +143,8 @@ export const SYNC = [
     last_seen_at TEXT NOT NULL, -- UTC, by our clock
     PRIMARY KEY (resource, raw_sha256)
   ) STRICT, WITHOUT ROWID`,
-  sql`CREATE INDEX held_row_by_record ON held_row (resource, record_id)`,
-  sql`CREATE INDEX held_row_by_sight ON held_row (resource, last_seen_at)`,
+  sql`CREATE INDEX quarantined_record_by_record ON quarantined_record (resource, record_id)`,
+  sql`CREATE INDEX quarantined_record_by_sight ON quarantined_record (resource, last_seen_at)`,
 
   sql`CREATE TABLE upstream_profile ( -- one row: the profile by which the copy was last read from one end to the other
     id INTEGER PRIMARY KEY CHECK (id = 1),

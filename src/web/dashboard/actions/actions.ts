@@ -4,7 +4,7 @@ import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { acknowledge } from '../../../jobs/acknowledge.ts'
 import { factsOf } from '../../../jobs/notice-reasons.ts'
 import type { DeliverDeps } from '../../../jobs/outbox/send-batch.ts'
-import { changeSubscription } from '../../../jobs/recipients/change-preference.ts'
+import { changePreference } from '../../../jobs/recipients/change-preference.ts'
 import type { MailingDeps } from '../../../jobs/reports/enqueue-report.ts'
 import { sendTestReport } from '../../../jobs/reports/preview.ts'
 import type { Recipient, Report } from '../../../jobs/reports/report-definition.ts'
@@ -17,8 +17,8 @@ import {
 import { release } from '../../../jobs/schedule/approve-run.ts'
 import type { Schedule } from '../../../jobs/schedule/schedule.ts'
 import { askSync } from '../../../jobs/sync/ask-sync.ts'
-import type { Wish } from '../../../report/preferences/page.ts'
-import { findSubscription } from '../../../store/reports/preference.ts'
+import type { PreferenceChoice } from '../../../report/preferences/page.ts'
+import { findPreference } from '../../../store/reports/preference.ts'
 import type { Form } from '../../server/server.ts'
 import type { ACTION_PATHS } from './buttons.ts'
 
@@ -134,7 +134,7 @@ function findReport({ reports }: ActionDeps, form: Form): ListedReport {
 async function setPreference(
   deps: ActionDeps,
   form: Form,
-  wanted: Wish & ('pause' | 'start'),
+  wanted: PreferenceChoice & ('pause' | 'start'),
 ): Promise<ActionResult> {
   const { store, now } = deps.work
   const { report, recipients } = findReport(deps, form)
@@ -142,7 +142,7 @@ async function setPreference(
   const key = { address, report: report.name }
   const isListed = recipients.some((one) => one.address.toLowerCase() === address.toLowerCase())
   // A preference outlives its recipient's place in the settings.
-  if (!isListed && (await findSubscription(store.db, key)) === undefined) {
+  if (!isListed && (await findPreference(store.db, key)) === undefined) {
     throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
       hint: `${shellCommand('recipients')} lists who gets what.`,
     })
@@ -153,7 +153,7 @@ async function setPreference(
     return { ask: { page: 'ask-pause', title, view: { report: report.name, address } } }
   }
   const by = { by: 'operator', reason: null } as const
-  const { isFit, withdrawn } = await changeSubscription(store, key, wanted, by, now())
+  const { isFit, withdrawn } = await changePreference(store, key, wanted, by, now())
   if (!isFit)
     return { done: `${address} has unsubscribed from ${report.name} themselves; nothing was changed.` }
   if (wanted === 'start') return { done: `${address} gets ${report.name} again.` }
@@ -180,7 +180,7 @@ async function resend(
   const plan = await planResend(work, report, recipients, choice, work.now())
   const { again, anew } = plan
   if (again.length + anew.length === 0) throw nothingToSend(plan)
-  const mayHaveIt = anew.length > 0 || again.some(({ message }) => message.state === 'in_doubt')
+  const mayHaveIt = anew.length > 0 || again.some(({ message }) => message.state === 'unconfirmed')
   if (mayHaveIt && form.get('confirmed') !== 'yes') {
     const view = { report: report.name, to, rows: rowsOf(plan), isAnyNew: anew.length > 0 }
     return { ask: { page: 'ask-resend', title: 'Send it again?', view } }
@@ -200,7 +200,7 @@ function nothingToSend({ leftOut }: ResendPlan): LeadsheetError {
   })
 }
 
-const STATES = { sent: 'has it', in_doubt: 'may have it' } as const
+const STATES = { sent: 'has it', unconfirmed: 'may have it' } as const
 
 function rowsOf({ again, anew }: ResendPlan): ResendRow[] {
   const row =

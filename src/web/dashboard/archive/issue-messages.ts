@@ -1,7 +1,7 @@
 /** The messages of an issue: the state of each, the server's answer, and the recipient's preference. */
 import { CALLED } from '../../../errors.ts'
 import type { KeptIssue } from '../../../jobs/reports/issue-page.ts'
-import { subscriptionText } from '../../../jobs/reports/preferences.ts'
+import { preferenceText } from '../../../jobs/reports/preferences.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
@@ -19,7 +19,7 @@ export interface MessagesView {
   readonly rows: readonly MessageRow[]
   /** Null where no message was refused, or it is not the last issue. */
   readonly resend: Button | null
-  /** The command that resolves messages in doubt; null where none needs it. */
+  /** The command that resolves messages unconfirmed; null where none needs it. */
   readonly settle: string | null
   /** The link to the others; null where all are shown. */
   readonly more: { readonly text: string; readonly href: string } | null
@@ -28,7 +28,7 @@ export interface MessagesView {
 export interface MessageRow {
   readonly recipient: string
   /** `paused by the operator on 2026-11-20`; null where the recipient gets it as scheduled. */
-  readonly wish: string | null
+  readonly choice: string | null
   readonly tag: Tag
   readonly since: Moment
   /** The next try; null where there is none. */
@@ -52,7 +52,7 @@ const TAGS: Readonly<Record<DeliveryRowState, Tag>> = {
   data: { kind: 'busy', text: 'sending' },
   sent: { kind: 'ok', text: 'sent' },
   failed: { kind: 'fail', text: 'refused' },
-  in_doubt: { kind: 'warn', text: 'in doubt' },
+  unconfirmed: { kind: 'warn', text: 'unconfirmed' },
   withdrawn: { kind: 'off', text: 'not wanted' },
 }
 /** Messages that need attention come first. */
@@ -65,7 +65,7 @@ const languages = new Intl.DisplayNames('en', { type: 'language' })
  * @param isAll without a limit
  */
 export function composeMessages(
-  { issue, messages, wishes, isLast }: KeptIssue,
+  { issue, messages, choices, isLast }: KeptIssue,
   shown: string | null,
   isAll: boolean,
   clock: Clock,
@@ -77,7 +77,9 @@ export function composeMessages(
   // Later revisions overwrite earlier ones.
   const lastRevisions = new Map(messages.map(({ recipient, revision }) => [recipient, revision]))
   const hasFailed = messages.some(({ state }) => state === 'failed')
-  const doubtful = messages.find(({ state, nextAttemptAt }) => state === 'in_doubt' && nextAttemptAt === null)
+  const doubtful = messages.find(
+    ({ state, nextAttemptAt }) => state === 'unconfirmed' && nextAttemptAt === null,
+  )
   return {
     rows: rows.map((message) => rowOf(message)),
     resend: isLast && hasFailed ? resendFailedButton(issue.report) : null,
@@ -90,15 +92,15 @@ export function composeMessages(
 
   function rowOf(message: IssueMessage): MessageRow {
     const { messageId, recipient, response, lang, attempts, stateAt, nextAttemptAt } = message
-    const wish = wishes.get(recipient.toLowerCase())
-    const isOut = wish !== undefined && wish.state !== 'active'
+    const choice = choices.get(recipient.toLowerCase())
+    const isOut = choice !== undefined && choice.state !== 'active'
     const isLastOfThem = lastRevisions.get(recipient) === message.revision
     return {
       recipient,
-      wish:
-        wish === undefined || (wish.state === 'active' && wish.cadence !== 'weekly')
+      choice:
+        choice === undefined || (choice.state === 'active' && choice.cadence !== 'weekly')
           ? null
-          : subscriptionText(wish),
+          : preferenceText(choice),
       tag: tagOf(message),
       since: clock.at(stateAt),
       next: clock.at(nextAttemptAt),

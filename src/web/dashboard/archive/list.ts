@@ -40,7 +40,7 @@ interface Empty {
   readonly text: string
 }
 
-interface Wish {
+interface PreferenceChoice {
   readonly text: string
   readonly report: string | null
   readonly state: IssueState | null
@@ -54,7 +54,7 @@ const STATE_TEXTS: Readonly<Record<IssueState, string>> = {
   sent: 'Sent to all',
   waiting: 'Still to be sent',
   failed: 'Refused for some',
-  in_doubt: 'In doubt for some',
+  unconfirmed: 'Unconfirmed for some',
   not_sent: 'Not worth a mail',
   looked_at: 'Only looked at',
 }
@@ -63,34 +63,34 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
   const page = pages.page<IssuesView>('issues')
   return (app) => {
     app.get<{ Querystring: Query }>(PATH, async (request, reply) => {
-      const wish = wishOf(request.query)
-      const found = await searchIssues(db, wish, PAGE_LINES + 1)
+      const choice = choiceOf(request.query)
+      const found = await searchIssues(db, choice, PAGE_LINES + 1)
       const shown = found.slice(0, PAGE_LINES)
       const last = found.length > shown.length ? (shown.at(-1)?.id ?? null) : null
       const excerpts = await findExcerpts(
         db,
         shown.map(({ id }) => id),
-        wish.text,
+        choice.text,
       )
       const total = await countIssues(db)
       const reports = await listIssueReports(db)
-      const isFiltered = wish.text !== '' || wish.report !== null || wish.state !== null
+      const isFiltered = choice.text !== '' || choice.report !== null || choice.state !== null
       const view = {
         summary: summaryOf(total),
-        text: wish.text,
+        text: choice.text,
         reports: optionsOf(
           reports.map((name) => [name, name]),
-          wish.report,
+          choice.report,
         ),
         states: optionsOf(
           ISSUE_STATES.map((state) => [state, STATE_TEXTS[state]]),
-          wish.state,
+          choice.state,
         ),
         isFiltered,
         months: monthsOf(shown, excerpts, clockOf(timeZone, now())),
-        empty: shown.length > 0 ? null : emptyOf(total, wish),
-        newest: wish.after === null ? null : hrefOf({ ...wish, after: null }),
-        older: last === null ? null : hrefOf({ ...wish, after: last }),
+        empty: shown.length > 0 ? null : emptyOf(total, choice),
+        newest: choice.after === null ? null : hrefOf({ ...choice, after: null }),
+        older: last === null ? null : hrefOf({ ...choice, after: last }),
       }
       return sendPage(reply, page(view, frameOf(request, 'Archive', PATH)))
     })
@@ -100,7 +100,7 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
 /** Fields that stand twice in an address come as a list, and are ignored. */
 type Query = Readonly<Partial<Record<'q' | 'report' | 'state' | 'after', unknown>>>
 
-function wishOf({ q, report, state, after }: Query): Wish {
+function choiceOf({ q, report, state, after }: Query): PreferenceChoice {
   return {
     text: textOf(q) ?? '',
     report: textOf(report),
@@ -113,7 +113,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 }
 
-function hrefOf({ text, report, state, after }: Wish): string {
+function hrefOf({ text, report, state, after }: PreferenceChoice): string {
   const query = new URLSearchParams({
     ...(text === '' ? {} : { q: text }),
     ...(report === null ? {} : { report }),
@@ -160,7 +160,7 @@ function summaryOf(total: number): string {
   return `${count(total)} issues, the newest first, exactly as they were sent.`
 }
 
-function emptyOf(total: number, { after }: Wish): Empty {
+function emptyOf(total: number, { after }: PreferenceChoice): Empty {
   if (total === 0) {
     return {
       title: 'No report has been made yet.',
@@ -213,9 +213,9 @@ export function issueTag(issue: ListedIssue): Tag {
 }
 
 function kindOf({ messages }: ListedIssue): Tag['kind'] {
-  const { total, sent, failed, inDoubt, withdrawn } = messages
+  const { total, sent, failed, unconfirmed, withdrawn } = messages
   if (total === 0) return 'off'
   if (failed > 0) return 'fail'
-  if (inDoubt > 0) return 'warn'
+  if (unconfirmed > 0) return 'warn'
   return sent + withdrawn === total ? 'ok' : 'busy'
 }

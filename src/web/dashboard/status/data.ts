@@ -4,10 +4,10 @@ import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countDetails } from '../../../store/leads/detail.ts'
 import { countLeads } from '../../../store/leads/lead.ts'
-import { countHeldRows, listLastHeld } from '../../../store/leads/quarantined-record.ts'
+import { countQuarantinedRecords, listLastHeld } from '../../../store/leads/quarantined-record.ts'
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
 import { countAgents } from '../../../store/sync/agent-samples.ts'
-import { listDrift, listGoneFields } from '../../../store/sync/field-drift.ts'
+import { listDrift, listMissingFields } from '../../../store/sync/field-drift.ts'
 import { type Clock, count, type Moment, type Tag } from '../format.ts'
 
 export interface FreshnessView {
@@ -95,13 +95,13 @@ export interface RecordsView {
   readonly heldCount: string
   readonly isAnyHeld: boolean
   /** The last of them; `more` counts the others. */
-  readonly held: readonly HeldView[]
+  readonly held: readonly QuarantineView[]
   readonly more: string | null
   readonly drift: readonly DriftView[]
   readonly days: number
 }
 
-interface HeldView {
+interface QuarantineView {
   readonly resource: string
   /** The record's ID; null where it cannot be read either. */
   readonly record: string | null
@@ -124,14 +124,14 @@ const RESOURCES = {
 } as const
 
 export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
-  const total = await countHeldRows(db)
+  const total = await countQuarantinedRecords(db)
   const held = total === 0 ? [] : await listLastHeld(db, HELD_MAX)
   const since = new Date(clock.now.getTime() - DRIFT_DAYS * 86_400_000).toISOString()
   const drift = (await listDrift(db, since)).map(({ change, path, types, at }) => ({
     ...{ path, at: clock.at(at), change: changeText(change, types) },
   }))
   const told = new Set(drift.map(({ path }) => path))
-  const gone = (await listGoneFields(db)).filter(({ path }) => !told.has(path))
+  const gone = (await listMissingFields(db)).filter(({ path }) => !told.has(path))
   return {
     heldCount: counted(total, 'record'),
     isAnyHeld: total > 0,
@@ -142,7 +142,7 @@ export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
     more: total > held.length ? `and ${count(total - held.length)} more` : null,
     drift: [
       ...drift,
-      ...gone.map(({ path, goneSince }) => ({ path, change: 'gone since', at: clock.at(goneSince) })),
+      ...gone.map(({ path, missingSince }) => ({ path, change: 'gone since', at: clock.at(missingSince) })),
     ].slice(0, DRIFT_MAX),
     days: DRIFT_DAYS,
   }

@@ -1,11 +1,11 @@
-/** The mail on the status page: the last issues, messages that wait, fail or are in doubt, and mail servers that are away. */
+/** The mail on the status page: the last issues, messages that wait, fail or are unconfirmed, and mail servers that are away. */
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
   countWaiting,
-  type DoubtfulMessage,
-  listDoubtful,
+  listImplausible,
   listRefused,
+  type UnconfirmedMessage,
 } from '../../../store/outbox/delivery-problems.ts'
 import { listMailOutages, type MailOutage } from '../../../store/outbox/smtp-circuit.ts'
 import { listIssues } from '../../../store/reports/issue-list.ts'
@@ -22,7 +22,7 @@ export interface MessagesView {
   readonly waiting: { readonly messages: string; readonly since: Moment } | null
   readonly servers: readonly ServerView[]
   /** Messages of the last week. */
-  readonly doubtful: readonly DoubtfulView[]
+  readonly doubtful: readonly UnconfirmedView[]
   readonly refused: readonly { readonly report: string; readonly messages: string; readonly since: Moment }[]
 }
 
@@ -37,7 +37,7 @@ interface ServerView {
   readonly next: Moment
 }
 
-interface DoubtfulView {
+interface UnconfirmedView {
   readonly id: string
   readonly recipient: string
   readonly report: string
@@ -58,7 +58,9 @@ export async function readMessages(db: Db, clock: Clock): Promise<MessagesView> 
     })),
     waiting: since === null ? null : { messages: counted(messages, 'message'), since: clock.at(since) },
     servers: (await listMailOutages(db)).map((outage) => serverOf(outage, clock)),
-    doubtful: (await listDoubtful(db, weekAgo, DOUBTFUL_MAX)).map((message) => doubtfulOf(message, clock)),
+    doubtful: (await listImplausible(db, weekAgo, DOUBTFUL_MAX)).map((message) =>
+      implausibleOf(message, clock),
+    ),
     refused: (await listRefused(db, weekAgo)).map(({ report, messages: some, since: from }) => ({
       ...{ report: report ?? 'notices', messages: counted(some, 'message'), since: clock.at(from) },
     })),
@@ -70,7 +72,7 @@ function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: C
   return { server, trouble, since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
 }
 
-function doubtfulOf(message: DoubtfulMessage, clock: Clock): DoubtfulView {
+function implausibleOf(message: UnconfirmedMessage, clock: Clock): UnconfirmedView {
   const { messageId, recipient, report, issueId, stateAt, nextAttemptAt } = message
   return {
     ...{ id: messageId.replaceAll(/[<>]/g, ''), recipient, report: report ?? 'notice' },

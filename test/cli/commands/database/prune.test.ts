@@ -13,12 +13,12 @@ test('prune shows what would go, and does it only when told to', async () => {
   const run = (...args: string[]) => runWarm(['db', 'prune', ...args], { cwd: folder, env })
 
   const { stdout } = await run()
-  expect(stdout).toContain('agent_reading')
+  expect(stdout).toContain('agent_sample')
   expect(existsSync(file)).toBe(false)
 
   await insertReadings(file)
   const shown = await run()
-  expect(shown.stdout).toMatch(/agent_reading .* 12 +10 +2\n/)
+  expect(shown.stdout).toMatch(/agent_sample .* 12 +10 +2\n/)
   expect(shown.stdout).toContain('WOULD GO')
   expect(shown.stderr).toContain('nothing was deleted; `npx leadsheet db prune --yes` does it')
   expect(await countReadings(file)).toBe(12)
@@ -28,7 +28,7 @@ test('prune shows what would go, and does it only when told to', async () => {
     meta: { deleted: true },
     data: [
       { table: 'pipeline_stat', rows: 0, gone: 0 },
-      { table: 'agent_reading', rows: 12, gone: 10 },
+      { table: 'agent_sample', rows: 12, gone: 10 },
       { table: 'event', rows: 0, gone: 0 },
     ],
   })
@@ -44,7 +44,7 @@ async function insertReadings(file: string): Promise<void> {
     await sql`INSERT INTO agent (id, name, status, observed_at, raw) VALUES ('a1', 'a', 'running', '2026', '{}')`.execute(
       trx,
     )
-    await sql`INSERT INTO agent_reading (agent_id, observed_at, run_id, status)
+    await sql`INSERT INTO agent_sample (agent_id, observed_at, run_id, status)
       SELECT 'a1', format('2020-01-01T%02d:%02d:00.000Z', value / 6, 10 * (value % 6)), 'r', 'running'
       FROM json_each('[0,1,2,3,4,5,6,7,8,9,10,11]')`.execute(trx)
   })
@@ -52,5 +52,5 @@ async function insertReadings(file: string): Promise<void> {
 
 async function countReadings(file: string): Promise<number> {
   await using store = await openStore(file, new Date())
-  return (await store.db.selectFrom('agent_reading').select('observed_at').execute()).length
+  return (await store.db.selectFrom('agent_sample').select('observed_at').execute()).length
 }

@@ -102,7 +102,7 @@ test('doctor tells of a damaged file, and how to restore', async () => {
 test('doctor tells of a snapshot from another database', async () => {
   await using synced = await openSynced()
   synced.exec(
-    `PRAGMA foreign_keys = OFF; UPDATE sync_run SET id = 'another'; UPDATE sync_scan_verdict SET run_id = 'another'`,
+    `PRAGMA foreign_keys = OFF; UPDATE sync_run SET id = 'another'; UPDATE sync_scan_result SET run_id = 'another'`,
   )
   expect((await synced.diagnose()).at(-1)).toMatchObject({ what: 'snapshot', verdict: 'fail' })
 })

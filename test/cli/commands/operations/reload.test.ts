@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isDaemonCall } from '../../../../src/cli/commands/operations/run.ts'
 import { openStore } from '../../../../src/store/open.ts'
-import { addSettingsReading } from '../../../../src/store/schedule/settings-read.ts'
+import { addConfigLoad } from '../../../../src/store/schedule/config-load.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../../../support/leadsheet.ts'
 import { startUpstream } from '../../../support/upstream.ts'
@@ -89,7 +89,7 @@ describe('without a daemon to tell, reload says so', () => {
     const now = new Date()
     await using store = await openStore(join(cwd, 'leadsheet.db'), now)
     await store.write(async (trx) => {
-      await addSettingsReading(trx, { at: now.toISOString(), refused: null, changed: null, program: '0' })
+      await addConfigLoad(trx, { at: now.toISOString(), refused: null, changed: null, program: '0' })
       if (holder === null) return
       const until = new Date(now.getTime() + 60_000).toISOString()
       const times = { acquired_at: now.toISOString(), expires_at: until }

@@ -45,7 +45,7 @@ test('history lists what is kept and what became of it', async () => {
       made_at: '2026-11-21T07:00:00.000Z',
       made_by: '1.2.3',
       not_sent: 'quiet',
-      messages: { total: 0, sent: 0, failed: 0, in_doubt: 0, withdrawn: 0 },
+      messages: { total: 0, sent: 0, failed: 0, unconfirmed: 0, withdrawn: 0 },
     },
   ])
 })

@@ -90,7 +90,7 @@ describe('leadsheet outbox list', () => {
       ['ana@example.com', 'sent', 1, 250, expect.stringMatching(/^250 /), null],
       ['gone@example.com', 'failed', 1, 550, '550 5.1.1 no such user', null],
       ['later@example.com', 'pending', 1, 450, '450 4.2.0 greylisted', 1],
-      ['lost@example.com', 'in_doubt', 1, null, expect.stringMatching(/closed/), 1],
+      ['lost@example.com', 'unconfirmed', 1, null, expect.stringMatching(/closed/), 1],
     ])
     const table = await mailed.run('outbox', 'list', '--state', 'failed')
     expect(table.stdout.split('\n')[0]).toMatch(
@@ -208,7 +208,7 @@ describe('leadsheet report resend', () => {
   })
 })
 
-it('a test reaches one person, is of nobody’s subscription, and is not in the ledger', async () => {
+it('a test reaches one person, is of nobody’s preference, and is not in the ledger', async () => {
   await using mailed = await openMailed()
   expect(await mailed.run('report', 'test', 'daily', '--to', 'me@example.com')).toMatchObject({ status: 0 })
   expect(mailed.server.received.map(({ to }) => to)).toEqual([['me@example.com']])

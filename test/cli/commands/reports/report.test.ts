@@ -151,7 +151,7 @@ describe('sending a report', () => {
 
   it('says of each part that could not be made why, and leaves as done in part', async () => {
     const { cwd, run } = await openInstallation()
-    change(cwd, "UPDATE sync_scan_verdict SET drift = '{', ended_at = '2026-11-23T12:00:00.000Z'")
+    change(cwd, "UPDATE sync_scan_result SET drift = '{', ended_at = '2026-11-23T12:00:00.000Z'")
     const looked = await run('report', 'preview', 'daily')
     expect(looked).toMatchObject({ status: 3 })
     expect(looked.stderr).toContain('warning: data_quality could not be made: malformed JSON')

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
 
-export interface DoubtfulTime {
+export interface ImplausibleTime {
   readonly field: 'created_at' | 'updated_at' | 'status_changed_at'
   /** `read`: when we first read the lead. `same`: within one day (UTC), which is given. */
   readonly why: 'read' | 'same'
@@ -19,14 +19,14 @@ const LEADS_LEAST = 50
 const SHARE = 0.9
 
 interface Counted {
-  readonly field: DoubtfulTime['field']
+  readonly field: ImplausibleTime['field']
   readonly leads: number
   readonly read: number
   readonly day: string
   readonly alike: number
 }
 
-export async function findDoubtfulTimes(db: Db): Promise<DoubtfulTime[]> {
+export async function findImplausibleTimes(db: Db): Promise<ImplausibleTime[]> {
   const { rows } = await sql<Counted>`WITH chosen AS (
       SELECT id, created_at, updated_at, status_changed_at, first_seen_at
       FROM (SELECT * FROM lead ORDER BY created_at LIMIT ${sql.lit(SAMPLE)}) AS oldest
@@ -45,7 +45,7 @@ export async function findDoubtfulTimes(db: Db): Promise<DoubtfulTime[]> {
       FROM days WINDOW of_field AS (PARTITION BY field))
     SELECT field, day, alike, CAST(leads AS integer) AS leads, CAST(all_read AS integer) AS read
     FROM placed WHERE place = 1 ORDER BY field`.execute(db)
-  return rows.flatMap(({ field, leads, read, day, alike }): DoubtfulTime[] => {
+  return rows.flatMap(({ field, leads, read, day, alike }): ImplausibleTime[] => {
     if (leads < LEADS_LEAST) return []
     if (read >= leads * SHARE) return [{ field, why: 'read', day: null }]
     // Upstreams do touch all their leads at once.
@@ -55,7 +55,7 @@ export async function findDoubtfulTimes(db: Db): Promise<DoubtfulTime[]> {
 }
 
 /** For operators. */
-export function tellDoubtful({ field, why, day }: DoubtfulTime): string {
+export function tellDoubtful({ field, why, day }: ImplausibleTime): string {
   return why === 'read'
     ? `${field} of nearly all leads is when they were first read: the upstream tells none where the profile looks`
     : `${field} of nearly all leads is of one day, ${day} (UTC): that may be the wrong field`
