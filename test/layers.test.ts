@@ -15,8 +15,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   log: ['redaction'],
   retry: ['errors'],
   schedule: ['errors'],
-  // An address is checked where it is written, and a language by the catalogues that there are.
-  config: ['errors', 'model', 'domain', 'schedule', 'report/words/catalogue', 'store/db/place'],
+  // An address is checked where it is written, and a block and a language by those that there are.
+  config: [
+    'errors',
+    'model',
+    'domain',
+    'schedule',
+    'report/blocks/registry',
+    'report/words/catalogue',
+    'store/db/place',
+  ],
   contract: ['errors'],
   upstream: ['contract', 'model', 'domain', 'errors', 'log', 'redaction', 'retry'],
   probe: ['contract', 'model', 'domain', 'errors', 'log', 'redaction', 'retry', 'upstream'],
@@ -222,7 +230,7 @@ describe('commands that are shown', () => {
     })
 
   test('are written by shellCommand, CALLED or the helper shell, which know how the program was started', () => {
-    const templates = globSync('templates/**/*.hbs', { cwd: ROOT }).map((path) => ({
+    const templates = globSync('{templates,src}/**/*.hbs', { cwd: ROOT }).map((path) => ({
       path,
       code: readFileSync(join(ROOT, path), 'utf8'),
     }))

@@ -1,6 +1,7 @@
 /** Reports and their recipients as the program sees them: what each recipient gets of each report, in full. */
-import type { BlockName, SendPolicy, StaleDataPolicy, VolumeDropPolicy } from '../domain/choices.ts'
+import type { SendPolicy, StaleDataPolicy, VolumeDropPolicy } from '../domain/choices.ts'
 import type { LeadFilter, PeriodKind } from '../domain/figures.ts'
+import type { BlockName } from '../report/blocks/registry.ts'
 import type { CatchUp } from '../schedule/timing.ts'
 import { filterFrom, narrowFilter } from './lead-filter.ts'
 import type { RecipientSettings } from './recipient-settings.ts'

@@ -3,7 +3,8 @@
  * follow "expected …;" in an error.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { ATTACHED_FORMATS, ATTACHED_LISTS } from '../domain/choices.ts'
+import { ATTACHED_FORMATS } from '../domain/choices.ts'
+import { ATTACHED_LISTS } from '../report/blocks/registry.ts'
 import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { parseExpression } from '../schedule/timing.ts'
 import { WORDS } from '../schedule/words.ts'

@@ -1,6 +1,6 @@
 /** Kinds of values that settings have. Each `error` is what is accepted, worded to follow "expected". */
 import { z } from 'zod'
-import { BLOCKS } from '../domain/choices.ts'
+import { BLOCKS } from '../report/blocks/registry.ts'
 import { ADDRESS, dateFault, isMailbox, localeFault, scheduleFault, timeZoneFault } from './rules.ts'
 import { isTree, valueAt } from './setting-path.ts'
 

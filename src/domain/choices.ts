@@ -6,26 +6,6 @@ import { fieldsWith, type LeadField } from './lead-fields.ts'
 
 export const PERIOD_KINDS = ['day', 'working_day', 'week', 'month', 'since_last'] as const
 
-/** The parts of a report, in the order in which they stand unless its folder says otherwise. */
-export const BLOCKS = [
-  'headline',
-  'freshness',
-  'attention',
-  'kpis',
-  'trend',
-  'funnel',
-  'changes',
-  'top_leads',
-  'stalled',
-  'pipelines',
-  'sources',
-  'agents',
-  'service_stats',
-  'data_quality',
-  'queries',
-] as const
-export type BlockName = (typeof BLOCKS)[number]
-
 /** Where no locale is given. Its dates are those of most of the world. */
 export const DEFAULT_LOCALE = 'en-GB'
 
@@ -33,8 +13,7 @@ export const DEFAULT_LOCALE = 'en-GB'
 export const WEBHOOK_FORMATS = ['json', 'slack', 'teams'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
-/** Lists of a report that can go with it as a file; a report's own queries can too, by their names. */
-export const ATTACHED_LISTS = ['top_leads', 'stalled', 'changes', 'pipelines', 'sources'] as const
+/** How a list of a report can go with it as a file. */
 export const ATTACHED_FORMATS = ['csv', 'xlsx'] as const
 
 /**

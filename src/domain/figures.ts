@@ -4,7 +4,7 @@
  */
 
 import type { Freshness, FunnelStage, Instant, Lead, Money, Period, Ratio } from '../model.ts'
-import type { BlockName, PERIOD_KINDS } from './choices.ts'
+import type { PERIOD_KINDS } from './choices.ts'
 import type { LISTED_FIELDS } from './lead-fields.ts'
 
 /** A value of the period beside the same value of the period it is compared with. */
@@ -71,16 +71,31 @@ export interface ReportFigures {
   readonly dataQuality: DataQuality
   /** What the SQL of the report's own folder found, in its order; one that failed has neither columns nor rows. */
   readonly queries: readonly QueryTable[]
+  /** What the queries of blocks found, by the names of the blocks; absent where no block has one. */
+  readonly blockRows?: Readonly<Record<string, readonly BlockRow[]>>
   /** What could not be read: its values above are empty, and mean nothing. */
   readonly failed: readonly FailedSection[]
   /** What a reader must know before any number, whatever blocks they have. */
   readonly warnings: readonly ReportWarning[]
 }
 
+/** Figures that a block owns. They are read with the others, at one moment, and explained with them. */
+export interface BlockQuery {
+  readonly title: string
+  /** What is counted, for people. */
+  readonly meaning: string
+  /** The relations of `store/figures/` that the SQL reads, such as `closed`. */
+  readonly reads: readonly string[]
+  /** It may name `:from` and `:to`, the instants of the period, and what else `valuesOf` in `store/figures/` gives. */
+  readonly sql: string
+}
+
+export type BlockRow = Readonly<Record<string, string | number | null>>
+
 /** A part of a report that could not be made. */
 export interface FailedSection {
   /** Of `kpis` only the lines below the numbers: without the numbers there is no report. */
-  readonly block: BlockName
+  readonly block: string
   /** The name of one of the report's own queries; null of other blocks. */
   readonly query: string | null
   readonly message: string

@@ -2,34 +2,27 @@
  * A report as a view model: every string that subject, HTML and text show, computed once, so that the three
  * cannot contradict one another. No HTML here, and no words: those are in `words/`.
  */
-import type { BlockName } from '../domain/choices.ts'
+
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import { errorText } from '../errors.ts'
-import { composeAgents } from './blocks/agents/view.ts'
-import { composeAttention } from './blocks/attention/view.ts'
-import { composeChanges } from './blocks/changes/view.ts'
-import { composeDataQuality } from './blocks/data-quality/view.ts'
-import { composeFreshness } from './blocks/freshness/view.ts'
-import { composeFunnel } from './blocks/funnel/view.ts'
 import { composeHeadline, isQuiet } from './blocks/headline/view.ts'
 import { composeKpis } from './blocks/kpis/view.ts'
-import { composePipelines } from './blocks/pipelines/view.ts'
-import { composeQueries } from './blocks/queries/view.ts'
-import { composeServiceStats } from './blocks/service-stats/view.ts'
-import { composeSources } from './blocks/sources/view.ts'
-import { composeStalled } from './blocks/stalled/view.ts'
-import { composeTopLeads } from './blocks/top-leads/view.ts'
-import { composeTrend } from './blocks/trend/view.ts'
-import type { ReportContext } from './context.ts'
+import { type BlockName, type BlockView, blockOf, composeBlockViews } from './blocks/registry.ts'
+import type { BlockContext } from './context.ts'
 import { isBeforeAll } from './coverage.ts'
-import { CORE_BLOCKS, composeFailed, composeFailedCharts, type FailedView } from './failed-blocks.ts'
+import { composeFailed, composeFailedCharts, type FailedView } from './failed-blocks.ts'
 import { type BannerView, composeBanner, markOf } from './warnings-banner.ts'
 import { oneLine } from './words/clean-text.ts'
 import { namePeriod } from './words/dates.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 /** What a template of a block gets; `kind` is the name of the template. */
-export type BlockView = ReturnType<(typeof COMPOSE)[BlockName]>[number] | FailedView
+export type View = BlockView | FailedView
+
+export interface ReportContext extends BlockContext {
+  /** In order; those that the figures have nothing for say so. */
+  readonly blocks: readonly BlockName[]
+}
 
 export interface ReportView {
   /** BCP 47 */
@@ -49,9 +42,9 @@ export interface ReportView {
   /** All that could not be made, also what failed only here. */
   readonly failed: readonly FailedSection[]
   /** In the order of the report; those with nothing to tell are left out or say so. */
-  readonly blocks: readonly BlockView[]
+  readonly blocks: readonly View[]
   /** The same by their kind, for templates that place them by hand. */
-  readonly block: Readonly<Record<string, BlockView>>
+  readonly block: Readonly<Record<string, View>>
   /** Where what lists leave out can be looked up; empty where nowhere. */
   readonly moreUrl: string
   readonly footer: {
@@ -60,34 +53,6 @@ export interface ReportView {
     readonly unsubscribe: { readonly url: string; readonly text: string } | null
   }
 }
-
-type Compose = (figures: ReportFigures, locale: LocaleContext, context: ReportContext) => readonly object[]
-
-const COMPOSE = {
-  headline: (...given) => [composeHeadline(...given)],
-  freshness: (figures, locale) => [composeFreshness(figures, locale)],
-  attention: (...given) => [composeAttention(...given)].filter(({ items }) => items.length > 0),
-  kpis: (...given) => [composeKpis(...given)],
-  trend: (...given) => [composeTrend(...given)],
-  funnel: (figures, locale) => [composeFunnel(figures, locale)],
-  changes: (...given) => [composeChanges(...given)],
-  top_leads: (...given) => [composeTopLeads(...given)],
-  stalled: (...given) => [composeStalled(...given)],
-  // One alone says nothing that the numbers above do not.
-  pipelines: (figures, locale, context) =>
-    figures.byPipeline.length === 1 ? [] : [composePipelines(figures, locale, context)],
-  sources: (...given) => [composeSources(...given)],
-  agents: (figures, locale) => [composeAgents(figures, locale)],
-  service_stats: (figures, locale) => [composeServiceStats(figures, locale)],
-  data_quality: (figures, locale) => [composeDataQuality(figures, locale)],
-  queries: (...given) => composeQueries(...given),
-} as const satisfies Record<BlockName, Compose>
-
-/** A quiet report is short: nothing that only repeats what the last one said. */
-const QUIET: readonly BlockName[] = ['headline', 'freshness', 'attention', 'kpis', 'queries']
-
-/** Before anything was read whole, no number means what it says. */
-const UNREAD: readonly BlockName[] = ['headline', 'freshness']
 
 const TITLE_LENGTH = 80
 
@@ -100,14 +65,9 @@ export function composeReport(
   const title = oneLine(context.title, TITLE_LENGTH)
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const headline = composeHeadline(figures, locale, context)
-  const few =
-    figures.freshness.dataAsOf === null || isBeforeAll(figures) ? UNREAD : isQuiet(figures) ? QUIET : null
-  const wanted =
-    few === null
-      ? context.blocks
-      : context.blocks.filter(
-          (name) => few.includes(name) || figures.failed.some(({ block }) => block === name),
-        )
+  const wanted = context.blocks.filter(
+    (name) => isShown(name, figures) || figures.failed.some(({ block }) => block === name),
+  )
   const made = wanted.map((name) => composeBlock(name, figures, locale, context))
   const blocks = made.flatMap((each) => each.views)
   const failed = [...figures.failed, ...context.failed, ...made.flatMap((each) => each.failed)]
@@ -130,8 +90,18 @@ export function composeReport(
   }
 }
 
+/**
+ * Before anything was read whole, no number means what it says. A quiet report is short: nothing that only repeats what
+ * the last one said.
+ */
+function isShown(name: BlockName, figures: ReportFigures): boolean {
+  const { isShown: when } = blockOf(name)
+  if (figures.freshness.dataAsOf === null || isBeforeAll(figures)) return when === 'always'
+  return when !== 'unless quiet' || !isQuiet(figures)
+}
+
 interface MadeBlock {
-  readonly views: readonly BlockView[]
+  readonly views: readonly View[]
   /** What went wrong only here, beside what the figures lack. */
   readonly failed: readonly FailedSection[]
 }
@@ -143,7 +113,7 @@ function composeBlock(
   locale: LocaleContext,
   context: ReportContext,
 ): MadeBlock {
-  const isCore = CORE_BLOCKS.includes(block)
+  const isCore = blockOf(block).isCore ?? false
   const unread = figures.failed.find((each) => each.block === block && each.query === null)
   const box = (section: FailedSection) => composeFailed(section, figures, locale)
   if (unread !== undefined && !isCore) return { views: [box(unread)], failed: [] }
@@ -154,7 +124,7 @@ function composeBlock(
   try {
     return {
       views: [
-        ...COMPOSE[block](figures, locale, context),
+        ...composeBlockViews(block, figures, locale, context),
         ...charts.map((each) => composeFailedCharts(each, locale)),
       ],
       failed: [],

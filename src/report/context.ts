@@ -1,9 +1,6 @@
 /** What a report is made for, beside its figures: its reader's choices, and what goes with the mail. */
-import type { ATTACHED_LISTS, BlockName } from '../domain/choices.ts'
 import type { FailedSection } from '../domain/figures.ts'
 import type { Instant } from '../model.ts'
-
-export type ListName = (typeof ATTACHED_LISTS)[number]
 
 /** A chart where the page finds it: `cid:…` in a mail, a path in the archive. */
 export interface ChartSource {
@@ -25,19 +22,17 @@ export interface Resend {
 
 export type ChartName = 'trend' | 'spark-new-leads' | 'spark-won' | 'spark-win-rate' | 'spark-open-value'
 
-export interface ReportContext {
+export interface BlockContext {
   /** What the report is called, such as `Daily leads`; begins the subject. */
   readonly title: string
   /** The address it goes to; null for the archive. */
   readonly recipient: string | null
-  /** In order; those that the figures have nothing for say so. */
-  readonly blocks: readonly BlockName[]
   /** `https://crm.example.com/leads/{id}`; null for no links. */
   readonly leadUrl: string | null
   /** The issues of the report in the dashboard, where it is reached from outside; null where it is not. */
   readonly moreUrl: string | null
   readonly charts: ReadonlyMap<ChartName, ChartSource>
-  /** The files that hold lists whole, by {@link ListName}, and those of queries by their names. */
+  /** The files that hold lists whole, by the names of their blocks, and those of queries by their names. */
   readonly attached: ReadonlyMap<string, string>
   /** Files that would have made the mail too large, with their size. */
   readonly leftOut: readonly { readonly name: string; readonly megabytes: number }[]

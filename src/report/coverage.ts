@@ -1,5 +1,4 @@
 /** How much of its period a report can vouch for. */
-import type { BlockName } from '../domain/choices.ts'
 import type { HistoryCoverage, ReportFigures } from '../domain/figures.ts'
 import type { Instant } from '../model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
@@ -64,29 +63,4 @@ export function isImplausible(
 ): boolean {
   const field = name === 'newLeads' ? 'created_at' : 'status_changed_at'
   return freshness.implausibleTimes?.includes(field) ?? false
-}
-
-/** What a sync reads of the upstream that reports show. */
-export type Resource = 'leads' | 'stats' | 'agents'
-
-const SHOWN_IN: Readonly<Record<Exclude<Resource, 'leads'>, readonly BlockName[]>> = {
-  stats: ['funnel', 'service_stats'],
-  agents: ['agents', 'attention'],
-}
-
-/** What was last read before the end of the period, of that which these blocks show. */
-export function listOld(
-  { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
-  blocks: readonly BlockName[],
-): Resource[] {
-  const isShown = (resource: Exclude<Resource, 'leads'>) =>
-    SHOWN_IN[resource].some((block) => blocks.includes(block))
-  const isOld = (asOf: string | null) => asOf !== null && asOf < period.to
-  // What a filter asks for, the service's own statistics do not tell apart.
-  const hasStats = filter.conditions.length === 0 && isShown('stats')
-  return [
-    ...(freshness.coversPeriod ? [] : (['leads'] as const)),
-    ...(hasStats && isOld(freshness.statsAsOf) ? (['stats'] as const) : []),
-    ...(isShown('agents') && isOld(freshness.agentsAsOf) ? (['agents'] as const) : []),
-  ]
 }

@@ -4,9 +4,10 @@
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { BLOCKS, type BlockName, PERIOD_KINDS, SEND_POLICIES, type SendPolicy } from '../domain/choices.ts'
+import { PERIOD_KINDS, SEND_POLICIES, type SendPolicy } from '../domain/choices.ts'
 import type { PeriodKind } from '../domain/figures.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
+import { BLOCKS, type BlockName } from './blocks/registry.ts'
 import type { TemplateFile } from './render/template-files.ts'
 
 export interface ReportDefinition {

@@ -1,6 +1,6 @@
 /** The parts of a report that could not be made: which they are, and what is said in their place. */
-import type { BlockName } from '../domain/choices.ts'
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
+import { isWordKey } from './words/catalogue.ts'
 import { oneLine } from './words/clean-text.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
@@ -16,24 +16,9 @@ export interface FailedView {
 const TITLE_LENGTH = 80
 const REASON_LENGTH = 200
 
-/** Blocks without whose numbers there is no report: what fails of them is no part of it. */
-export const CORE_BLOCKS: readonly BlockName[] = ['headline', 'freshness', 'kpis']
-
-/** What a block rests on beside its own figures: that it says nothing of these means nothing then. */
-const RESTS_ON: Partial<Readonly<Record<BlockName, readonly BlockName[]>>> = {
-  headline: ['stalled', 'agents'],
-  attention: ['stalled', 'agents'],
-}
-
 /** Whether its figures are unknown. */
-export function hasFailed({ failed }: Pick<ReportFigures, 'failed'>, block: BlockName): boolean {
+export function hasFailed({ failed }: Pick<ReportFigures, 'failed'>, block: string): boolean {
   return failed.some((each) => each.block === block && each.query === null)
-}
-
-/** Those that somebody who has these blocks would miss. */
-export function listMissed(failed: readonly FailedSection[], blocks: readonly BlockName[]): FailedSection[] {
-  const wanted = new Set(blocks.flatMap((block) => [block, ...(RESTS_ON[block] ?? [])]))
-  return failed.filter(({ block }) => wanted.has(block))
 }
 
 export function composeFailed(
@@ -63,5 +48,6 @@ export function nameSection(
   { words }: LocaleContext,
 ): string {
   if (query !== null) return oneLine(queries.find(({ name }) => name === query)?.title ?? query, TITLE_LENGTH)
-  return words(`${block}.title`)
+  const key = `${block}.title`
+  return isWordKey(key) ? words(key) : block
 }

@@ -13,6 +13,7 @@ import type {
 import { LISTED_FIELDS } from '../domain/lead-fields.ts'
 import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
 import type { Instant, Money, Period } from '../model.ts'
+import { BLOCK_QUERIES } from './blocks/registry.ts'
 
 export interface SampleScope {
   readonly kind: PeriodKind
@@ -167,6 +168,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       lastScan: { scan_result: 'complete', at: ago(-6) },
     },
     queries: scope.queries,
+    blockRows: Object.fromEntries(BLOCK_QUERIES.map(({ block, sampleRows }) => [block, sampleRows])),
     failed: [],
     warnings: [],
   }
@@ -200,6 +202,7 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
     agents: { asOf: null, rows: [], outages: [] },
     serviceStats: [],
     dataQuality: { held: [], drift: [], lastScan: null },
+    blockRows: {},
     queries: figures.queries.map((query) => ({ ...query, rows: [] })),
   }
 }

@@ -4,9 +4,10 @@
  */
 import type { FailedSection, LateWarning, ReportFigures, UnusualWarning } from '../domain/figures.ts'
 import { explainExtent, explainFailure } from './blocks/freshness/view.ts'
-import type { ReportContext } from './context.ts'
-import { isImplausible, listOld } from './coverage.ts'
-import { listMissed, nameSection } from './failed-blocks.ts'
+import { type BlockName, blockOf } from './blocks/registry.ts'
+import type { BlockContext } from './context.ts'
+import { isImplausible } from './coverage.ts'
+import { nameSection } from './failed-blocks.ts'
 import { oneLine } from './words/clean-text.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
@@ -17,7 +18,7 @@ export interface BannerView {
   readonly lines: readonly string[]
 }
 
-type BannerContext = Pick<ReportContext, 'blocks' | 'notMade' | 'resend'>
+type BannerContext = Pick<BlockContext, 'notMade' | 'resend'> & { readonly blocks: readonly BlockName[] }
 
 /** So many parts are named. */
 const NAMED = 4
@@ -115,4 +116,30 @@ function tellResend({ words, dates }: LocaleContext, { resend }: BannerContext):
       hasReason: reason !== '',
     }),
   ]
+}
+
+/** What a sync reads of the upstream that reports show. */
+export type Resource = 'leads' | 'stats' | 'agents'
+
+/** What was last read before the end of the period, of that which these blocks show. */
+export function listOld(
+  { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
+  blocks: readonly BlockName[],
+): Resource[] {
+  const isShown = (resource: Exclude<Resource, 'leads'>) =>
+    blocks.some((block) => blockOf(block).shows === resource)
+  const isOld = (asOf: string | null) => asOf !== null && asOf < period.to
+  // What a filter asks for, the service's own statistics do not tell apart.
+  const hasStats = filter.conditions.length === 0 && isShown('stats')
+  return [
+    ...(freshness.coversPeriod ? [] : (['leads'] as const)),
+    ...(hasStats && isOld(freshness.statsAsOf) ? (['stats'] as const) : []),
+    ...(isShown('agents') && isOld(freshness.agentsAsOf) ? (['agents'] as const) : []),
+  ]
+}
+
+/** The failures that somebody who has these blocks would miss. */
+function listMissed(failed: readonly FailedSection[], blocks: readonly BlockName[]): FailedSection[] {
+  const wanted = new Set<string>(blocks.flatMap((block) => [block, ...(blockOf(block).restsOn ?? [])]))
+  return failed.filter(({ block }) => wanted.has(block))
 }

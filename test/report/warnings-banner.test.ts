@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { BLOCKS, type BlockName } from '../../src/domain/choices.ts'
 import type { ReportFigures, ReportWarning } from '../../src/domain/figures.ts'
+import { BLOCKS, type BlockName } from '../../src/report/blocks/registry.ts'
 import { openTemplates } from '../../src/report/render/templates.ts'
 import { checkRendered } from '../../src/report/render/validate-output.ts'
 import { busyDay, QUIET_GENERATED_AT, quietDay, staleDay, troubledDay } from '../support/figures.ts'

@@ -1,5 +1,5 @@
 /** Figures of made-up periods, from busy to empty, for tests of what is said about them. */
-import { BLOCKS } from '../../src/domain/choices.ts'
+
 import type {
   AgentLine,
   ChangedLead,
@@ -8,7 +8,8 @@ import type {
   ReportFigures,
 } from '../../src/domain/figures.ts'
 import type { Money } from '../../src/model.ts'
-import type { ReportContext } from '../../src/report/context.ts'
+import { BLOCKS } from '../../src/report/blocks/registry.ts'
+import type { ReportContext } from '../../src/report/compose-report.ts'
 
 export const GENERATED_AT = '2026-11-21T05:04:00.000Z'
 const DATA_AS_OF = '2026-11-21T05:00:00.000Z'

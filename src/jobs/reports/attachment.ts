@@ -1,10 +1,10 @@
 /** The lists and the trend of an issue as files to go with its mails. The same figures and reader give the same bytes. */
-import { ATTACHED_LISTS } from '../../domain/choices.ts'
+
 import { localDates } from '../../domain/period.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { MessageFile } from '../../model.ts'
-import type { ListTable } from '../../report/blocks/list-table.ts'
-import { composeList, type ListedFigures, type ListOptions } from '../../report/lists.ts'
+import type { ListedFigures, ListOptions, ListTable } from '../../report/blocks/list-table.ts'
+import { ATTACHED_LISTS, composeList } from '../../report/blocks/registry.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/export-text.ts'
 import { encodeXlsx } from '../snapshot/export-xlsx.ts'

@@ -7,7 +7,7 @@
 import type { UnusualWarning } from '../../domain/figures.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Freshness, Instant, Period } from '../../model.ts'
-import { listOld, type Resource } from '../../report/coverage.ts'
+import { listOld, type Resource } from '../../report/warnings-banner.ts'
 import type { Db } from '../../store/db/store.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'
 import { readFigure } from '../../store/figures/query.ts'

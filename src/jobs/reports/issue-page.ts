@@ -1,11 +1,12 @@
 /** An issue with all that is known of it: its messages and who wanted them, its neighbours, and how it was made. */
-import { ATTACHED_LISTS, BLOCKS } from '../../domain/choices.ts'
+
 import { localDates } from '../../domain/period.ts'
 import type { MessageFile } from '../../model.ts'
 import { composeAbout } from '../../report/archive/about.ts'
 import type { FigureTable } from '../../report/archive/figure-table.ts'
 import { figureTable, trendTable } from '../../report/archive/figure-table.ts'
 import type { AboutView } from '../../report/archive/pages.ts'
+import { ATTACHED_LISTS, BLOCKS, blockOf } from '../../report/blocks/registry.ts'
 import type { BannerView } from '../../report/warnings-banner.ts'
 import { composeBanner } from '../../report/warnings-banner.ts'
 import { hasWordsIn } from '../../report/words/catalogue.ts'
@@ -103,14 +104,6 @@ export interface FigureFile {
   readonly title: string
 }
 
-const TITLES: Readonly<Record<(typeof ATTACHED_LISTS)[number], string>> = {
-  top_leads: 'Top leads',
-  stalled: 'Stalled leads',
-  changes: 'Changes',
-  pipelines: 'Pipelines',
-  sources: 'Sources',
-}
-
 /** Of what there are files; without what could not be made, and of an older program without any. */
 export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[] {
   if (programVersion === null) return []
@@ -118,7 +111,7 @@ export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[
   const files: readonly FigureFile[] = [
     { name: FIGURES, title: 'Key figures' },
     { name: TREND, title: 'Trend by day' },
-    ...ATTACHED_LISTS.map((name) => ({ name, title: TITLES[name] })),
+    ...ATTACHED_LISTS.map((name) => ({ name, title: blockOf(name).title })),
     ...figures.queries.map(({ name, title }) => ({ name, title })),
   ]
   return files.filter(({ name }) => !failed.has(name))

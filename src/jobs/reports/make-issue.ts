@@ -9,6 +9,7 @@ import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { MessageFile, Period } from '../../model.ts'
 import { composeAbout } from '../../report/archive/about.ts'
+import { BLOCK_QUERIES } from '../../report/blocks/registry.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import { type ReportRequest, readReportFigures } from '../../store/figures/report-figures.ts'
 import { runReportQueries } from '../../store/queries/report-query.ts'
@@ -219,6 +220,7 @@ function requestFor(
     since: last && toldUpTo(last),
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, TREND_DAYS, period.timeZone),
+    blockQueries: BLOCK_QUERIES,
     asKnownAt: null,
   }
 }

@@ -1,9 +1,9 @@
 /** The figures of a kept issue asked for again, and why they may not be what they were. */
 
-import type { BlockName } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import { daysUpTo, periodsUpTo } from '../../domain/period.ts'
+import { BLOCK_QUERIES, type BlockName } from '../../report/blocks/registry.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { countLeadsKnownLater } from '../../store/figures/freshness-figures.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
@@ -45,6 +45,7 @@ export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> 
     since: last && toldUpTo(last),
     sparkPeriods: periodsUpTo(kind, period),
     trendDays: daysUpTo(period.to, trend.length, period.timeZone),
+    blockQueries: BLOCK_QUERIES,
     asKnownAt: null,
   }
 }

@@ -2,11 +2,12 @@
  * What an issue says to its readers: words, pictures and files, each as they want it. Pictures are drawn once a
  * language, files made once for those who want the same.
  */
-import type { BlockName } from '../../domain/choices.ts'
+
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
 import { fitFiles } from '../../mail/message.ts'
 import { unsubscribeLink } from '../../mail/unsubscribe.ts'
 import type { Instant, MessageFile } from '../../model.ts'
+import type { BlockName } from '../../report/blocks/registry.ts'
 import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../../report/charts/draw.ts'
 import { chartLabels } from '../../report/charts/trend-layout.ts'
 import { composeReport } from '../../report/compose-report.ts'

@@ -1,14 +1,13 @@
 /** A report and who reads it: what the settings and the report's folder say, put together. */
 import {
   ATTACHED_FORMATS,
-  ATTACHED_LISTS,
-  type BlockName,
   type SendPolicy,
   type StaleDataPolicy,
   type VolumeDropPolicy,
 } from '../../domain/choices.ts'
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
+import { ATTACHED_LISTS, type BlockName } from '../../report/blocks/registry.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
 import { checkSendPolicy } from './send-policy.ts'
 

@@ -1,5 +1,4 @@
 /** What the archive tells of an issue below its mail: the facts, and how each figure is made. In English. */
-import type { BlockName } from '../../domain/choices.ts'
 import type {
   Compared,
   FailedSection,
@@ -10,6 +9,7 @@ import type {
 } from '../../domain/figures.ts'
 import { tellDates } from '../../domain/period.ts'
 import type { Instant, Money } from '../../model.ts'
+import { blockOf, isBlockName } from '../blocks/registry.ts'
 import { hasFailed } from '../failed-blocks.ts'
 import { oneLine } from '../words/clean-text.ts'
 import { datesOf } from '../words/dates.ts'
@@ -18,7 +18,7 @@ import type { AboutView } from './pages.ts'
 
 /** How a figure or a list of a report is made. */
 export interface ExplainedFigure {
-  readonly block: BlockName
+  readonly block: string
   /** Its name where it is one of the defined figures, for the whole report. */
   readonly figure: string | null
   readonly title: string
@@ -39,24 +39,6 @@ export interface AboutRequest {
 const TEXT_LENGTH = 300
 /** Archives are read in any year: each instant has its own. */
 const LONG_AGO = '1970-01-01T00:00:00.000Z'
-
-const TITLES: Readonly<Record<BlockName, string>> = {
-  headline: 'Headline',
-  freshness: 'Freshness',
-  attention: 'Needs attention',
-  kpis: 'Key figures',
-  trend: 'Trend',
-  funnel: 'Funnel',
-  changes: 'Changes',
-  top_leads: 'Top leads',
-  stalled: 'Stalled leads',
-  pipelines: 'Pipelines',
-  sources: 'Sources',
-  agents: 'Agents',
-  service_stats: 'Service statistics',
-  data_quality: 'Data quality',
-  queries: 'Queries of the report',
-}
 
 export function composeAbout({
   figures,
@@ -82,7 +64,7 @@ export function composeAbout({
       ...figures.failed.map((section) => ({ name: 'Could not be made', value: failedText(section) })),
     ],
     blocks: [...blocks].map(([block, all]) => ({
-      title: TITLES[block],
+      title: titleOf(block),
       figures: all.map(({ figure, title, meaning, sql, priorSql }) => {
         const isKnown = figure !== null && !hasFailed(figures, block)
         const { now = null, before = null } = (isKnown && VALUES[figure]?.(figures)) || {}
@@ -98,7 +80,11 @@ function knownText({ known, of }: HistoryCoverage): string {
 }
 
 function failedText({ block, query, message }: FailedSection): string {
-  return oneLine(`${TITLES[block]}${query === null ? '' : `, ${query}`}: ${message}`, TEXT_LENGTH)
+  return oneLine(`${titleOf(block)}${query === null ? '' : `, ${query}`}: ${message}`, TEXT_LENGTH)
+}
+
+function titleOf(block: string): string {
+  return isBlockName(block) ? blockOf(block).title : block
 }
 
 interface Value {

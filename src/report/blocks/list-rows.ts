@@ -1,7 +1,7 @@
 /** What the lists of a report say of a lead. */
 
 import type { Money } from '../../model.ts'
-import type { ListName, ReportContext } from '../context.ts'
+import type { BlockContext } from '../context.ts'
 import { oneLineOrNull } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
@@ -12,7 +12,7 @@ const PIPELINE_LENGTH = 24
 const SEPARATOR = '\u00a0· '
 
 /** Where the lead can be opened; empty when nowhere. */
-export function linkTo(leadId: string, { leadUrl }: ReportContext): string {
+export function linkTo(leadId: string, { leadUrl }: BlockContext): string {
   return leadUrl === null ? '' : leadUrl.replaceAll('{id}', encodeURIComponent(leadId.toWellFormed()))
 }
 
@@ -64,10 +64,10 @@ export interface Listed {
 
 /** `and 9 more in the attached daily-stalled.xlsx`; empty when nothing is left out. */
 export function moreOf(
-  list: ListName,
+  list: string,
   { total, shown, held }: Listed,
   { words }: LocaleContext,
-  { attached }: ReportContext,
+  { attached }: BlockContext,
 ): string {
   if (total <= shown) return ''
   const file = attached.get(list)

@@ -2,10 +2,12 @@
  * A list of a report as the table of an attached file: headings in the reader's language, cells as what they are.
  * Times stand on the reader's clock, as they do in the mail, and their heading names the zone.
  */
-import type { Instant, Money } from '../../model.ts'
+import type { Compared, ListedLead, ReportFigures } from '../../domain/figures.ts'
+import type { Instant, Money, Ratio } from '../../model.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import { oneLine } from '../words/clean-text.ts'
-import type { LocaleContext } from '../words/locale-context.ts'
+import { namePeriod } from '../words/dates.ts'
+import { type LocaleContext, nameStatus } from '../words/locale-context.ts'
 
 /** Of a cell; what Excel can hold, with room for a mark before it. */
 const TEXT_LENGTH = 32_000
@@ -25,6 +27,17 @@ export interface ListColumn<Row> {
   readonly isInstant?: boolean
   readonly cell: (row: Row) => ListCell
 }
+
+export interface ListOptions {
+  /** Such as `https://crm.example.com/leads/{id}`; null for no links. */
+  readonly leadUrl: string | null
+}
+
+/** The figures that lists are made of. */
+export type ListedFigures = Pick<
+  ReportFigures,
+  'kind' | 'period' | 'prior' | 'changes' | 'topLeads' | 'stalled' | 'byPipeline' | 'bySource' | 'queries'
+>
 
 /** @param more what the last row says of those that are left out; null where none are */
 export function listTable<Row>(
@@ -71,6 +84,85 @@ export function columnsByCurrency<Row>(
     name: name(currency),
     cell: (row) => read(row).find((money) => money.currency === currency)?.amount ?? null,
   }))
+}
+
+/** @param first what the list is about, beside the company and where it stands */
+export function leadColumns<Row extends ListedLead>(
+  locale: LocaleContext,
+  options: ListOptions,
+  first: readonly ListColumn<Row>[],
+): readonly ListColumn<Row>[] {
+  return [
+    { name: locale.words('lists.company'), cell: (lead) => lead.companyName },
+    { name: locale.words('lists.pipeline'), cell: (lead) => lead.pipelineName },
+    { name: locale.words('lists.stage'), cell: (lead) => nameStatus(lead.status, locale) },
+    ...first,
+    { name: locale.words('lists.score'), cell: (lead) => lead.score },
+    ...moneyColumns<Row>(locale, (lead) => lead.value),
+    { name: locale.words('lists.contact'), cell: (lead) => lead.contactName },
+    { name: locale.words('lists.contactTitle'), cell: (lead) => lead.contactTitle },
+    { name: locale.words('lists.country'), cell: (lead) => lead.companyCountry },
+    { name: locale.words('lists.domain'), cell: (lead) => lead.companyDomain },
+    { name: locale.words('lists.about'), cell: (lead) => lead.companyOneLiner },
+    { name: locale.words('lists.source'), cell: (lead) => lead.source },
+    { name: locale.words('lists.createdAt'), isInstant: true, cell: (lead) => lead.createdAt },
+    { name: locale.words('lists.changedAt'), isInstant: true, cell: (lead) => lead.changedAt },
+    ...identityColumns<Row>(locale, options),
+  ]
+}
+
+export function identityColumns<Row extends { readonly id: string }>(
+  { words }: LocaleContext,
+  { leadUrl }: ListOptions,
+): readonly ListColumn<Row>[] {
+  const id: ListColumn<Row> = { name: words('lists.id'), cell: (lead) => lead.id }
+  if (leadUrl === null) return [id]
+  const link = (lead: Row) => leadUrl.replaceAll('{id}', encodeURIComponent(lead.id))
+  return [id, { name: words('lists.link'), cell: link }]
+}
+
+interface ComparedLine {
+  readonly newLeads: Compared<number>
+  readonly won: Compared<number>
+}
+
+export function comparedColumns<Row extends ComparedLine>(
+  { kind, period, prior }: ListedFigures,
+  { tag, words }: LocaleContext,
+): readonly ListColumn<Row>[] {
+  const [now, before] = [period, prior].map((each) => namePeriod(tag, kind, each).brief)
+  return [
+    {
+      name: words('lists.of', { figure: words('lists.newLeads'), period: now ?? '' }),
+      cell: ({ newLeads }) => newLeads.current,
+    },
+    {
+      name: words('lists.of', { figure: words('lists.newLeads'), period: before ?? '' }),
+      cell: ({ newLeads }) => newLeads.prior,
+    },
+    {
+      name: words('lists.of', { figure: words('lists.won'), period: now ?? '' }),
+      cell: ({ won }) => won.current,
+    },
+    {
+      name: words('lists.of', { figure: words('lists.won'), period: before ?? '' }),
+      cell: ({ won }) => won.prior,
+    },
+  ]
+}
+
+export function winRateColumns<Row extends { readonly winRate: Ratio }>({
+  words,
+}: LocaleContext): readonly ListColumn<Row>[] {
+  const percent = ({ part, whole }: Ratio) => (whole === 0 ? null : Math.round((part / whole) * 1000) / 10)
+  return [
+    { name: words('lists.winRate'), cell: ({ winRate }) => percent(winRate) },
+    { name: words('lists.closed'), cell: ({ winRate }) => winRate.whole },
+  ]
+}
+
+export function moreThan(shown: number, total: number, locale: LocaleContext): string | null {
+  return total > shown ? locale.words('truncation.some', { n: total - shown }) : null
 }
 
 function cleanCell(

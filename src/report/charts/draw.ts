@@ -2,7 +2,6 @@
  * The charts of an issue as PNG files, drawn once for all its readers of one language. What has too few values to
  * show anything is left out.
  */
-import type { BlockName } from '../../domain/choices.ts'
 import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
 import { errorText } from '../../errors.ts'
 import type { ChartName, ChartSource } from '../context.ts'
@@ -69,7 +68,7 @@ export async function drawCharts(
   return { files: all.flatMap(({ files }) => files), failed: all.flatMap(({ failed }) => failed) }
 }
 
-async function drawFor(block: BlockName, draw: () => readonly Drawing[]): Promise<DrawnCharts> {
+async function drawFor(block: string, draw: () => readonly Drawing[]): Promise<DrawnCharts> {
   try {
     const files = await Promise.all(draw().map(makeFile))
     return { files, failed: [] }

@@ -31,6 +31,7 @@ export interface TemplateFiles {
 
 const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
+const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
 /** Folders that are no reports: also the page that an issue is kept with, those that the daemon serves, and notices. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'notice']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
@@ -46,8 +47,8 @@ export const REPORT_FILES: readonly string[] = [
  * @throws LeadsheetError report_template when a folder cannot be read
  */
 export async function readTemplateFiles(program: string, own: string | null): Promise<TemplateFiles> {
-  const roots = own === null ? [program] : [own, program]
-  const trees = await Promise.all(roots.map(readTree))
+  const programTree = new Map([...(await readTree(program)), ...(await readBlockTemplates())])
+  const trees = own === null ? [programTree] : [await readTree(own), programTree]
   const first = (file: string) => trees.map((tree) => tree.get(file)).find((found) => found !== undefined)
   const inFolder = (tree: Tree, folder: string) =>
     [...tree].flatMap(([path, file]) => {
@@ -80,6 +81,14 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
 
 /** The files of a folder and of those in it, by their path from there, with `/` in between. */
 type Tree = ReadonlyMap<string, TemplateFile>
+
+/** The templates of the program's blocks, as if they stood in `blocks/`: `top_leads.html.hbs`. */
+async function readBlockTemplates(): Promise<Tree> {
+  const tree = await readTree(BLOCK_FOLDERS)
+  return new Map(
+    [...tree].map(([path, file]) => [`${BLOCKS}/${path.replaceAll('-', '_').replace('/', '.')}`, file]),
+  )
+}
 
 async function readTree(root: string): Promise<Tree> {
   try {

@@ -86,6 +86,7 @@ function openReport(files: TemplateFiles, name: string): Report {
 
 /** HTML and text each have parts of their own: `kpis.html.hbs` and `kpis.text.hbs` are both `{{> kpis}}`. */
 function compileReport(files: TemplateFiles, name: string): (view: TemplateView) => Rendered {
+  const page = layoutOf(files, 'page.hbs')
   const html = new Map<string, TemplateFile>()
   const text = new Map<string, TemplateFile>()
   for (const [file, partial] of files.partials(name)) {
@@ -95,7 +96,7 @@ function compileReport(files: TemplateFiles, name: string): (view: TemplateView)
     partials.set(called, partial)
   }
   html.set('body', partOf(files, name, 'html'))
-  const pageOf = createCompiler('html', html)(layoutOf(files, 'page.hbs'))
+  const pageOf = createCompiler('html', html)(page)
   text.set('body', partOf(files, name, 'text'))
   const compileText = createCompiler('text', text)
   const subjectFile = partOf(files, name, 'subject')

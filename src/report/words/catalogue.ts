@@ -33,6 +33,10 @@ export const LANGUAGES: readonly string[] = readdirSync(import.meta.dirname)
 const catalogues = new Map<string, ReadonlyMap<string, string>>()
 const known = new Map<string, Words>()
 
+export function isWordKey(key: string): key is WordKey {
+  return readCatalogue(ENGLISH).has(key)
+}
+
 /** @param locale BCP 47 */
 export function hasWordsIn(locale: string): boolean {
   return LANGUAGES.includes(new Intl.Locale(locale).language)

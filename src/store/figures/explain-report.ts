@@ -1,5 +1,4 @@
 /** How each number of a report is made: for each of its blocks what is counted, and the SQL that gives it. */
-import type { BlockName } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Period } from '../../model.ts'
 import { COUNTS_BY_PIPELINE, COUNTS_BY_SOURCE, LEVELS_BY_PIPELINE, STALLED_BY_PIPELINE } from './breakdown.ts'
@@ -7,14 +6,14 @@ import { CHANGE_COUNTS, CHANGED_LEADS, changeValues } from './changes.ts'
 import type { FigureName } from './definition.ts'
 import { AGENTS, DRIFT, HELD_RECORDS, LAST_SCAN, LAST_WHOLE_RUN, OUTAGES } from './freshness-figures.ts'
 import { REACHED, SERVICE_FUNNEL, staysOf } from './funnel.ts'
-import { explainQuery, type FigureScope, findFigure, type Query, type QueryValues } from './query.ts'
+import { explainQuery, type FigureScope, findFigure, type Query, type QueryValues, queryOf } from './query.ts'
 import { type ReportRequest, scopeOf } from './report-figures.ts'
 import { STALLED_LEADS, TOP_LEADS } from './report-lists.ts'
 import { OPEN_VALUE_SERIES, SPARKLINES, spansOf, TREND } from './series.ts'
 import { OUR_LEVELS, STAT_SAMPLES, scopeOfReading } from './service-stats.ts'
 
 export interface Explained {
-  readonly block: BlockName
+  readonly block: string
   /** Null for a list, and for a figure of many spans or groups. */
   readonly figure: FigureName | null
   readonly title: string
@@ -36,7 +35,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
   const scope = scopeOf(request, period)
   const rows = { rows: rowsMax }
   const explain = (
-    block: BlockName,
+    block: string,
     query: Described,
     of: FigureScope = scope,
     values: QueryValues = {},
@@ -50,8 +49,8 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     priorSql:
       comparedWith && explainQuery(query, { ...of, from: comparedWith.from, to: comparedWith.to }, values),
   })
-  const figure = (block: BlockName, name: FigureName) => explain(block, findFigure(name))
-  const compared = (block: BlockName, query: Described) => explain(block, query, scope, {}, prior)
+  const figure = (block: string, name: FigureName) => explain(block, findFigure(name))
+  const compared = (block: string, query: Described) => explain(block, query, scope, {}, prior)
   const changes = changeValues(scope, since)
   // Of many spans what is known now is shown: as known before, each is counted by itself.
   const ofSpans = (periods: readonly Period[]) => spansOf({ ...scope, asKnownAt: null }, periods)
@@ -82,6 +81,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     explain('data_quality', HELD_RECORDS),
     explain('data_quality', DRIFT),
     explain('data_quality', LAST_SCAN),
+    ...(request.blockQueries ?? []).map(({ block, query }) => explain(block, queryOf(query))),
   ]
 
   function sparkOfValue(of: string): Explained {

@@ -1,6 +1,6 @@
 /** Figures as queries: composed of their definition and its relations, run with values or written with them. */
 import { CompiledQuery } from 'kysely'
-import type { LeadFilter } from '../../domain/figures.ts'
+import type { BlockQuery, LeadFilter } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
@@ -33,6 +33,17 @@ export interface FigureRow {
 
 /** What is counted or listed, over relations. */
 export type Query = Pick<FigureDefinition, 'reads' | 'sql'>
+
+/** @throws TypeError for a relation that there is not */
+export function queryOf<Given extends BlockQuery>(query: Given): Given & Query {
+  const reads = query.reads.map((name) => {
+    const known = RELATION_NAMES.find((each) => each === name)
+    if (known === undefined)
+      throw new TypeError(`relation: found ${name}, expected one of ${RELATION_NAMES.join(', ')}`)
+    return known
+  })
+  return { ...query, reads }
+}
 
 type Value = string | number | null
 export type QueryValues = Readonly<Record<string, Value>>

@@ -3,8 +3,9 @@
  * many spans or groups at once, and then are the same. Without its core numbers there is no report; of the other
  * sections each is read by itself, and one that fails leaves the others as they are.
  */
-import type { BlockName } from '../../domain/choices.ts'
 import type {
+  BlockQuery,
+  BlockRow,
   Compared,
   FailedSection,
   HistoryCoverage,
@@ -22,7 +23,7 @@ import type { CoverageName, FigureName } from './definition.ts'
 import { giveChosen } from './filtered-leads.ts'
 import { readAgents, readDataQuality, readFreshness } from './freshness-figures.ts'
 import { readFunnel } from './funnel.ts'
-import { type FigureRow, type FigureScope, readFigureAt } from './query.ts'
+import { type FigureRow, type FigureScope, queryOf, readFigureAt, readRows } from './query.ts'
 import { atOneMoment, type Moment, readPart } from './read-transaction.ts'
 import { readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
@@ -41,6 +42,8 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly sparkPeriods: readonly Period[]
   /** Whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
+  /** The queries that blocks own. */
+  readonly blockQueries?: readonly { readonly block: string; readonly query: BlockQuery }[]
 }
 
 /**
@@ -121,7 +124,7 @@ async function readSections(
   const scope = scopeOf(request, period)
   const currency = openValue.current[0]?.currency ?? null
   const failed: FailedSection[] = []
-  const section = async <T>(block: BlockName, read: () => Promise<T>, empty: T): Promise<T> => {
+  const section = async <T>(block: string, read: () => Promise<T>, empty: T): Promise<T> => {
     try {
       return await readPart(moment, read)
     } catch (thrown) {
@@ -171,7 +174,10 @@ async function readSections(
       lastScan: null,
     }),
   }
-  return { sections, failed }
+  const blockRows: Record<string, readonly BlockRow[]> = {}
+  for (const { block, query } of request.blockQueries ?? [])
+    blockRows[block] = await section(block, () => readRows<BlockRow>(moment, queryOf(query), scope), [])
+  return { sections: request.blockQueries?.length ? { ...sections, blockRows } : sections, failed }
 }
 
 const NOTHING = { known: 0, of: 0 }

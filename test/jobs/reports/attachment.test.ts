@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ListedLead } from '../../../src/domain/figures.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import type { MessageFile } from '../../../src/model.ts'
-import type { ListedFigures } from '../../../src/report/lists.ts'
+import type { ListedFigures } from '../../../src/report/blocks/list-table.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
 
 const BERLIN = { timeZone: 'Europe/Berlin' }
@@ -216,6 +216,6 @@ test('an attachment of no list is refused, naming those that there are', async (
   await expect(attached('by-country.csv')).rejects.toMatchObject({
     code: 'config_invalid',
     message: 'The report has no list for the attachment by-country.csv',
-    hint: 'Its lists are top_leads, stalled, changes, pipelines, sources, by-industry.',
+    hint: 'Its lists are changes, top_leads, stalled, pipelines, sources, by-industry.',
   })
 })

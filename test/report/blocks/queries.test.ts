@@ -26,7 +26,7 @@ async function compose(change: Partial<QueryTable> = {}, tag = 'en-GB', file?: s
   const locale = createLocaleContext(tag, 'Europe/Berlin', NOW)
   const attached = new Map(file === undefined ? [] : [['by-industry', file]])
   const [view] = composeQueries({ queries: [table(change)], failed: [] }, locale, { attached })
-  if (view?.kind !== 'query') throw new Error('no view')
+  if (view?.kind !== 'queries') throw new Error('no view')
   const page = {
     lang: 'en',
     dir: 'ltr',

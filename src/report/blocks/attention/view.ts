@@ -1,6 +1,6 @@
 /** What a reader should act on; an empty list when there is nothing. */
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { ReportContext } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../coverage.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
@@ -19,7 +19,7 @@ const COMPANY_LENGTH = 40
 export function composeAttention(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): AttentionView {
   const { stalled, freshness } = figures
   const failing = listFailing(figures)

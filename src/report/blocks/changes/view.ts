@@ -1,11 +1,22 @@
 /** What leads went through since the last report, by kind, and within one by currency, the most valuable first. */
+
 import type { ChangedLead, ChangeKind, PeriodKind, ReportFigures } from '../../../domain/figures.ts'
-import type { ReportContext } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../coverage.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import { formatMoneys, joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
+import {
+  identityColumns,
+  type ListColumn,
+  type ListedFigures,
+  type ListOptions,
+  type ListTable,
+  listTable,
+  moneyColumns,
+  moreThan,
+} from '../list-table.ts'
 
 /** Of a kind. */
 const ROWS = 3
@@ -33,7 +44,7 @@ export interface ChangesView {
 export function composeChanges(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): ChangesView {
   const { words, numbers, dates } = locale
   const { changes, pipelines } = figures
@@ -84,4 +95,25 @@ function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, locale: 
   const to = nameStatus(toStatus, locale)
   if (fromStatus !== null) return locale.words('changes.move', { from: nameStatus(fromStatus, locale), to })
   return to === heading ? '' : to
+}
+
+/** The whole list, for an attached file. */
+export function listChanges(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
+  const { kinds } = figures.changes
+  const rows = kinds.flatMap(({ kind, rows }) => rows.map((lead) => ({ ...lead, kind })))
+  const total = kinds.reduce((sum, each) => sum + each.total, 0)
+  const columns: ListColumn<ChangedLead & { kind: ChangeKind }>[] = [
+    { name: locale.words('lists.change'), cell: ({ kind }) => locale.words(`changes.kinds.${kind}`) },
+    { name: locale.words('lists.company'), cell: (lead) => lead.companyName },
+    { name: locale.words('lists.pipeline'), cell: (lead) => lead.pipelineName },
+    {
+      name: locale.words('lists.fromStage'),
+      cell: ({ fromStatus }) => fromStatus && nameStatus(fromStatus, locale),
+    },
+    { name: locale.words('lists.toStage'), cell: ({ toStatus }) => nameStatus(toStatus, locale) },
+    { name: locale.words('lists.at'), isInstant: true, cell: ({ at }) => at },
+    ...moneyColumns<ChangedLead>(locale, ({ value }) => value),
+    ...identityColumns<ChangedLead>(locale, options),
+  ]
+  return listTable(locale.words('changes.title'), columns, rows, moreThan(rows.length, total, locale), locale)
 }

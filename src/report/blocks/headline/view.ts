@@ -2,7 +2,7 @@
 import type { FilterCondition, ReportFigures } from '../../../domain/figures.ts'
 import { localDay } from '../../../schedule/zone.ts'
 import { percentOf } from '../../change.ts'
-import type { ReportContext } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import {
   coverageOf,
   isBeforeAll,
@@ -47,7 +47,7 @@ const NAME_LENGTH = 40
 export function composeHeadline(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): HeadlineView {
   const { words } = locale
   const names = namePeriod(locale.tag, figures.kind, figures.period)

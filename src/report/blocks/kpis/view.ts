@@ -2,7 +2,7 @@
 import type { Compared, HistoryCoverage, ReportFigures } from '../../../domain/figures.ts'
 import type { Money, Ratio } from '../../../model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../../change.ts'
-import type { ChartName, ChartSource, ReportContext } from '../../context.ts'
+import type { BlockContext, ChartName, ChartSource } from '../../context.ts'
 import {
   type Coverage,
   composeHistory,
@@ -49,7 +49,7 @@ type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine'>
 
 const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
 
-export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: ReportContext): KpisView {
+export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: BlockContext): KpisView {
   const { words, numbers } = locale
 
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures

@@ -1,12 +1,22 @@
 /** The pipelines side by side. */
+
 import type { PipelineLine, ReportFigures } from '../../../domain/figures.ts'
-import type { ReportContext } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import { coverageOf, isFirst, isStalledKnown } from '../../coverage.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { type ComparedTable, compareCell, rateCell } from '../compared-table.ts'
 import { formatMoneys, joined, moreOf, NAME_LENGTH } from '../list-rows.ts'
+import {
+  columnsByCurrency,
+  comparedColumns,
+  type ListColumn,
+  type ListedFigures,
+  type ListTable,
+  listTable,
+  winRateColumns,
+} from '../list-table.ts'
 
 /** One more takes no more room than to say that there is one. */
 const ROWS = 6
@@ -18,7 +28,7 @@ export interface PipelinesView extends ComparedTable {
 export function composePipelines(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): PipelinesView {
   const { words } = locale
   const { byPipeline } = figures
@@ -96,4 +106,27 @@ function detailOf(
     largest === null ? null : words('pipelines.open', { value: [largest, others].filter(Boolean).join(' ') }),
     stalled > 0 && isStalledKnown ? words('pipelines.stalled', { n: stalled }) : null,
   ])
+}
+
+/** The whole list, for an attached file. */
+export function listPipelines(figures: ListedFigures, locale: LocaleContext): ListTable {
+  const rows = figures.byPipeline
+  type Line = (typeof rows)[number]
+  const columns: ListColumn<Line>[] = [
+    { name: locale.words('lists.pipeline'), cell: ({ name }) => name },
+    { name: locale.words('lists.leads'), cell: ({ leads }) => leads },
+    ...comparedColumns<Line>(figures, locale),
+    ...winRateColumns<Line>(locale),
+    ...columnsByCurrency<Line>(
+      rows,
+      (currency) => locale.words('lists.openValue', { currency, hasCurrency: currency !== '' }),
+      ({ openValue }) => openValue,
+    ),
+    {
+      name: locale.words('lists.stalled', { idleDays: figures.stalled.days }),
+      cell: ({ stalled }) => stalled,
+    },
+    { name: locale.words('lists.id'), cell: ({ id }) => id },
+  ]
+  return listTable(locale.words('pipelines.title'), columns, rows, null, locale)
 }

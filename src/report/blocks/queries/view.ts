@@ -2,15 +2,17 @@
  * The answers to a report's own queries: a table each, and a box for one that failed. Columns that a phone has no room
  * for stand below their row.
  */
+
 import type { QueryTable, ReportFigures } from '../../../domain/figures.ts'
 import { widthOf } from '../../charts/text-width.ts'
-import type { ReportContext } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import { composeFailed, type FailedView } from '../../failed-blocks.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
+import { type ListColumn, type ListTable, listTable } from '../list-table.ts'
 
 export interface QueryView {
-  readonly kind: 'query'
+  readonly kind: 'queries'
   readonly title: string
   readonly note: string
   /** Instead of rows. */
@@ -38,6 +40,7 @@ interface QueryRow {
   readonly cells: readonly { readonly text: string; readonly isNumber: boolean }[]
 }
 
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const ROWS = 15
 const COLUMNS = 4
 /** Pixels that the smallest phone has for columns, the gap of each, and what a word of a text may take in the first and in others. */
@@ -60,7 +63,7 @@ const TEXT_COLUMNS = 72
 export function composeQueries(
   { queries, failed }: Pick<ReportFigures, 'queries' | 'failed'>,
   locale: LocaleContext,
-  { attached }: Pick<ReportContext, 'attached'>,
+  { attached }: Pick<BlockContext, 'attached'>,
 ): (QueryView | FailedView)[] {
   return queries.map((query) => {
     const missing = failed.find((each) => each.query === query.name)
@@ -87,7 +90,7 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
     .slice(0, ROWS)
     .map((_, index) => columns.map(({ shown, ...column }) => ({ ...column, text: shown[index] ?? '' })))
   return {
-    kind: 'query',
+    kind: 'queries',
     title: oneLine(query.title, TITLE_LENGTH),
     note: oneLineOrNull(query.note, NOTE_LENGTH) ?? '',
     empty: rows.length === 0 ? words('queries.empty') : '',
@@ -136,7 +139,7 @@ function cellText(
 ): string {
   if (cell === null) return words('none')
   if (typeof cell === 'number') return write(cell)
-  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(cell)) return dates.instant(cell)
+  if (INSTANT.test(cell)) return dates.instant(cell)
   return oneLineOrNull(cell, CELL_LENGTH) ?? words('none')
 }
 
@@ -200,4 +203,17 @@ function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly Shown
     `- ${first?.text ?? ''}`,
     ...(others.length === 0 ? [] : [`  ${others.map(labelled).join(' · ')}`]),
   ])
+}
+
+/** The whole list, for an attached file. */
+export function listQuery({ title, columns, rows, isCut }: QueryTable, locale: LocaleContext): ListTable {
+  const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : null
+  const holdsInstants = (index: number) => {
+    const cells = rows.map((row) => row[index] ?? null).filter((cell) => cell !== null)
+    return cells.length > 0 && cells.every((cell) => typeof cell === 'string' && INSTANT.test(cell))
+  }
+  const read = columns.map((name, index): ListColumn<QueryTable['rows'][number]> => {
+    return { name, isInstant: holdsInstants(index), cell: (row) => row[index] ?? null }
+  })
+  return listTable(title, read, rows, more, locale)
 }

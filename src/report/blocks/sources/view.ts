@@ -1,12 +1,21 @@
 /** Where leads come from. */
+
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { ReportContext } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import { coverageOf, isFirst } from '../../coverage.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import { type ComparedTable, compareCell, rateCell } from '../compared-table.ts'
 import { moreOf, shownOf } from '../list-rows.ts'
+import {
+  comparedColumns,
+  type ListColumn,
+  type ListedFigures,
+  type ListTable,
+  listTable,
+  winRateColumns,
+} from '../list-table.ts'
 
 const ROWS = 5
 
@@ -17,7 +26,7 @@ export interface SourcesView extends ComparedTable {
 export function composeSources(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): SourcesView {
   const { words } = locale
   const { bySource } = figures
@@ -52,4 +61,16 @@ export function composeSources(
         )
       : '',
   }
+}
+
+/** The whole list, for an attached file. */
+export function listSources(figures: ListedFigures, locale: LocaleContext): ListTable {
+  const rows = figures.bySource
+  type Line = (typeof rows)[number]
+  const columns: ListColumn<Line>[] = [
+    { name: locale.words('lists.source'), cell: ({ source }) => source ?? locale.words('sources.unknown') },
+    ...comparedColumns<Line>(figures, locale),
+    ...winRateColumns<Line>(locale),
+  ]
+  return listTable(locale.words('sources.title'), columns, rows, null, locale)
 }

@@ -1,11 +1,20 @@
 /** The open leads that have stood still longest. */
+
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { ReportContext } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../coverage.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import { joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
+import {
+  type ListedFigures,
+  type ListOptions,
+  type ListTable,
+  leadColumns,
+  listTable,
+  moreThan,
+} from '../list-table.ts'
 
 const ROWS = 5
 
@@ -29,7 +38,7 @@ export interface StalledView {
 export function composeStalled(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): StalledView {
   const { words, numbers } = locale
   const { stalled, pipelines, freshness } = figures
@@ -60,4 +69,13 @@ export function composeStalled(
       ? moreOf('stalled', { total, shown: shown.length, held: rows.length }, locale, context)
       : '',
   }
+}
+
+/** The whole list, for an attached file. */
+export function listStalled(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
+  const { rows, total } = figures.stalled
+  const columns = leadColumns<(typeof rows)[number]>(locale, options, [
+    { name: locale.words('lists.idleDays'), cell: (lead) => lead.idleDays },
+  ])
+  return listTable(locale.words('stalled.title'), columns, rows, moreThan(rows.length, total, locale), locale)
 }

@@ -1,10 +1,19 @@
 /** The best of the new leads. */
+
 import type { ListedLead, ReportFigures } from '../../../domain/figures.ts'
-import type { ReportContext } from '../../context.ts'
+import type { BlockContext } from '../../context.ts'
 import { coverageOf } from '../../coverage.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
+import {
+  type ListedFigures,
+  type ListOptions,
+  type ListTable,
+  leadColumns,
+  listTable,
+  moreThan,
+} from '../list-table.ts'
 
 const ROWS = 5
 const ONE_LINER_LENGTH = 90
@@ -28,7 +37,7 @@ export interface TopLeadsView {
 export function composeTopLeads(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): TopLeadsView {
   const { words, numbers } = locale
   const { topLeads, pipelines } = figures
@@ -75,4 +84,17 @@ function describe(lead: ListedLead, pipelines: readonly string[]): string {
     oneLineOrNull(lead.companyCountry, NAME_LENGTH),
     pipelineOf(lead, pipelines),
   ])
+}
+
+/** The whole list, for an attached file. */
+export function listTopLeads(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
+  const { rows, total } = figures.topLeads
+  const columns = leadColumns<ListedLead>(locale, options, [])
+  return listTable(
+    locale.words('top_leads.title'),
+    columns,
+    rows,
+    moreThan(rows.length, total, locale),
+    locale,
+  )
 }

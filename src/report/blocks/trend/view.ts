@@ -2,7 +2,7 @@
 import type { ReportFigures, TrendDay } from '../../../domain/figures.ts'
 import { shownDays } from '../../charts/draw.ts'
 import { meansOfWeek, writeMean } from '../../charts/trend-layout.ts'
-import type { ChartSource, ReportContext } from '../../context.ts'
+import type { BlockContext, ChartSource } from '../../context.ts'
 import { formatLocalDay } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 
@@ -23,7 +23,7 @@ const APART = 7
 export function composeTrend(
   figures: ReportFigures,
   locale: LocaleContext,
-  context: ReportContext,
+  context: BlockContext,
 ): TrendView {
   const days = shownDays(figures.trend).length
   return {
