@@ -43,11 +43,11 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'a scan under way has as many pages as were written with it, and a place in the list only after the first':
     [
       A_SCAN,
-      `${A_SCAN} INSERT INTO sync_scan_page VALUES (0, 0, 1, '[]'), (0, 1, 2, '[]'); UPDATE sync_scan SET pass = 3;`,
+      `${A_SCAN} INSERT INTO sync_scan_page VALUES (0, 1, '[]'), (1, 2, '[]'); UPDATE sync_scan SET pass = 3;`,
       `${A_SCAN} UPDATE sync_scan SET pages = 0, pass_pages = 0, cursor = 'next';`,
     ],
   'pages that were read belong to a scan that is under way': [
-    `INSERT INTO sync_scan_page VALUES (0, 0, 1, '[]');`,
+    `INSERT INTO sync_scan_page VALUES (0, 1, '[]');`,
   ],
   'indexes are put aside only while a sync runs': [
     `INSERT INTO sync_dropped_index VALUES ('lead_by_status', '');`,
