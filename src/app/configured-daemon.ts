@@ -4,19 +4,18 @@ import { isWatchedBySystemd } from '../config/environment.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { LeadsheetError } from '../errors.ts'
 import { writeArchiveIndex } from '../jobs/archive/archive-index.ts'
-import type { ChangeSyncs } from '../jobs/events/event-overflow.ts'
-import { createFollower } from '../jobs/events/event-worker.ts'
-import { createInbox } from '../jobs/events/webhook-intake.ts'
+import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
+import { createEventWorker } from '../jobs/events/event-worker.ts'
+import { createWebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { createOutboxTask } from '../jobs/outbox/outbox-worker.ts'
 import { pauseRefused } from '../jobs/recipients/change-preference.ts'
 import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/scheduled-report.ts'
 import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
-import { sharedPacerOf } from '../jobs/shared-pacer.ts'
 import { publishIfDue, snapshotSchedule } from '../jobs/snapshot/publish.ts'
 import { askSync } from '../jobs/sync/ask-sync.ts'
-import { createDetailCrew } from '../jobs/sync/detail-crew.ts'
+import { createDetailWorker } from '../jobs/sync/detail-workers.ts'
 import type { SyncDeps } from '../jobs/sync/run-sync.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
 import { tellOperators } from '../jobs/tell-operators.ts'
@@ -29,6 +28,7 @@ import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/smtp-circuit.ts'
 import { isAnyOpen } from '../store/schedule/scheduled-run.ts'
+import { openSharedRequestRate } from '../store/sync/request-rate.ts'
 import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openMailing, openTemplatesOf, reportOf } from './configured-reports.ts'
 import { schedulesOf } from './configured-schedules.ts'
@@ -77,7 +77,7 @@ export async function openConfiguredDaemon(
     config.reports.map((report) => report.template),
   )
   await using opening = new AsyncDisposableStack()
-  const source = openSourceOf(config, log, { pacer: sharedPacerOf(store) })
+  const source = openSourceOf(config, log, { requestRate: openSharedRequestRate(store) })
   opening.defer(source.close)
   const transport = opening.use(
     openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
@@ -91,9 +91,9 @@ export async function openConfiguredDaemon(
   const isShared = store.place.kind === 'postgres'
   const queue = store.place.kind === 'postgres' ? opening.use(await openPgBossQueue(store.place, log)) : own
   const mailing = await openMailing(config, store, templates)
-  const crew =
+  const detailWorkers =
     isShared &&
-    createDetailCrew({
+    createDetailWorker({
       ...{ queue, source, store, log, now: mailing.now },
       concurrency: config.enrichment?.concurrency ?? 1,
     })
@@ -103,7 +103,7 @@ export async function openConfiguredDaemon(
   const snapshots = createSerialTask(own, 'snapshot', publish)
   const work = {
     ...mailing,
-    ...(crew && { crew }),
+    ...(detailWorkers && { detailWorkers }),
     source,
     transport,
     policy: deliveryPolicyOf({ ...config.smtp, ...config.mail }, store, transport),
@@ -128,20 +128,20 @@ export async function openConfiguredDaemon(
   )
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined
-  const follower = createFollower({
+  const eventWorker = createEventWorker({
     ...{ source, store, log, now },
     wantsDetails: config.enrichment !== null,
     concurrency: config.enrichment?.concurrency ?? EVENTS_AT_ONCE,
     perTenSeconds: EVENTS_PER_TEN_SECONDS,
     syncs: source.hasUpdatedSince ? changeSyncsOf(work, schedules, () => wake()) : null,
   })
-  const events = isShared ? createSerialTask(queue, 'events', follower.followAll) : follower
-  const inbox = createInbox({ store, now, wake: isShared ? events.wake : follower.wakeSoon })
+  const events = isShared ? createSerialTask(queue, 'events', eventWorker.applyAll) : eventWorker
+  const intake = createWebhookIntake({ store, now, wake: isShared ? events.wake : eventWorker.wakeSoon })
   const monotonicMs = () => performance.now()
   const post = combineTasks([alerts, messages])
   const daemon = {
     ...{ store, log, now, monotonicMs, schedules, queue, post, events },
-    ...(isShared && { own: combineTasks([snapshots, ...(crew ? [crew] : [])]) }),
+    ...(isShared && { own: combineTasks([snapshots, ...(detailWorkers ? [detailWorkers] : [])]) }),
   }
   const tellAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const opened = opening.move()
@@ -151,7 +151,7 @@ export async function openConfiguredDaemon(
       wake = started.wake
       try {
         await store.write((trx) => reviewMailOutages(trx, transport.name, now().toISOString()))
-        const served = { ...started, work, schedules, inbox }
+        const served = { ...started, work, schedules, intake }
         const open = () => openConfiguredWeb(config, store, templates, served, log)
         await using web = await openPages(open, mayWaitForPort, log)
         await onStarted({ schedules, web: web.url, inHand: started.inHand })

@@ -2,8 +2,8 @@
 import type { Config, MailConfig, SmtpConfig } from '../config/config.ts'
 import type { ReadyMail } from '../config/requirements.ts'
 import type { Sender } from '../jobs/outbox/message.ts'
-import type { Pace } from '../jobs/outbox/rate.ts'
-import { createPace } from '../jobs/outbox/rate.ts'
+import type { RateLimit } from '../jobs/outbox/rate-limit.ts'
+import { createRateLimit } from '../jobs/outbox/rate-limit.ts'
 import type { DeliveryPolicy } from '../jobs/outbox/send-batch.ts'
 import type { Log } from '../log.ts'
 import type { DkimKey } from '../mail/dkim.ts'
@@ -12,7 +12,7 @@ import { openTransport } from '../mail/transport.ts'
 import type { LinkSubject } from '../mail/unsubscribe.ts'
 import { signLink } from '../mail/unsubscribe.ts'
 import type { Store } from '../store/db/store.ts'
-import { takeMailTurn } from '../store/outbox/send-rate.ts'
+import { takeSend } from '../store/outbox/send-rate.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
 import { preferencesUrl } from '../web/preferences.ts'
 
@@ -46,15 +46,15 @@ export function deliveryPolicyOf(
   { name: server }: Pick<Transport, 'name'>,
 ): DeliveryPolicy {
   const isServer = url?.reveal().startsWith('smtp') ?? false
-  if (!isServer) return { onUnconfirmed, pace: createPace(Number.POSITIVE_INFINITY) }
-  return { onUnconfirmed, pace: sharedPace(store, server, perMinute) ?? createPace(perMinute) }
+  if (!isServer) return { onUnconfirmed, rateLimit: createRateLimit(Number.POSITIVE_INFINITY) }
+  return { onUnconfirmed, rateLimit: sharedRateLimit(store, server, perMinute) ?? createRateLimit(perMinute) }
 }
 
 /** Null where one process alone sends. */
-function sharedPace(store: Store, server: string, most: number): Pace | null {
+function sharedRateLimit(store: Store, server: string, most: number): RateLimit | null {
   if (store.place.kind === 'sqlite') return null
   const limit = { most, withinMs: 60_000 }
-  return { tryTake: () => store.write((trx) => takeMailTurn(trx, server, limit)) }
+  return { tryTake: () => store.write((trx) => takeSend(trx, server, limit)) }
 }
 
 /* The links in messages by which recipients reach their page. */

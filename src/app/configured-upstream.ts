@@ -14,13 +14,13 @@ import { webhookSecretsOf } from './webhook-secrets.ts'
 /**
  * To be closed.
  * @param options.backoff other than usual where somebody waits for the answer
- * @param options.pacer of all processes that ask; one of its own by default
+ * @param options.requestRate of all processes that ask; one of its own by default
  * @throws LeadsheetError config_missing, config_invalid
  */
 export function openSourceOf(
   config: Config,
   log: Log,
-  options: Pick<SourceOptions, 'backoff' | 'pacer'> = {},
+  options: Pick<SourceOptions, 'backoff' | 'requestRate'> = {},
 ): Source {
   const profile = profileOf(config)
   const { url, key, maxWaitSeconds } = requireApi(config, needsKey(profile))

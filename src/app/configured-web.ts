@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/event-settings.ts'
 import { dashboardAccess, TOKEN_REMEDY } from '../config/web-access.ts'
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
-import type { Inbox } from '../jobs/events/webhook-intake.ts'
+import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
 import { readHealth } from '../jobs/health.ts'
 import { createMeasuring } from '../jobs/measures.ts'
@@ -44,7 +44,7 @@ import { pathsIn, TEMPLATES } from './installation.ts'
 export interface ServedDaemon
   extends Pick<StartedDaemon, 'sinceTickMs' | 'wake' | 'signal'>,
     Pick<ActionDeps, 'work' | 'schedules'> {
-  readonly inbox: Inbox
+  readonly intake: WebhookIntake
 }
 
 /**
@@ -112,7 +112,7 @@ export async function openConfiguredWeb(
     { guard, parts: [metrics.routes, actionRoutes(actions), statusRoutes(status), ...archive, ...counts] },
     [
       healthRoutes(health),
-      ...receivers(config, { inbox: daemon.inbox, onOutcome: metrics.countMessage, now, log }),
+      ...receivers(config, { intake: daemon.intake, onOutcome: metrics.countMessage, now, log }),
     ],
   )
   opening.use(server)
@@ -123,7 +123,7 @@ export async function openConfiguredWeb(
 /** Of what the upstream tells by itself, where it does. */
 function receivers(
   config: Config,
-  deps: Pick<WebhookDeps, 'inbox' | 'onOutcome' | 'now' | 'log'>,
+  deps: Pick<WebhookDeps, 'intake' | 'onOutcome' | 'now' | 'log'>,
 ): readonly AddRoutes[] {
   const { webhook, mapping } = profileOf(config)
   if (webhook === undefined) return []

@@ -1,7 +1,7 @@
 /** What health is judged by, as the settings have it. */
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { EventWay } from '../jobs/events/event-source.ts'
+import type { EventSource } from '../jobs/events/event-source.ts'
 import { readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
 import type { Installation } from '../jobs/health/installation.ts'
 import type { Store } from '../store/db/store.ts'
@@ -40,7 +40,7 @@ function besideLeads(config: Config): Resource[] {
 /* How events of the upstream come to this installation, as its settings have it. */
 
 /** Null where the upstream has no webhooks, or no pages are served and so nothing listens to them. */
-export function eventWayOf(config: Config): EventWay | null {
+export function eventWayOf(config: Config): EventSource | null {
   const profile = findProfile(config)
   if (profile?.webhook === undefined || config.web.listen === null) return null
   const file = registrationFile(config.dataDir)

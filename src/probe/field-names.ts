@@ -36,7 +36,7 @@ export const OUTCOME_WORDS = [
 
 /** Words of stages in the order of a funnel. */
 export const FUNNEL_WORDS = [
-  /^(new|open|raw|created|incoming|inbox|fresh|cold|lead|subscriber|discovered|backlog|todo|todo)/i,
+  /^(new|open|raw|created|incoming|intake|fresh|cold|lead|subscriber|discovered|backlog|todo|todo)/i,
   /enrich|research|assign|pending|queued/i,
   /contact|attempt|outreach|reach|sent|warm/i,
   /repl|respon|engag|working|in[ _-]?progress|connected|nurtur|active/i,

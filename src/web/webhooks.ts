@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../errors.ts'
-import type { Inbox } from '../jobs/events/webhook-intake.ts'
+import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import type { Log } from '../log.ts'
 import { cleanText } from '../upstream/values/text.ts'
 import { type EventPlaces, readEvents } from '../upstream/webhooks/read-events.ts'
@@ -16,7 +16,7 @@ export interface WebhookDeps extends EventPlaces {
   readonly publicUrl: string | null
   /** The secrets that are valid now. */
   readonly secrets: () => readonly string[]
-  readonly inbox: Inbox
+  readonly intake: WebhookIntake
   readonly now: () => Date
   readonly log: Log
   readonly onOutcome?: (outcome: WebhookOutcome) => void
@@ -42,7 +42,7 @@ const ANSWERS: Readonly<Record<number, string>> = {
 
 /** Limits refused messages by itself, so it needs no rate limit of requests. */
 export function webhookRoutes(deps: WebhookDeps): AddRoutes {
-  const { webhook, publicUrl, secrets, inbox, now, log, onOutcome } = deps
+  const { webhook, publicUrl, secrets, intake, now, log, onOutcome } = deps
   const refusals = createRefusalLog(log)
   return (app) => {
     const isTooMany = limitPerMinute(app, REFUSED_PER_MINUTE)
@@ -76,7 +76,7 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
         if (counted.includes(true))
           return refuse(request, reply, 429, 'too many events came that nobody has signed')
       }
-      const isTaken = await inbox.take(events)
+      const isTaken = await intake.take(events)
       onOutcome?.(isTaken ? 'taken' : 'busy')
       return isTaken ? reply.code(204).send() : say(reply.header('Retry-After', BUSY_SECONDS), 503)
     })

@@ -278,14 +278,14 @@ describe('a message to the receiver of events', () => {
   })
 
   it('is to be sent again where too many wait to be written', async () => {
-    const { url, outcomes } = await openReceiver({ inbox: { take: async () => false } })
+    const { url, outcomes } = await openReceiver({ intake: { take: async () => false } })
     const { status, headers: answered } = await send(url, CHANGED, signed(CHANGED))
     expect([status, answered['retry-after'], outcomes]).toEqual([503, '1', ['busy']])
   })
 
   it('is not said to be taken where the disk is full', async () => {
     const full = { take: () => Promise.reject(new Error('no space is left')) }
-    const { url, lines } = await openReceiver({ inbox: full })
+    const { url, lines } = await openReceiver({ intake: full })
     expect((await send(url, CHANGED, signed(CHANGED))).status).toBe(500)
     expect(lines.join()).toContain('no space is left')
   })

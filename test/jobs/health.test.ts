@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { EventWay } from '../../src/jobs/events/event-source.ts'
+import type { EventSource } from '../../src/jobs/events/event-source.ts'
 import { readRegistration } from '../../src/jobs/events/webhook-registration.ts'
 import type { HealthCheck, Installation, Subject } from '../../src/jobs/health/installation.ts'
 import { type Health, readHealth } from '../../src/jobs/health.ts'
@@ -394,8 +394,8 @@ describe('the files', () => {
 
 describe('events of the upstream', () => {
   const registered = { events: ['lead.created'], registeredAt: minutesAgo(HOUR) }
-  const way: EventWay = { readRegistration: async () => registered, isByHand: false, canRegister: true }
-  const unregistered: EventWay = { ...way, readRegistration: async () => null }
+  const way: EventSource = { readRegistration: async () => registered, isByHand: false, canRegister: true }
+  const unregistered: EventSource = { ...way, readRegistration: async () => null }
 
   beforeEach(async () => {
     await save(store, [lead('a')])
@@ -407,7 +407,7 @@ describe('events of the upstream', () => {
   })
 
   it('are all right while none is registered, none has come yet, and they come', async () => {
-    const found = async (events: EventWay) => (await check('events', { events })).found
+    const found = async (events: EventSource) => (await check('events', { events })).found
     expect(await found(unregistered)).toBe('no webhook is registered: changes come with each sync')
     expect(await found({ ...unregistered, isByHand: true })).toBe('none has come yet')
     expect(await found(way)).toBe('none has come since the webhook was registered, 60 min ago')

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWatches } from '../../src/jobs/find-troubles.ts'
 import { type NoticeDeps, noteTroubles } from '../../src/jobs/notify-operators.ts'
-import { createPace } from '../../src/jobs/outbox/rate.ts'
+import { createRateLimit } from '../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue } from '../../src/jobs/outbox/send-due.ts'
 import { type PostDeps, pingLastRun, postWaiting } from '../../src/jobs/post-notices.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -76,7 +76,7 @@ async function beat(minutes = 1, url = mailServer.url): Promise<void> {
   await noteTroubles({ ...deps, watched: { ...deps.watched, mailServer: url } })
   await postWaiting(deps, signal)
   await using transport = openTransport(url, { log: SILENT })
-  const policy = { onUnconfirmed: 'resend', pace: createPace(Number.POSITIVE_INFINITY) } as const
+  const policy = { onUnconfirmed: 'resend', rateLimit: createRateLimit(Number.POSITIVE_INFINITY) } as const
   await deliverDue({ ...deps, transport, policy }, signal)
 }
 

@@ -6,8 +6,8 @@
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { EVENT_TYPES } from '../../src/contract/webhook.ts'
-import type { EventWay } from '../../src/jobs/events/event-source.ts'
-import { createInbox } from '../../src/jobs/events/webhook-intake.ts'
+import type { EventSource } from '../../src/jobs/events/event-source.ts'
+import { createWebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
 import type { Trouble } from '../../src/jobs/notice.ts'
 import { findEventTroubles } from '../../src/jobs/troubles/events.ts'
 import { findStopped } from '../../src/jobs/troubles/stopped-events.ts'
@@ -43,14 +43,14 @@ async function openTold(isFollowed: boolean) {
   const span = await store.write((trx) => addSpan(trx, { at: clock.now.toISOString(), after: 'down' }))
   const now = () => clock.now
   let secret = ''
-  const inbox = createInbox({ store, now, wake: isFollowed ? lane.wake : () => undefined })
+  const intake = createWebhookIntake({ store, now, wake: isFollowed ? lane.wake : () => undefined })
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const { webhook, mapping } = REFERENCE_PROFILE
   if (webhook === undefined) throw new Error('the reference service has webhooks')
   const about = { webhook, recordId: mapping.lead.id, publicUrl: null, secrets: () => [secret] }
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
-    ...([[], null, [webhookRoutes({ ...about, inbox, now, log: SILENT })]] as const),
+    ...([[], null, [webhookRoutes({ ...about, intake, now, log: SILENT })]] as const),
   )
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]()
@@ -79,7 +79,7 @@ async function openTold(isFollowed: boolean) {
 
   const id = await register()
   const registeredAt = clock.now.toISOString()
-  const way: EventWay = {
+  const way: EventSource = {
     readRegistration: async () => ({ events: [...EVENT_TYPES], registeredAt }),
     ...{ isByHand: false, canRegister: true },
   }
@@ -153,9 +153,9 @@ function told(at: string | undefined): string {
 describe('case by case', () => {
   const at = (minutes: number) => new Date(NOW - minutes * MINUTE_MS).toISOString()
   const REGISTERED = registered(EVENT_TYPES)
-  const BY_HAND: EventWay = { readRegistration: async () => null, isByHand: true, canRegister: false }
+  const BY_HAND: EventSource = { readRegistration: async () => null, isByHand: true, canRegister: false }
 
-  function registered(events: readonly string[], minutes = 600): EventWay {
+  function registered(events: readonly string[], minutes = 600): EventSource {
     return {
       readRegistration: async () => ({ events: [...events], registeredAt: at(minutes) }),
       ...{ isByHand: false, canRegister: true },
@@ -358,7 +358,7 @@ describe('what has come', () => {
   it('waits for too long where it is not read in half an hour, unless the first load is under way', async () => {
     const store = await openEmptyStore()
     onTestFinished(() => store.close())
-    const way: EventWay = { readRegistration: async () => null, isByHand: true, canRegister: false }
+    const way: EventSource = { readRegistration: async () => null, isByHand: true, canRegister: false }
     const find = (now: number) => findEventTroubles(store.db, way, new Date(now))
     await receive(store, [event('1'), event('2', { resourceId: 'b' })], new Date(NOW).toISOString())
     expect(await find(NOW + 29 * MINUTE_MS)).toEqual([])
@@ -376,7 +376,7 @@ describe('what has come', () => {
   it('fails where a tenth of a day can not be read, and some are none', async () => {
     const store = await openEmptyStore()
     onTestFinished(() => store.close())
-    const way: EventWay = { readRegistration: async () => null, isByHand: true, canRegister: false }
+    const way: EventSource = { readRegistration: async () => null, isByHand: true, canRegister: false }
     const find = (now: number) => findEventTroubles(store.db, way, new Date(now))
     const problems = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, index) =>

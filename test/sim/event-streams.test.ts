@@ -57,7 +57,7 @@ async function live(copy: Following, world: World, losses: number, next: () => n
     if (step < STEPS) coming.push(...arrivals(world.change(), step, losses, next))
     const now = coming.filter(({ time }) => time <= step)
     coming = coming.filter(({ time }) => time > step)
-    const taken = copy.inbox.take(now.map(({ event }) => event).sort(() => next() - 0.5))
+    const taken = copy.intake.take(now.map(({ event }) => event).sort(() => next() - 0.5))
     if (syncing === null && next() < 0.1) {
       syncing = copy.sync({ ...LEADS, full: next() < 0.5 }).finally(() => {
         syncing = null

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { writeArchiveIndex } from '../../src/jobs/archive/archive-index.ts'
 import { createWatches } from '../../src/jobs/find-troubles.ts'
 import { createOutboxTask } from '../../src/jobs/outbox/outbox-worker.ts'
-import { createPace } from '../../src/jobs/outbox/rate.ts'
+import { createRateLimit } from '../../src/jobs/outbox/rate-limit.ts'
 import { pauseRefused } from '../../src/jobs/recipients/change-preference.ts'
 import { reportSchedule } from '../../src/jobs/reports/scheduled-report.ts'
 import { startDaemon } from '../../src/jobs/schedule/daemon.ts'
@@ -74,7 +74,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   const work = {
     ...mailingDeps(store, now, join(folder, 'archive')),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
-    policy: { onUnconfirmed: 'resend' as const, pace: createPace(PER_MINUTE) },
+    policy: { onUnconfirmed: 'resend' as const, rateLimit: createRateLimit(PER_MINUTE) },
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal: AbortSignal): SyncOptions => ({
       full: false,

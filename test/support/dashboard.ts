@@ -7,7 +7,7 @@ import { schedulesOf } from '../../src/app/configured-schedules.ts'
 import { openConfiguredWeb } from '../../src/app/configured-web.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { createInbox } from '../../src/jobs/events/webhook-intake.ts'
+import { createWebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
 import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
@@ -86,7 +86,7 @@ export async function openDashboard(
       woken += 1
     },
     work: { ...mailingDeps(store, () => NOW, join(folder, 'archive')), transport, log },
-    inbox: createInbox({ store, now: () => NOW, wake: () => undefined }),
+    intake: createWebhookIntake({ store, now: () => NOW, wake: () => undefined }),
   }
   const server = await openConfiguredWeb(config, store, templates, daemon, log)
   if (server === null) throw new Error('the settings of the test want no pages')

@@ -1,6 +1,10 @@
-/** A syncing with the daemon's lane for events, and the inbox that winds it. */
-import { createFollower, type Follower, type FollowerDeps } from '../../src/jobs/events/event-worker.ts'
-import { createInbox, type Inbox } from '../../src/jobs/events/webhook-intake.ts'
+/** A syncing with the daemon's lane for events, and the intake that winds it. */
+import {
+  createEventWorker,
+  type EventWorker,
+  type EventWorkerDeps,
+} from '../../src/jobs/events/event-worker.ts'
+import { createWebhookIntake, type WebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
 import type { UpstreamEvent } from '../../src/model.ts'
 import type { Db } from '../../src/store/db/store.ts'
 import type { SourceOptions } from '../../src/upstream/open.ts'
@@ -8,13 +12,13 @@ import { event } from './events.ts'
 import { openSyncing, SILENT, type Syncing } from './syncing.ts'
 
 export interface Following extends Syncing {
-  readonly inbox: Inbox
-  readonly lane: Follower
+  readonly intake: WebhookIntake
+  readonly lane: EventWorker
   /** Puts down what is in hand. */
   stop(): Promise<void>
 }
 
-type Options = Partial<Pick<FollowerDeps, 'wantsDetails' | 'concurrency' | 'perTenSeconds' | 'syncs'>> & {
+type Options = Partial<Pick<EventWorkerDeps, 'wantsDetails' | 'concurrency' | 'perTenSeconds' | 'syncs'>> & {
   readonly folder?: string
   readonly key?: string
   readonly source?: Partial<SourceOptions>
@@ -28,7 +32,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   })
   const { store, source, clock } = syncing
   const now = () => clock.now
-  const lane = createFollower({
+  const lane = createEventWorker({
     ...{
       store,
       source,
@@ -50,7 +54,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
   return {
     ...syncing,
     lane,
-    inbox: createInbox({ store, now, wake: lane.wakeSoon }),
+    intake: createWebhookIntake({ store, now, wake: lane.wakeSoon }),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()

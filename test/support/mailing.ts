@@ -1,6 +1,6 @@
 /** Reports made and mailed in tests as the program does it. */
 import { join } from 'node:path'
-import { createPace } from '../../src/jobs/outbox/rate.ts'
+import { createRateLimit } from '../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps, DeliveryPolicy } from '../../src/jobs/outbox/send-batch.ts'
 import { enqueueReportNow, type Mailing, type MailingDeps } from '../../src/jobs/reports/enqueue-report.ts'
 import { findPeriod, type MadeIssue, makeIssue } from '../../src/jobs/reports/make-issue.ts'
@@ -14,7 +14,10 @@ import { folderWith } from './folder.ts'
 import { SENDER } from './message.ts'
 
 /** Messages go as fast as they can; who may have one gets it once more. */
-export const AT_ONCE: DeliveryPolicy = { onUnconfirmed: 'resend', pace: createPace(Number.POSITIVE_INFINITY) }
+export const AT_ONCE: DeliveryPolicy = {
+  onUnconfirmed: 'resend',
+  rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
+}
 
 const templates = await openTemplates('templates')
 const pages = await openArchivePages('templates')

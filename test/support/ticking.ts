@@ -1,9 +1,9 @@
 /** A schedule with a store, a clock and signs of life of a daemon, ticked by hand. */
 import { noteScheduledRuns } from '../../src/jobs/schedule/enqueue-due-runs.ts'
-import type { PulseDeps } from '../../src/jobs/schedule/pulse.ts'
-import { openPulse } from '../../src/jobs/schedule/pulse.ts'
 import { runDue } from '../../src/jobs/schedule/run-scheduled.ts'
 import type { DueRun, RunEnd, Schedule } from '../../src/jobs/schedule/schedule.ts'
+import type { UptimeDeps } from '../../src/jobs/schedule/uptime.ts'
+import { openUptime } from '../../src/jobs/schedule/uptime.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import type { ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from './folder.ts'
@@ -35,14 +35,14 @@ export interface Ticking extends AsyncDisposable {
 /** Its first tick is on 20 November 2026 at 06:30 UTC. */
 export async function openTicking(
   settings: Partial<Schedule> = {},
-  options: Partial<Pick<PulseDeps, 'log' | 'monotonicMs'>> = {},
+  options: Partial<Pick<UptimeDeps, 'log' | 'monotonicMs'>> = {},
 ): Promise<Ticking> {
   const clock = { now: new Date(START) }
   const now = (): Date => clock.now
   const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
   const { signal } = new AbortController()
   const deps = { store, log: options.log ?? SILENT, now }
-  const pulse = await openPulse({ ...deps, monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()) })
+  const pulse = await openUptime({ ...deps, monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()) })
   const scheduledRuns = () => store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute()
   const ticking: Ticking = {
     ...{ store, clock, ran: [] as DueRun[], scheduledRuns },

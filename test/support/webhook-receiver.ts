@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { standardHeaders } from '../../src/contract/standard-webhooks.ts'
-import { createInbox, type Inbox } from '../../src/jobs/events/webhook-intake.ts'
+import { createWebhookIntake, type WebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
 import { openLog } from '../../src/log.ts'
 import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
@@ -24,7 +24,7 @@ interface Settings {
   readonly limits?: Partial<WebLimits>
   readonly publicUrl?: string | null
   /** In place of that of the store. */
-  readonly inbox?: Inbox
+  readonly intake?: WebhookIntake
 }
 
 export async function openReceiver(settings: Settings = {}) {
@@ -37,10 +37,10 @@ export async function openReceiver(settings: Settings = {}) {
     write: (line) => lines.push(line),
   })
   const now = () => RECEIVED_AT
-  const inbox = settings.inbox ?? createInbox({ store, now, wake: () => undefined })
+  const intake = settings.intake ?? createWebhookIntake({ store, now, wake: () => undefined })
   const recordId = REFERENCE_PROFILE.mapping.lead.id
   const onOutcome = (outcome: WebhookOutcome) => outcomes.push(outcome)
-  const routes = webhookRoutes({ webhook, recordId, publicUrl, secrets, inbox, now, log, onOutcome })
+  const routes = webhookRoutes({ webhook, recordId, publicUrl, secrets, intake, now, log, onOutcome })
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log, limits },

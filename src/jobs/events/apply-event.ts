@@ -3,21 +3,26 @@
  * sync keeps them. The row goes out in the transaction that writes what was read, so that no kill can lose it.
  */
 import { LeadsheetError } from '../../errors.ts'
-import type { QuarantinedRecord } from '../../model.ts'
-import type { Store, Trx } from '../../store/db/store.ts'
-import { type Observation, observedByEvent } from '../../store/db/store.ts'
+import type { Lead, QuarantinedRecord } from '../../model.ts'
+import type { Observation, Store, Trx } from '../../store/db/store.ts'
+import { observedByEvent } from '../../store/db/store.ts'
 import { finishEvents } from '../../store/events/event.ts'
-import { mayFollow, type QueuedEvent, takeOut } from '../../store/events/event-queue.ts'
-import { type FoundLead, findLead } from '../../store/leads/lead.ts'
+import type { QueuedEvent } from '../../store/events/event-queue.ts'
+import { mayApplyEvents, takeOut } from '../../store/events/event-queue.ts'
+import { outdateDetails, saveDetails } from '../../store/leads/detail.ts'
+import { forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'
+import type { FoundLead } from '../../store/leads/lead.ts'
+import { findLead, findLeadNos, saveLeads } from '../../store/leads/lead.ts'
+import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
+import { noteReadByEvent } from '../../store/sync/scan-event.ts'
+import { forgetAbsence, markRemoved } from '../../store/sync/soft-delete.ts'
 import type { EventOutcome } from '../../store/tables/event-tables.ts'
 import type { SingleLead } from '../../upstream/mapping/detail-mapping.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../upstream/source.ts'
-import { fetchAgents, keepAgents } from '../sync/sync-agents.ts'
-import { keepStat } from '../sync/sync-stats.ts'
-import { keepDeletedLead, keepLead, keepQuarantinedLead } from './apply-lead.ts'
+import { fetchAgents, keepAgents, keepStat } from '../sync/sync-stats-and-agents.ts'
 
-export interface FollowDeps {
+export interface ApplyDeps {
   readonly source: Source
   readonly store: Store
   readonly now: () => Date
@@ -26,18 +31,18 @@ export interface FollowDeps {
 }
 
 /** What became of it, and why it could not be read; null where it has to be read once more. */
-export type Followed = { readonly outcome: EventOutcome; readonly problem: string | null } | null
+export type Applied = { readonly outcome: EventOutcome; readonly problem: string | null } | null
 
-const READ: Followed = { outcome: 'read', problem: null }
-const IGNORED: Followed = { outcome: 'ignored', problem: null }
+const READ: Applied = { outcome: 'read', problem: null }
+const IGNORED: Applied = { outcome: 'ignored', problem: null }
 
 /** @throws LeadsheetError api_*, and the reason of the signal; then nothing is written and the row stays */
-export async function followEvent(deps: FollowDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
-  if (row.resource === 'agents') return followAgents(deps, row, signal)
-  return row.resource === 'pipeline' ? followPipeline(deps, row, signal) : followLead(deps, row, signal)
+export async function applyEvent(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
+  if (row.resource === 'agents') return applyAgents(deps, row, signal)
+  return row.resource === 'pipeline' ? applyPipeline(deps, row, signal) : applyLead(deps, row, signal)
 }
 
-async function followLead(deps: FollowDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
+async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
   const { source, store } = deps
   const id = row.resource_id
   const canAsk = source.has('lead')
@@ -61,7 +66,7 @@ async function followLead(deps: FollowDeps, row: QueuedEvent, signal: AbortSigna
   })
 }
 
-async function followPipeline(deps: FollowDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
+async function applyPipeline(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
   const { source, now } = deps
   if (!source.has('stats')) return finish(deps, row, async () => IGNORED)
   const raw = await source.fetchPipelineStats(row.resource_id, {}, signal).catch(noneIfDeleted)
@@ -73,7 +78,7 @@ async function followPipeline(deps: FollowDeps, row: QueuedEvent, signal: AbortS
   })
 }
 
-async function followAgents(deps: FollowDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
+async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
   const { source } = deps
   if (!source.has('agents')) return finish(deps, row, async () => IGNORED)
   const read = await fetchAgents(source, signal)
@@ -88,13 +93,13 @@ async function followAgents(deps: FollowDeps, row: QueuedEvent, signal: AbortSig
  * a first load nothing is written.
  */
 async function finish(
-  { store, now }: FollowDeps,
+  { store, now }: ApplyDeps,
   row: QueuedEvent,
-  keep: (trx: Trx, seen: Observation) => Promise<Followed>,
+  keep: (trx: Trx, seen: Observation) => Promise<Applied>,
 ): Promise<void> {
   const seen = observedByEvent(now().toISOString())
   await store.writeSoon(async (trx) => {
-    const followed = (await mayFollow(trx)) ? await keep(trx, seen) : null
+    const followed = (await mayApplyEvents(trx)) ? await keep(trx, seen) : null
     if (followed === null) return
     const { resource, resource_id: resourceId, last_at: until } = row
     await finishEvents(trx, { resource, resourceId, until }, { at: seen.at, ...followed })
@@ -109,7 +114,7 @@ async function keepAny(
   read: ReadLead,
   hasDetails: boolean,
   seen: Observation,
-): Promise<Exclude<Followed, null>> {
+): Promise<Exclude<Applied, null>> {
   if ('reason' in read) return { outcome: 'unreadable', problem: read.reason }
   if (isHeld(read.lead)) {
     await keepQuarantinedLead(trx, read.lead, seen)
@@ -129,11 +134,68 @@ function isDated(read: ReadLead): boolean {
   return 'reason' in read || isHeld(read.lead) || read.lead.updatedAt !== null
 }
 
-function unreadable({ reason }: QuarantinedRecord): Exclude<Followed, null> {
+function unreadable({ reason }: QuarantinedRecord): Exclude<Applied, null> {
   return { outcome: 'unreadable', problem: reason }
 }
 
 function noneIfDeleted(thrown: unknown): null {
   if (thrown instanceof LeadsheetError && thrown.code === 'api_not_found') return null
   throw thrown
+}
+
+/* A lead that an event told of, merged as a page of a scan merges it, so that the next scan finds it unchanged. */
+
+type MappedLead = Omit<SingleLead, 'lead'> & { readonly lead: Lead }
+
+/** @param hasDetails whether it is the answer of the lead by itself, and details are wanted */
+export async function keepLead(
+  trx: Trx,
+  { lead, fingerprint, detail }: MappedLead,
+  hasDetails: boolean,
+  seen: Observation,
+): Promise<'inserted' | 'updated' | 'unchanged'> {
+  const [saved] = await saveLeads(trx, [lead], seen)
+  if (saved === undefined) throw new TypeError('of one lead one is saved')
+  const { no, change, isLate } = saved
+  await releaseQuarantinedRecords(trx, 'lead', [lead.id])
+  await forgetAbsence(trx, [no])
+  if (change !== 'unchanged' && !isLate) {
+    const isReadAnew = lead.mended.length > 0 || lead.cut > 0
+    if (isReadAnew) await forgetFingerprints(trx, [no])
+    else await saveFingerprints(trx, [{ no, ...fingerprint }])
+  }
+  if (change === 'updated') await outdateDetails(trx, [no], seen.at)
+  if (hasDetails && !isLate && !('reason' in detail)) {
+    const known = { no, id: lead.id, updatedAt: lead.updatedAt ?? seen.at }
+    await saveDetails(trx, [{ lead: known, detail }], seen)
+  }
+  await noteReadByEvent(trx, no)
+  return change
+}
+
+/** One that could not be mapped: what is known of it stays as it is. */
+export async function keepQuarantinedLead(
+  trx: Trx,
+  held: QuarantinedRecord,
+  seen: Observation,
+): Promise<void> {
+  await saveQuarantinedRecords(trx, [held], seen.at)
+  const nos = await findLeadNos(trx, held.id === null ? [] : [held.id])
+  await forgetFingerprints(trx, [...nos.values()])
+  for (const no of nos.values()) await noteReadByEvent(trx, no)
+}
+
+/**
+ * One that the upstream does not know.
+ * @param calledDeleted it, where an event calls it gone, too: else scans judge
+ */
+export async function keepDeletedLead(
+  trx: Trx,
+  calledDeleted: FoundLead | undefined,
+  seen: Observation,
+): Promise<{ outcome: 'removed' | 'gone'; problem: null }> {
+  if (calledDeleted === undefined || calledDeleted.isRemoved) return { outcome: 'gone', problem: null }
+  await markRemoved(trx, [calledDeleted], seen)
+  await noteReadByEvent(trx, calledDeleted.no)
+  return { outcome: 'removed', problem: null }
 }

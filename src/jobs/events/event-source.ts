@@ -1,7 +1,7 @@
 /** How events of the upstream come to this installation. */
 import type { Registration } from './webhook-registration.ts'
 
-export interface EventWay {
+export interface EventSource {
   /**
    * Null where this installation has registered no webhook.
    * @throws LeadsheetError webhook_unreadable

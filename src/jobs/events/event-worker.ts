@@ -3,17 +3,27 @@
  * holds up no other. What fails waits in the store, so that neither a kill nor an outage loses it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { BACKOFF, ladderWaitMs } from '../../retry.ts'
+import type { Store } from '../../store/db/store.ts'
 import { finishEvents } from '../../store/events/event.ts'
-import { listQueued, mayFollow, putOff, type QueuedEvent, takeOut } from '../../store/events/event-queue.ts'
+import type { QueuedEvent } from '../../store/events/event-queue.ts'
+import {
+  countAskedLeads,
+  listQueued,
+  mayApplyEvents,
+  putOff,
+  takeOut,
+} from '../../store/events/event-queue.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
-import { createPace } from '../outbox/rate.ts'
+import type { Source } from '../../upstream/source.ts'
+import { createRateLimit } from '../outbox/rate-limit.ts'
 import { logFailure } from '../schedule/job-failure.ts'
 import type { SerialTask } from '../schedule/serial-task.ts'
-import { type FollowDeps, followEvent } from './apply-event.ts'
-import { createLeftToSync, type LeftToSyncDeps } from './event-overflow.ts'
+import type { ApplyDeps } from './apply-event.ts'
+import { applyEvent } from './apply-event.ts'
 
 const MINUTE_MS = 60_000
 /** At leads that are left to a sync. */
@@ -30,8 +40,8 @@ const OF_ONE: ReadonlySet<ErrorCode> = new Set([
   'api_unreachable',
 ])
 
-export interface FollowerDeps extends FollowDeps, LeftToSyncDeps {
-  readonly source: FollowDeps['source']
+export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
+  readonly source: ApplyDeps['source']
   readonly log: Log
   /** How many are asked for at once. */
   readonly concurrency: number
@@ -39,18 +49,18 @@ export interface FollowerDeps extends FollowDeps, LeftToSyncDeps {
   readonly perTenSeconds: number
 }
 
-export interface Follower extends SerialTask {
+export interface EventWorker extends SerialTask {
   /** As `wake`, when an event was taken in: while leads are left to a sync, or wait for their pace, that is soon enough. */
   wakeSoon(): void
   /** Follows all that can be followed, also what has to wait for its pace; where workers take turns at that. */
-  followAll(signal: AbortSignal): Promise<void>
+  applyAll(signal: AbortSignal): Promise<void>
 }
 
 /** To be woken each minute, and when a sync is over. */
-export function createFollower(deps: FollowerDeps): Follower {
+export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const { store, log, now } = deps
-  const leftToSync = createLeftToSync(deps)
-  const pace = createPace(deps.perTenSeconds, 10_000)
+  const overflow = createEventOverflow(deps)
+  const pace = createRateLimit(deps.perTenSeconds, 10_000)
   let looking: NodeJS.Timeout | undefined
   const inHand = new Map<QueuedEvent, Promise<void>>()
   let signal: AbortSignal | null = null
@@ -77,16 +87,16 @@ export function createFollower(deps: FollowerDeps): Follower {
   async function startSome(until: AbortSignal): Promise<void> {
     const free = deps.concurrency - inHand.size
     const at = now()
-    if (free <= 0 || at.getTime() < restsUntilMs || !(await mayFollow(store.db))) return
+    if (free <= 0 || at.getTime() < restsUntilMs || !(await mayApplyEvents(store.db))) return
     const { notBefore } = await readWatermark(store.db)
     if (notBefore !== null && notBefore > at.toISOString()) return
     const keys = [...inHand.keys()]
     const waitMs = pace.msToWait(at)
-    const askedLeads = (await leftToSync.areLeads()) || waitMs > 0
+    const askedLeads = (await overflow.areLeads()) || waitMs > 0
     lookAgain(askedLeads ? Math.min(waitMs || LOOK_AGAIN_MS, LOOK_AGAIN_MS) : null)
     for (const row of await listQueued(store.db, at.toISOString(), free, { keys, askedLeads })) {
       if (until.aborted) return
-      if (row.resource === 'lead') leftToSync.countOne()
+      if (row.resource === 'lead') overflow.countOne()
       if (row.resource === 'lead' && row.record === null) pace.take(at)
       inHand.set(row, follow(row, until))
     }
@@ -104,7 +114,7 @@ export function createFollower(deps: FollowerDeps): Follower {
 
   async function follow(row: QueuedEvent, until: AbortSignal): Promise<void> {
     try {
-      await followEvent(deps, row, until)
+      await applyEvent(deps, row, until)
       failuresInRow = 0
     } catch (thrown) {
       if (!until.aborted) await onFailure(row, thrown).catch(rest).catch(fail)
@@ -163,7 +173,7 @@ export function createFollower(deps: FollowerDeps): Follower {
     },
     isBusy: () => inHand.size > 0,
     idle,
-    async followAll(until) {
+    async applyAll(until) {
       const turn = new AbortController()
       signal = AbortSignal.any([until, turn.signal])
       wake()
@@ -173,6 +183,77 @@ export function createFollower(deps: FollowerDeps): Follower {
         await idle()
       }
       turn.abort()
+    },
+  }
+}
+
+/*
+ * Which leads that events told of are left to a sync of changes, in place of being asked for one by one: very many, since
+ * a list has a hundred on a page, and all of an upstream that shows no single lead.
+ */
+
+const BURST_LEADS = 500
+/** Between two syncs that bursts ask for: while one writes, messages wait for their answers. */
+const BURST_PAUSE_MS = 15_000
+/** Between two syncs that are asked for since no single lead can be. */
+const PAUSE_MS = 60_000
+
+/** Syncs of changes. */
+export interface ChangeSyncs {
+  /** Has one run as soon as may be. False where another sync runs just now. */
+  ask(): Promise<boolean>
+  /** Whether one is due or runs. */
+  isOpen(): Promise<boolean>
+}
+
+export interface EventOverflowDeps {
+  readonly source: Pick<Source, 'has'>
+  readonly store: Store
+  readonly now: () => Date
+  /** Null where the upstream cannot be asked for changes, or none are scheduled. */
+  readonly syncs: ChangeSyncs | null
+}
+
+export interface EventOverflow {
+  /** Whether no lead is to be asked for now; then a sync is due, or will be. */
+  areLeads(): Promise<boolean>
+  /** To be called for each that is asked for. */
+  countOne(): void
+}
+
+export function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): EventOverflow {
+  let hasAsked = false
+  /** So many are asked for one by one before a sync is asked for again. */
+  let oneByOne = 0
+  let restsUntilMs = 0
+  let burstRestsUntilMs = 0
+
+  async function askForAll(): Promise<void> {
+    if (syncs === null || now().getTime() < restsUntilMs) return
+    if ((await countAskedLeads(store.db, 1)) === 0 || (await syncs.isOpen())) return
+    restsUntilMs = now().getTime() + PAUSE_MS
+    await syncs.ask()
+  }
+
+  return {
+    async areLeads() {
+      if (!source.has('lead')) {
+        await askForAll()
+        return true
+      }
+      const isBurst = (await countAskedLeads(store.db, BURST_LEADS + 1)) > BURST_LEADS
+      if (!isBurst) hasAsked = false
+      if (syncs === null || !isBurst || oneByOne > 0) return false
+      if (await syncs.isOpen()) return true
+      if (!hasAsked && now().getTime() < burstRestsUntilMs) return true
+      // One that is over and has not brought them may not be able to.
+      hasAsked = !hasAsked && (await syncs.ask())
+      if (hasAsked) burstRestsUntilMs = now().getTime() + BURST_PAUSE_MS
+      if (!hasAsked) oneByOne = BURST_LEADS
+      return hasAsked
+    },
+    countOne() {
+      oneByOne = Math.max(0, oneByOne - 1)
     },
   }
 }

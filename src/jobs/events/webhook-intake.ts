@@ -16,14 +16,14 @@ const EVENTS_AT_ONCE = 200
 /** The longest rest after a transaction, else as long as that took: what comes meanwhile goes in by the next one. */
 const REST_MAX_MS = 20
 
-export interface InboxDeps {
+export interface WebhookIntakeDeps {
   readonly store: Store
   readonly now: () => Date
   /** Called when there is something new to follow. */
   readonly wake: () => void
 }
 
-export interface Inbox {
+export interface WebhookIntake {
   /**
    * The events of one message. Resolves once they are on disk; false where too many wait to be written: come again
    * later.
@@ -39,7 +39,7 @@ interface Message {
   readonly onFailed: (reason: unknown) => void
 }
 
-export function createInbox({ store, now, wake }: InboxDeps): Inbox {
+export function createWebhookIntake({ store, now, wake }: WebhookIntakeDeps): WebhookIntake {
   const waiting: Message[] = []
   let events = 0
   let characters = 0

@@ -4,11 +4,11 @@ import { counted } from '../../report/words/numbers.ts'
 import type { Db } from '../../store/db/store.ts'
 import { countRecentEvents, countWaitingEvents, findLastArrival } from '../../store/events/event-stats.ts'
 import { ok, warn } from '../../upstream/checkup.ts'
-import type { EventWay } from '../events/event-source.ts'
+import type { EventSource } from '../events/event-source.ts'
 import { countIn, findEventTroubles } from '../troubles/events.ts'
 import { type HealthCheck, tellSpan } from './installation.ts'
 
-export async function checkEvents(db: Db, way: EventWay, now: Date): Promise<HealthCheck> {
+export async function checkEvents(db: Db, way: EventSource, now: Date): Promise<HealthCheck> {
   try {
     const [worst, ...others] = await findEventTroubles(db, way, now)
     if (worst !== undefined) {
@@ -21,7 +21,7 @@ export async function checkEvents(db: Db, way: EventWay, now: Date): Promise<Hea
   }
 }
 
-async function tellArrivals(db: Db, way: EventWay, now: Date): Promise<string> {
+async function tellArrivals(db: Db, way: EventSource, now: Date): Promise<string> {
   const lastAt = await findLastArrival(db, 'any')
   if (lastAt !== null) {
     const recent = countIn(await countRecentEvents(db, now))

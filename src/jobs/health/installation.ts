@@ -3,7 +3,7 @@
 import type { Store } from '../../store/db/store.ts'
 import type { Resource } from '../../store/sync/last-read.ts'
 import type { Check } from '../../upstream/checkup.ts'
-import type { EventWay } from '../events/event-source.ts'
+import type { EventSource } from '../events/event-source.ts'
 import type { ScheduleSettings } from '../schedule/schedule.ts'
 
 export interface Installation {
@@ -14,7 +14,7 @@ export interface Installation {
   /** Its file; null where the settings want no snapshot, or one at due times of its own. */
   readonly snapshotAfterSync: string | null
   /** Null where the upstream has no webhooks, or nothing listens to them. */
-  readonly events: EventWay | null
+  readonly events: EventSource | null
   /** What a look through the whole database has found, by somebody who could wait for it. */
   readonly found?: readonly HealthCheck[]
 }

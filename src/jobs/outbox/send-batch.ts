@@ -18,13 +18,13 @@ import {
 } from '../../store/outbox/smtp-circuit.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
 import { doubtsMaxOf, outageAfter } from './message-retry.ts'
-import type { Pace } from './rate.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { type HandOverDeps, handOver } from './send-one.ts'
 
 export interface DeliveryPolicy {
   readonly onUnconfirmed: UnconfirmedPolicy
   /** Shared by all that sends to the same server. */
-  readonly pace: Pace
+  readonly rateLimit: RateLimit
 }
 
 export interface DeliverDeps extends HandOverDeps {
@@ -108,13 +108,13 @@ export async function sendAll(
 
 /** @returns false where it ends instead */
 async function waitForTurn(
-  { policy: { pace }, now }: DeliverDeps,
+  { policy: { rateLimit }, now }: DeliverDeps,
   { signal, until }: SendOptions,
 ): Promise<boolean> {
   const isOver = (inMs = 0): boolean =>
     signal.aborted || (until !== null && now().getTime() + inMs >= until.getTime())
   while (!isOver()) {
-    const ms = await pace.tryTake(now())
+    const ms = await rateLimit.tryTake(now())
     if (ms === 0) return true
     if (isOver(ms)) return false
     await wait(ms, signal).catch(() => {})

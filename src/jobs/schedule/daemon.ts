@@ -12,11 +12,11 @@ import { claimLease, deleteLostLeases, type Lease } from '../../store/schedule/l
 import { endUnknownScheduledRuns } from '../../store/schedule/scheduled-run.ts'
 import { noteScheduledRuns } from './enqueue-due-runs.ts'
 import { logFailure } from './job-failure.ts'
-import { openPulse, type Pulse, type PulseDeps } from './pulse.ts'
 import { type Ran, runDue } from './run-scheduled.ts'
 import { type Schedule, SYNC_LEASE } from './schedule.ts'
 import type { SerialTask } from './serial-task.ts'
 import { listDueLeases, listStartableLeases, mayBegin } from './start-order.ts'
+import { openUptime, type Uptime, type UptimeDeps } from './uptime.ts'
 
 /** A tick that has not come for so long will not come by itself. */
 const TICK_MAX_MS = 75_000
@@ -24,7 +24,7 @@ const WATCH_MS = 15_000
 /** Another process holds the lease: a command by hand, or a worker that was killed a moment ago. */
 const BUSY_AGAIN_SECONDS = 5
 
-export interface Daemon extends PulseDeps {
+export interface Daemon extends UptimeDeps {
   readonly schedules: readonly Schedule[]
   readonly queue: Queue
   /** Messages and alerts; woken each minute, and whenever there is something to send. */
@@ -61,11 +61,11 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   const presence = await claimPresence(store, now)
   const end = new AbortController()
   const until = AbortSignal.any([signal, end.signal, presence.lost])
-  let pulse: Pulse
+  let pulse: Uptime
   try {
     const names = schedules.map(({ name }) => name)
     await store.write((trx) => endUnknownScheduledRuns(trx, names, now().toISOString()))
-    pulse = await openPulse(daemon)
+    pulse = await openUptime(daemon)
   } catch (thrown) {
     await presence.release()
     throw thrown

@@ -9,7 +9,7 @@ import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
 import type { FindKnown, RawRecord } from '../../upstream/mapping/raw-record.ts'
 import type { Source } from '../../upstream/source.ts'
 import { pathText } from '../../upstream/values/field-path.ts'
-import { noteEvents, type ScanMemory } from './scan-state.ts'
+import { noteEvents, type ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 
 export interface MappedPage {
@@ -47,11 +47,11 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
  * A page that tells of one lead twice, as it was stored and otherwise, with both of them mapped; and with those that
  * events have read meanwhile.
  */
-export async function mapAgain(
+export async function remapChanged(
   trx: Trx,
   run: SyncRun,
   page: MappedPage,
-  memory: ScanMemory,
+  memory: ScanState,
 ): Promise<MappedPage> {
   await noteEvents(trx, memory)
   const nos =

@@ -15,11 +15,10 @@ import { finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import type { Source } from '../../upstream/source.ts'
 import { SYNC_LEASE } from '../schedule/schedule.ts'
-import { syncAgents } from './sync-agents.ts'
-import type { DetailCrew, SyncOptions, SyncRun } from './sync-context.ts'
+import type { DetailWorkers, SyncOptions, SyncRun } from './sync-context.ts'
 import { syncDetails } from './sync-details.ts'
 import { planScan, syncLeads } from './sync-leads.ts'
-import { syncStats } from './sync-stats.ts'
+import { syncAgents, syncStats } from './sync-stats-and-agents.ts'
 
 export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
 
@@ -35,7 +34,7 @@ const ENDING = new Set([
 
 export interface SyncDeps {
   /** Without, the sync reads all by itself. */
-  readonly crew?: DetailCrew
+  readonly detailWorkers?: DetailWorkers
   readonly source: Source
   readonly store: Store
   readonly log: Log

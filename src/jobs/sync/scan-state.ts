@@ -10,9 +10,9 @@ import type { Scan } from '../../store/sync/scan.ts'
 import { listReadByEvents } from '../../store/sync/scan-event.ts'
 import { loadMetLeads, type MetLeads } from '../../store/sync/seen-leads.ts'
 import { listAbsentLeads } from '../../store/sync/soft-delete.ts'
-import { createFieldWatch, type FieldWatch } from './schema-drift.ts'
+import { createDriftWatch, type DriftWatch } from './schema-drift.ts'
 
-export interface ScanMemory {
+export interface ScanState {
   /** In which the server has forgotten nothing of what is remembered here; see {@link checkLife}. */
   readonly life: string
   /** By the bytes of their record. */
@@ -25,7 +25,7 @@ export interface ScanMemory {
   /** Up to which of them it is known what events have read meanwhile (`store/sync/scan-event.ts`), and the leads' numbers. */
   eventSeq: number
   readonly readByEvents: Set<number>
-  readonly watch: FieldWatch
+  readonly watch: DriftWatch
   /** Null where leads are stored already. */
   readonly firstLoad: FirstLoad | null
 }
@@ -34,7 +34,7 @@ export interface ScanMemory {
  * Takes in what events have read since: such a lead is mapped again when it comes, whatever its bytes. For it may be
  * again what it was when the scan began, and no longer be so in the store.
  */
-export async function noteEvents(trx: Trx, memory: ScanMemory): Promise<void> {
+export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
   for (const { seq, no } of await listReadByEvents(trx, memory.eventSeq)) {
     memory.known.forget(no)
     memory.readByEvents.add(no)
@@ -49,12 +49,12 @@ export async function noteEvents(trx: Trx, memory: ScanMemory): Promise<void> {
  * would load them all to know a few again.
  * @param life read before the scan was
  */
-export async function loadScanMemory(
+export async function loadScanState(
   db: Db,
   life: string,
   scan: Scan,
   firstLoad: FirstLoad | null,
-): Promise<ScanMemory> {
+): Promise<ScanState> {
   const isOfKnown = scan.mode === 'full' && scan.is_remap === 0
   return {
     life,
@@ -64,7 +64,7 @@ export async function loadScanMemory(
     hasHeld: await hasQuarantinedLeads(db),
     eventSeq: 0,
     readByEvents: new Set(),
-    watch: createFieldWatch(),
+    watch: createDriftWatch(),
     firstLoad,
   }
 }

@@ -18,13 +18,13 @@ interface Field {
   nulls: number
 }
 
-export interface FieldWatch {
+export interface DriftWatch {
   observe(records: readonly RawRecord[]): void
   /** Writes what was observed, once; returns what is not as it was. */
   save(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
 
-export function createFieldWatch(): FieldWatch {
+export function createDriftWatch(): DriftWatch {
   const fields = new Map<string, Field>()
   let observed = 0
   let chance = 1

@@ -50,11 +50,11 @@ export interface SyncRun {
   readonly spent: () => RunUsage
   /** And what others have asked for it. */
   readonly helped: { requests: number; retries: number }
-  readonly crew?: DetailCrew
+  readonly detailWorkers?: DetailWorkers
 }
 
 /** Workers that read the details of leads for a run, this one among them. */
-export interface DetailCrew {
+export interface DetailWorkers {
   /** No fewer are worth it. */
   readonly batchLeads: number
   read(run: SyncRun, leads: readonly WaitingLead[], options: DetailOptions): Promise<DetailsDone>

@@ -29,8 +29,8 @@ export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem
     top: details.top,
     limit: details.perRun,
   })
-  const isShared = run.crew !== undefined && leads.length > run.crew.batchLeads
-  const done = await (isShared ? run.crew.read(run, leads, details) : readAlone(run, leads, details))
+  const isShared = run.detailWorkers !== undefined && leads.length > run.detailWorkers.batchLeads
+  const done = await (isShared ? run.detailWorkers.read(run, leads, details) : readAlone(run, leads, details))
   if (done.held > 0) onProblem(unreadableEntries(done.held))
   if (done.end !== null) throw done.end
 }

@@ -17,9 +17,9 @@ import { recordAbsence } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import { findProfileHash, saveProfileHash } from '../../store/sync/upstream-profile.ts'
 import { readWatermark, saveWatermark } from '../../store/sync/watermark.ts'
-import { judgePass, provesAbsence, warnOfTotal } from './judge-scan.ts'
 import { hashProfile, retryQuarantinedLeads } from './profile-change.ts'
-import { loadScanMemory, type ScanMemory } from './scan-state.ts'
+import { judgePass, provesAbsence, warnOfTotal } from './scan-result.ts'
+import { loadScanState, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
@@ -69,7 +69,7 @@ async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
   const begun = await beginScan(run)
   const isFirst = begun.mode === 'full' && begun.pages === 0
   await using firstLoad = isFirst ? await beginFirstLoad(run.store) : null
-  const memory = await loadScanMemory(run.store.db, life, begun, firstLoad)
+  const memory = await loadScanState(run.store.db, life, begun, firstLoad)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const { signal } = run.options
     // One that is told to stop has no time for indexes, and leaves them where it has just begun with them.
@@ -125,7 +125,7 @@ function isResumable(scan: Scan, profile: string, now: Date): boolean {
 }
 
 /** Pass after pass, until what was read may be believed or is given up. */
-async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd & ScanResult> {
+async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd & ScanResult> {
   const { source } = run
   let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
     startOver(run, begun, memory, thrown),
@@ -148,7 +148,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanMemory): Promise
 }
 
 /** An upstream may have forgotten the cursor of an interrupted scan. */
-async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: unknown): Promise<PassEnd> {
+async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: unknown): Promise<PassEnd> {
   const isStaleCursor =
     begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
   if (!isStaleCursor) throw thrown
@@ -165,7 +165,7 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanMemory, thrown: 
 async function finishScan(
   run: SyncRun,
   end: PassEnd & ScanResult,
-  memory: ScanMemory,
+  memory: ScanState,
 ): Promise<SyncProblem[]> {
   const { scan, scan_result } = end
   const seen = { runId: run.runId, at: run.now().toISOString() }
@@ -216,7 +216,7 @@ async function finishScan(
  * The end was not reached. A later run goes on where this one failed or was interrupted; a list that goes wrong
  * by itself is read from the start.
  */
-async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanMemory, stop: ScanStop): Promise<void> {
+async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanState, stop: ScanStop): Promise<void> {
   const at = run.now().toISOString()
   const scan = (await findScan(run.store.db)) ?? begun
   await writeHolding(run, async (trx) => {

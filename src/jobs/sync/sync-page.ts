@@ -11,8 +11,8 @@ import { advanceScan, type Scan, type ScanStep } from '../../store/sync/scan.ts'
 import type { Met } from '../../store/sync/seen-leads.ts'
 import { forgetAbsence } from '../../store/sync/soft-delete.ts'
 import { addCounts } from '../../store/sync/sync-run.ts'
-import { leadIdsOf, type MappedPage, mapAgain, quarantinedIdsOf } from './page-mapping.ts'
-import type { ScanMemory } from './scan-state.ts'
+import { leadIdsOf, type MappedPage, quarantinedIdsOf, remapChanged } from './page-mapping.ts'
+import type { ScanState } from './scan-state.ts'
 import { type SyncRun, writePageHolding } from './sync-context.ts'
 
 /** How far apart our clock and the upstream's may be. */
@@ -24,14 +24,14 @@ export async function savePage(
   before: Scan,
   mapped: MappedPage,
   step: Pick<ScanStep, 'cursor' | 'tail' | 'total' | 'repeats' | 'hasMoved' | 'isBroken' | 'isAgain'>,
-  memory: ScanMemory,
+  memory: ScanState,
 ): Promise<{ scan: Scan; pages: number; seen: number }> {
   const seen = { runId: run.runId, at: run.now().toISOString() }
   const isAllNew = memory.firstLoad?.takes(leadIdsOf(mapped), quarantinedIdsOf(mapped)) === true
   if (!isAllNew) await memory.firstLoad?.end(run.options.signal)
   const done = await writePageHolding(run, async (trx) => {
     await checkLife(trx, memory.life)
-    const page = isAllNew ? mapped : await mapAgain(trx, run, mapped, memory)
+    const page = isAllNew ? mapped : await remapChanged(trx, run, mapped, memory)
     const written = await writePage(trx, before, page, isAllNew, memory, seen)
     for (const { lead, no } of written.saved) memory.met.number(lead.id, no)
     const met = metOn(written)
@@ -98,7 +98,7 @@ async function writePage(
   scan: Scan,
   page: MappedPage,
   isAllNew: boolean,
-  memory: ScanMemory,
+  memory: ScanState,
   seen: Observation,
 ): Promise<Written> {
   const saved = isAllNew
@@ -132,7 +132,7 @@ function metOn({ saved, known, held }: Written): Met[] {
 }
 
 /** Only once the page is in: a transaction may still fail. */
-function remember(memory: ScanMemory, pass: number, met: readonly Met[], written: Written): void {
+function remember(memory: ScanState, pass: number, met: readonly Met[], written: Written): void {
   for (const each of met) {
     memory.met.note(each, pass)
     if (typeof each === 'number') memory.absent.delete(each)

@@ -10,7 +10,7 @@ import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'
 import type { RawPage, Source } from '../../upstream/source.ts'
 import { mapPage } from './page-mapping.ts'
-import type { ScanMemory } from './scan-state.ts'
+import type { ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 import { savePage } from './sync-page.ts'
 
@@ -28,7 +28,7 @@ export interface PassEnd {
 }
 
 /** @throws LeadsheetError api_*, run_interrupted; what was read before is kept */
-export async function readPass(run: SyncRun, begun: Scan, memory: ScanMemory): Promise<PassEnd> {
+export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd> {
   const { source, options } = run
   const { paging, limits } = source.profile
   const stop = new AbortController()

@@ -5,7 +5,7 @@ import { hasDroppedIndexes } from '../../store/db/dropped-index.ts'
 import type { Db } from '../../store/db/store.ts'
 import { countRecentEvents, countWaitingEvents, type EventCount } from '../../store/events/event-stats.ts'
 import type { EventOutcome } from '../../store/tables/event-tables.ts'
-import type { EventWay } from '../events/event-source.ts'
+import type { EventSource } from '../events/event-source.ts'
 import type { Trouble } from '../notice.ts'
 import { tellInstant } from '../schedule/schedule.ts'
 import { findStopped } from './stopped-events.ts'
@@ -22,7 +22,7 @@ export const WATCH_EVENTS: Watch = {
 }
 
 /** @throws LeadsheetError webhook_unreadable */
-export async function findEventTroubles(db: Db, way: EventWay, now: Date): Promise<Trouble[]> {
+export async function findEventTroubles(db: Db, way: EventSource, now: Date): Promise<Trouble[]> {
   const troubles = [await findStopped(db, way, now), await findWaiting(db, now), await findFailing(db, now)]
   return troubles.filter((trouble) => trouble !== null)
 }

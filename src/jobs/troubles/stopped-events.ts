@@ -10,7 +10,7 @@ import { countEvents, type EventCount, findLastArrival } from '../../store/event
 import { findLastSpan } from '../../store/schedule/uptime.ts'
 import { listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
 import { findProfileSince } from '../../store/sync/upstream-profile.ts'
-import type { EventWay } from '../events/event-source.ts'
+import type { EventSource } from '../events/event-source.ts'
 import type { Registration } from '../events/webhook-registration.ts'
 import { lifeOf } from '../health/beat.ts'
 import type { Trouble } from '../notice.ts'
@@ -47,7 +47,7 @@ interface Expected {
 }
 
 /** @throws LeadsheetError webhook_unreadable */
-export async function findStopped(db: Db, way: EventWay, now: Date): Promise<Trouble | null> {
+export async function findStopped(db: Db, way: EventSource, now: Date): Promise<Trouble | null> {
   const registration = await way.readRegistration()
   const runs = (await listRuns(db, RUNS_MAX)).filter(({ leadsAsOf }) => leadsAsOf !== null)
   const expected =
@@ -99,7 +99,7 @@ function changesOf(types: readonly string[]): Change[] {
 }
 
 /** By what events have brought before; null where no webhook was registered by hand, either. */
-async function expectByHand(db: Db, { isByHand }: EventWay, now: Date): Promise<Expected | null> {
+async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promise<Expected | null> {
   if (!isByHand) return null
   const changes = usualChanges(await countEvents(db))
   const lastAt = changes.length === 0 ? null : await findLastArrival(db, 'lead')

@@ -1,7 +1,7 @@
 /** What a detector of troubles is given, and what it gives. */
 import type { Instant } from '../../model.ts'
 import type { Store } from '../../store/db/store.ts'
-import type { EventWay } from '../events/event-source.ts'
+import type { EventSource } from '../events/event-source.ts'
 import type { Trouble } from '../notice.ts'
 import type { Reason } from '../notice-reasons.ts'
 
@@ -15,7 +15,7 @@ export interface Watched {
   /** Null where the settings want no snapshot, or one at due times of its own. */
   readonly snapshotAfterSync: string | null
   /** Null where the upstream has no webhooks, or nothing listens to them. */
-  readonly events: EventWay | null
+  readonly events: EventSource | null
   /** The mail server by its name, such as `smtp://mail.example.com:587`; null where nothing is mailed. */
   readonly mailServer: string | null
   /** Null where they are from the environment alone. */

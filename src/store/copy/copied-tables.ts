@@ -28,7 +28,7 @@ export interface CopiedColumn {
 }
 
 /** What is about the database or its processes of this minute, and not about what it holds. */
-const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index', 'mail_turn']
+const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index', 'send_rate']
 /** Kept by triggers, also of rows that are gone since, so that they are copied last and whole. */
 const COUNTED: readonly string[] = ['lead_count', 'event_count']
 

@@ -96,7 +96,7 @@ export async function countAskedLeads(db: Db, limit: number): Promise<number> {
 }
 
 /** Not during a first load, which looks up no lead and has put the indexes aside; nor before it. */
-export async function mayFollow(db: Db): Promise<boolean> {
+export async function mayApplyEvents(db: Db): Promise<boolean> {
   if (await hasDroppedIndexes(db)) return false
   const { rows } = await sql<{ yes: number }>`SELECT EXISTS (SELECT 1 FROM lead)
     OR EXISTS (SELECT 1 FROM sync_run WHERE leads_as_of IS NOT NULL) AS yes`.execute(db)

@@ -9,7 +9,7 @@ import type { Trx } from '../db/store.ts'
  * Takes a turn, in a transaction of its own: so many at most within any such time.
  * @returns 0; where none is to be had, after how many milliseconds to try again
  */
-export async function takeMailTurn(
+export async function takeSend(
   trx: Trx,
   server: string,
   { most, withinMs }: { readonly most: number; readonly withinMs: number },
@@ -19,10 +19,10 @@ export async function takeMailTurn(
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(trx)
   const now = rows[0]?.now ?? 0
   await trx
-    .deleteFrom('mail_turn')
+    .deleteFrom('send_rate')
     .where('taken_ms', '<=', now - withinMs)
     .execute()
-  const ours = trx.selectFrom('mail_turn').where('server', '=', server)
+  const ours = trx.selectFrom('send_rate').where('server', '=', server)
   const inTheWay = await ours
     .select('taken_ms')
     .orderBy('taken_ms', 'desc')
@@ -30,6 +30,6 @@ export async function takeMailTurn(
     .limit(1)
     .executeTakeFirst()
   if (inTheWay !== undefined) return Math.max(1, Math.ceil(inTheWay.taken_ms + withinMs - now))
-  await trx.insertInto('mail_turn').values({ server, taken_ms: now }).execute()
+  await trx.insertInto('send_rate').values({ server, taken_ms: now }).execute()
   return 0
 }

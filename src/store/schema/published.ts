@@ -43,7 +43,7 @@ export const PRIVATE: readonly string[] = [
   'message',
   'message_file',
   'mail_outage',
-  ...['mail_turn', 'upstream_pace', 'detail_reading', 'detail_wanted'],
+  ...['send_rate', 'request_rate', 'detail_reading', 'detail_wanted'],
   'notice',
   'notice_message',
   'ping',

@@ -46,5 +46,5 @@ export interface DeliveryTables {
   message: MessageTable
   message_file: { sha256: string; content: Uint8Array }
   mail_outage: MailOutageTable
-  mail_turn: MailTurnTable
+  send_rate: MailTurnTable
 }

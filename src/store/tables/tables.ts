@@ -269,7 +269,7 @@ interface SettingsRead {
   pid: number
 }
 
-interface UpstreamPace {
+interface RequestRateTable {
   id: number
   next_ms: number
   held_until_ms: number
@@ -317,7 +317,7 @@ export interface Tables
   sync_watermark: { resource: string; updated_at: string; not_before: string | null }
   quarantined_record: QuarantinedRecord
   field_seen: FieldSeen
-  upstream_pace: UpstreamPace
+  request_rate: RequestRateTable
   upstream_profile: { id: number; sha256: string; since: string }
   report_issue: ReportIssueTable
   scheduled_run: ScheduledRunTable

@@ -8,10 +8,10 @@ import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
-import { createOwnPacer } from './own-pacer.ts'
-import type { Pacer } from './pacer.ts'
 import { type Budget, readBudget } from './rate-limit-headers.ts'
 import { redactorOf, requestTarget } from './request.ts'
+import type { RequestRate } from './request-rate.ts'
+import { createRequestRate } from './request-rate.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
 /** How long each step of one attempt may take. */
@@ -52,7 +52,7 @@ export interface ClientOptions {
   /** The configured budget; none by default. */
   readonly requestsPerSecond?: number | undefined
   /** That of all processes that ask this upstream; one of its own by default. */
-  readonly pacer?: Pacer | undefined
+  readonly requestRate?: RequestRate | undefined
   readonly now?: () => Date
   readonly timer?: Timer
   readonly random?: () => number
@@ -104,7 +104,7 @@ export function createClient(options: ClientOptions): Client {
   const deadlines = { ...DEADLINES, ...options.deadlines }
   const gapMs = options.requestsPerSecond === undefined ? 0 : 1000 / options.requestsPerSecond
   const usage = { requests: 0, retries: 0, throttled: 0 }
-  const pacer = options.pacer ?? createOwnPacer(timer.now)
+  const requestRate = options.requestRate ?? createRequestRate(timer.now)
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
@@ -129,7 +129,7 @@ export function createClient(options: ClientOptions): Client {
       const attempts = canRepeat ? backoff.attempts : 1
       let isUndecided = false
       for (let attempt = 1; ; attempt++) {
-        await takeTurn(call.url, signal)
+        await takeRequest(call.url, signal)
         usage.requests++
         if (attempt > 1) usage.retries++
         const outcome = await tryOnce(call, attempt)
@@ -140,7 +140,7 @@ export function createClient(options: ClientOptions): Client {
         if (outcome.waitMs !== null) {
           if (outcome.waitMs > options.maxWaitMs || attempt === attempts)
             throw await putOff(call.url, outcome.waitMs)
-          await pacer.hold(outcome.waitMs)
+          await requestRate.hold(outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
         // A wait that was asked for is kept by all requests alike, when they take their turn.
@@ -152,9 +152,9 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /** Waits until our budget and the upstream's allow a request. @throws LeadsheetError api_deferred */
-  async function takeTurn(url: URL, signal: AbortSignal): Promise<void> {
+  async function takeRequest(url: URL, signal: AbortSignal): Promise<void> {
     refuseEarly(url)
-    const turn = await pacer.takeTurn(gapMs, options.maxWaitMs)
+    const turn = await requestRate.takeRequest(gapMs, options.maxWaitMs)
     if (!turn.isTaken) throw await putOff(url, turn.inMs)
     try {
       await timer.wait(turn.inMs, signal)
@@ -162,13 +162,13 @@ export function createClient(options: ClientOptions): Client {
       if (turn.inMs > 0) await waitWhileHeld(signal)
       refuseEarly(url)
     } catch (thrown) {
-      await pacer.endTurn(null)
+      await requestRate.endRequest(null)
       throw thrown
     }
   }
 
   async function waitWhileHeld(signal: AbortSignal): Promise<void> {
-    for (let left = await pacer.heldMs(); left > 0; left = await pacer.heldMs())
+    for (let left = await requestRate.heldMs(); left > 0; left = await requestRate.heldMs())
       await timer.wait(left, signal)
   }
 
@@ -183,9 +183,9 @@ export function createClient(options: ClientOptions): Client {
     const headers = headersOf(call, options)
     options.authorize(url, headers)
     let isTurnOver = false
-    const endTurn = async (budget: Budget | null): Promise<void> => {
+    const endRequest = async (budget: Budget | null): Promise<void> => {
       isTurnOver = true
-      await pacer.endTurn(budget)
+      await requestRate.endRequest(budget)
     }
     try {
       const answer = await dispatcher.request({
@@ -199,12 +199,12 @@ export function createClient(options: ClientOptions): Client {
       clockAheadMs = aheadOf(answer.headers, now()) ?? clockAheadMs
       const [outcome] = await Promise.all([
         readAnswer(answer, { call, attempt, now: now(), redact }),
-        endTurn(readBudget(answer.headers, now())),
+        endRequest(readBudget(answer.headers, now())),
       ])
       call.signal?.throwIfAborted()
       return outcome
     } catch (thrown) {
-      if (!isTurnOver) await endTurn(null)
+      if (!isTurnOver) await endRequest(null)
       call.signal?.throwIfAborted()
       if (!isWireError(thrown)) throw thrown
       return {
@@ -222,7 +222,7 @@ export function createClient(options: ClientOptions): Client {
     const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)
     askedUntil = Math.max(askedUntil, Math.ceil(now().getTime() + waitMs))
     notBefore = Math.max(notBefore, Math.ceil(now().getTime() + boundedMs))
-    await pacer.putOff(boundedMs)
+    await requestRate.putOff(boundedMs)
     return deferred(url)
   }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { UnconfirmedPolicy } from '../../../src/domain/choices.ts'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { createPace } from '../../../src/jobs/outbox/rate.ts'
+import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import type { DkimKey } from '../../../src/mail/dkim.ts'
@@ -40,7 +40,7 @@ async function main({ file, url, dkim, way }: SenderJob): Promise<void> {
   await using store = await openStore(file, new Date())
   await using transport = openTransport(url, { log, dkim })
   if (way === 'resend' || way === 'hold') {
-    const policy = { onUnconfirmed: way, pace: createPace(MESSAGES_PER_MINUTE) }
+    const policy = { onUnconfirmed: way, rateLimit: createRateLimit(MESSAGES_PER_MINUTE) }
     await sendAll({ store, transport, log, policy })
   } else await sendNaively(store, transport, way)
 }

@@ -39,7 +39,7 @@ async function openCopy(
 }
 
 async function follow(copy: Following, ...events: UpstreamEvent[]): Promise<void> {
-  await copy.inbox.take(events)
+  await copy.intake.take(events)
   await copy.lane.idle()
 }
 
@@ -161,11 +161,11 @@ describe('an event', () => {
       return true
     })
     upstream.put(0, { status: 'won', updated_at: '2026-11-21T05:58:00.000Z' })
-    await copy.inbox.take([eventOf(id)])
+    await copy.intake.take([eventOf(id)])
     await asked.promise
     upstream.detailFaults.delete(id)
     upstream.put(0, { status: 'lost', updated_at: LATER })
-    await copy.inbox.take([eventOf(id)])
+    await copy.intake.take([eventOf(id)])
     held.resolve()
     await copy.lane.idle()
     expect(await statusOf(copy.store, id)).toBe('lost')
@@ -178,10 +178,10 @@ describe('an event', () => {
     const [slow = '', quick = ''] = ids
     const hold = heldBack()
     upstream.detailFaults.set(slow, hold.fault)
-    await copy.inbox.take([eventOf(slow)])
+    await copy.intake.take([eventOf(slow)])
     await hold.isAsked
     const event = eventOf(quick)
-    await copy.inbox.take([event])
+    await copy.intake.take([event])
     await vi.waitFor(async () => expect(await outcomeOf(copy.store.db, event.id)).toBe('unchanged'))
     expect(copy.lane.isBusy()).toBe(true)
     await copy.stop()
@@ -261,7 +261,7 @@ describe('very many events', () => {
     const syncs = { asked: 0, isOpen: async () => false, ask: async () => ++syncs.asked > 0 }
     await using on = await openCopy(600, { syncs })
     const { upstream, copy, ids } = on
-    await copy.inbox.take(ids.slice(0, 501).map((id) => eventOf(id)))
+    await copy.intake.take(ids.slice(0, 501).map((id) => eventOf(id)))
     await copy.lane.idle()
     expect(syncs.asked).toBe(1)
     expect(upstream.requests).toEqual([])
@@ -275,7 +275,7 @@ describe('very many events', () => {
   it('are asked for in the pace that is allowed, and a lead once however many of them came meanwhile', async () => {
     await using on = await openCopy(12, { perTenSeconds: 5, concurrency: 1 })
     const { upstream, copy, ids } = on
-    await copy.inbox.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
+    await copy.intake.take([...ids, ...ids, ...ids].map((id) => eventOf(id)))
     await copy.lane.idle()
     expect(upstream.requests).toHaveLength(5)
     pass(copy, 1)
@@ -350,7 +350,7 @@ it('an event that comes while the clock is set back is followed as any other', a
   upstream.faults.push(status(401))
   await follow(copy, eventOf(id))
   pass(copy, -5)
-  await copy.inbox.take([eventOf(id)])
+  await copy.intake.take([eventOf(id)])
   pass(copy, 10)
   copy.lane.wake()
   await copy.lane.idle()

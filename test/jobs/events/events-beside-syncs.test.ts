@@ -53,7 +53,7 @@ function holdList(upstream: Upstream, asOf: 'request' | 'answer') {
 }
 
 async function follow(copy: Following, ...events: ReturnType<typeof eventOf>[]): Promise<void> {
-  await copy.inbox.take(events)
+  await copy.intake.take(events)
   await copy.lane.idle()
 }
 
@@ -158,7 +158,7 @@ describe('an event that comes while the list is read', () => {
         const lead = upstream.put(Math.floor(next() * 1550), { score: count % 101, updated_at: at })
         const isDeleted = next() < 0.02
         if (isDeleted) upstream.leads.delete(lead.id)
-        await copy.inbox.take([eventOf(lead.id, { isRemoval: isDeleted })])
+        await copy.intake.take([eventOf(lead.id, { isRemoval: isDeleted })])
       }
       const { scan } = await ended(copy, syncing)
       expect(scan?.scan_result, `round ${round}`).toBe('complete')

@@ -1,6 +1,6 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { createInbox } from '../../../src/jobs/events/webhook-intake.ts'
+import { createWebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
 import type { UpstreamEvent } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { eventOf } from '../../support/following.ts'
@@ -20,10 +20,10 @@ async function openBusyStore() {
     },
   }
   let wakes = 0
-  const inbox = createInbox({ store: busy, now: () => OPENED_AT, wake: () => void wakes++ })
+  const intake = createWebhookIntake({ store: busy, now: () => OPENED_AT, wake: () => void wakes++ })
   return {
     ...{
-      inbox,
+      intake,
       letGo: free.resolve,
       fail: free.reject,
       wakes: () => wakes,
@@ -41,7 +41,7 @@ function messages(count: number, eventsEach = 1): UpstreamEvent[][] {
 describe('messages that come while the disk is busy', () => {
   it('go in together, and each is taken once it is on the disk', async () => {
     await using on = await openBusyStore()
-    const taken = messages(300).map((events) => on.inbox.take(events))
+    const taken = messages(300).map((events) => on.intake.take(events))
     on.letGo()
     expect(await Promise.all(taken)).toEqual(taken.map(() => true))
     expect(await on.ids()).toHaveLength(300)
@@ -56,32 +56,32 @@ describe('messages that come while the disk is busy', () => {
     'are refused where too many wait: of %d with %d events each, %d are taken',
     async (count, each, most) => {
       await using on = await openBusyStore()
-      const taken = messages(count, each).map((events) => on.inbox.take(events))
+      const taken = messages(count, each).map((events) => on.intake.take(events))
       on.letGo()
       const answers = await Promise.all(taken)
       expect(answers.filter((isTaken) => isTaken)).toHaveLength(most)
       expect(await on.ids()).toHaveLength(most * each)
-      expect(await on.inbox.take([eventOf('l1')])).toBe(true)
+      expect(await on.intake.take([eventOf('l1')])).toBe(true)
     },
   )
 
   it('need not wait for it where they hold no event', async () => {
     await using on = await openBusyStore()
-    expect(await on.inbox.take([])).toBe(true)
+    expect(await on.intake.take([])).toBe(true)
     expect([on.transactions(), on.wakes()]).toEqual([0, 0])
   })
 
   it('are refused by the size of their records, too', async () => {
     await using on = await openBusyStore()
     const record = JSON.stringify({ id: 'l1', text: 'x'.repeat(200_000) })
-    const taken = messages(300).map(([event]) => on.inbox.take([{ ...event, record } as UpstreamEvent]))
+    const taken = messages(300).map(([event]) => on.intake.take([{ ...event, record } as UpstreamEvent]))
     on.letGo()
     expect((await Promise.all(taken)).filter((isTaken) => isTaken)).toHaveLength(168)
   })
 
   it('are not taken where the disk does not take them', async () => {
     await using on = await openBusyStore()
-    const taken = on.inbox.take([eventOf('l1')])
+    const taken = on.intake.take([eventOf('l1')])
     on.fail(new Error('the disk is full'))
     await expect(taken).rejects.toThrow('the disk is full')
     expect(await on.ids()).toEqual([])
@@ -93,8 +93,8 @@ it('an event that comes again, in one message or another, is kept once and follo
   await using on = await openBusyStore()
   on.letGo()
   const event = eventOf('l1')
-  await on.inbox.take([event, event])
-  await on.inbox.take([event])
+  await on.intake.take([event, event])
+  await on.intake.take([event])
   expect(await on.ids()).toEqual([event.id])
   expect(on.wakes()).toBe(1)
 })

@@ -10,7 +10,7 @@ import { openArchivePages } from '../../../src/report/archive/pages.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { takeMailTurn } from '../../../src/store/outbox/send-rate.ts'
+import { takeSend } from '../../../src/store/outbox/send-rate.ts'
 import { listMailOutages } from '../../../src/store/outbox/smtp-circuit.ts'
 import { folderWith } from '../../support/folder.ts'
 import { type Ledger, openLedger } from '../../support/ledger.ts'
@@ -204,7 +204,7 @@ describe.skipIf(!IN_POSTGRES)('the pace of messages that several workers send', 
     await Promise.all(
       stores.map(async (store, by) => {
         while (performance.now() < until) {
-          const ms = await store.write((trx) => takeMailTurn(trx, 'smtp://mail.example.com:25', limit))
+          const ms = await store.write((trx) => takeSend(trx, 'smtp://mail.example.com:25', limit))
           if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms))
           else taken.push({ by, at: performance.now() })
         }
@@ -222,7 +222,7 @@ describe.skipIf(!IN_POSTGRES)('the pace of messages that several workers send', 
   it('is of each server by itself', async () => {
     await using ledger = await openLedger([])
     const limit = { most: 1, withinMs: 60_000 }
-    const take = (server: string) => ledger.store.write((trx) => takeMailTurn(trx, server, limit))
+    const take = (server: string) => ledger.store.write((trx) => takeSend(trx, server, limit))
     expect(await take('smtp://one.example.com:25')).toBe(0)
     expect(await take('smtp://one.example.com:25')).toBeGreaterThan(50_000)
     expect(await take('smtp://two.example.com:25')).toBe(0)

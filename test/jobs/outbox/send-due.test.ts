@@ -1,7 +1,7 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import { messageFor } from '../../../src/jobs/outbox/message.ts'
-import { createPace } from '../../../src/jobs/outbox/rate.ts'
+import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/send-due.ts'
 import type { Transport } from '../../../src/mail/transport.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
@@ -258,7 +258,7 @@ describe('messages that wait', () => {
     const addresses = ['cleo', 'ana', 'ben'].map((name) => `${name}@example.com`)
     await using made = await openLedger([])
     await using server = await openMailServer()
-    const policy = { ...made.deps.policy, pace: createPace(2) }
+    const policy = { ...made.deps.policy, rateLimit: createRateLimit(2) }
     for (const [hour, to] of addresses.entries()) {
       const at = new Date(made.clock.now.getTime() + hour * 3_600_000).toISOString()
       await made.store.write((trx) => enqueueNotice(trx, { ...MESSAGE, to, messageId: `<${hour}@x>` }, at))
@@ -297,8 +297,8 @@ describe('messages that wait', () => {
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
     const paced = (waits: number[]) => {
-      const pace = { tryTake: async () => waits.shift() ?? 0 }
-      return { ...made.deps, transport, policy: { ...made.deps.policy, pace } }
+      const rateLimit = { tryTake: async () => waits.shift() ?? 0 }
+      return { ...made.deps, transport, policy: { ...made.deps.policy, rateLimit } }
     }
     await deliverDue(paced([60_000]), signal)
     expect(server.received).toHaveLength(0)

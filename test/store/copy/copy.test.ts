@@ -190,7 +190,7 @@ describe('what is moved', () => {
     const left = [...Object.keys(PUBLISHED), ...PRIVATE].filter(
       (name) => !name.startsWith('issue_search') && copied.every((table) => table.name !== name),
     )
-    expect(left.sort()).toEqual(['installation', 'issue_no', 'lease', 'mail_turn', 'sync_dropped_index'])
+    expect(left.sort()).toEqual(['installation', 'issue_no', 'lease', 'send_rate', 'sync_dropped_index'])
     expect(copied.filter(({ key }) => key.length === 0)).toEqual([])
   })
 })

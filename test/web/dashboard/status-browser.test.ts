@@ -2,7 +2,7 @@
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { EventWay } from '../../../src/jobs/events/event-source.ts'
+import type { EventSource } from '../../../src/jobs/events/event-source.ts'
 import { type Notice, saveNotices } from '../../../src/store/alerts/alert.ts'
 import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import type { Timer } from '../../../src/upstream/client/client.ts'
@@ -20,7 +20,7 @@ import { openSyncing } from '../../support/syncing.ts'
 import { fakeTimer } from '../../support/timer.ts'
 import { fillWithTroubles } from '../../support/troubled-store.ts'
 
-const REGISTERED: EventWay = {
+const REGISTERED: EventSource = {
   readRegistration: async () => ({ events: ['lead.updated'], registeredAt: '2026-11-21T06:00:00.000Z' }),
   ...{ isByHand: false, canRegister: true },
 }

@@ -1,6 +1,6 @@
 /** The status page, in each state that an installation can be in, as it is served. */
 import { describe, expect, it } from 'vitest'
-import type { EventWay } from '../../../src/jobs/events/event-source.ts'
+import type { EventSource } from '../../../src/jobs/events/event-source.ts'
 import type { ScanReport } from '../../../src/model.ts'
 import { type Notice, saveNotices } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -315,7 +315,7 @@ it('unfolds which records are held and why, and which fields changed', async () 
 
 describe('the card of the events', () => {
   const registered = { events: ['lead.updated'], registeredAt: ago(60) }
-  const way: EventWay = { readRegistration: async () => registered, isByHand: false, canRegister: true }
+  const way: EventSource = { readRegistration: async () => registered, isByHand: false, canRegister: true }
   const cardOf = (text: string) => /(?:^| )Events (.*?) Syncs /.exec(text)?.[1] ?? null
 
   it('is not there where the upstream has no webhooks', async () => {
@@ -324,7 +324,7 @@ describe('the card of the events', () => {
   })
 
   it('says how changes come where none is registered, and what to do to have them at once', async () => {
-    const none: EventWay = { ...way, readRegistration: async () => null }
+    const none: EventSource = { ...way, readRegistration: async () => null }
     const { read } = await openStatusPage({ events: none })
     expect(cardOf(await read())).toBe(
       'not registered Changes come by polling: with each sync, every 15 min. npx leadsheet webhooks register --self has the upstream tell of each at once.',

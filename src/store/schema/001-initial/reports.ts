@@ -91,11 +91,11 @@ export const REPORTS = [
     response TEXT NOT NULL -- what the server said last, or why there is no answer
   ) STRICT`,
 
-  sql`CREATE TABLE mail_turn ( -- one row a message that went out within the last minute, where several processes send to a server
+  sql`CREATE TABLE send_rate ( -- one row a message that went out within the last minute, where several processes send to a server
     server TEXT NOT NULL, -- such as smtp://mail.example.com:587
     taken_ms REAL NOT NULL -- milliseconds since 1970, by the clock of the database
   ) STRICT`,
-  sql`CREATE INDEX mail_turn_by_time ON mail_turn (server, taken_ms)`,
+  sql`CREATE INDEX send_rate_by_time ON send_rate (server, taken_ms)`,
 
   sql`CREATE TABLE preference ( -- one row a recipient and report of which somebody has ever chosen something; others get what the settings say
     address TEXT NOT NULL, -- in lower case

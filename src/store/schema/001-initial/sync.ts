@@ -152,7 +152,7 @@ export const SYNC = [
     since TEXT NOT NULL -- UTC, by our clock
   ) STRICT`,
 
-  sql`CREATE TABLE upstream_pace ( -- one row: when the next request may leave, where several processes ask the upstream
+  sql`CREATE TABLE request_rate ( -- one row: when the next request may leave, where several processes ask the upstream
     id INTEGER PRIMARY KEY CHECK (id = 1),
     next_ms REAL NOT NULL, -- milliseconds since 1970, by the clock of the database: not before, by our own budget
     held_until_ms REAL NOT NULL, -- not before, since the upstream said so

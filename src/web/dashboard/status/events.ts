@@ -1,7 +1,7 @@
 /** The events on the status page: what came by webhooks lately, and what each changed. */
 import { createHash } from 'node:crypto'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import type { EventWay } from '../../../jobs/events/event-source.ts'
+import type { EventSource } from '../../../jobs/events/event-source.ts'
 import type { HealthCheck } from '../../../jobs/health/installation.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
 import { countIn } from '../../../jobs/troubles/events.ts'
@@ -52,7 +52,7 @@ interface EventView {
 }
 
 interface Look {
-  readonly way: EventWay
+  readonly way: EventSource
   readonly schedules: readonly ScheduleSettings[]
   readonly checks: readonly HealthCheck[]
   readonly clock: Clock
@@ -84,7 +84,7 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
 const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
 
 /** A registration that cannot be read counts; the findings above say what is wrong with it. */
-async function isSetUp({ isByHand, readRegistration }: EventWay): Promise<boolean> {
+async function isSetUp({ isByHand, readRegistration }: EventSource): Promise<boolean> {
   try {
     return isByHand || (await readRegistration()) !== null
   } catch (thrown) {
@@ -99,7 +99,11 @@ function tagOf(isAwaited: boolean, hasNews: boolean, isWell: boolean): Tag {
   return hasNews ? { kind: 'ok', text: 'in order' } : { kind: 'off', text: 'none yet' }
 }
 
-function tellPolling({ canRegister }: EventWay, schedules: readonly ScheduleSettings[], now: Date): string {
+function tellPolling(
+  { canRegister }: EventSource,
+  schedules: readonly ScheduleSettings[],
+  now: Date,
+): string {
   const timing = schedules.find(({ name }) => name === 'sync')?.timing
   const next = timing === undefined ? null : nextScheduledRun(timing, now)
   const after = timing === undefined || next === null ? null : nextScheduledRun(timing, next)

@@ -11,7 +11,7 @@ const LATE_MS = 150_000
 /** Clocks are put right by seconds all the time. */
 const CLOCK_STEP_MS = 60_000
 
-export interface PulseDeps {
+export interface UptimeDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
@@ -19,13 +19,13 @@ export interface PulseDeps {
   readonly monotonicMs: () => number
 }
 
-export interface Pulse {
+export interface Uptime {
   /** To be called before anything else of a tick. */
   beat(): Promise<void>
   end(): Promise<void>
 }
 
-export async function openPulse({ store, log, now, monotonicMs }: PulseDeps): Promise<Pulse> {
+export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): Promise<Uptime> {
   const begin = (at: Date, after: 'down' | 'blocked' | 'clock') =>
     store.write((trx) => addSpan(trx, { at: at.toISOString(), after }))
   let last = { at: now(), monotonicMs: monotonicMs() }

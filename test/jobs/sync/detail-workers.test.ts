@@ -3,14 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { LeadsheetError } from '../../../src/errors.ts'
-import { sharedPacerOf } from '../../../src/jobs/shared-pacer.ts'
-import { type CrewMember, createDetailCrew } from '../../../src/jobs/sync/detail-crew.ts'
+import { createDetailWorker, type DetailWorker } from '../../../src/jobs/sync/detail-workers.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
 import type { SyncResult } from '../../../src/model.ts'
 import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { openSharedRequestRate } from '../../../src/store/sync/request-rate.ts'
 import { openSource } from '../../../src/upstream/open.ts'
 import type { Source } from '../../../src/upstream/source.ts'
 import { generateLead } from '../../bench/generate.ts'
@@ -46,34 +46,35 @@ async function openCrew(
 ): Promise<Crew> {
   const address = await newDatabase({ template: await crewDatabase() })
   const stop = new AbortController()
-  const members: { store: Store; source: Source; crew: CrewMember; close(): Promise<void> }[] = []
+  const members: { store: Store; source: Source; detailWorkers: DetailWorker; close(): Promise<void> }[] = []
   for (let worker = 0; worker < count; worker++) {
     const store = await openStore(address, NOW)
     if (store.place.kind !== 'postgres') throw new Error(`${address} is no PostgreSQL`)
     const queue = await openPgBossQueue(store.place, SILENT)
     const real = openSource({
       ...{ baseUrl: url, apiKey: 'test-key', maxWaitMs: 60_000, log: SILENT },
-      ...{ backoff: { attempts: 5, baseMs: 0, maxMs: 0 }, pacer: sharedPacerOf(store) },
+      ...{ backoff: { attempts: 5, baseMs: 0, maxMs: 0 }, requestRate: openSharedRequestRate(store) },
     })
     const source = change(real)
     const own = { store, source, queue, concurrency: batchesAtOnce }
-    const crew = createDetailCrew({ ...own, log: SILENT, now: () => NOW })
-    crew.open(stop.signal)
+    const detailWorkers = createDetailWorker({ ...own, log: SILENT, now: () => NOW })
+    detailWorkers.open(stop.signal)
     const close = async () => {
-      await crew.idle()
+      await detailWorkers.idle()
       await queue[Symbol.asyncDispose]()
       await real.close()
       await store.close()
     }
-    members.push({ store, source, crew, close })
+    members.push({ store, source, detailWorkers, close })
   }
   const [first] = members
-  if (first === undefined) throw new Error('a crew has a first member')
-  const { store, source, crew } = first
+  if (first === undefined) throw new Error('a detailWorkers has a first member')
+  const { store, source, detailWorkers } = first
   return {
     store,
     sources: members.map((member) => member.source),
-    sync: (options) => sync({ source, store, crew, log: SILENT, now: () => NOW }, { ...OPTIONS, ...options }),
+    sync: (options) =>
+      sync({ source, store, detailWorkers, log: SILENT, now: () => NOW }, { ...OPTIONS, ...options }),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the test is over'))
       for (const { close } of members) await close()
@@ -83,7 +84,7 @@ async function openCrew(
 
 /** With the queue, which takes as long to make as the store. */
 function crewDatabase(): Promise<string> {
-  return preparedDatabase('crew', async (address) => {
+  return preparedDatabase('detailWorkers', async (address) => {
     await using store = await openStore(address, NOW)
     if (store.place.kind === 'postgres')
       await (await openPgBossQueue(store.place, SILENT))[Symbol.asyncDispose]()
@@ -103,9 +104,9 @@ function askedOf({ requests }: Upstream): Map<string, number> {
 describe.skipIf(!hasPostgres)('details that several workers read for one sync', () => {
   it('are read once each, by all of them, and counted as if one had read them', async () => {
     await using upstream = await startUpstream(LEADS)
-    await using crew = await openCrew(upstream.url, 3, undefined, 1)
+    await using detailWorkers = await openCrew(upstream.url, 3, undefined, 1)
     const done: number[] = []
-    const result = await crew.sync({
+    const result = await detailWorkers.sync({
       onProgress: (progress) => void (progress.part === 'details' && done.push(progress.done)),
     })
     expect(result).toMatchObject({
@@ -114,11 +115,14 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
     })
     expect([...askedOf(upstream).values()]).toEqual(Array.from({ length: LEADS }, () => 1))
     expect(done.at(-1)).toBe(LEADS)
-    for (const { usage } of crew.sources) expect(usage.requests).toBeGreaterThan(5)
-    const rows = await crew.store.db.selectFrom('lead_detail').select(['lead_id', 'run_id']).execute()
+    for (const { usage } of detailWorkers.sources) expect(usage.requests).toBeGreaterThan(5)
+    const rows = await detailWorkers.store.db
+      .selectFrom('lead_detail')
+      .select(['lead_id', 'run_id'])
+      .execute()
     expect(new Set(rows.map(({ lead_id }) => lead_id)).size).toBe(LEADS)
     expect(new Set(rows.map(({ run_id }) => run_id))).toEqual(new Set([result.runId]))
-    expect(await crew.sync()).toMatchObject({ details: { read: 0, gone: 0, failed: 0 } })
+    expect(await detailWorkers.sync()).toMatchObject({ details: { read: 0, gone: 0, failed: 0 } })
   })
 
   it('are asked for as many at once as the settings say, over all of them', async () => {
@@ -133,8 +137,8 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
         return source.fetchDetail(id, signal).finally(() => atOnce--)
       },
     })
-    await using crew = await openCrew(upstream.url, 3, counting)
-    await crew.sync({ details: { top: null, perRun: 1_000, concurrency: 2 } })
+    await using detailWorkers = await openCrew(upstream.url, 3, counting)
+    await detailWorkers.sync({ details: { top: null, perRun: 1_000, concurrency: 2 } })
     expect(most).toBe(2)
   })
 
@@ -143,39 +147,43 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
     const [gone = '', failing = ''] = [...upstream.leads.keys()]
     upstream.detailFaults.set(gone, status(404))
     upstream.detailFaults.set(failing, status(422))
-    await using crew = await openCrew(upstream.url, 2)
-    expect(await crew.sync()).toMatchObject({ details: { read: LEADS - 2, gone: 1, failed: 1 } })
-    const put = await crew.store.db.selectFrom('detail_queue').where('failures', '>', 0).selectAll().execute()
+    await using detailWorkers = await openCrew(upstream.url, 2)
+    expect(await detailWorkers.sync()).toMatchObject({ details: { read: LEADS - 2, gone: 1, failed: 1 } })
+    const put = await detailWorkers.store.db
+      .selectFrom('detail_queue')
+      .where('failures', '>', 0)
+      .selectAll()
+      .execute()
     expect(put).toHaveLength(2)
   })
 
   it('end for all of them where ten in a row fail, and go on with the next sync', async () => {
     await using upstream = await startUpstream(LEADS)
     for (const id of upstream.leads.keys()) upstream.detailFaults.set(id, status(422))
-    await using crew = await openCrew(upstream.url, 2)
-    const { details, problems } = await crew.sync()
+    await using detailWorkers = await openCrew(upstream.url, 2)
+    const { details, problems } = await detailWorkers.sync()
     expect(problems).toMatchObject([{ part: 'details', code: 'api_rejected' }])
     expect(problems[0]?.message).toContain('none of 10 leads in a row')
     expect(details.failed).toBeGreaterThanOrEqual(10)
     expect(details.failed).toBeLessThan(10 + 3)
     upstream.detailFaults.clear()
-    expect(await crew.sync()).toMatchObject({ details: { read: LEADS - details.failed, failed: 0 } })
+    expect(await detailWorkers.sync()).toMatchObject({ details: { read: LEADS - details.failed, failed: 0 } })
   })
 
   it('end for all of them where the upstream refuses the key, or wants to be left alone for long', async () => {
     await using upstream = await startUpstream(LEADS)
     const [, , third = ''] = [...upstream.leads.keys()]
     upstream.detailFaults.set(third, status(401))
-    await using crew = await openCrew(upstream.url, 2)
-    const refused = await crew.sync()
+    await using detailWorkers = await openCrew(upstream.url, 2)
+    const refused = await detailWorkers.sync()
     expect(refused.problems).toMatchObject([{ part: 'details', code: 'api_unauthorized' }])
     upstream.detailFaults.set(third, status(429, { 'retry-after': '7200' }))
-    const deferred = await crew.sync()
+    const deferred = await detailWorkers.sync()
     expect(deferred).toMatchObject({ outcome: 'deferred', problems: [{ code: 'api_deferred' }] })
     expect(deferred.notBefore).not.toBeNull()
     // Whichever of them it was that was told.
     const before = upstream.requests.length
-    for (const { fetchDetail } of crew.sources)
+    for (const { fetchDetail } of detailWorkers.sources)
       await expect(fetchDetail(third)).rejects.toMatchObject({ code: 'api_deferred' } as LeadsheetError)
     expect(upstream.requests).toHaveLength(before)
   })
@@ -188,9 +196,13 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
       fetchDetail: (id, signal) =>
         id === broken ? Promise.reject(new TypeError('no such field')) : source.fetchDetail(id, signal),
     })
-    await using crew = await openCrew(upstream.url, 2, breaking)
-    expect(await crew.sync()).toMatchObject({ details: { read: 39, gone: 0, failed: 1 } })
-    const put = await crew.store.db.selectFrom('detail_queue').where('failures', '>', 0).selectAll().execute()
+    await using detailWorkers = await openCrew(upstream.url, 2, breaking)
+    expect(await detailWorkers.sync()).toMatchObject({ details: { read: 39, gone: 0, failed: 1 } })
+    const put = await detailWorkers.store.db
+      .selectFrom('detail_queue')
+      .where('failures', '>', 0)
+      .selectAll()
+      .execute()
     expect(put).toMatchObject([{ failures: 1, last_error: 'no such field' }])
   })
 
@@ -203,13 +215,13 @@ describe.skipIf(!hasPostgres)('details that several workers read for one sync', 
         return source.fetchDetail(id, signal)
       },
     })
-    await using crew = await openCrew(upstream.url, 2, slow)
-    await crew.sync({ parts: ['leads'] })
-    const first = await crew.sync({ parts: ['details'], signal: AbortSignal.timeout(1_000) })
+    await using detailWorkers = await openCrew(upstream.url, 2, slow)
+    await detailWorkers.sync({ parts: ['leads'] })
+    const first = await detailWorkers.sync({ parts: ['details'], signal: AbortSignal.timeout(1_000) })
     expect(first.problems).toEqual([])
     expect(first.details.read).toBeGreaterThan(0)
     expect(first.details.read).toBeLessThan(LEADS)
-    const second = await crew.sync({ parts: ['details'] })
+    const second = await detailWorkers.sync({ parts: ['details'] })
     expect(first.details.read + second.details.read).toBe(LEADS)
   })
 })
@@ -222,9 +234,9 @@ describe.skipIf(!hasPostgres)('an upstream with a limit that several workers ask
     const refused: number[] = []
     for (const workers of [1, 4]) {
       await using upstream = await openLimited(tells)
-      await using crew = await openCrew(upstream.url, workers)
+      await using detailWorkers = await openCrew(upstream.url, workers)
       const details = { top: null, perRun: 60, concurrency: 4 }
-      expect(await crew.sync({ details })).toMatchObject({ outcome: 'ok', details: { read: 60 } })
+      expect(await detailWorkers.sync({ details })).toMatchObject({ outcome: 'ok', details: { read: 60 } })
       refused.push(upstream.refused())
     }
     const [alone = 0, together = 0] = refused

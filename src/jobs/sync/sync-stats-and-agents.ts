@@ -1,11 +1,14 @@
 /** The statistics part of a sync: one reading of every pipeline that leads or settings name. */
 import { LeadsheetError } from '../../errors.ts'
-import type { PipelineStat, QuarantinedRecord, SyncProblem } from '../../model.ts'
+import type { Agent, PipelineStat, QuarantinedRecord, SyncProblem } from '../../model.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
+import { saveAgents } from '../../store/sync/agent-samples.ts'
 import { listPipelineIdsInUse, savePipelineStat } from '../../store/sync/pipeline-samples.ts'
 import { isHeld } from '../../upstream/mapping/lead-mapping.ts'
-import { type SyncRun, unreadable, writeHolding } from './sync-context.ts'
+import type { Source } from '../../upstream/source.ts'
+import type { SyncRun } from './sync-context.ts'
+import { unreadable, writeHolding } from './sync-context.ts'
 
 /**
  * Returns how many pipelines were read. One that the upstream does not know, or whose statistics cannot be read,
@@ -49,4 +52,48 @@ export async function keepStat(
   if (isHeld(stat)) return saveQuarantinedRecords(trx, [stat], seen.at)
   await releaseQuarantinedRecords(trx, 'pipeline_stat', [stat.pipelineId])
   await savePipelineStat(trx, stat, seen)
+}
+
+/* The agents part of a sync: one reading of what each agent does. */
+
+/** Returns how many agents were read; one that cannot be read is a problem of its own. */
+export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
+  if (!run.source.has('agents')) return 0
+  const read = await fetchAgents(run.source, run.options.signal)
+  const { agents, held } = read
+  const at = run.now()
+  const seen = { runId: run.runId, at: at.toISOString() }
+  await writeHolding(run, (trx) => keepAgents(trx, read, seen))
+  for (const { id, reason } of held) {
+    const problem = unreadable(reason)
+    onProblem({
+      ...problem,
+      part: 'agents',
+      message: `agent ${id ?? 'without an id'}: ${problem.message}`,
+    })
+  }
+  run.options.onProgress?.({
+    part: 'agents',
+    pages: 0,
+    done: agents.length,
+    total: agents.length + held.length,
+  })
+  return agents.length
+}
+
+export interface ReadAgents {
+  readonly agents: readonly Agent[]
+  readonly held: readonly QuarantinedRecord[]
+}
+
+export async function fetchAgents(source: Source, signal: AbortSignal): Promise<ReadAgents> {
+  const mapped = (await source.fetchAgents(signal)).map(source.mapAgent)
+  return { agents: mapped.filter((row): row is Agent => !isHeld(row)), held: mapped.filter(isHeld) }
+}
+
+export async function keepAgents(trx: Trx, { agents, held }: ReadAgents, seen: Observation): Promise<void> {
+  await saveAgents(trx, agents, seen, { isWhole: held.length === 0 })
+  const ids = agents.map((agent) => agent.id)
+  await releaseQuarantinedRecords(trx, 'agent', ids)
+  await saveQuarantinedRecords(trx, held, seen.at)
 }

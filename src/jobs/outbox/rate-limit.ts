@@ -2,13 +2,13 @@
 
 const MINUTE_MS = 60_000
 
-export interface Pace {
+export interface RateLimit {
   /** Takes a turn. @returns 0; where none is to be had, after how many milliseconds to try again */
   tryTake(now: Date): Promise<number>
 }
 
 /** Of one process alone, which can ask before it takes. */
-export interface OwnPace extends Pace {
+export interface OwnRateLimit extends RateLimit {
   /** How long the next one has to wait; 0 where it need not. */
   msToWait(now: Date): number
   /** One goes now. */
@@ -16,7 +16,7 @@ export interface OwnPace extends Pace {
 }
 
 /** Within any minute, or another time, as many as told; the first ones go at once. */
-export function createPace(most: number, withinMs = MINUTE_MS): OwnPace {
+export function createRateLimit(most: number, withinMs = MINUTE_MS): OwnRateLimit {
   let taken: number[] = []
   const msToWait = (now: Date): number => {
     const at = now.getTime()

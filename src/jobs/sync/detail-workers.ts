@@ -3,30 +3,32 @@
  * so many of them as may be read at once, over all workers; any worker takes one and reads its leads one by one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { LeadsheetError } from '../../errors.ts'
-import type { Queue, Working } from '../../queue/queue.ts'
+import { errorText, LeadsheetError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Job, JobData, Queue, Working } from '../../queue/queue.ts'
+import type { Store, Trx } from '../../store/db/store.ts'
 import type { WaitingLead } from '../../store/leads/detail.ts'
+import { putOffDetail, saveDetails } from '../../store/leads/detail.ts'
+import type { ReadingEnd } from '../../store/sync/detail-reading.ts'
 import {
   beginReading,
   countWanted,
   endReading,
   findReading,
-  type ReadingEnd,
+  listWanted,
+  noteResult,
+  stopReading,
+  takeOff,
 } from '../../store/sync/detail-reading.ts'
 import type { RunUsage } from '../../store/sync/sync-run.ts'
+import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
 import type { SerialTask } from '../schedule/serial-task.ts'
-import { type DetailBatchDeps, readBatch } from './detail-batch.ts'
-import {
-  type DetailCrew,
-  type DetailOptions,
-  type DetailsDone,
-  type SyncRun,
-  writeHolding,
-} from './sync-context.ts'
-import { hasUsedUpItsTime } from './sync-details.ts'
+import type { DetailOptions, DetailsDone, DetailWorkers, SyncRun } from './sync-context.ts'
+import { writeHolding } from './sync-context.ts'
+import { allFailing, FAILURES_MAX, hasUsedUpItsTime, OF_ONE_LEAD } from './sync-details.ts'
 
-export interface DetailCrewDeps extends DetailBatchDeps {
+export interface DetailWorkerDeps extends DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail' | 'usage'>
   readonly queue: Pick<Queue, 'enqueue' | 'work'>
   /** How many batches this worker reads at once. */
@@ -34,7 +36,7 @@ export interface DetailCrewDeps extends DetailBatchDeps {
 }
 
 /** What a worker is for the others, and what they are for the sync that it may run. */
-export interface CrewMember extends DetailCrew, SerialTask {}
+export interface DetailWorker extends DetailWorkers, SerialTask {}
 
 /** At most, and fewer where not all who may read would get one. */
 const BATCH_LEADS = 20
@@ -42,7 +44,7 @@ const LOOK_MS = 200
 /** One whose job is a dead letter, or was lost with a database, is offered again. */
 const OFFER_AGAIN_MS = 30_000
 
-export function createDetailCrew(deps: DetailCrewDeps): CrewMember {
+export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   const { queue } = deps
   /** Their requests are counted by the run itself. */
   const ownRuns = new Set<string>()
@@ -78,7 +80,7 @@ export function createDetailCrew(deps: DetailCrewDeps): CrewMember {
 /** For who runs the sync: until all are read, or there is a reason to end. */
 async function readShared(
   run: SyncRun,
-  queue: DetailCrewDeps['queue'],
+  queue: DetailWorkerDeps['queue'],
   leads: readonly WaitingLead[],
   { concurrency }: DetailOptions,
 ): Promise<DetailsDone> {
@@ -116,7 +118,7 @@ async function readShared(
 
 /** Offers as many of the batches that are left as may be read at once, the best first. */
 function createOffer(
-  queue: DetailCrewDeps['queue'],
+  queue: DetailWorkerDeps['queue'],
   runId: string,
   concurrency: number,
 ): (left: readonly number[]) => Promise<void> {
@@ -173,4 +175,93 @@ function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
 function addUsage(sum: { requests: number; retries: number }, { requests, retries }: RunUsage): void {
   sum.requests += requests
   sum.retries += retries
+}
+
+/* A batch of leads whose details a worker reads for the sync of another, or its own: one by one, each kept by itself. */
+
+export interface DetailBatchDeps {
+  readonly source: Pick<Source, 'fetchDetail'>
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+}
+
+/** A lead whose result somebody else has brought meanwhile is passed over. */
+export async function readBatch(
+  deps: DetailBatchDeps,
+  { data: { runId, batch }, signal }: Job<JobData['details']>,
+  takeUsage: () => RunUsage,
+): Promise<void> {
+  const { db } = deps.store
+  for (const lead of await listWanted(db, runId, batch)) {
+    signal.throwIfAborted()
+    const reading = await findReading(db, runId)
+    if (reading === undefined || reading.ended !== null) return
+    await readLead(deps, lead, { runId, signal, takeUsage })
+  }
+}
+
+interface Asking {
+  readonly runId: string
+  readonly signal: AbortSignal
+  readonly takeUsage: () => RunUsage
+}
+
+/**
+ * What meets all leads alike ends the reading for all workers, and is told by who runs the sync.
+ * @throws what the upstream has no part in: a mistake of ours, which the lead is put off for, or the store
+ */
+async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking): Promise<void> {
+  const { source, store, log, now } = deps
+  const { runId, signal } = asking
+  try {
+    const detail = await source.fetchDetail(lead.id, signal)
+    await keep(deps, lead, asking, { failure: null, isDeleted: false, held: detail.held.length }, (trx) =>
+      saveDetails(trx, [{ lead, detail }], { runId, at: now().toISOString() }),
+    )
+  } catch (thrown) {
+    if (signal.aborted) throw thrown
+    const isKnown = thrown instanceof LeadsheetError
+    if (isKnown && !thrown.code.startsWith('api_')) throw thrown
+    if (isKnown && !OF_ONE_LEAD.has(thrown.code)) {
+      return store.write((trx) => stopReading(trx, runId, endOf(thrown)))
+    }
+    const isDeleted = isKnown && thrown.code === 'api_not_found'
+    if (isKnown) log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
+    await keep(deps, lead, asking, { failure: thrown, isDeleted, held: 0 }, (trx) =>
+      putOffDetail(trx, lead, errorText(thrown), now()),
+    )
+    if (!isKnown) throw thrown
+  }
+}
+
+interface Result {
+  readonly failure: unknown
+  readonly isDeleted: boolean
+  readonly held: number
+}
+
+async function keep(
+  { store }: DetailBatchDeps,
+  { no }: WaitingLead,
+  { runId, takeUsage }: Asking,
+  { failure, isDeleted, held }: Result,
+  save: (trx: Trx) => Promise<void>,
+): Promise<void> {
+  const failed = failure !== null
+  const usage = takeUsage()
+  await store.writeSoon(async (trx) => {
+    if (!(await takeOff(trx, runId, no))) return
+    await save(trx)
+    const counts = { read: failed ? 0 : 1, gone: isDeleted ? 1 : 0, failed: failed && !isDeleted ? 1 : 0 }
+    await addDetailCounts(trx, runId, counts)
+    const { failuresInRow } = await noteResult(trx, runId, { failed, held, ...usage })
+    if (failuresInRow >= FAILURES_MAX) await stopReading(trx, runId, endOf(allFailing(failure)))
+  })
+}
+
+function endOf(thrown: unknown): ReadingEnd {
+  if (!(thrown instanceof LeadsheetError)) return { code: null, message: errorText(thrown) }
+  const { code, message, hint, notBefore } = thrown
+  return { code, message, hint, notBefore }
 }
