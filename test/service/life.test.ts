@@ -7,7 +7,8 @@ import { openLife } from '../../src/service/simulation/life.ts'
 import { openServiceDatabase, type ServiceDatabase } from '../../src/service/store/database.ts'
 import { insertPipeline } from '../../src/service/store/pipeline-stats.ts'
 import { folderWith } from '../support/folder.ts'
-import { COMPANIES, DAY_MS, HOUR_MS, NOW, startService, type TestService } from './support/service.ts'
+import { COMPANIES } from '../support/service.ts'
+import { DAY_MS, HOUR_MS, NOW, startService, type TestService } from './support/service.ts'
 
 const companies = readCompanies(COMPANIES)
 const TABLES = [

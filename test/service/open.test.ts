@@ -7,7 +7,8 @@ import { request } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openKeyring, openService, type ServiceOptions } from '../../src/service/open.ts'
 import { folderWith } from '../support/folder.ts'
-import { COMPANIES, DAY_MS, HOUR_MS, NOW, startService } from './support/service.ts'
+import { COMPANIES } from '../support/service.ts'
+import { DAY_MS, HOUR_MS, NOW, startService } from './support/service.ts'
 
 function optionsIn(folder: string, change: Partial<ServiceOptions> = {}): ServiceOptions {
   return {

@@ -1,13 +1,11 @@
 /** A service that lives on from day to day, and a copy of it that is synced each morning. */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { openService } from '../../src/service/open.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { folderWith } from './folder.ts'
+import { COMPANIES, openWithPast } from './service.ts'
 import { openSyncing } from './syncing.ts'
 
-const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 const DAY_MS = 86_400_000
 
 interface Life {
@@ -28,7 +26,7 @@ export async function liveThrough(
   eachMorning: (store: Store, at: Date) => Promise<void> = async () => {},
 ): Promise<void> {
   let nowMs = first
-  await using service = await openService({
+  await using service = await openWithPast({
     file: join(folderWith(), 'service.db'),
     companiesFile: COMPANIES,
     seed,

@@ -7,9 +7,9 @@ import SQLite from 'better-sqlite3'
 import { type Dispatcher, request } from 'undici'
 import type { WireLead, WireLeadList } from '../../../src/contract/lead.ts'
 import type { Problem } from '../../../src/contract/problem.ts'
-import { openService, type Service, type ServiceOptions } from '../../../src/service/open.ts'
+import type { Service, ServiceOptions } from '../../../src/service/open.ts'
+import { COMPANIES, openWithPast } from '../../support/service.ts'
 
-export const COMPANIES = join(import.meta.dirname, '../../../data/companies.ndjson')
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 /** A Thursday morning. */
@@ -55,7 +55,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-service-'))
   const file = options.file ?? join(folder, 'service.db')
   const clock = { at: NOW }
-  const service = await openService({
+  const service = await openWithPast({
     file,
     companiesFile: COMPANIES,
     historyDays: 14,
