@@ -38,7 +38,7 @@ const SHORT: readonly string[] = ['source/probe/auth.ts /\\b(x-', 'source/probe/
 const PUT_TOGETHER: readonly string[] = [
   ...[
     'cli/terminal/plain-text.ts',
-    'config/csv.ts',
+    'config/recipients-file.ts',
     'jobs/search-editions.ts',
     'redaction.ts',
     'report/compile.ts',

@@ -1,7 +1,7 @@
 /** The pages that the daemon serves, as the settings want them. */
 import type { Config } from '../config/config.ts'
-import { eventSecrets } from '../config/event-settings.ts'
-import { dashboardAccess, TOKEN_REMEDY } from '../config/web-access.ts'
+import { eventSecrets } from '../config/schema.ts'
+import { dashboardAccess, TOKEN_REMEDY } from '../config/schema-web.ts'
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'

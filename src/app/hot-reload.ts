@@ -5,7 +5,7 @@
 
 import { closeSync, openSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
-import { changedSettings } from '../config/overview.ts'
+import { changedSettings } from '../config/describe.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import { createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import { readVersion } from '../leadsheet.ts'

@@ -1,6 +1,6 @@
 /** What is known here of the secrets of webhooks, for whatever must not show them. */
 import type { Config } from '../config/config.ts'
-import { eventSecrets } from '../config/event-settings.ts'
+import { eventSecrets } from '../config/schema.ts'
 import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-registration.ts'
 
 /** Those of now, also of a registration that another process has just made. */

@@ -2,12 +2,12 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { UnconfirmedPolicy, WebhookFormat } from '../domain/choices.ts'
-import type { ProfileData } from './profile-file.ts'
 import { addressOf, type ReportConfig, reportFrom } from './report-config.ts'
-import { Secret } from './secret.ts'
+import { eventSecrets, type LogLevel, type Settings } from './schema.ts'
+import { type ListenAddress, listenAddress } from './schema-web.ts'
+import { Secret } from './secrets.ts'
 import type { SettingPath } from './setting-path.ts'
-import type { LogLevel, Settings } from './settings.ts'
-import { type ListenAddress, listenAddress } from './web-settings.ts'
+import type { ProfileData } from './settings-file.ts'
 
 export interface Config {
   /** The settings file; null when there is none. */
@@ -246,4 +246,27 @@ function secret(value: string | undefined): Secret | null {
 function absoluteFileUrl(url: string, dataDir: string): string {
   const relative = /^file:(?!\/\/)(.*)$/i.exec(url)?.[1]
   return relative === undefined ? url : pathToFileURL(resolve(dataDir, decodeURIComponent(relative))).href
+}
+
+/** Shorter parts of addresses are words. */
+const SECRET_PART = 12
+
+/** Every text of a configuration that must not get into a log. */
+export function secretsOf({ api, databaseUrl, smtp, mail, alerts, web, events }: Config): string[] {
+  const passwords = [databaseUrl, smtp.url].flatMap((url) => (url ? new URL(url.reveal()).password : []))
+  const { webhook, heartbeat } = alerts
+  const keys = [api.key, mail.dkim?.key, webhook?.url, heartbeat?.url, web.token].map(
+    (key) => key?.reveal() ?? '',
+  )
+  const parts = [webhook?.url, heartbeat?.url].flatMap((url) =>
+    url ? secretParts(new URL(url.reveal())) : [],
+  )
+  const found = [...keys, ...parts, ...eventSecrets(events.secret)]
+  found.push(...passwords, ...passwords.map(decodeURIComponent))
+  return found.filter((text) => text !== '')
+}
+
+/** What of an address may be its secret: errors name paths, or a part of them. */
+function secretParts({ pathname, searchParams }: URL): string[] {
+  return [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= SECRET_PART)
 }

@@ -2,7 +2,7 @@
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { ApiConfig, Config, MailConfig } from './config.ts'
 import { variablesFor } from './environment.ts'
-import type { Secret } from './secret.ts'
+import type { Secret } from './secrets.ts'
 import { pathText, type SettingPath, valueAt } from './setting-path.ts'
 import { DEFAULT_FILE } from './settings-file.ts'
 

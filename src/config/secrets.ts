@@ -1,26 +1,29 @@
-/** What of a configuration must not be seen. */
-import type { Config } from './config.ts'
-import { eventSecrets } from './event-settings.ts'
+/** A value that must not be seen: it prints as `[redacted]` wherever it is put, until `reveal()` is called. */
+import { inspect } from 'node:util'
 
-/** Shorter parts of addresses are words. */
-const SECRET_PART = 12
+const REDACTED = '[redacted]'
 
-/** Every text of a configuration that must not get into a log. */
-export function secretsOf({ api, databaseUrl, smtp, mail, alerts, web, events }: Config): string[] {
-  const passwords = [databaseUrl, smtp.url].flatMap((url) => (url ? new URL(url.reveal()).password : []))
-  const { webhook, heartbeat } = alerts
-  const keys = [api.key, mail.dkim?.key, webhook?.url, heartbeat?.url, web.token].map(
-    (key) => key?.reveal() ?? '',
-  )
-  const parts = [webhook?.url, heartbeat?.url].flatMap((url) =>
-    url ? secretParts(new URL(url.reveal())) : [],
-  )
-  const found = [...keys, ...parts, ...eventSecrets(events.secret)]
-  found.push(...passwords, ...passwords.map(decodeURIComponent))
-  return found.filter((text) => text !== '')
-}
+export class Secret {
+  readonly #value: string
 
-/** What of an address may be its secret: errors name paths, or a part of them. */
-function secretParts({ pathname, searchParams }: URL): string[] {
-  return [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= SECRET_PART)
+  constructor(value: string) {
+    this.#value = value
+  }
+
+  /** The value itself; call it only where it is used, never to keep or print it. */
+  reveal(): string {
+    return this.#value
+  }
+
+  toString(): string {
+    return REDACTED
+  }
+
+  toJSON(): string {
+    return REDACTED
+  }
+
+  [inspect.custom](): string {
+    return REDACTED
+  }
 }

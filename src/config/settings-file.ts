@@ -3,12 +3,14 @@
  * What is in it is not judged here.
  */
 import { readFileSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
+import { relative, resolve } from 'node:path'
+import type { Document, YAMLError } from 'yaml'
+import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { errorText, faultText, LeadsheetError, shellCommand } from '../errors.ts'
 import type { Environment } from './environment.ts'
-import { isSecret } from './mistakes.ts'
-import { isTree, leavesOf, pathText, type SettingPath, type SettingTree, setValueAt } from './setting-path.ts'
+import { isSecret } from './errors.ts'
+import type { SettingPath, SettingTree } from './setting-path.ts'
+import { isTree, leavesOf, pathText, setValueAt } from './setting-path.ts'
 
 export const DEFAULT_FILE = 'leadsheet.yaml'
 
@@ -195,4 +197,47 @@ function readVariable(
   }
   const value = env[name] || fallback
   return value === undefined ? { problem: `the variable ${name} is not set` } : { value }
+}
+
+/* The profile of the upstream as data: YAML from its own file, or the mapping that stands in the settings. */
+
+/** What it says is judged by whoever opens the upstream. */
+export interface ProfileData {
+  readonly data: unknown
+  /** The file, or the place in the settings, for messages. */
+  readonly origin: string
+  /** What a line about a part begins with: `profile.yaml:3:9  paging.kind`. */
+  readonly nameOf: (path: SettingPath, part: 'value' | 'name') => string
+  /** Why there are no data: told when the profile is needed, for `leadsheet probe` may be about to write it. */
+  readonly problem: string | null
+}
+
+/** @param path absolute */
+export function readProfile(path: string, cwd: string): ProfileData {
+  const origin = relative(cwd, path) || path
+  const none = { data: null, origin, nameOf: () => origin }
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    return { ...none, problem: `cannot be read: ${readFault(error)}` }
+  }
+  try {
+    const lines = new LineCounter()
+    const document = parseDocument(text, { lineCounter: lines })
+    if (document.errors[0]) throw document.errors[0]
+    const data: unknown = document.toJS()
+    const nameOf: ProfileData['nameOf'] = (part, what) => {
+      const { line, col } = lines.linePos(offsetOf(document, part, what))
+      return `${origin}:${line}:${col}  ${part.join('.') || 'the profile'}`
+    }
+    return {
+      data,
+      origin,
+      nameOf,
+      problem: isTree(data) ? null : 'is empty, or no mapping of names to values',
+    }
+  } catch (error) {
+    return { ...none, problem: `is not valid YAML: ${errorText(error).split('\n')[0]}` }
+  }
 }

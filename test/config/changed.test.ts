@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { changedSettings } from '../../src/config/describe.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { changedSettings } from '../../src/config/overview.ts'
 import { folderWith } from '../support/folder.ts'
 
 const SETTINGS = `

@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { secretsOf } from '../../src/config/config.ts'
+import { effectiveSettings } from '../../src/config/describe.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { effectiveSettings } from '../../src/config/overview.ts'
-import { secretsOf } from '../../src/config/secrets.ts'
 import { folderWith } from '../support/folder.ts'
 
 const EXPECTED = 'dkim.pem  mail.dkim.key_file: expected an RSA private key in PEM, of 1024 bits or more'

@@ -1,9 +1,9 @@
 /** The secrets of webhooks that were registered by hand: one or several, and never shown. */
 import { describe, expect, test } from 'vitest'
-import { eventSecrets } from '../../src/config/event-settings.ts'
+import { secretsOf } from '../../src/config/config.ts'
+import { changedSettings, effectiveSettings } from '../../src/config/describe.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { changedSettings, effectiveSettings } from '../../src/config/overview.ts'
-import { secretsOf } from '../../src/config/secrets.ts'
+import { eventSecrets } from '../../src/config/schema.ts'
 import { folderWith } from '../support/folder.ts'
 
 const [OLD, ANEW] = ['whsec_b2xkIG9sZCBvbGQ=', 'whsec_bmV3IG5ldyBuZXc=']

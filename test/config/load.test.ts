@@ -1,10 +1,10 @@
 import { chmodSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { secretsOf } from '../../src/config/config.ts'
+import { effectiveSettings } from '../../src/config/describe.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { effectiveSettings } from '../../src/config/overview.ts'
-import { secretsOf } from '../../src/config/secrets.ts'
 import { folderWith } from '../support/folder.ts'
 
 const EVERYTHING = { pipelineIds: null, conditions: [] }

@@ -1,10 +1,10 @@
 /** Who is told of troubles: how it is set, what is wrong with it, and that its addresses stay secret. */
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { secretsOf } from '../../src/config/config.ts'
+import { effectiveSettings } from '../../src/config/describe.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { effectiveSettings } from '../../src/config/overview.ts'
-import { secretsOf } from '../../src/config/secrets.ts'
 import { folderWith } from '../support/folder.ts'
 
 const HOOK = 'https://hooks.example.com/services/T0/B0/s3cr3t'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { effectiveSettings } from '../../src/config/describe.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { effectiveSettings } from '../../src/config/overview.ts'
 import { folderWith } from '../support/folder.ts'
 
 const load = (files: Record<string, string>, env: Environment = {}, file?: string) =>

@@ -1,8 +1,8 @@
 /** Who gets which report, and what of it: from the settings and from a CSV file. */
 import { describe, expect, test } from 'vitest'
+import { effectiveSettings } from '../../src/config/describe.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { effectiveSettings } from '../../src/config/overview.ts'
 import type { RecipientConfig } from '../../src/config/report-config.ts'
 import { errorText } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reportFor } from '../../src/config/report-kind.ts'
+import { reportFor } from '../../src/config/starter-file.ts'
 
 const NOW = new Date('2026-11-21T16:00:00Z')
 

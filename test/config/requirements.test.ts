@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { effectiveSettings } from '../../src/config/describe.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { effectiveSettings } from '../../src/config/overview.ts'
 import { requireApi, requireDaemon, requireMail } from '../../src/config/requirements.ts'
 import { folderWith } from '../support/folder.ts'
 

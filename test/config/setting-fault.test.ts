@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { settingFault } from '../../src/config/errors.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { settingFault } from '../../src/config/setting-fault.ts'
 import type { SettingPath } from '../../src/config/setting-path.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Environment } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { dashboardAccess } from '../../src/config/web-access.ts'
+import { dashboardAccess } from '../../src/config/schema-web.ts'
 import { folderWith } from '../support/folder.ts'
 
 function load(web: string, env = {}) {

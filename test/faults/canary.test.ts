@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { secretsOf } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { secretsOf } from '../../src/config/secrets.ts'
 import type { RegistrationState } from '../../src/jobs/events/webhook-registration.ts'
 import {
   CANARIES,

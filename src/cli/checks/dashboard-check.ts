@@ -1,6 +1,6 @@
 /** Whether operators reach the dashboard, and nobody else does. */
 import type { Config } from '../../config/config.ts'
-import { dashboardAccess, TOKEN_REMEDY } from '../../config/web-access.ts'
+import { dashboardAccess, TOKEN_REMEDY } from '../../config/schema-web.ts'
 import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
 import { findListenFault } from './listen-fault.ts'
 

@@ -1,7 +1,7 @@
 /** Whether the dashboard can be served at an address: it is listened on for a moment. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { ListenAddress } from '../../config/web-settings.ts'
+import type { ListenAddress } from '../../config/schema-web.ts'
 import { errorText } from '../../errors.ts'
 
 const WORDS: Readonly<Record<string, string>> = {

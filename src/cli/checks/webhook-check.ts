@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { profileOf } from '../../app/configured-upstream.ts'
 import type { Config } from '../../config/config.ts'
-import { eventSecrets } from '../../config/event-settings.ts'
+import { eventSecrets } from '../../config/schema.ts'
 import { isWorldReadable } from '../../config/settings-file.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { isSameUrl } from '../../jobs/events/register-webhook.ts'

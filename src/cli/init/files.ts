@@ -1,11 +1,10 @@
 /** The answers as files: secrets each in one of its own, the profile that was found out, and the settings that name them. */
 import { dirname, join, relative, sep } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import { type Entry, settingsText } from '../../config/first-settings.ts'
 import { loadConfig } from '../../config/load.ts'
-import { type NewFile, writeNewFiles } from '../../config/new-files.ts'
-import { reportFor } from '../../config/report-kind.ts'
+import { type Entry, reportFor, settingsText } from '../../config/starter-file.ts'
 import type { Answer, AnswerOptions } from './answers.ts'
+import { type NewFile, writeNewFiles } from './new-files.ts'
 import type { Asked } from './questions.ts'
 import { PROFILE_NAME } from './questions.ts'
 

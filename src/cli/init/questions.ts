@@ -1,5 +1,5 @@
 /** The five questions of `leadsheet init`. What is given already is told and not asked for. */
-import { settingFault } from '../../config/setting-fault.ts'
+import { settingFault } from '../../config/errors.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import { profileText } from '../../probe/profile-text.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'

@@ -90,7 +90,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   async function readConfig(): Promise<Config> {
     const [{ loadConfig }, { secretsOf }, { webhookSecretsOf }] = await Promise.all([
       import('../../config/load.ts'),
-      import('../../config/secrets.ts'),
+      import('../../config/config.ts'),
       import('../../app/webhook-secrets.ts'),
     ])
     const config = loadConfig({ file: flags().config })
@@ -111,7 +111,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
   async function load() {
     const config = await readConfig()
     const { openLog } = await import('../../log.ts')
-    const { isAboutDashboard } = await import('../../config/web-access.ts')
+    const { isAboutDashboard } = await import('../../config/schema-web.ts')
     const log = await openLog({
       level: levelFor(config),
       pretty: stderr.isTTY === true,

@@ -3,7 +3,7 @@
 import { profileOf } from '../../../app/configured-upstream.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
 import type { Config } from '../../../config/config.ts'
-import { listenText } from '../../../config/web-settings.ts'
+import { listenText } from '../../../config/schema-web.ts'
 import { EVENT_TYPES } from '../../../contract/webhook.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { OwnWebhook } from '../../../jobs/events/register-webhook.ts'

@@ -10,7 +10,7 @@ import {
 } from '../../../app/configured-reports.ts'
 import { openDataOrEmpty } from '../../../app/installation.ts'
 import { requireMail } from '../../../config/requirements.ts'
-import { localeFault } from '../../../config/rules.ts'
+import { localeFault } from '../../../config/validators.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { writeArchiveIndex } from '../../../jobs/archive/archive-index.ts'
 import { messageFor } from '../../../jobs/outbox/message.ts'

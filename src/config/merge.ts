@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { VariableSetting } from './environment.ts'
-import { mistakeLine, type Origin } from './mistakes.ts'
+import { mistakeLine, type Origin } from './errors.ts'
 import { readRecipientsFile } from './recipients-file.ts'
-import { reportFor } from './report-kind.ts'
-import { scheduleFault } from './rules.ts'
 import { pathText, type SettingPath, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
 import { isWorldReadable, readFault, type SettingsFile } from './settings-file.ts'
+import { reportFor } from './starter-file.ts'
+import { scheduleFault } from './validators.ts'
 
 export interface DraftOrigin extends Origin {
   /** The folder from which relative paths count. */

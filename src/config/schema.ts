@@ -2,16 +2,9 @@
  * The settings file as a schema, in its own snake_case: the one place for types, defaults, limits and
  * descriptions; those of reports and their recipients stand in files of their own.
  */
-
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { postgresFault } from '../store/db/place.ts'
-import { eventsSchema } from './event-settings.ts'
-import { mailSchema, smtpSchema } from './mail-settings.ts'
-import { alertsSchema } from './operator-settings.ts'
-import { recipients } from './recipient-settings.ts'
-import { reportSchema } from './report-settings.ts'
-import { apiUrlFault, leadUrlFault, scheduleFault } from './rules.ts'
 import {
   date,
   listOf,
@@ -23,8 +16,43 @@ import {
   text,
   timeZone,
   wholeNumber,
-} from './value-kinds.ts'
-import { webSchema } from './web-settings.ts'
+} from './field-types.ts'
+import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
+import { recipients, reportSchema } from './schema-reports.ts'
+import { webSchema } from './schema-web.ts'
+import type { Secret } from './secrets.ts'
+import type { SettingPath } from './setting-path.ts'
+import { isTree } from './setting-path.ts'
+import { apiUrlFault, leadUrlFault, scheduleFault } from './validators.ts'
+
+/* What messages of the upstream are signed with, where a webhook was registered by hand, as a schema. */
+
+const SECRET_LENGTH = 8
+
+export const eventsSchema = section({
+  secret: text(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault).optional().meta({
+    description:
+      'The secret of a webhook that was registered at the upstream by hand; several while one takes the place of another, one a line. Better kept out of this file: see secret_file.',
+  }),
+  secret_file: path.optional().meta({ description: 'File that holds it, or several, in place of secret.' }),
+})
+
+/** One each. */
+export function eventSecrets(secret: Secret | null): string[] {
+  return secret === null ? [] : linesOf(secret.reveal())
+}
+
+function secretFault(value: string): string | null {
+  const shortest = Math.min(...linesOf(value).map(({ length }) => length))
+  return shortest < SECRET_LENGTH ? 'one is shorter' : null
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -187,3 +215,40 @@ export const settingsSchema = section({
     .meta({ description: 'The reports that are made and sent.' }),
 })
 export type Settings = z.output<typeof settingsSchema>
+
+/* The settings file as a JSON Schema: for editors, and for looking up what the schema knows of a setting. */
+
+/** The part of JSON Schema that is met here. */
+export interface SettingSchema {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly default?: unknown
+  readonly properties?: Readonly<Record<string, SettingSchema>>
+  readonly items?: SettingSchema
+  /** Where a value may be of several kinds, such as a text or a group. */
+  readonly anyOf?: readonly SettingSchema[]
+}
+
+/** What `leadsheet config schema` prints and docs/leadsheet.schema.json holds. */
+export function settingsJsonSchema(): Record<string, unknown> {
+  const { $schema, ...schema } = z.toJSONSchema(settingsSchema, {
+    io: 'input',
+    // A group may be empty: all of its settings are optional.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.type === 'object' && jsonSchema.required === undefined) {
+        Object.assign(jsonSchema, { type: ['object', 'null'] })
+      }
+      if (isTree(jsonSchema.default)) delete jsonSchema.default
+    },
+  })
+  return { $schema, title: 'Settings of leadsheet', ...schema }
+}
+
+/** What is known of a setting; undefined when there is none of that name. */
+export function schemaAt(path: SettingPath): SettingSchema | undefined {
+  return path.reduce<SettingSchema | undefined>((schema, key) => {
+    const kinds = [schema, ...(schema?.anyOf ?? [])]
+    const inner = kinds.map((kind) => (typeof key === 'number' ? kind?.items : kind?.properties?.[key]))
+    return inner.find((found) => found !== undefined)
+  }, settingsJsonSchema())
+}

@@ -1,8 +1,8 @@
 /** Kinds of values that settings have. Each `error` is what is accepted, worded to follow "expected". */
 import { z } from 'zod'
 import { BLOCKS } from '../report/blocks/registry.ts'
-import { ADDRESS, dateFault, isMailbox, localeFault, scheduleFault, timeZoneFault } from './rules.ts'
 import { isTree, valueAt } from './setting-path.ts'
+import { ADDRESS, dateFault, isMailbox, localeFault, scheduleFault, timeZoneFault } from './validators.ts'
 
 /** Text that a rule accepts; the rule's reason follows what is accepted. */
 export function text(accepted: string, fault: (value: string) => string | null = () => null) {

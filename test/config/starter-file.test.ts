@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Entry, type FirstSettings, settingsText } from '../../src/config/first-settings.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { type Entry, type FirstSettings, settingsText } from '../../src/config/starter-file.ts'
 import { folderWith } from '../support/folder.ts'
 
 const value = (text: string): Entry => ({ value: text })

@@ -1,8 +1,9 @@
 /** A line for a mistake in the settings: where, which setting, what was found, what is accepted. */
 import type { z } from 'zod'
-import { schemaAt } from './json-schema.ts'
 import { nearest } from './nearest.ts'
-import { pathText, type SettingPath, type SettingTree, valueAt } from './setting-path.ts'
+import { schemaAt, settingsSchema } from './schema.ts'
+import type { SettingPath, SettingTree } from './setting-path.ts'
+import { pathText, setValueAt, valueAt } from './setting-path.ts'
 
 /** Where a setting was given, and what it is called there. */
 export interface Origin {
@@ -73,4 +74,17 @@ const SHOWN_CHARACTERS = 60
 function shown(value: unknown): string {
   const text = JSON.stringify(value).replace(/\/\/[^/@]*@/g, '//[redacted]@')
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
+}
+
+/* Whether a single value would do as a setting, told as a settings file would be told. */
+
+/** What was expected of it; null where the value will do. */
+export function settingFault(path: SettingPath, value: unknown): string | null {
+  const tree: SettingTree = {}
+  setValueAt(tree, path, value)
+  const issues = settingsSchema.safeParse(tree).error?.issues ?? []
+  const issue = issues.find((each) =>
+    pathText(each.path.filter((key) => typeof key !== 'symbol')).startsWith(pathText(path)),
+  )
+  return issue === undefined ? null : `expected ${issue.message}`
 }

@@ -2,10 +2,10 @@
 
 import { nameOf, placeOf } from '../store/db/place.ts'
 import type { Config } from './config.ts'
-import { filterText } from './lead-filter.ts'
-import { Secret } from './secret.ts'
+import { filterText } from './report-config.ts'
+import { listenText } from './schema-web.ts'
+import { Secret } from './secrets.ts'
 import { isTree, pathText, type SettingPath } from './setting-path.ts'
-import { listenText } from './web-settings.ts'
 
 export interface EffectiveSetting {
   /** `api.page_size`, as in the settings file. */

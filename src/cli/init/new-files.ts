@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { faultText, LeadsheetError } from '../errors.ts'
+import { faultText, LeadsheetError } from '../../errors.ts'
 
 export interface NewFile {
   /** Absolute. */
