@@ -9,7 +9,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
 import { NUMBERED, tablesInOrder } from '../postgres/schema-from-sqlite.ts'
-import { listObjects, openEmptyDatabase } from '../schema/empty-database.ts'
+import { listObjects, openEmptyDatabase } from '../schema/migrate.ts'
 import type { Tables } from '../tables/tables.ts'
 
 export interface CopiedTable {

@@ -2,13 +2,15 @@
  * The details of leads, and which are to be read next. A lead waits unless `detail_queue` says otherwise, so
  * that the first load of many leads need not queue each of them.
  */
+
+import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Instant, LeadDetail } from '../../model.ts'
+import type { Activity, Instant, LeadDetail, QuarantinedRecord } from '../../model.ts'
 import { isPostgres } from '../db/postgres.ts'
-import { insertRows, numbersOf, type Rows } from '../db/rows.ts'
+import type { Rows } from '../db/rows.ts'
+import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
-import { saveActivity } from './activity.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
 /** Looked at by one statement, so that it stops the process for some 10 ms. */
@@ -147,4 +149,62 @@ export async function putOffDetail(trx: Trx, lead: WaitingLead, reason: string, 
 
 async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
   await insertRows(trx, 'detail_queue', rows, { key: ['lead_no'] })
+}
+
+/** What was read of the activity of a lead, and what of it cannot be read. */
+export interface ActivityRead {
+  readonly leadId: string
+  readonly entries: readonly Activity[]
+  readonly held: readonly QuarantinedRecord[]
+}
+
+/**
+ * Merges the entries of each lead by their id; of one that comes twice the last stands. Those that cannot be read are
+ * held, and those held before that are not among them forgotten.
+ */
+export async function saveActivity(
+  trx: Trx,
+  read: readonly ActivityRead[],
+  seen: Observation,
+): Promise<void> {
+  const rows = read.flatMap(({ leadId, entries }) =>
+    entries.map((entry) => ({
+      lead_id: leadId,
+      id: entry.id,
+      at: entry.at,
+      type: entry.type,
+      agent_id: entry.agentId,
+      summary: entry.summary,
+      from_status: entry.fromStatus,
+      to_status: entry.toStatus,
+      first_seen_at: seen.at,
+      run_id: seen.runId,
+    })),
+  )
+  await insertRows(trx, 'activity', rows, {
+    key: ['lead_id', 'id'],
+    update: ['at', 'type', 'agent_id', 'summary', 'from_status', 'to_status'],
+  })
+  const held = read.flatMap(({ leadId, held }) =>
+    held.map(({ reason, raw }) => ({
+      resource: 'activity',
+      raw_sha256: createHash('sha256').update(raw).digest('hex'),
+      record_id: leadId,
+      reason,
+      raw,
+      is_whole: 1,
+      first_seen_at: seen.at,
+      last_seen_at: seen.at,
+    })),
+  )
+  await trx
+    .deleteFrom('quarantined_record')
+    .where('resource', '=', 'activity')
+    .where('record_id', 'in', listOf(read.map(({ leadId }) => leadId)))
+    .where('raw_sha256', 'not in', listOf(held.map((row) => row.raw_sha256)))
+    .execute()
+  await insertRows(trx, 'quarantined_record', held, {
+    key: ['resource', 'raw_sha256'],
+    update: ['reason', 'last_seen_at'],
+  })
 }

@@ -6,9 +6,18 @@ import { sql } from 'kysely'
 import type { Lead } from '../../model.ts'
 import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
 import type { Observation, Trx } from '../db/store.ts'
-import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/history-tables.ts'
-import { hasSameTracked, historyOf, type LeadState, type Step, stepsOf, TRACKED } from './lead-history.ts'
-import { type KnownHistory, readHistories, statesOf } from './lead-state.ts'
+import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
+import {
+  hasSameTracked,
+  historyOf,
+  type KnownHistory,
+  type LeadState,
+  readHistories,
+  type Step,
+  statesOf,
+  stepsOf,
+  TRACKED,
+} from './lead-history.ts'
 import { moveTraits, saveStageMoves } from './stage-move.ts'
 
 /** What a page says of the past and present of leads. */

@@ -1,25 +1,45 @@
 /**
- * Leads as last seen. A page of leads is compared with what is stored, and only what differs is written; what
- * that says of their past goes to `lead-version.ts`.
+ * The leads as last seen. A page of leads is compared with what is stored, and only what differs is written; what that says
+ * of their past goes to `lead-version.ts`.
  */
+import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Instant, Lead } from '../../model.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
-import type { Db, Trx } from '../db/store.ts'
-import { isOfEvent, type Observation } from '../db/store.ts'
-import type { LeadTable } from '../tables/tables.ts'
-import { changedColumns, datedAs, type LeadRow, rowOf, type StoredLead, saysTheSame } from './lead-row.ts'
+import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
+import type { LeadTable } from '../tables/lead-tables.ts'
 import { saveHistory } from './lead-version.ts'
+
+/** Columns that say when and by which run a row was read, not what the lead is. */
+const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
+
+/** Columns that stay as they were first written. */
+const LASTING = new Set(['no', 'id', 'first_seen_at'])
+
+/** Columns that hold a value of the lead as it is. `EMPTY` has them all, so that a row is made as quickly as if each were written out. */
+const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
+  name,
+  column,
+  isList: type === 'list',
+}))
+const EMPTY = Object.fromEntries(OWN.map(({ column }) => [column, null])) as unknown as LeadColumns
+
+type StoredLead = LeadTable & { raw: string }
+
+interface LeadRow {
+  readonly lead: LeadTable
+  readonly raw: string
+}
 
 /** What became of a lead of a page. */
 export interface SavedLead {
   readonly no: number
   readonly lead: Lead
   readonly change: 'inserted' | 'updated' | 'unchanged'
-  /** Older than what is stored, so that its record is not the one that is. */
+  /** The record is older than the stored one, and was not stored in its place. */
   readonly isLate: boolean
 }
 
-/** Read at once, of all. */
+/** How many leads are read at once where all of them are read. */
 const PART_LEADS = 20_000
 
 /**
@@ -171,7 +191,7 @@ async function numbered(trx: Trx, leads: readonly Lead[]): Promise<{ no: number;
   return leads.map((lead, index) => ({ no: last + 1 + index, lead }))
 }
 
-/** Of one lead's records with the same time the last one counts. */
+/** The newest record of each lead; the last one where several have the same time. */
 function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older: Lead[] } {
   const newest = new Map<string, Lead>()
   const older: Lead[] = []
@@ -206,13 +226,13 @@ function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: bo
   return saysTheSame(before, lead, seen)
 }
 
-/** Of the same lead a list, a single lead and an event may write another record. */
+/** Because a list, a single lead and an event may write down the same lead in different ways. */
 function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
   return isOneOfEvent && before.raw !== lead.raw && saysTheSame(before, lead, seen)
 }
 
-/** Those that came back as an older record than the stored one have no row written. */
+/** A lead that came back as an older record than the stored one has no row written, so that it is marked here. */
 async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
   await trx
@@ -243,4 +263,42 @@ function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {
     ...{ id, name: id, status: null },
     ...{ first_seen_at: seen.at, observed_at: seen.at },
   }))
+}
+
+/** @param before what is stored of it; undefined where it is new */
+function rowOf(no: number, lead: Lead, before: StoredLead | undefined, seen: Observation): LeadRow {
+  const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
+  const hasSameStatus = before !== undefined && before.status === lead.status
+  const row: LeadTable = {
+    ...EMPTY,
+    no,
+    created_at: lead.createdAt ?? before?.created_at ?? seen.at,
+    updated_at: updatedAt,
+    status_changed_at: lead.statusChangedAt ?? (hasSameStatus ? before.status_changed_at : updatedAt),
+    first_seen_at: seen.at,
+    observed_at: seen.at,
+    deleted_at: null,
+    run_id: seen.runId,
+  }
+  const columns = row as unknown as Record<string, unknown>
+  for (const { name, column, isList } of OWN)
+    columns[column] = isList ? JSON.stringify(lead[name]) : lead[name]
+  return { lead: row, raw: lead.raw }
+}
+
+/** Where nothing else is written, no index is touched that has only the others. */
+function changedColumns(before: LeadTable, row: LeadTable): string[] {
+  const columns = Object.entries(row).filter(([column, value]) => Reflect.get(before, column) !== value)
+  return columns.map(([column]) => column).filter((column) => !LASTING.has(column))
+}
+
+/** Whether a record says of the lead what is stored, however it is written down. */
+function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
+  const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
+  return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
+}
+
+/** Keeps a lead that the upstream does not date from counting as changed now. */
+function datedAs(before: StoredLead, lead: Lead): Lead {
+  return { ...lead, updatedAt: lead.updatedAt ?? before.updated_at }
 }

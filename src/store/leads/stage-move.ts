@@ -7,9 +7,8 @@ import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
 import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
 import type { Trx } from '../db/store.ts'
-import type { StageMoveTable } from '../tables/history-tables.ts'
-import { lastSightingOf, type Step, stepsOf } from './lead-history.ts'
-import { readHistories, statesOf } from './lead-state.ts'
+import type { StageMoveTable } from '../tables/lead-tables.ts'
+import { lastSightingOf, readHistories, type Step, statesOf, stepsOf } from './lead-history.ts'
 
 const DAY_MS = 86_400_000
 /** So far apart the upstream may date the same move in a lead and in its activity. */

@@ -4,7 +4,7 @@
  */
 
 import type { Relation } from '../schema/describe.ts'
-import type { SqliteObject } from '../schema/empty-database.ts'
+import type { SqliteObject } from '../schema/migrate.ts'
 
 /** Instants and ids sort by their bytes, as in SQLite, whatever the database's own order is. */
 const TEXT = 'text COLLATE "C"'

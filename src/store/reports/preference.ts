@@ -11,7 +11,7 @@ import type { Selectable } from 'kysely'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
-import type { PreferenceTable } from '../tables/preference-tables.ts'
+import type { PreferenceTable } from '../tables/outbox-tables.ts'
 
 export interface PreferenceKey {
   /** However it is written: mail servers hold two ways to write an address for one. */

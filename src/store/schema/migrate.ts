@@ -1,7 +1,10 @@
 /** Brings a database file to the present schema, all or nothing, and refuses one from the future. */
-import { type Kysely, sql } from 'kysely'
+
+import Database from 'better-sqlite3'
+import { Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
+import { dialectOf } from '../db/sqlite-driver.ts'
 import type { Tables } from '../tables/tables.ts'
 import * as initial from './001-initial.ts'
 import { findUpgradeBackup } from './upgrade-backups.ts'
@@ -75,4 +78,28 @@ async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> 
           : `Run that newer leadsheet, or go back to before the upgrade, without all that came since: ${shellCommand(`db restore ${backup}`)}. Nothing was changed.`,
     },
   )
+}
+
+/** One row of `sqlite_schema`. */
+export interface SqliteObject {
+  readonly type: string
+  readonly name: string
+  readonly table: string
+  readonly sql: string
+}
+
+/** The present schema without any row, in memory; what it says of tables, views and columns holds for PostgreSQL too. */
+export async function openEmptyDatabase(): Promise<Database.Database> {
+  const database = new Database(':memory:')
+  await migrate(new Kysely<Tables>({ dialect: dialectOf(database, () => null) }), ':memory:')
+  return database
+}
+
+/** In the order in which they were made. */
+export function listObjects(database: Database.Database): SqliteObject[] {
+  return database
+    .prepare<[], SqliteObject>(
+      `SELECT type, name, tbl_name AS "table", sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid`,
+    )
+    .all()
 }

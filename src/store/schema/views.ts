@@ -1,15 +1,188 @@
 /**
- * The views that analysts query and that the figures are made of. Their SQL is their definition; it stands in
- * `views/`. One that reads another comes after it.
+ * The views that analysts query and that the figures are made of: their SQL is their definition. A view that reads another
+ * comes after it.
  */
-import { CompiledQuery, type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
-import { FIGURE_VIEWS } from './figure-views.ts'
-import { HISTORY_VIEWS } from './history-views.ts'
-import { LEAD_VIEWS } from './lead-views.ts'
-import { PIPELINE_VIEWS } from './pipeline-views.ts'
 
-export const VIEWS = { ...LEAD_VIEWS, ...HISTORY_VIEWS, ...PIPELINE_VIEWS, ...FIGURE_VIEWS }
+export const VIEWS = {
+  lead_now: sql`CREATE VIEW lead_now AS
+    -- leads that are there upstream, with their pipeline's name and how their status counts
+    -- outcome: open, won, lost or disqualified, as "stage" has it; a status that is not in there counts as open
+    -- closed_at: UTC: when the lead was won, lost or disqualified; null while it is open
+    SELECT lead.*, pipeline.name AS pipeline_name, coalesce(stage.outcome, 'open') AS outcome,
+      CASE WHEN coalesce(stage.outcome, 'open') <> 'open' THEN lead.status_changed_at END AS closed_at
+    FROM lead
+    LEFT JOIN pipeline ON pipeline.id = lead.pipeline_id
+    LEFT JOIN stage ON stage.status = lead.status
+    WHERE lead.deleted_at IS NULL`,
+
+  stage_stay: sql`CREATE VIEW stage_stay AS
+    -- one row for each stay of a lead in a status that is known; lead_known says since when all of a lead are known
+    -- lead_id: lead.id
+    -- entered_at: UTC: when the stay began; null where it began before what is known
+    -- left_at: UTC: when it ended, also by the removal of the lead; null while it lasts
+    -- next_status: stage.status that the lead went on to; null while the stay lasts and where the lead was removed
+    -- days: how long it lasted, or has lasted at the last whole reading of the leads
+    SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, to_status AS next_status,
+      days_before AS days
+    FROM stage_move
+    UNION ALL
+    SELECT id, pipeline_id, status, status_changed_at, deleted_at, NULL, max(0,
+      round(julianday(coalesce(deleted_at, (SELECT max(leads_as_of) FROM sync_run))) - julianday(status_changed_at), 4))
+    FROM lead`,
+
+  lead_known: sql`CREATE VIEW lead_known AS
+    -- one row a lead: since when its status is known without a gap. Its history is known for a period where known_from is not after the beginning of the period or the creation of the lead
+    -- lead_id: lead.id
+    -- has_moved: 1: its status changed after the lead was created; 0: it did not, but for the first minute
+    -- known_from: UTC: each status since then is known; created_at where all are. Where the upstream lists what leads went through, a move that only two readings tell of ends a gap until the details are read again, since there may be more between
+    SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
+      iif(status_changed_at > settled_at, 1, 0) AS has_moved, coalesce(
+        -- the end of the last gap; without one the beginning of the first move: in the first stage a lead is from its creation on
+        (SELECT CASE WHEN gap_ended_at IS NOT NULL THEN gap_ended_at
+            WHEN began_at > created_at AND began_at > settled_at THEN began_at
+            WHEN began_at IS NOT NULL THEN created_at END
+          FROM (SELECT min(coalesce(entered_at, lead.created_at)) AS began_at,
+              max(moved_at) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
+                  SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)
+                OR source = 'version' AND EXISTS (
+                  SELECT 1 FROM (SELECT lead_id FROM lead_detail LIMIT 1000) AS detail
+                  JOIN activity USING (lead_id) WHERE to_status IS NOT NULL)) AS gap_ended_at
+            FROM stage_move WHERE stage_move.lead_id = lead.id) AS moves),
+        iif(status_changed_at > settled_at, status_changed_at, created_at)) AS known_from
+    FROM (SELECT *, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds') AS settled_at FROM lead) AS lead`,
+
+  agent_outage: sql`CREATE VIEW agent_outage AS
+    -- one row for each run of readings in which an agent was failing: failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
+    -- began_at: UTC, by our clock: the first reading that found it failing
+    -- ended_at: UTC, by our clock: the first reading that did not, or when the agent was gone; null while it lasts
+    -- readings: how many found it failing
+    -- hours: from began_at to ended_at, or to the last reading while it lasts
+    WITH reading AS (
+      SELECT agent_id, observed_at, lower(status) IN ('failing', 'failed', 'error', 'errored', 'down', 'offline',
+        'crashed', 'unhealthy', 'degraded') AS is_failing
+      FROM agent_sample),
+    placed AS (
+      SELECT *, lead(observed_at) OVER (PARTITION BY agent_id ORDER BY observed_at) AS next_at,
+        row_number() OVER (PARTITION BY agent_id ORDER BY observed_at)
+          - row_number() OVER (PARTITION BY agent_id, is_failing ORDER BY observed_at) AS run
+      FROM reading),
+    outage AS (
+      SELECT agent_id, min(observed_at) AS began_at, max(observed_at) AS last_at, count(*) AS readings,
+        iif(count(next_at) = count(*), max(next_at), NULL) AS next_at
+      FROM placed WHERE is_failing GROUP BY agent_id, run)
+    SELECT agent_id, agent.name AS agent_name, began_at, coalesce(next_at, deleted_since) AS ended_at, readings,
+      round(24 * (julianday(coalesce(next_at, deleted_since, last_at)) - julianday(began_at)), 2) AS hours
+    FROM outage JOIN agent ON agent.id = outage.agent_id`,
+
+  pipeline_stat_change: sql`CREATE VIEW pipeline_stat_change AS
+    -- one row for each reading of a pipeline's statistics but the first: how much more it counts than the one before
+    -- since: UTC, by the upstream's clock: as_of of the reading before
+    -- leads_change: of all leads
+    -- open_change: of leads that are open
+    -- won_change: of leads that were won
+    -- lost_change: of leads that were lost
+    -- disqualified_change: of leads that were disqualified
+    SELECT * FROM (
+      SELECT pipeline_id, as_of, lag(as_of) OVER readings AS since,
+        leads - lag(leads) OVER readings AS leads_change, open - lag(open) OVER readings AS open_change,
+        won - lag(won) OVER readings AS won_change, lost - lag(lost) OVER readings AS lost_change,
+        disqualified - lag(disqualified) OVER readings AS disqualified_change
+      FROM pipeline_stat WINDOW readings AS (PARTITION BY pipeline_id ORDER BY observed_at)) AS reading
+    WHERE since IS NOT NULL`,
+
+  pipeline_stat_latest: sql`CREATE VIEW pipeline_stat_latest AS
+    -- the last reading of each pipeline's statistics, as the upstream computes them
+    SELECT pipeline.name AS pipeline_name, pipeline_stat.*
+    FROM pipeline_stat JOIN pipeline ON pipeline.id = pipeline_stat.pipeline_id
+    WHERE pipeline_stat.observed_at = (SELECT max(observed_at) FROM pipeline_stat AS other
+      WHERE other.pipeline_id = pipeline_stat.pipeline_id)`,
+
+  funnel_latest: sql`CREATE VIEW funnel_latest AS
+    -- the stages of the last reading of each pipeline's statistics, in funnel order
+    SELECT latest.pipeline_id, latest.pipeline_name, latest.as_of, stat.status, stage.position, stat.current,
+      stat.reached, stat.conversion, stat.median_hours
+    FROM pipeline_stat_latest AS latest
+    JOIN pipeline_stage_stat AS stat USING (pipeline_id, observed_at)
+    LEFT JOIN stage ON stage.status = stat.status
+    ORDER BY latest.pipeline_name, stage.position NULLS FIRST`,
+
+  pipeline_overview: sql`CREATE VIEW pipeline_overview AS
+    -- one row a pipeline: our count of its leads beside the upstream's, and the difference
+    -- leads: leads that are there, of whatever status
+    -- leads_upstream: pipeline_stat.leads, by the upstream's own count
+    -- difference: leads less leads_upstream
+    SELECT pipeline.id, pipeline.name, pipeline.status, ours.leads, ours.open, ours.won, ours.lost, ours.disqualified,
+      latest.leads AS leads_upstream, ours.leads - latest.leads AS difference, latest.as_of AS upstream_as_of
+    FROM (
+      SELECT pipeline.id, coalesce(sum(leads), 0) AS leads,
+        coalesce(sum(leads) FILTER (WHERE coalesce(outcome, 'open') = 'open'), 0) AS open,
+        coalesce(sum(leads) FILTER (WHERE outcome = 'won'), 0) AS won,
+        coalesce(sum(leads) FILTER (WHERE outcome = 'lost'), 0) AS lost,
+        coalesce(sum(leads) FILTER (WHERE outcome = 'disqualified'), 0) AS disqualified
+      FROM pipeline
+      LEFT JOIN lead_count ON lead_count.pipeline_id = pipeline.id
+      LEFT JOIN stage ON stage.status = lead_count.status
+      GROUP BY pipeline.id) AS ours
+    JOIN pipeline ON pipeline.id = ours.id
+    LEFT JOIN pipeline_stat_latest AS latest ON latest.pipeline_id = pipeline.id`,
+
+  stat_reconciliation: sql`CREATE VIEW stat_reconciliation AS
+    -- one row for each figure that the last reading of a pipeline's statistics tells, beside our own at the moment that it is of
+    -- figure: leads, open, won, lost and disqualified count leads; win_rate is won / (won + lost); open_value and won_value are money
+    -- currency: ISO 4217, of a value; null for other figures
+    -- ours: counted from our history as of as_of; money in whole units of the column currency
+    -- upstream: as the upstream computes it
+    -- difference: ours - upstream; in a whole reading with a steady upstream it is 0
+    WITH level AS (
+      -- the counts of now, with the states that have ended since as_of put back, those that have begun since taken out,
+      -- and leads that were there before their first known state
+      SELECT pipeline_id, coalesce(outcome, 'open') AS outcome, value_currency, lead_count.leads, lead_count.value_amount
+      FROM pipeline_stat_latest JOIN lead_count USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_count.status
+      UNION ALL
+      SELECT pipeline_id, coalesce(outcome, 'open'), value_currency, 1, ifnull(value_amount, 0)
+      FROM pipeline_stat_latest JOIN lead_version USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_version.status
+      WHERE valid_to > as_of
+      UNION ALL
+      SELECT pipeline_id, coalesce(outcome, 'open'), value_currency, -1, -ifnull(value_amount, 0)
+      FROM pipeline_stat_latest JOIN lead_version USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_version.status
+      WHERE valid_from > as_of
+      UNION ALL
+      SELECT state.pipeline_id, 'open', state.value_currency, 1, ifnull(state.value_amount, 0)
+      FROM pipeline_stat_latest JOIN lead ON first_seen_at > as_of AND created_at <= as_of
+      JOIN lead_version AS state ON state.pipeline_id = pipeline_stat_latest.pipeline_id AND state.valid_from > as_of
+        AND state.rowid = (SELECT rowid FROM lead_version AS each WHERE each.lead_id = lead.id ORDER BY valid_from LIMIT 1)),
+    counted AS (
+      SELECT pipeline_id, sum(leads) AS leads, ifnull(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
+        ifnull(sum(leads) FILTER (WHERE outcome = 'won'), 0) AS won,
+        ifnull(sum(leads) FILTER (WHERE outcome = 'lost'), 0) AS lost,
+        ifnull(sum(leads) FILTER (WHERE outcome = 'disqualified'), 0) AS disqualified
+      FROM level GROUP BY pipeline_id),
+    valued AS (
+      SELECT pipeline_id, outcome, value_currency, round(round(sum(value_amount), 4), 2) + 0 AS amount
+      FROM level GROUP BY pipeline_id, outcome, value_currency),
+    compared AS (
+      SELECT stat.*, figure.value AS figure,
+        CASE figure.value WHEN 'open_value' THEN open_value_currency WHEN 'won_value' THEN won_value_currency END AS currency,
+        CASE figure.value WHEN 'leads' THEN stat.leads WHEN 'open' THEN stat.open WHEN 'won' THEN stat.won
+          WHEN 'lost' THEN stat.lost WHEN 'disqualified' THEN stat.disqualified WHEN 'win_rate' THEN win_rate
+          WHEN 'open_value' THEN open_value_amount ELSE won_value_amount END AS upstream
+      FROM pipeline_stat_latest AS stat
+      CROSS JOIN json_each('["leads","open","won","lost","disqualified","win_rate","open_value","won_value"]') AS figure),
+    reconciled AS (
+      SELECT compared.pipeline_id, pipeline_name, figure, currency, upstream, as_of, CASE figure
+          WHEN 'leads' THEN ifnull(counted.leads, 0) WHEN 'open' THEN ifnull(counted.open, 0)
+          WHEN 'won' THEN ifnull(counted.won, 0) WHEN 'lost' THEN ifnull(counted.lost, 0)
+          WHEN 'disqualified' THEN ifnull(counted.disqualified, 0)
+          WHEN 'win_rate' THEN round(CAST(counted.won AS double precision) / nullif(counted.won + counted.lost, 0), 4)
+          ELSE ifnull((SELECT amount FROM valued WHERE valued.pipeline_id = compared.pipeline_id
+            AND value_currency = currency AND outcome = substr(figure, 1, instr(figure, '_') - 1)), 0) END AS ours
+      FROM compared LEFT JOIN counted ON counted.pipeline_id = compared.pipeline_id WHERE upstream IS NOT NULL)
+    SELECT pipeline_id, pipeline_name, figure, currency, ours, upstream, round(ours - upstream, 4) AS difference, as_of
+    FROM reconciled`,
+} as const
 
 /** Whether the file has these views as written here; an analyst's own beside them are none of our business. */
 export async function hasCurrentViews(db: Kysely<Tables>): Promise<boolean> {

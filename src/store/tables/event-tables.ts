@@ -1,4 +1,4 @@
-/** The tables of what the upstream tells of by webhooks; what each column means stands in migrations 024 and 025. */
+/** The tables of events, as Kysely sees them. */
 import type { Generated } from 'kysely'
 import type { EventResource } from '../../model.ts'
 

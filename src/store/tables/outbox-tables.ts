@@ -1,4 +1,4 @@
-/** The ledger of messages, as Kysely sees it; what each column means stands in the migrations, and so in the file. */
+/** The tables of the outbox and of preferences, as Kysely sees them. */
 import type { Generated } from 'kysely'
 
 export interface DeliveryTable {
@@ -47,4 +47,19 @@ export interface DeliveryTables {
   message_file: { sha256: string; content: Uint8Array }
   mail_outage: MailOutageTable
   send_rate: MailTurnTable
+}
+
+export interface PreferenceTable {
+  address: string
+  report: string
+  state: 'active' | 'paused' | 'unsubscribed'
+  cadence: 'as_scheduled' | 'weekly'
+  changed_at: string
+  changed_by: 'recipient' | 'operator' | 'leadsheet'
+  reason: string | null
+}
+
+export interface PreferenceTables {
+  preference: PreferenceTable
+  link_key: { id: number; key: Uint8Array; made_at: string }
 }

@@ -1,14 +1,11 @@
-/** The tables as Kysely sees them. What each column means stands in the migrations, and so in the file. */
+/** The tables as Kysely sees them. What each column means stands in `schema/`, and so in the file. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
-import type { LeadColumns } from '../../domain/lead-fields.ts'
 import type { ScanStop } from '../../model.ts'
 import type { NoticeTables } from './alert-tables.ts'
-import type { DetailTables } from './detail-tables.ts'
 import type { EventTables } from './event-tables.ts'
-import type { HistoryTables } from './history-tables.ts'
-import type { DeliveryTables } from './outbox-tables.ts'
-import type { PreferenceTables } from './preference-tables.ts'
+import type { LeadTables } from './lead-tables.ts'
+import type { DeliveryTables, PreferenceTables } from './outbox-tables.ts'
 import type { RetentionTables } from './retention-tables.ts'
 
 interface Installation {
@@ -23,22 +20,6 @@ export interface StageTable {
   outcome: 'open' | 'won' | 'lost' | 'disqualified'
   in_funnel: number
   is_qualified: Generated<number>
-}
-
-interface LeadCountTable {
-  pipeline_id: string
-  status: string
-  value_currency: string
-  leads: number
-  value_amount: number
-}
-
-export interface LeadTable extends LeadColumns {
-  no: number
-  first_seen_at: string
-  observed_at: string
-  deleted_at: string | null
-  run_id: string
 }
 
 interface Pipeline {
@@ -288,8 +269,7 @@ interface Lease {
 }
 
 export interface Tables
-  extends HistoryTables,
-    DetailTables,
+  extends LeadTables,
     EventTables,
     RetentionTables,
     DeliveryTables,
@@ -297,11 +277,6 @@ export interface Tables
     NoticeTables {
   installation: Installation
   stage: StageTable
-  lead_count: LeadCountTable
-  lead: LeadTable
-  lead_raw: { lead_no: number; raw: string }
-  lead_fingerprint: { lead_no: number; fingerprint: string }
-  lead_absence: { lead_id: string; run_id: string; since: string }
   pipeline: Pipeline
   pipeline_stat: PipelineStatTable
   pipeline_stage_stat: PipelineStageStat

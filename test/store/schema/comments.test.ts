@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTableComments, readViewComments } from '../../../src/store/schema/comments.ts'
+import { readTableComments, readViewComments } from '../../../src/store/schema/describe.ts'
 
 const columns = (create: string) => Object.fromEntries(readTableComments(create).columns)
 

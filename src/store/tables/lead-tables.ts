@@ -1,0 +1,126 @@
+/** The tables of leads, of their history and of their details, as Kysely sees them. */
+import type { Generated, GeneratedAlways } from 'kysely'
+import type { LeadColumns, LeadField } from '../../domain/lead-fields.ts'
+
+export interface LeadTable extends LeadColumns {
+  no: number
+  first_seen_at: string
+  observed_at: string
+  deleted_at: string | null
+  run_id: string
+}
+
+/** Column of a field whose changes make a version. */
+export type TrackedColumn = Extract<LeadField, { hasHistory: true }>['column']
+
+export interface LeadVersionTable extends Pick<LeadColumns, TrackedColumn> {
+  lead_id: string
+  valid_from: string
+  valid_to: string | null
+  changed_at: string
+  status_changed_at: string | null
+  observed_at: string
+  run_id: string
+}
+
+export interface LeadTouchTable {
+  lead_id: string
+  changed_at: string
+  status_changed_at: string | null
+  observed_at: string
+  run_id: string
+}
+
+interface LeadDeletionTable {
+  lead_id: string
+  deleted_since: string
+  returned_at: string | null
+  run_id: string
+}
+
+export interface StageMoveTable {
+  lead_id: string
+  moved_at: string
+  to_status: string
+  from_status: string | null
+  pipeline_id: string
+  entered_at: string | null
+  days_before: number | null
+  source: 'version' | 'activity'
+  observed_at: string
+}
+
+interface LeadDetailTable {
+  lead_id: string
+  fetched_at: string
+  lead_updated_at: string
+  run_id: string
+  enrichment: string | null
+  technologies: GeneratedAlways<string | null>
+  funding_stage: GeneratedAlways<string | null>
+  funding_total_usd: GeneratedAlways<number | null>
+  is_hiring: GeneratedAlways<number | null>
+  open_roles: GeneratedAlways<number | null>
+  linkedin_followers: GeneratedAlways<number | null>
+  github_stars: GeneratedAlways<number | null>
+  technologies_confidence: GeneratedAlways<number | null>
+  funding_confidence: GeneratedAlways<number | null>
+  hiring_confidence: GeneratedAlways<number | null>
+  social_confidence: GeneratedAlways<number | null>
+  raw: string
+}
+
+interface ActivityTable {
+  lead_id: string
+  id: string
+  at: string
+  type: string | null
+  agent_id: string | null
+  summary: string | null
+  from_status: string | null
+  to_status: string | null
+  first_seen_at: string
+  run_id: string
+}
+
+interface DetailQueueTable {
+  lead_no: number
+  asked_at: string
+  due_at: string | null
+  failures: number
+  last_error: string | null
+}
+
+interface DetailReadingTable {
+  run_id: string
+  failures_in_row: Generated<number>
+  held: Generated<number>
+  requests: Generated<number>
+  retries: Generated<number>
+  ended: string | null
+}
+
+interface LeadCountTable {
+  pipeline_id: string
+  status: string
+  value_currency: string
+  leads: number
+  value_amount: number
+}
+
+export interface LeadTables {
+  lead: LeadTable
+  lead_raw: { lead_no: number; raw: string }
+  lead_fingerprint: { lead_no: number; fingerprint: string }
+  lead_absence: { lead_id: string; run_id: string; since: string }
+  lead_count: LeadCountTable
+  lead_version: LeadVersionTable
+  lead_touch: LeadTouchTable
+  lead_deletion: LeadDeletionTable
+  stage_move: StageMoveTable
+  lead_detail: LeadDetailTable
+  activity: ActivityTable
+  detail_queue: DetailQueueTable
+  detail_reading: DetailReadingTable
+  detail_wanted: { lead_no: number; run_id: string; batch: number }
+}
