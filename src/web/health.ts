@@ -11,7 +11,7 @@ import type { Health } from '../jobs/health.ts'
 import type { Log } from '../log.ts'
 import type { AddRoutes } from './server/server.ts'
 
-export interface HealthDeps {
+interface HealthDeps {
   readonly readHealth: () => Promise<Health>
   /** Time since the last tick of the daemon in this process, by a clock that nobody sets. */
   readonly sinceTickMs: () => number

@@ -14,7 +14,7 @@ import type { WebPages } from '../report/preferences/web-pages.ts'
 import { type AddRoutes, type Form, noticeIn, sendPage } from './server/server.ts'
 
 /** Both give null for a link that we did not sign. */
-export interface Preferences {
+interface Preferences {
   show(token: string): Promise<PreferenceView | null>
   change(token: string, choice: PreferenceChoice): Promise<PreferenceView | null>
 }

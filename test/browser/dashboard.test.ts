@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser())('every page of the dashboard', () => {
   })
 })
 
-/** What it complains of goes into `faults`: errors, what a policy forbids, and requests to anybody else. */
+/** Collects in `faults` the errors, violations of the policy, and requests to other hosts. */
 async function openVisitor(browser: Browser, url: string, faults: string[]): Promise<BrowserContext> {
   const visitor = await browser.newContext()
   visitor.on('console', (message) => {
@@ -65,7 +65,7 @@ async function openVisitor(browser: Browser, url: string, faults: string[]): Pro
   return visitor
 }
 
-/** Of each kind of page the first one, by following links and forms that only ask. */
+/** The first page of each kind, found by following links and forms that only ask. */
 async function findPages(page: Page, url: string): Promise<FoundPage[]> {
   const found: FoundPage[] = []
   const waiting = ['/']
@@ -151,7 +151,7 @@ async function walk(page: Page, tell: (fault: string) => void): Promise<void> {
   if (reached.join() !== all.join()) tell(`by the tab key one comes to ${reached} of ${count} stops`)
 }
 
-/** Where the focus is: its place among the stops, and whether one sees that it is there. */
+/** The place of the focus among the stops, and whether it is visible. */
 const STOP = `(() => {
   const element = document.activeElement
   const { outlineStyle, outlineWidth } = getComputedStyle(element)

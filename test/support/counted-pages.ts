@@ -25,7 +25,7 @@ export const LOOKED_AT = new Date('2026-11-21T09:15:00Z')
 export const READ_AT = '2026-11-21T09:00:00.000Z'
 const ZONE = 'Europe/Vienna'
 
-/** What the store has as of {@link READ_AT}, counted now. */
+/** Counts the store as of {@link READ_AT}. */
 export async function countNow(store: Store): Promise<KeptOverview> {
   const period = daysBefore(new Date(READ_AT), PERIOD_DAYS, ZONE)
   const overview = await readOverview(store.db, {

@@ -14,7 +14,7 @@ const TOKEN = 'walk-through-all-pages'
 const RECIPIENTS = ['ana@example.com', 'ben@example.com']
 const POLL_MS = 20
 
-/** For the test that runs. */
+/** Starts it for the running test. */
 export async function startDashboardDaemon(): Promise<DashboardDaemon> {
   const installation = await openInstallation(RECIPIENTS, 'file:./outbox')
   // Due is only what comes after a daemon was there for the first time.

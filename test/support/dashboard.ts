@@ -45,9 +45,9 @@ export interface OpenedDashboard {
   readonly schedules: readonly Schedule[]
   /** Folder where tests of reports and messages go. */
   readonly outbox: string
-  /** What the server logged, line by line. */
+  /** The log of the server, line by line. */
   readonly lines: readonly string[]
-  /** How often the daemon was asked to look after what is due. */
+  /** Counts how often the daemon was asked to look for what is due. */
   wakes(): number
 }
 
@@ -105,7 +105,7 @@ async function openStaged(file: string, now: Date): Promise<Store> {
   return store
 }
 
-/** One request with just these headers, which `fetch` does not let one choose; redirects are not followed. */
+/** Sends one request with just these headers, which `fetch` would not allow; follows no redirect. */
 export function ask(url: string, { method = 'GET', headers = {}, form }: Asked = {}): Promise<Answer> {
   const body = form === undefined ? undefined : new URLSearchParams(form).toString()
   const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
@@ -124,7 +124,7 @@ export function ask(url: string, { method = 'GET', headers = {}, form }: Asked =
 
 export const AS_BROWSER = { accept: 'text/html,*/*;q=0.8' }
 
-/** Whom the dashboard knows after signing in: the cookie, and the token of its forms. */
+/** The cookie of a signed-in user, and the CSRF token of the forms. */
 export interface SignedIn {
   readonly cookie: string
   readonly formToken: string

@@ -85,7 +85,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
   }
 }
 
-/** What a reader of the main part reads. */
+/** The visible text of the main part. */
 function textOf(html: string): string {
   const [, main = html] = /<main[^>]*>([\s\S]*)<\/main>/.exec(html) ?? []
   return main

@@ -70,7 +70,7 @@ export async function openPages({
   }
 }
 
-/** One click, as mail programs make it. */
+/** Unsubscribes by one click, as mail programs do. */
 export function clickOnce(url: string): Promise<Response> {
   return fetch(url, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })
 }

@@ -1,4 +1,4 @@
-/** What machines are told of an installation, and what they are not. */
+/** Tests the probes: the answers that machines get, and what these keep to themselves. */
 import { expect, it, onTestFinished } from 'vitest'
 import type { HealthCheck } from '../../src/jobs/health/installation.ts'
 import { openWebPages } from '../../src/report/preferences/web-pages.ts'

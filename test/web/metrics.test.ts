@@ -1,4 +1,4 @@
-/** What Prometheus reads: named and measured as it has it, from the ledgers, and never ahead of a commit. */
+/** Tests /metrics: names and units as Prometheus wants them, values from the store, never ahead of a commit. */
 
 import { expect, it, onTestFinished } from 'vitest'
 import type { Installation } from '../../src/jobs/health/installation.ts'
@@ -49,7 +49,7 @@ async function serve() {
   return { store, scrape, ask: (path: string) => fetch(`${server.url}${path}`) }
 }
 
-/** Of one finished run with so many requests. */
+/** Writes one finished run with so many requests. */
 async function endRun(store: Store, requests: number): Promise<void> {
   const id = await saveWholeRun(store, '2026-11-21T11:00:00Z')
   await store.db

@@ -114,7 +114,7 @@ describe('the page of a recipient', () => {
     await does('resume', 'weekly', 'Resumed. You get this report once a week.')
     await does('as_scheduled', 'active', 'You get this report. When Monday to Friday')
     await does('stop', 'unsubscribed', 'Unsubscribed since Fri 20 Nov, 10:00.')
-    // On a page that was opened before.
+    // The page was opened before.
     await does('pause', 'unsubscribed', 'ana@example.com Unsubscribed since Fri 20 Nov, 10:00.')
     await does('start', 'active', 'Welcome back. You get this report.')
     expect(await standingOf('ben@example.com')).toBeNull()
@@ -300,7 +300,7 @@ describe('the server of the pages', () => {
         return asked([one, one, one, one, `198.51.100.${time}`])
       })
       .toEqual([200, 200, 200, 429, 200])
-    // One customer has all addresses of a /64.
+    // A /64 counts as one network, since one customer has all of it.
     await expect
       .poll(() => {
         const network = `2001:db8:0:${(++time).toString(16)}`

@@ -12,7 +12,7 @@ import { createFlashStore, type FlashStore, type SignedInUser } from '../server/
 import { createSessions, type Sessions } from './session.ts'
 import { createTokenCheck, LOCKED_SECONDS, type TokenCheck } from './token-check.ts'
 
-export interface GuardOptions {
+interface GuardOptions {
   /** The token that operators sign in with; null where they cannot. */
   readonly token: string | null
   /** Whether everybody who reaches it may look, where there is no token. */
@@ -33,7 +33,7 @@ export interface SignInGuard extends Guard {
   readonly flashes: FlashStore
 }
 
-export interface SignIn {
+interface SignIn {
   readonly tokens: TokenCheck
   readonly sessions: Sessions
 }

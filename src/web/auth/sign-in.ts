@@ -12,7 +12,7 @@ import { LOCKED_SECONDS } from './token-check.ts'
 
 const SIGN_OUT = '/sign-out'
 
-export interface SignInDeps {
+interface SignInDeps {
   readonly guard: SignInGuard
   readonly hosts: AllowedHosts
   readonly pages: DashboardPages

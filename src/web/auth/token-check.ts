@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { normalizeIP } from '@fastify/rate-limit'
 
-export type Verdict = 'right' | 'wrong' | 'too_many'
+type Verdict = 'right' | 'wrong' | 'too_many'
 
 export interface TokenCheck {
   /** @param address that gave the token */

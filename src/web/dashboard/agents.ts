@@ -25,7 +25,7 @@ import {
 } from './format.ts'
 import { composeUptimeBar, type UptimeBar } from './uptime-bar.ts'
 
-export interface AgentsDeps extends DashboardDeps {
+interface AgentsDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
 }
 
@@ -49,7 +49,7 @@ export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDe
   }
 }
 
-export interface AgentsView {
+interface AgentsView {
   /** `11 of 12 agents are well, 1 is failing` */
   readonly sentence: string
   readonly readAt: Moment | null

@@ -12,7 +12,7 @@ export interface Sample {
   readonly value: number
 }
 
-export interface Definition {
+interface Definition {
   readonly name: string
   readonly type: 'gauge' | 'counter'
   readonly help: string

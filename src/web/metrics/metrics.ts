@@ -8,7 +8,7 @@ import type { AddRoutes } from '../server/server.ts'
 import type { WebhookOutcome } from '../webhooks.ts'
 import { DEFINITIONS, type Sample } from './definitions.ts'
 
-export interface Metrics {
+interface Metrics {
   /** Call it for each answer to a request for a page. */
   countAnswer(route: string | null, status: number): void
   /** Call it for each webhook message. */
@@ -16,7 +16,7 @@ export interface Metrics {
   readonly routes: AddRoutes
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly measure: (now: Date) => Promise<Measures>
   readonly now: () => Date
   readonly version: string

@@ -28,7 +28,7 @@ export interface Preview {
   readonly attachments: readonly string[]
 }
 
-export interface PreviewOptions {
+interface PreviewOptions {
   readonly report: string
   /** Always on 127.0.0.1; 0 takes a free one. */
   readonly port: number
@@ -39,7 +39,7 @@ export interface PreviewOptions {
   readonly render: (choice: PreviewChoice) => Promise<Preview>
 }
 
-export interface PreviewServer extends AsyncDisposable {
+interface PreviewServer extends AsyncDisposable {
   readonly url: string
   /** Has every open page load the report again. */
   refresh(): void
@@ -209,7 +209,7 @@ function portOf(app: FastifyInstance): number {
 }
 
 /** The lines around a mistake in a template or the settings. */
-export interface Excerpt {
+interface Excerpt {
   readonly file: string
   readonly line: number
   readonly lines: readonly { readonly number: number; readonly text: string }[]
@@ -220,7 +220,7 @@ const AROUND = 3
 const PLACES = [/template (.+?), line (\d+):/, /^\s*(.+?\.ya?ml):(\d+):\d+ {2}/m]
 
 /** @returns null where the message names no line, or no file that can be read */
-export async function excerptAt(message: string): Promise<Excerpt | null> {
+async function excerptAt(message: string): Promise<Excerpt | null> {
   const found = PLACES.map((place) => place.exec(message)).find((match) => match !== null)
   const [, file = '', digits = ''] = found ?? []
   const line = Number(digits)

@@ -28,9 +28,9 @@ const PLACES = [
   { path: '/agents', name: 'Agents' },
 ] as const
 
-export type Place = (typeof PLACES)[number]['path']
+type Place = (typeof PLACES)[number]['path']
 
-export interface Frame {
+interface Frame {
   /** Heading of the page, and of the browser's tab. */
   readonly title: string
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]

@@ -46,7 +46,7 @@ function policy(rules: readonly string[]): string {
 }
 
 /** A file that is saved, never shown. */
-export interface Download {
+interface Download {
   readonly name: string
   readonly contentType: string
   readonly content: Uint8Array

@@ -14,7 +14,7 @@ import { LANGUAGES, wordsIn } from '../../report/words/catalogue.ts'
 import { createAllowedHosts } from './allowed-hosts.ts'
 import { DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.ts'
 
-export interface WebOptions {
+interface WebOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
@@ -58,7 +58,7 @@ export interface Guard {
 }
 
 /** Parts for operators alone. */
-export interface GuardedParts {
+interface GuardedParts {
   readonly guard: Guard
   readonly parts: readonly AddRoutes[]
 }

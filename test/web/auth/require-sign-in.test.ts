@@ -1,4 +1,4 @@
-/** Who may see the dashboard and do something there, over real HTTP. */
+/** Tests over real HTTP who may see the dashboard and act in it. */
 import { describe, expect, it } from 'vitest'
 import { AS_BROWSER, type Asked, act, ask, openDashboard, signIn, TOKEN } from '../../support/dashboard.ts'
 import { random } from '../../support/random.ts'

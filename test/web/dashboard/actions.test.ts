@@ -1,4 +1,4 @@
-/** What operators do from the dashboard, each with what becomes of it in the store. */
+/** Tests each action of the dashboard with its result in the store. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'

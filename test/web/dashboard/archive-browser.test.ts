@@ -17,7 +17,7 @@ import { busyDay } from '../../support/figures.ts'
 import { enqueueMessage, MESSAGE } from '../../support/message.ts'
 import { PAYLOADS } from '../../support/payloads.ts'
 
-/** What would be seen if any of it were obeyed; as no template makes it, but a broken one might. */
+/** HTML that would show if any of it ran; no template makes it, but a broken one might. */
 const EVIL = `<!DOCTYPE html><html lang="en"><head><title>Evil</title>
 <meta http-equiv="refresh" content="0;url=http://evil.example/refresh">
 <link rel="stylesheet" href="http://evil.example/x.css"><base href="http://evil.example/"></head>
@@ -31,9 +31,9 @@ const EVIL = `<!DOCTYPE html><html lang="en"><head><title>Evil</title>
 <a id="away" href="http://evil.example/away" target="_blank">Away</a>
 <p style="color: red" id="shown">shown</p></body></html>`
 
-/** So many of what leads may be called are tried in the frame; all of them in mails, by `test/look`. */
+/** The number of hostile names that are tried in the frame; `test/look` tries all of them in mails. */
 const FRAMED = 8
-/** Of each row of a table the elements, by their tags and the names of their attributes. */
+/** The elements of each row of a table, by their tags and the names of their attributes. */
 const ROWS = `[...document.querySelectorAll('tbody tr')].map((row) => [...row.querySelectorAll('*')]
   .map(({ tagName, attributes }) => [tagName, ...[...attributes].map(({ name }) => name)].join(' ')).join(', '))`
 
@@ -59,7 +59,7 @@ async function keepMessage(store: Store, number: number, mail: { html: string; s
 
 describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   let browser: Browser
-  /** Where all that is of evil.example would arrive. */
+  /** The server that everything for evil.example would reach. */
   const evil = createServer((request, response) => {
     // Browsers ask for this of their own accord, for a page that they are at already: for the one that is tried
     // below it may come when the next test has begun.
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
   })
 
   it('cannot be framed by a page of another site', async () => {
-    // Where nobody signs in, no cookie is missing there.
+    // Without sign-in, the frame misses no cookie.
     const { url, store } = await openDashboard('')
     const id = await keepMessage(store, 0, { html: EVIL, subject: 'evil' })
     const page = await browser.newPage()
@@ -190,7 +190,7 @@ describe.skipIf(!hasBrowser())('a mail in the archive', () => {
       messages.push(...(await rowsOf(`/archive/${id}`)))
       expect(await page.locator('main :is(script, img, svg, object, style, base, meta)').count()).toBe(0)
     }
-    // Who is paused has a line more than who is not.
+    // Paused recipients have one line more than others.
     expect([messages.length > 20, new Set(messages).size]).toEqual([true, 2])
     expect(arrived).toEqual([])
   })

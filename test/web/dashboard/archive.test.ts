@@ -24,7 +24,7 @@ async function save(url: string, path: string) {
   return { response, content: Buffer.from(await response.arrayBuffer()) }
 }
 
-/** What people read of a page, on one line. */
+/** The visible text of a page on one line. */
 const wordsOf = (html: string) =>
   html
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')

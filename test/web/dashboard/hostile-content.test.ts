@@ -15,7 +15,7 @@ import { openStatusPage } from '../../support/status-page.ts'
 import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
 
 const BY_HAND = { readRegistration: async () => null, isByHand: true, canRegister: false } as const
-/** What fits on a page of status, which shows no more of a kind. */
+/** The most that the status page shows of a kind. */
 const AT_ONCE = 9
 /** Elements with the names of their attributes, in their order; without what stands between backticks, as commands do. */
 const BUILT = `[...document.querySelectorAll('body *:not(code)')].map(({ tagName, attributes }) =>

@@ -29,7 +29,7 @@ async function listen(url: string) {
     stop: () => stop.abort(),
     /** Null once the stream has ended. */
     next: async (): Promise<Event | null> => (await events.next()).value ?? null,
-    /** Up to a beat, or the end. */
+    /** Reads up to a heartbeat, or the end. */
     async untilBeat(): Promise<string[]> {
       const names: string[] = []
       for (let event = await this.next(); event !== null && event.name !== 'beat'; event = await this.next())

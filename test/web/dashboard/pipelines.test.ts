@@ -17,7 +17,7 @@ import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../su
 
 const NOTHING = { overview: null, dataAsOf: null, isBeingCounted: false, failure: null }
 
-/** Of p1: 3 open of which 1 stalled, and 2 won of 12 new; of p2: one lead that has been there for long. */
+/** Pipeline p1 has 3 open leads, 1 of them stalled, and 2 won of 12 new; p2 has one old lead. */
 async function openFilledStore(): Promise<Store> {
   const store = await openEmptyStore()
   onTestFinished(() => store.close())

@@ -29,7 +29,7 @@ const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held:
 describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   let browser: Browser
   let page: Page
-  /** What a browser complains of, and requests to anybody else. */
+  /** Complaints of the browser, and requests to other hosts. */
   let faults: string[]
 
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     await eventually(() => textOf('#said')).toContain('job stuck')
     expect(await textOf('#said')).toBe(await textOf('h1'))
 
-    // What stands before it must not put another one under the reader's finger.
+    // A new entry above must not put another one under the user's finger.
     await page.locator('#notice-1 button').focus()
     await store.write((trx) => saveNotices(trx, [notice(2, 'clock_wrong', '2026-11-20T12:00:00.000Z')]))
     await eventually(() => page.locator('#part-findings li[id^=notice]').first().getAttribute('id')).toBe(
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     await page.clock.fastForward(30_000)
     await page.locator('#live.lost').waitFor()
     expect(await textOf('#live')).toBe('No longer live since 13:00; trying again')
-    // What the browser itself says of it.
+    // The browser itself complains about the lost connection.
     faults = faults.filter((fault) => !fault.includes('ERR_CONNECTION_REFUSED'))
 
     await openStatusPage({ store: shown.store, port: Number(new URL(shown.url).port) })

@@ -35,30 +35,30 @@ export interface ActionDeps {
   readonly signal: AbortSignal
 }
 
-export interface ListedReport {
+interface ListedReport {
   readonly report: Report
   readonly recipients: readonly Recipient[]
 }
 
 /** A sentence about what was done; or a question that has to be answered first. */
-export type ActionResult = { readonly done: string } | { readonly ask: Question }
+type ActionResult = { readonly done: string } | { readonly ask: Question }
 
 export type Question =
   | { readonly page: 'ask-test'; readonly title: string; readonly view: TestQuestion }
   | { readonly page: 'ask-pause'; readonly title: string; readonly view: PauseQuestion }
   | { readonly page: 'ask-resend'; readonly title: string; readonly view: ResendQuestion }
 
-export interface TestQuestion {
+interface TestQuestion {
   readonly report: string
   readonly addresses: readonly { readonly address: string; readonly who: string }[]
 }
 
-export interface PauseQuestion {
+interface PauseQuestion {
   readonly report: string
   readonly address: string
 }
 
-export interface ResendQuestion {
+interface ResendQuestion {
   readonly report: string
   readonly to: string
   readonly rows: readonly ResendRow[]
@@ -66,7 +66,7 @@ export interface ResendQuestion {
   readonly isAnyNew: boolean
 }
 
-export interface ResendRow {
+interface ResendRow {
   readonly recipient: string
   readonly period: string
   readonly state: string

@@ -13,7 +13,7 @@ import type { Flash } from '../../server/signed-in-user.ts'
 import { ACTIONS, type Action, type ActionDeps, type Question } from './actions.ts'
 import { ACTION_PATHS } from './buttons.ts'
 
-export interface ActionRouteDeps extends ActionDeps {
+interface ActionRouteDeps extends ActionDeps {
   readonly guard: SignInGuard
   readonly hosts: AllowedHosts
   readonly pages: DashboardPages

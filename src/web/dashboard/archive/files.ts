@@ -16,7 +16,7 @@ import { type AddRoutes, sendPage } from '../../server/server.ts'
 import { KEPT, unknownIssue, unknownMessage } from './issue.ts'
 import { messageName } from './issue-messages.ts'
 
-export interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
+interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
   /** Signs `.eml` files as the sent messages were; null for none. */
   readonly dkim: DkimKey | null
 }

@@ -25,7 +25,7 @@ export interface MessagesView {
   readonly more: { readonly text: string; readonly href: string } | null
 }
 
-export interface MessageRow {
+interface MessageRow {
   readonly recipient: string
   /** `paused by the operator on 2026-11-20`; null where the recipient gets it as scheduled. */
   readonly choice: string | null

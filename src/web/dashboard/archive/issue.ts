@@ -93,7 +93,7 @@ function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage |
 const ROUND_IT_PX = 500
 const LINE_PX = 34
 
-export interface IssueHead {
+interface IssueHead {
   readonly subject: string
   readonly about: string
   readonly tag: Tag
@@ -103,7 +103,7 @@ export interface IssueHead {
   readonly newer: NeighbourView | null
 }
 
-export interface IssueView extends IssueHead {
+interface IssueView extends IssueHead {
   readonly banner: { readonly kind: 'warn' | 'off'; readonly lines: readonly string[] } | null
   readonly mail: MailView
   readonly facts: readonly { readonly name: string; readonly value: string }[]
@@ -140,7 +140,7 @@ interface MailView {
 }
 
 /** The mail of an issue that is wanted, and how. */
-export interface MailChoice {
+interface MailChoice {
   /** Null for the issue as it was made for nobody in particular. */
   readonly message: IssueMessage | null
   /** Null where it is no longer kept, or no message was chosen. */
@@ -195,7 +195,7 @@ export function composeIssue(
 }
 
 /** @param here which of the pages it is; the neighbours are led to from the same one */
-export function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figures'): IssueHead {
+function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figures'): IssueHead {
   const pathOf = (id: string, place: typeof here) =>
     `${issueHref(id)}${place === 'figures' ? '/figures' : ''}`
   const neighbour = (name: IssueName | null) =>
@@ -205,7 +205,7 @@ export function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 
     about: aboutIssue(issue),
     tag: issueTag(line),
     places: [
-      { href: pathOf(issue.id, 'mail'), text: 'Mail and messages', isHere: here === 'mail' },
+      { href: pathOf(issue.id, 'mail'), text: 'Mail and recipients', isHere: here === 'mail' },
       { href: pathOf(issue.id, 'figures'), text: 'Figures and their SQL', isHere: here === 'figures' },
     ],
     older: neighbour(older),

@@ -10,7 +10,7 @@ import { type Clock, count, type Moment, NONE, nameOf, numbers, share } from '..
 import { cellsOf, type PipelineLine } from './list.ts'
 import { composeTrend, type TrendDays, type TrendView } from './trend.ts'
 
-export interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
+interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
   readonly id: string
   readonly trend: TrendView
   readonly funnel: FunnelView

@@ -11,39 +11,16 @@ import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
 import type { ErrorPageView } from '../../server/error-page.ts'
 import { type DashboardDeps, frameOf, withInlineCode } from '../../server/frame.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
-import { type Clock, clockOf, type DataAge, dataAgeOf, LOCALE, type Moment } from '../format.ts'
-import { composeList, type PipelineLine } from './list.ts'
-import { composePipeline, type PipelineView } from './pipeline.ts'
+import { type Clock, clockOf, dataAgeOf, LOCALE, type Moment } from '../format.ts'
+import { composeList } from './list.ts'
+import { composePipeline } from './pipeline.ts'
 import { trendDaysOf } from './trend.ts'
 
-export interface PipelinesDeps extends DashboardDeps {
+interface PipelinesDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
   readonly files: SnapshotFiles
   /** The program's name in commands, such as `leadsheet`. */
   readonly called: string
-}
-
-interface PipelinesPage {
-  readonly dataAge: DataAge
-  /** Null where nothing is counted yet. */
-  readonly list: {
-    readonly period: string
-    readonly stalledDays: number
-    readonly lines: readonly PipelineLine[]
-    readonly meanings: MeaningsView
-  } | null
-  readonly analysts: AnalystsView
-}
-
-interface PipelinePage {
-  readonly dataAge: DataAge
-  readonly one:
-    | (PipelineView & {
-        readonly period: string
-        readonly stalledDays: number
-        readonly meanings: MeaningsView
-      })
-    | null
 }
 
 const PATH = '/pipelines'
@@ -57,8 +34,8 @@ const UNKNOWN: ErrorPageView = {
 
 export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
   const { pages, overview, now, timeZone, called, files } = deps
-  const list = pages.page<PipelinesPage>('pipelines')
-  const one = pages.page<PipelinePage>('pipeline')
+  const list = pages.page('pipelines')
+  const one = pages.page('pipeline')
   const unknown = pages.page<ErrorPageView>('error-page')
   return (app) => {
     app.get(PATH, async (request, reply) => {
@@ -110,7 +87,7 @@ function periodOf({ period, stalledDays }: Overview) {
 }
 
 /** The definitions of the figures, which reports and commands share; shown by `{{> meanings}}`. */
-export interface MeaningsView {
+interface MeaningsView {
   /** `2026-10-22 to 2026-11-20` */
   readonly period: string
   /** The instant of figures that have no period. */
@@ -130,7 +107,7 @@ const SHOWN = [
  * @param called how a command of the program is written
  * @param pipelineId null for all
  */
-export function composeMeanings(
+function composeMeanings(
   { asOf, period, stalledDays }: Overview,
   called: string,
   pipelineId: string | null,
@@ -146,18 +123,18 @@ export function composeMeanings(
       const { title, meaning } = findFigure(name)
       return { title, meaning: meaning.replace('`stalled_days`', String(stalledDays)) }
     }),
-    command: `${called} explain won --from ${from} --to ${to}${scope}`,
+    command: `${called} figures explain won --from ${from} --to ${to}${scope}`,
   }
 }
 
 /** The snapshot for analysts, and Datasette's settings for it. */
-export interface SnapshotFiles {
+interface SnapshotFiles {
   readonly snapshot: string
   readonly metadata: string
 }
 
 /** How to see single leads: with Datasette on the snapshot; shown by `{{> analysts}}`. */
-export interface AnalystsView {
+interface AnalystsView {
   readonly file: string
   readonly command: string
   /** Null where there is no snapshot yet. */

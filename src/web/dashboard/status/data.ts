@@ -10,7 +10,7 @@ import { countAgents } from '../../../store/sync/agent-samples.ts'
 import { listDrift, listMissingFields } from '../../../store/sync/field-drift.ts'
 import { type Clock, count, type Moment, type Tag } from '../format.ts'
 
-export interface FreshnessView {
+interface FreshnessView {
   readonly leads: string
   readonly resources: readonly ResourceView[]
   /** `10 working, 1 idle, 1 error`; null where the upstream has none. */
@@ -91,7 +91,7 @@ const HELD_MAX = 20
 const DRIFT_DAYS = 30
 const DRIFT_MAX = 30
 
-export interface RecordsView {
+interface RecordsView {
   readonly heldCount: string
   readonly isAnyHeld: boolean
   /** The last of them; `more` counts the others. */

@@ -27,7 +27,7 @@ const PROBLEM_LENGTH = 300
 const STATUS_LENGTH = 40
 const ID_LENGTH = 16
 
-export interface EventsView {
+interface EventsView {
   readonly tag: Tag
   /** Shown where no event has come: why, or how to get them. */
   readonly words: InlineCode | null

@@ -8,7 +8,7 @@ import { type InlineCode, withInlineCode } from '../../server/frame.ts'
 import { acknowledgeButton, type Button } from '../actions/buttons.ts'
 import type { Clock, Moment } from '../format.ts'
 
-export interface FindingView {
+interface FindingView {
   /** By which a page that changes tells it from the others. */
   readonly key: string
   readonly kind: 'warn' | 'fail'
@@ -27,7 +27,7 @@ interface Look {
   readonly clock: Clock
 }
 
-export interface FindingsView {
+interface FindingsView {
   /** The worst first, and of the same weight those nobody knows of. */
   readonly findings: readonly FindingView[]
 }

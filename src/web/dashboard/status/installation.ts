@@ -14,7 +14,7 @@ export interface InstallationFacts {
   readonly settingsFile: string | null
 }
 
-export interface InstallationView {
+interface InstallationView {
   readonly version: string
   readonly id: string
   readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
@@ -56,7 +56,7 @@ export async function readInstallation(
   }
 }
 
-export interface WorkersView {
+interface WorkersView {
   readonly workers: readonly WorkerView[]
   readonly waiting: string
   readonly active: string

@@ -4,29 +4,30 @@ import type { Installation } from '../../../jobs/health/installation.ts'
 import { readHealth } from '../../../jobs/health.ts'
 import type { Log } from '../../../log.ts'
 import { readChangeStamp } from '../../../store/db/dialect.ts'
-import type { Store } from '../../../store/db/store.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'
-import { type Button, fullSyncButton, syncButton } from '../actions/buttons.ts'
-import { clockOf, type Moment } from '../format.ts'
-import { type FreshnessView, type RecordsView, readFreshnessView, readRecords } from './data.ts'
-import { type EventsView, readEvents } from './events.ts'
-import { type FindingsView, readFindings } from './findings.ts'
-import {
-  type InstallationFacts,
-  type InstallationView,
-  readInstallation,
-  readWorkers,
-  type WorkersView,
-} from './installation.ts'
+import { fullSyncButton, syncButton } from '../actions/buttons.ts'
+import { clockOf } from '../format.ts'
+import { readFreshnessView, readRecords } from './data.ts'
+import { readEvents } from './events.ts'
+import { readFindings } from './findings.ts'
+import { type InstallationFacts, readInstallation, readWorkers } from './installation.ts'
 import { liveRoutes } from './live.ts'
-import { type MessagesView, readMessages } from './messages.ts'
-import { readSchedules, type SchedulesView } from './schedules.ts'
-import { type ProgressView, type RunsView, readProgress, readRuns } from './syncs.ts'
+import { readMessages } from './messages.ts'
+import { readSchedules } from './schedules.ts'
+import { readProgress, readRuns } from './syncs.ts'
 
-export interface StatusDeps extends DashboardDeps, StatusOptions {
+interface StatusDeps extends DashboardDeps, InstallationFacts {
+  readonly installation: Installation
+  readonly snapshotFile: string
   readonly log: Log
 }
+
+/** Each part is rendered by `templates/dashboard/status/NAME.hbs` into the element `part-NAME`. */
+const PARTS = [
+  ...['head', 'progress', 'findings', 'freshness', 'schedules'],
+  ...['events', 'runs', 'messages', 'records', 'workers', 'installation'],
+] as const satisfies readonly (keyof StatusView)[]
 
 export function statusRoutes(deps: StatusDeps): AddRoutes {
   const { pages, store, now, timeZone, log } = deps
@@ -56,52 +57,15 @@ export function statusRoutes(deps: StatusDeps): AddRoutes {
   }
 }
 
-export interface StatusOptions extends InstallationFacts {
-  readonly store: Store
-  readonly installation: Installation
-  /** IANA zone in which times are shown. */
-  readonly timeZone: string
-  readonly snapshotFile: string
-  /** Whether the page has buttons. */
-  readonly canAct: boolean
-}
-
-export interface HeadView {
-  readonly kind: 'ok' | 'warn' | 'fail'
-  readonly sentence: string
-  readonly asOf: Moment
-  readonly timeZone: string
-  readonly buttons: readonly Button[]
-}
-
-export interface StatusView {
-  readonly head: HeadView
-  readonly progress: { readonly progress: ProgressView | null }
-  readonly findings: FindingsView
-  readonly freshness: FreshnessView
-  readonly schedules: SchedulesView
-  /** Null where the upstream has no webhooks. */
-  readonly events: EventsView | null
-  readonly runs: RunsView
-  readonly messages: MessagesView
-  readonly records: RecordsView
-  /** Null where the store is a file, which has one daemon. */
-  readonly workers: WorkersView | null
-  readonly installation: InstallationView
-}
-
-export const PARTS = [
-  ...['head', 'progress', 'findings', 'freshness', 'schedules'],
-  ...['events', 'runs', 'messages', 'records', 'workers', 'installation'],
-] as const satisfies readonly (keyof StatusView)[]
+type StatusView = Awaited<ReturnType<typeof readStatusView>>
 
 /** @throws LeadsheetError store_* */
-export async function readStatusView(options: StatusOptions, now: Date): Promise<StatusView> {
-  const { store, timeZone, canAct } = options
+async function readStatusView(deps: StatusDeps, now: Date) {
+  const { store, timeZone, canAct } = deps
   const clock = clockOf(timeZone, now)
   // All parts are read on one connection, so that no page of a sync is written in between.
   return store.db.connection().execute(async (db) => {
-    const installation = { ...options.installation, store: { db, place: store.place } }
+    const installation = { ...deps.installation, store: { db, place: store.place } }
     const health = await readHealth(installation, now)
     const progress = await readProgress(db, clock)
     return {
@@ -112,7 +76,7 @@ export async function readStatusView(options: StatusOptions, now: Date): Promise
       },
       progress: { progress },
       findings: await readFindings(db, health, { canAct, clock }),
-      freshness: await readFreshnessView(db, health, options.snapshotFile, clock),
+      freshness: await readFreshnessView(db, health, deps.snapshotFile, clock),
       schedules: await readSchedules(db, installation.schedules, { timeZone, canAct, clock }),
       events:
         installation.events &&
@@ -123,7 +87,7 @@ export async function readStatusView(options: StatusOptions, now: Date): Promise
       messages: await readMessages(db, clock),
       records: await readRecords(db, clock),
       workers: await readWorkers(installation.store, clock),
-      installation: await readInstallation({ ...store, db }, options, clock),
+      installation: await readInstallation({ ...store, db }, deps, clock),
     }
   })
 }

@@ -29,7 +29,7 @@ interface Look {
   readonly clock: Clock
 }
 
-export interface SchedulesView {
+interface SchedulesView {
   /** Ordered by their next run. */
   readonly schedules: readonly ScheduleView[]
   readonly missed: readonly MissedView[]

@@ -13,14 +13,14 @@ const DAY_MS = 24 * 3_600_000
 const CELL_MS = 15 * 60_000
 const CELLS = DAY_MS / CELL_MS
 
-export interface RunsView {
+interface RunsView {
   readonly day: DayView
   /** Empty before the first sync. */
   readonly runs: readonly RunView[]
 }
 
 /** The day as one cell for each quarter of an hour, `CELLS` wide and 10 high. */
-export interface DayView {
+interface DayView {
   /** The day in words. */
   readonly summary: string
   readonly cells: readonly Cell[]
@@ -40,7 +40,7 @@ interface Cell {
   readonly title: string | null
 }
 
-export interface RunView {
+interface RunView {
   readonly id: string
   readonly begun: Moment
   readonly mode: string
@@ -143,7 +143,7 @@ function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): str
   return `${counted(runs.length, 'sync')} in the last 24 hours: ${parts.join(', ')}.`
 }
 
-export interface ProgressView {
+interface ProgressView {
   /** The step that it is at. */
   readonly doing: string
   /** Null where nobody knows how much there is. */
