@@ -1,4 +1,4 @@
-/** What waits in the queue, what is in hand, and what was given up, for whoever only looks: over the store's own connections. */
+/** Reads what waits in the queue, is in hand, or was given up, over the store's own connections. */
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Store } from '../store/db/store.ts'
 import { DEAD_LETTERS, JOB_KINDS, jobSchemaOf } from './pg-boss.ts'
@@ -19,7 +19,7 @@ export interface DeadJob {
   readonly data: object
   readonly diedAt: Date
   readonly tries: number
-  /** What it threw at last. */
+  /** The message of the last error. */
   readonly problem: string
 }
 

@@ -40,12 +40,12 @@ const LOOK_SECONDS = 5
 const POLL_SECONDS = 2
 
 const PROBE_MS = 2_000
-/** Of the connection that wakes workers: it is opened anew by itself, and meanwhile they look every few seconds. */
+/** The connection that wakes workers is opened anew by itself; meanwhile they look every few seconds. */
 const LISTENING = /LISTEN\/NOTIFY/
 
 const JOB_OPTIONS = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // As long as pg-boss allows: a first load takes hours, and its worker gives signs of life.
+  // The longest that pg-boss allows, because a first load takes hours; its worker gives heartbeats.
   expireInSeconds: 86_399,
   retryLimit: 20,
   retryDelay: 1,
@@ -226,7 +226,7 @@ function watchOutages(boss: PgBoss, name: string, log: Log): void {
     log.info(`${name} is back`)
   }
   boss.on('error', (thrown) => {
-    // What a worker meets is no Error but has all that belongs to one.
+    // A failure in a worker is no Error here, but has all the properties of one.
     const error = thrown instanceof Error ? thrown : Object.assign(new Error(), thrown)
     if (LISTENING.test(error.message)) return
     if (!isOutage(name, error)) {

@@ -1,6 +1,6 @@
 /**
- * What one row of the queue asks for: the lead, the statistics of the pipeline, or the agents are read and kept as a
- * sync keeps them. The row goes out in the transaction that writes what was read, so that no kill can lose it.
+ * Applies one row of the event queue: reads the lead, the statistics of the pipeline, or the agents, and keeps them as a
+ * sync does. The row goes out in the transaction that writes what was read, so that no kill can lose it.
  */
 import { LeadsheetError } from '../../errors.ts'
 import type { Lead, QuarantinedRecord } from '../../model.ts'
@@ -30,7 +30,7 @@ export interface ApplyDeps {
   readonly wantsDetails: boolean
 }
 
-/** What became of it, and why it could not be read; null where it has to be read once more. */
+/** The outcome of an event, and why it could not be read; null where it has to be read once more. */
 export type Applied = { readonly outcome: EventOutcome; readonly problem: string | null } | null
 
 const READ: Applied = { outcome: 'read', problem: null }
@@ -173,7 +173,7 @@ export async function keepLead(
   return change
 }
 
-/** One that could not be mapped: what is known of it stays as it is. */
+/** Quarantines a record that could not be mapped; what is known of its lead stays as it is. */
 export async function keepQuarantinedLead(
   trx: Trx,
   held: QuarantinedRecord,
@@ -186,7 +186,7 @@ export async function keepQuarantinedLead(
 }
 
 /**
- * One that the upstream does not know.
+ * Keeps that the upstream does not know the lead.
  * @param calledDeleted it, where an event calls it gone, too: else scans judge
  */
 export async function keepDeletedLead(

@@ -1,6 +1,6 @@
 /**
- * The daemon's lane in which events are followed: as soon as one is taken in, several leads at once, and a slow one
- * holds up no other. What fails waits in the store, so that neither a kill nor an outage loses it.
+ * The daemon's task that applies events: as soon as one is taken in, several leads at once, and a slow one holds up no
+ * other. What fails waits in the store, so that neither a kill nor an outage loses it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ErrorCode } from '../../errors.ts'
@@ -50,7 +50,7 @@ export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
 }
 
 export interface EventWorker extends SerialTask {
-  /** As `wake`, when an event was taken in: while leads are left to a sync, or wait for their pace, that is soon enough. */
+  /** Wakes the worker for a new event, unless it looks again soon anyway: while leads wait for a sync or the rate limit. */
   wakeSoon(): void
   /** Follows all that can be followed, also what has to wait for its pace; where workers take turns at that. */
   applyAll(signal: AbortSignal): Promise<void>
@@ -60,7 +60,7 @@ export interface EventWorker extends SerialTask {
 export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const { store, log, now } = deps
   const overflow = createEventOverflow(deps)
-  const pace = createRateLimit(deps.perTenSeconds, 10_000)
+  const rateLimit = createRateLimit(deps.perTenSeconds, 10_000)
   let looking: NodeJS.Timeout | undefined
   const inHand = new Map<QueuedEvent, Promise<void>>()
   let signal: AbortSignal | null = null
@@ -91,13 +91,13 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     const { notBefore } = await readWatermark(store.db)
     if (notBefore !== null && notBefore > at.toISOString()) return
     const keys = [...inHand.keys()]
-    const waitMs = pace.msToWait(at)
+    const waitMs = rateLimit.msToWait(at)
     const askedLeads = (await overflow.areLeads()) || waitMs > 0
     lookAgain(askedLeads ? Math.min(waitMs || LOOK_AGAIN_MS, LOOK_AGAIN_MS) : null)
     for (const row of await listQueued(store.db, at.toISOString(), free, { keys, askedLeads })) {
       if (until.aborted) return
       if (row.resource === 'lead') overflow.countOne()
-      if (row.resource === 'lead' && row.record === null) pace.take(at)
+      if (row.resource === 'lead' && row.record === null) rateLimit.take(at)
       inHand.set(row, follow(row, until))
     }
   }
@@ -149,7 +149,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     })
   }
 
-  /** What would meet all alike is not tried with each of them. */
+  /** Pauses after a failure that would meet all leads alike. */
   async function rest(thrown: unknown): Promise<void> {
     restsUntilMs = now().getTime() + MINUTE_MS
     failuresInRow = 0
@@ -188,8 +188,8 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
 }
 
 /*
- * Which leads that events told of are left to a sync of changes, in place of being asked for one by one: very many, since
- * a list has a hundred on a page, and all of an upstream that shows no single lead.
+ * The overflow: leads that events told of are left to a sync of changes where there are very many, since a list has a
+ * hundred on a page, or where the upstream shows no single lead.
  */
 
 const BURST_LEADS = 500
@@ -246,7 +246,7 @@ export function createEventOverflow({ source, store, now, syncs }: EventOverflow
       if (syncs === null || !isBurst || oneByOne > 0) return false
       if (await syncs.isOpen()) return true
       if (!hasAsked && now().getTime() < burstRestsUntilMs) return true
-      // One that is over and has not brought them may not be able to.
+      // A sync that is over and has not brought the leads may not be able to.
       hasAsked = !hasAsked && (await syncs.ask())
       if (hasAsked) burstRestsUntilMs = now().getTime() + BURST_PAUSE_MS
       if (!hasAsked) oneByOne = BURST_LEADS

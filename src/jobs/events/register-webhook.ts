@@ -21,7 +21,7 @@ import {
 
 export interface OwnWebhook {
   readonly source: Pick<Source, 'webhooks'>
-  /** As `registrationFile` has it. */
+  /** The path that `registrationFile` returns. */
   readonly file: string
   readonly now: () => Date
 }
@@ -96,7 +96,7 @@ export function requireOwn({ registration }: RegistrationState): Registration {
   })
 }
 
-/** What was under way when a process was killed. */
+/** Takes up what was under way when a process was killed. */
 async function recover(own: OwnWebhook, signal: AbortSignal) {
   const state = readState(own.file)
   const { pending } = state
@@ -189,7 +189,7 @@ async function remove({ source }: OwnWebhook, id: string, signal: AbortSignal) {
   }
 }
 
-/** Where the upstream does not tell, what is kept is believed. */
+/** Believes the file where the upstream does not tell. */
 async function isActive({ source }: OwnWebhook, own: Registration, signal: AbortSignal): Promise<boolean> {
   let webhooks: readonly WireWebhook[]
   try {

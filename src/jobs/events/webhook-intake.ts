@@ -7,7 +7,7 @@ import type { UpstreamEvent } from '../../model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { saveEvents } from '../../store/events/event.ts'
 
-/** What may wait to be written, messages and their events and the characters of these: a burst fits into memory. */
+/** The most messages, events and characters that may wait to be written, so that a burst fits into memory. */
 const MESSAGES_MAX = 1000
 const EVENTS_MAX = 10_000
 const CHARACTERS_MAX = 32 * 1024 * 1024

@@ -1,4 +1,4 @@
-/** What becomes of a message that could not be handed over, and of the server that could not be talked to: pure. */
+/** Decides what becomes of a message that could not be sent, and of a server that could not be reached. Pure. */
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import type { Instant } from '../../model.ts'
@@ -72,7 +72,7 @@ function reasonToGiveUp({ attempts, putOffAt }: Delivery, now: Date): string | n
   return since >= GIVE_UP.message.hours * HOUR_MS ? `given up after ${GIVE_UP.message.hours} hours` : null
 }
 
-/** What is known of a server that has failed once more. A setting is not mended in a minute. */
+/** Counts one more failure of a server. A wrong setting gets the longest wait, since it is not mended in a minute. */
 export function outageAfter(
   before: MailOutage | undefined,
   server: string,

@@ -7,11 +7,11 @@ export interface RateLimit {
   tryTake(now: Date): Promise<number>
 }
 
-/** Of one process alone, which can ask before it takes. */
+/** The rate limit of one process alone, which can ask before it takes. */
 export interface OwnRateLimit extends RateLimit {
   /** How long the next one has to wait; 0 where it need not. */
   msToWait(now: Date): number
-  /** One goes now. */
+  /** Counts one that goes now. */
   take(now: Date): void
 }
 

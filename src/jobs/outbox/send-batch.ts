@@ -41,7 +41,7 @@ export interface Sender extends AsyncDisposable {
 const LOST_IN_ROW = 2
 
 /**
- * What senders that are gone left half-way is put right before anything is sent.
+ * Claims the sender's lease, and puts right what senders that are gone left half-way.
  * @returns null where another process sends, and only one may
  */
 export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
@@ -64,7 +64,7 @@ function leaseName({ place }: Store): string {
   return place.kind === 'sqlite' ? SENDER_LEASE : `${SENDER_LEASE}:${randomUUID()}`
 }
 
-/** Of senders that are gone. */
+/** Puts right what senders that are gone left half-way. */
 export async function recoverMessages({
   store,
   now,
@@ -122,7 +122,7 @@ async function waitForTurn(
   return false
 }
 
-/** Of several that find it out at once, one notes it. */
+/** Notes an outage; where several find it out at once, one of them does. */
 async function noteOutage(
   { store, transport, now, log }: DeliverDeps,
   { lease }: Sender,

@@ -8,7 +8,7 @@ import { findMailOutage } from '../../store/outbox/smtp-circuit.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'
 import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch.ts'
 
-/** What became of a message. */
+/** The outcome of a message. */
 export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
@@ -65,7 +65,7 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   const outage = await findMailOutage(db, deps.transport.name)
   const isAway = outage !== undefined && !isDue(outage.nextAttemptAt, dueTimesAt(from))
   const isAnyDue = !isAway && (await listWaiting(db, dueTimesAt(from), 1)).length > 0
-  // Of those that a process left half-way it is to be known also while none is sent.
+  // Messages that a process left half-way are looked after also while none is sent.
   if (!isAnyDue && !(await isAnyOnItsWay(db))) return false
   const until = new Date(from.getTime() + BATCH_MS)
   return whileSender(deps, async (sender) => {

@@ -29,7 +29,7 @@ export interface Daemon extends UptimeDeps {
   readonly queue: Queue
   /** Messages and alerts; woken each minute, and whenever there is something to send. */
   readonly post: SerialTask
-  /** What the upstream tells of; woken each minute, after each sync or report, and whenever an event comes. */
+  /** Events of the upstream; woken each minute, after each sync or report, and whenever one comes. */
   readonly events: SerialTask
   /** Tasks that each worker does for its own machine; woken each minute. */
   readonly own?: SerialTask
@@ -44,7 +44,7 @@ export interface StartedDaemon {
   wake(): void
   /** The time since the last tick began, or the daemon itself, by a clock that nobody sets. */
   sinceTickMs(): number
-  /** Such as `sync`, `report:daily`, `messages and notices`, `events`. */
+  /** For example `sync`, `report:daily`, `messages and notices`, `events`. */
   inHand(): readonly string[]
   /** Resolves when this process has nothing in hand. */
   idle(): Promise<void>
@@ -248,7 +248,7 @@ function createRunner(daemon: Daemon): Runner {
   }
 }
 
-/** What one schedule meets must not keep the others from running; the next tick tries it again. */
+/** Logs a failure in the place of throwing it, so that it does not keep the others from running. */
 async function quietly(
   log: Log,
   at: Readonly<Record<string, string>>,

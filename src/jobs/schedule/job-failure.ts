@@ -12,10 +12,10 @@ const PASSING = new Set<string>([
   'report_failed',
   'store_busy',
 ] satisfies ErrorCode[])
-/** Where nothing is wrong with the work: another process is at it, or the store itself was away. */
+/** Nothing is wrong with the work here: another process is at it, or the store itself was away. */
 const COMES_AGAIN = new Set<string>(['job_busy', 'store_unreachable'] satisfies ErrorCode[])
 
-/** What an operator can act on has a code; anything else is a bug and shows its stack. */
+/** Logs a failure: one that an operator can act on has a code, anything else is a bug and shows its stack. */
 export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string, string>> = {}): void {
   const fields = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
   const isBusy = thrown instanceof LeadsheetError && thrown.code === 'job_busy'

@@ -36,7 +36,7 @@ export interface DueDeps {
   readonly mayBegin?: (db: Db, schedule: Schedule) => Promise<boolean>
 }
 
-/** What became of what was due: a scheduled run is over, one was begun and waits now, or none could be begun. */
+/** The outcome: a scheduled run is over, one was begun and waits now, or none could be begun. */
 export type Ran = 'over' | 'waits' | 'nothing'
 
 /**

@@ -1,4 +1,4 @@
-/** What a schedule is to the daemon, and what it is given and gives back when a due time of it has come. */
+/** The schedule as the daemon knows it, and what goes in and out when it is due. */
 import type { Instant } from '../../model.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
@@ -10,7 +10,7 @@ export const SYNC_LEASE = 'sync'
 export const LATE_MS = 5 * 60_000
 
 export interface Schedule {
-  /** As in the ledger: `sync`, `sync-full`, `report:daily`. */
+  /** The name in the ledger: `sync`, `sync-full`, `report:daily`. */
   readonly name: string
   /** Held while a scheduled run of it runs; those of one name never run beside each other. */
   readonly leaseName: string
@@ -29,7 +29,7 @@ export interface Schedule {
   readonly run: (due: DueRun, lease: Lease, signal: AbortSignal) => Promise<RunEnd>
 }
 
-/** What the settings say of a schedule. */
+/** The part of a schedule that the settings say. */
 export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp' | 'jitterSeconds'>
 
 export interface DueRun {
@@ -65,7 +65,7 @@ export type RunEnd =
   /** Asked again at each tick, until it ends otherwise or the next scheduled run of the schedule comes. */
   | { readonly state: 'held'; readonly message: string }
 
-/** As messages say it: `2026-11-20 07:00 UTC`. */
+/** Writes an instant as messages have it: `2026-11-20 07:00 UTC`. */
 export function tellInstant(instant: Instant): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
 }

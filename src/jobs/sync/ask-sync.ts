@@ -10,7 +10,7 @@ import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 
 /**
- * One that is due already is not noted again.
+ * Notes nothing where a sync is due already.
  * @param schedule of syncs
  * @throws LeadsheetError job_busy while one runs
  */

@@ -1,6 +1,6 @@
 /**
- * Details of leads, read for a sync by several workers beside each other. Who runs the sync lays out batches and offers
- * so many of them as may be read at once, over all workers; any worker takes one and reads its leads one by one.
+ * Details of leads, read for a sync by several workers. The worker that runs the sync lays out batches and offers as
+ * many of them as may be read at once; any worker takes one and reads its leads one by one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -35,13 +35,13 @@ export interface DetailWorkerDeps extends DetailBatchDeps {
   readonly concurrency: number
 }
 
-/** What a worker is for the others, and what they are for the sync that it may run. */
+/** Reads batches for the syncs of others, and has the others read batches for a sync of this worker. */
 export interface DetailWorker extends DetailWorkers, SerialTask {}
 
 /** At most, and fewer where not all who may read would get one. */
 const BATCH_LEADS = 20
 const LOOK_MS = 200
-/** One whose job is a dead letter, or was lost with a database, is offered again. */
+/** A batch is offered again after so long, because its job may be a dead letter or lost with a database. */
 const OFFER_AGAIN_MS = 30_000
 
 export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
@@ -77,7 +77,7 @@ export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   }
 }
 
-/** For who runs the sync: until all are read, or there is a reason to end. */
+/** Offers batches until all leads are read, or there is a reason to end. */
 async function readShared(
   run: SyncRun,
   queue: DetailWorkerDeps['queue'],
@@ -151,7 +151,7 @@ function errorOf({ code, message, hint, notBefore }: ReadingEnd): Error {
 
 const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
 
-/** What a client has asked of the upstream from one time to the next, while batches are in hand. */
+/** Counts what a client asks of the upstream from one call to the next, while batches are in hand. */
 function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
   readonly begin: () => () => RunUsage
   readonly end: () => void
@@ -177,7 +177,7 @@ function addUsage(sum: { requests: number; retries: number }, { requests, retrie
   sum.retries += retries
 }
 
-/* A batch of leads whose details a worker reads for the sync of another, or its own: one by one, each kept by itself. */
+/* The reading of one batch: lead by lead, each kept by itself. */
 
 export interface DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail'>
@@ -186,7 +186,7 @@ export interface DetailBatchDeps {
   readonly now: () => Date
 }
 
-/** A lead whose result somebody else has brought meanwhile is passed over. */
+/** Passes over a lead whose result another worker has brought meanwhile. */
 export async function readBatch(
   deps: DetailBatchDeps,
   { data: { runId, batch }, signal }: Job<JobData['details']>,
@@ -208,8 +208,8 @@ interface Asking {
 }
 
 /**
- * What meets all leads alike ends the reading for all workers, and is told by who runs the sync.
- * @throws what the upstream has no part in: a mistake of ours, which the lead is put off for, or the store
+ * Reads one lead. A failure that would meet all leads alike ends the reading for all workers.
+ * @throws failures in which the upstream has no part: a mistake of ours, for which the lead is put off, or the store
  */
 async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking): Promise<void> {
   const { source, store, log, now } = deps

@@ -69,8 +69,8 @@ export async function remapChanged(
 }
 
 /**
- * Where no time puts a record of the page before or after what an event has brought, the page may be the older one, and
- * so does not count: the lead is asked for.
+ * Asks for a lead by itself where no time tells whether its record on the page is older than what an event has brought:
+ * the page may be the older one, and so does not count.
  */
 async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
   if (!run.source.has('lead')) return page

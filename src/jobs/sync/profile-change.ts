@@ -10,7 +10,7 @@ import type { SyncRun } from './sync-context.ts'
 
 const BATCH_ROWS = 500
 
-/** Of the parts that decide what is read and what is made of it; the key's place and the pace do not. */
+/** Hashes the parts of the profile that decide what is read and how it is mapped; the key's place and the rate limit do not. */
 export function hashProfile(profile: Profile): string {
   const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
   const parts = { endpoints, paging, envelope, filters, sort, mapping, stages }

@@ -55,7 +55,7 @@ export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncRe
 }
 
 /**
- * As {@link sync}, for who holds the lease of that name already.
+ * Runs a sync for a caller that holds its lease already; see {@link sync}.
  * @throws LeadsheetError job_busy when another process took it over
  */
 export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {

@@ -40,13 +40,13 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
   return { next: hasUpdatedSince ? 'changes' : 'again' }
 }
 
-/** What proves the passes before: that nothing turned up which they could have met, or that nothing moved. */
+/** Proves the passes before: nothing turned up that they could have met, or nothing moved. */
 function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   const isOfChanges = scan.pass_since !== scan.updated_since
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
   // Without an overlap, two readings may pass by the same lead; that three do is past belief.
   if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.quiet_passes > 0)) return COMPLETE
-  // What the first reading passed by had jumped to the front of the list, where the second one began.
+  // Rows that the first pass missed had jumped to the front of the list, where the second one began.
   if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE
   return { next: isOfChanges ? 'changes' : 'again' }
 }
@@ -85,10 +85,10 @@ export function provesAbsence(scan: Scan): boolean {
   return !isShort(scan)
 }
 
-/** What a total that does not fit a list read to its end says of the upstream; null where it fits. */
+/** Warns of a total that does not fit a list read to its end; null where it fits. */
 export function warnOfTotal(scan: Scan): string | null {
   const total = scan.reported_total
-  // Of a list that changed while it was read, the counts may differ in good faith.
+  // The counts of a list that changed while it was read may differ in good faith.
   if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
     return null
   }

@@ -1,4 +1,4 @@
-/** What is kept in memory while the list of leads is read, so that an unchanged lead costs next to nothing. */
+/** The state of a scan in memory, by which an unchanged lead costs next to nothing. */
 
 import type { checkLife } from '../../store/db/server-life.ts'
 import type { Db, Trx } from '../../store/db/store.ts'
@@ -39,7 +39,7 @@ export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
     memory.known.forget(no)
     memory.readByEvents.add(no)
     memory.eventSeq = seq
-    // One of them may have held a record.
+    // One of these leads may have a quarantined record.
     memory.hasHeld = true
   }
 }

@@ -1,4 +1,4 @@
-/** What the daemon does when a sync is due. */
+/** The scheduled run of a sync, and of the retention that follows the daily one. */
 import { LeadsheetError } from '../../errors.ts'
 import type { SyncResult } from '../../model.ts'
 import { isAnyDue } from '../../store/schedule/scheduled-run.ts'
@@ -33,7 +33,7 @@ export function syncSchedule(
       await publishQuietly(work, signal)
       if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
       if (result.outcome !== 'failed') return { state: 'done', message }
-      // Of a sync of changes the next one is soon; all leads are read once a day.
+      // The next sync of changes is soon; all leads are read only once a day.
       const isWorthIt = full && result.problems.every(({ code }) => isTransient(code))
       return isWorthIt ? retryLater(message, attempt, work.now()) : { state: 'failed', message }
     },

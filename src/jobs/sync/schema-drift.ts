@@ -5,7 +5,7 @@ import { type FieldSample, saveFields } from '../../store/sync/field-seen.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 
 const RECORDS_A_PAGE = 25
-/** Those that are known have not been parsed, and look as they did. */
+/** Records whose fingerprint is known have not been parsed, and look as they did. */
 const KNOWN_A_PAGE = 10
 const DEPTH_MAX = 5
 /** Objects with more names than this are maps by some key, not records. */

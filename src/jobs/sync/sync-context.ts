@@ -1,4 +1,4 @@
-/** What every part of a sync works with: leads, statistics and agents stand beside each other below the sync. */
+/** The context that a sync gives to each of its parts, and the writes of a run. */
 import type { Log } from '../../log.ts'
 import type { SyncPart, SyncProblem, SyncProgress } from '../../model.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
@@ -36,7 +36,7 @@ export interface DetailOptions {
   readonly concurrency: number
 }
 
-/** What every part of a run works with. */
+/** The context of one run. */
 export interface SyncRun {
   readonly source: Source
   readonly store: Store
@@ -46,7 +46,7 @@ export interface SyncRun {
   readonly runId: string
   readonly mode: Scan['mode']
   readonly options: SyncOptions
-  /** What the run has asked of the upstream so far. */
+  /** Counts the requests of the run so far. */
   readonly spent: () => RunUsage
   /** And what others have asked for it. */
   readonly helped: { requests: number; retries: number }
@@ -63,7 +63,7 @@ export interface DetailWorkers {
 export interface DetailsDone {
   /** Entries of activity that could not be read. */
   readonly held: number
-  /** What has ended it before its time; null where nothing has. */
+  /** The failure that ended it before its time; null where there was none. */
   readonly end: unknown
 }
 
@@ -76,7 +76,7 @@ export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): P
   return run.store.write(holding(run, work))
 }
 
-/** The same for a page of a list, or for details: what a power cut undoes of them, the next run reads again. */
+/** Writes a page of a list, or details, without waiting for the disk: the next run reads again what a power cut undoes. */
 export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
   return run.store.writeSoon(holding(run, work))
 }
@@ -90,7 +90,7 @@ function holding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx) =>
   }
 }
 
-/** What a record that was held means for the run: it is not whole, and the record can be looked at. */
+/** Describes a record that was quarantined: the run is not whole, and the record can be looked at. */
 export function unreadable(reason: string): Omit<SyncProblem, 'part'> {
   return {
     code: 'api_unexpected',

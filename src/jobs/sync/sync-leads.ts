@@ -53,7 +53,7 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
       return await readLeads(run)
     } catch (thrown) {
       if (!isStoreLost(thrown) || losses > LOSSES_MAX || run.options.signal.aborted) throw thrown
-      // Where the store stays away this throws.
+      // Throws where the store stays away.
       await writeHolding(run, async () => undefined)
       run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
     }
@@ -72,7 +72,7 @@ async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
   const memory = await loadScanState(run.store.db, life, begun, firstLoad)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const { signal } = run.options
-    // One that is told to stop has no time for indexes, and leaves them where it has just begun with them.
+    // A run that is told to stop has no time for indexes; the next one restores them.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
     const isStopped = signal.aborted
     if (isStopped || (thrown instanceof LeadsheetError && !isStoreLost(thrown))) {

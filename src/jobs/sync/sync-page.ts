@@ -75,7 +75,7 @@ export async function savePage(
   return done
 }
 
-/** What came over the network while the page was written, since pages that are there already would follow at once. */
+/** Serves what came over the network meanwhile, because pages that have arrived already would follow at once. */
 async function haveOthersServed(): Promise<void> {
   // The first is over before the network is looked at again, the second after.
   await nextTurn()
@@ -112,7 +112,7 @@ async function writePage(
   const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints)
-  // Else the record that was stored before would pass for the present one when it comes again.
+  // Otherwise the record that was stored before would pass for the present one when it comes again.
   const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))

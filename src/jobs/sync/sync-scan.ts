@@ -1,5 +1,5 @@
 /**
- * One pass over the list of leads, page by page, to its end: each page's rows and the cursor that covers them
+ * Reads the list of leads once, page by page, to its end: each page's rows and the cursor that covers them
  * in one transaction, the next page on its way while the one before is written. A list ends with no next page,
  * an empty one, or what numbered lists answer behind their last page; never with a short page.
  */
@@ -84,7 +84,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         isBroken: !isContinued,
         isAgain,
       }
-      // What waits gets its turn: a page is mapped, and written, without a pause.
+      // Lets other work have its turn, because a page is mapped and written without a pause.
       await new Promise(setImmediate)
       const saved = await savePage(run, scan, mapped, step, memory)
       const { pages, seen: done } = saved
@@ -130,12 +130,12 @@ function begins(source: Source, records: readonly RawRecord[], tail: readonly st
   return tail.every((id, index) => ids[index] === id)
 }
 
-/** Of the records that have one. To be asked for few records of a page: it has to map them. */
+/** Lists the ids of the records that have one; costly, since it has to map them. */
 function idsOf(source: Source, records: readonly RawRecord[]): string[] {
   return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
 }
 
-/** Of two or more ids at the end of a page, two must be on the next, or rows between may have been passed by. */
+/** Two of the ids at the end of a page must be on the next, or rows between may have been passed by. */
 function continues(tail: readonly string[], ids: readonly string[]): boolean {
   const there = new Set(ids)
   return tail.filter((id) => there.has(id)).length >= Math.min(2, tail.length)

@@ -24,7 +24,7 @@ export interface DetailReading extends RunUsage {
   readonly ended: ReadingEnd | null
 }
 
-/** What a sync that was killed has left is forgotten: its leads wait as all do. */
+/** Forgets what a sync that was killed has left: its leads wait like all others. */
 export async function beginReading(
   trx: Trx,
   runId: string,
@@ -55,7 +55,7 @@ export async function findReading(db: Db, runId: string): Promise<DetailReading 
   )
 }
 
-/** Of those that are not done with, how many leads are left. */
+/** Counts the leads that are left in each batch. */
 export async function countWanted(db: Db, runId: string): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('detail_wanted')
