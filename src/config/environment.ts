@@ -1,5 +1,6 @@
 /** The settings that the environment can give, `LEADSHEET_*`; each stands for one of the settings file. */
 import { nearest } from './nearest.ts'
+import { schemaAt, specialSettings } from './schema.ts'
 import { pathText, type SettingPath } from './setting-path.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -14,36 +15,14 @@ export function isWatchedBySystemd(env: Environment = process.env): boolean {
 
 const PREFIX = 'LEADSHEET_'
 
-export const VARIABLES = {
-  LEADSHEET_API_URL: ['api', 'url'],
-  LEADSHEET_API_KEY: ['api', 'key'],
-  LEADSHEET_API_KEY_FILE: ['api', 'key_file'],
-  LEADSHEET_API_PROFILE: ['api', 'profile'],
-  LEADSHEET_DATA_DIR: ['data_dir'],
-  LEADSHEET_DATABASE_URL: ['database_url'],
-  LEADSHEET_DATABASE_URL_FILE: ['database_url_file'],
-  LEADSHEET_TIME_ZONE: ['time_zone'],
-  LEADSHEET_LOG_LEVEL: ['log_level'],
-  LEADSHEET_SMTP_URL: ['smtp', 'url'],
-  LEADSHEET_SMTP_URL_FILE: ['smtp', 'url_file'],
-  LEADSHEET_FROM: ['mail', 'from'],
-  LEADSHEET_ALERT_RECIPIENTS: ['alerts', 'recipients'],
-  LEADSHEET_ALERT_WEBHOOK_URL: ['alerts', 'webhook', 'url'],
-  LEADSHEET_ALERT_WEBHOOK_URL_FILE: ['alerts', 'webhook', 'url_file'],
-  LEADSHEET_ALERT_HEARTBEAT_URL: ['alerts', 'heartbeat', 'url'],
-  LEADSHEET_ALERT_HEARTBEAT_URL_FILE: ['alerts', 'heartbeat', 'url_file'],
-  LEADSHEET_WEB_LISTEN: ['web', 'listen'],
-  LEADSHEET_WEB_TOKEN: ['web', 'token'],
-  LEADSHEET_WEB_TOKEN_FILE: ['web', 'token_file'],
-  LEADSHEET_EVENTS_SECRET: ['events', 'secret'],
-  LEADSHEET_EVENTS_SECRET_FILE: ['events', 'secret_file'],
-  LEADSHEET_RECIPIENTS: ['recipients'],
-  LEADSHEET_RECIPIENTS_FILE: ['recipients_file'],
-  LEADSHEET_REPORT_SCHEDULE: ['reports', 0, 'schedule'],
-  LEADSHEET_LOCALE: ['locale'],
-  LEADSHEET_LEAD_URL: ['lead_url'],
-  LEADSHEET_TEMPLATES_DIR: ['templates_dir'],
-} as const satisfies Record<string, SettingPath>
+/** The settings that a variable gives, or that name a file that holds one, by the name of the variable. */
+export const VARIABLES: Readonly<Record<string, SettingPath>> = Object.fromEntries(
+  [...specialSettings()].flatMap(({ env, path, filePath }): [string, SettingPath][] =>
+    env === null
+      ? []
+      : [[env, path], ...(filePath ? [[`${env}_FILE`, filePath] as [string, SettingPath]] : [])],
+  ),
+)
 
 export interface VariableSetting {
   readonly variable: string
@@ -71,7 +50,7 @@ export function readEnvironment(env: Environment, problems: string[]): VariableS
   return Object.entries(VARIABLES).flatMap(([variable, path]) => {
     const value = env[variable]?.trim()
     if (!value) return []
-    return [{ variable, path, value: path.at(-1) === 'recipients' ? splitList(value) : value }]
+    return [{ variable, path, value: schemaAt(path)?.type === 'array' ? splitList(value) : value }]
   })
 }
 

@@ -1,7 +1,7 @@
 /** A line for a mistake in the settings: where, which setting, what was found, what is accepted. */
 import type { z } from 'zod'
 import { nearest } from './nearest.ts'
-import { schemaAt, settingsSchema } from './schema.ts'
+import { schemaAt, settingsSchema, specialSettings } from './schema.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
 import { pathText, setValueAt, valueAt } from './setting-path.ts'
 
@@ -16,16 +16,9 @@ export interface Origin {
 export type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
 
 /** Settings whose value is never shown. */
-const SECRET_PATHS: readonly SettingPath[] = [
-  ['api', 'key'],
-  ['database_url'],
-  ['smtp', 'url'],
-  ['mail', 'dkim', 'key'],
-  ['alerts', 'webhook', 'url'],
-  ['alerts', 'heartbeat', 'url'],
-  ['web', 'token'],
-  ['events', 'secret'],
-]
+const SECRET_PATHS: readonly SettingPath[] = [...specialSettings()].flatMap(({ path, secret }) =>
+  secret === false ? [] : [path],
+)
 
 export function isSecret(path: SettingPath): boolean {
   return SECRET_PATHS.some((secret) => pathText(secret) === pathText(path))

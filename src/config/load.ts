@@ -193,14 +193,11 @@ function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
       value !== undefined &&
       isSecret(path) &&
       origin.name === pathText(path) &&
-      (!MAY_HOLD_PASSWORD.includes(pathText(path)) || hasPassword(String(value)))
+      (schemaAt(path)?.secret !== 'login' || hasPassword(String(value)))
     if (!stands || fromVariables.includes(pathText(path))) return []
     return [mistakeLine(origin, `every user of this machine can read ${file.path}; chmod 600 it`)]
   })
 }
-
-/** And are none without it. */
-const MAY_HOLD_PASSWORD = ['smtp.url', 'database_url']
 
 function hasPassword(url: string): boolean {
   return URL.parse(url)?.password !== ''

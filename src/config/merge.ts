@@ -4,6 +4,7 @@ import { dirname, relative, resolve } from 'node:path'
 import type { VariableSetting } from './environment.ts'
 import { mistakeLine, type Origin } from './errors.ts'
 import { readRecipientsFile } from './recipients-file.ts'
+import { specialSettings } from './schema.ts'
 import { pathText, type SettingPath, type SettingTree, setValueAt, valueAt } from './setting-path.ts'
 import { isWorldReadable, readFault, type SettingsFile } from './settings-file.ts'
 import { reportFor } from './starter-file.ts'
@@ -25,16 +26,9 @@ export interface Draft {
 }
 
 /** Secrets, and the settings that name a file to read them from. */
-const SECRET_FILES = [
-  { path: ['api', 'key'], filePath: ['api', 'key_file'] },
-  { path: ['database_url'], filePath: ['database_url_file'] },
-  { path: ['smtp', 'url'], filePath: ['smtp', 'url_file'] },
-  { path: ['alerts', 'webhook', 'url'], filePath: ['alerts', 'webhook', 'url_file'] },
-  { path: ['alerts', 'heartbeat', 'url'], filePath: ['alerts', 'heartbeat', 'url_file'] },
-  { path: ['mail', 'dkim', 'key'], filePath: ['mail', 'dkim', 'key_file'] },
-  { path: ['web', 'token'], filePath: ['web', 'token_file'] },
-  { path: ['events', 'secret'], filePath: ['events', 'secret_file'] },
-] as const satisfies readonly { path: SettingPath; filePath: SettingPath }[]
+const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret }) =>
+  secret === false || filePath === null ? [] : [{ path, filePath }],
+)
 
 const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const
 

@@ -14,6 +14,7 @@ const dkimSchema = section({
       'Which of the keys of the domain it is: the DNS has the public half at selector._domainkey.domain.',
   }),
   key: text('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
+    secret: true,
     description: 'The private key. Better kept out of this file: see key_file.',
   }),
   key_file: path.optional().meta({ description: 'File that holds the private key, in place of key.' }),
@@ -23,6 +24,8 @@ export const smtpSchema = section({
   url: text('a URL with smtp://, smtps:// or file:', mailUrlFault)
     .optional()
     .meta({
+      env: 'LEADSHEET_SMTP_URL',
+      secret: 'login',
       description:
         'The mail server, or a folder that receives .eml files (file:./outbox is one in the data directory). A percent-encoded user and password may stand before the host.',
       examples: ['smtp://mail.example.com:587', 'file:./outbox'],
@@ -31,10 +34,13 @@ export const smtpSchema = section({
 })
 
 export const mailSchema = section({
-  from: mailbox.optional().meta({
-    description: 'Sender of the reports.',
-    examples: ['Lead reports <reports@example.com>'],
-  }),
+  from: mailbox
+    .optional()
+    .meta({
+      env: 'LEADSHEET_FROM',
+      description: 'Sender of the reports.',
+      examples: ['Lead reports <reports@example.com>'],
+    }),
   reply_to: mailbox.optional().meta({ description: 'Where answers go; to the sender if absent.' }),
   unsubscribe: mailbox.optional().meta({
     description:
@@ -67,15 +73,22 @@ export const mailSchema = section({
 const noticeUrl = text('a URL with https://, or http:// on this machine', noticeUrlFault)
 
 export const alertsSchema = section({
-  recipients: listOf(address, 'a list of e-mail addresses').default([]).meta({
-    description: 'Who is mailed about troubles: failing syncs, waiting mail, a full disk and so on.',
-  }),
-  webhook: section({
-    url: noticeUrl.optional().meta({
-      description:
-        'Where the same is posted as JSON, since a mail server that is away cannot tell of itself.',
-      examples: ['https://hooks.example.com/leadsheet'],
+  recipients: listOf(address, 'a list of e-mail addresses')
+    .default([])
+    .meta({
+      env: 'LEADSHEET_ALERT_RECIPIENTS',
+      description: 'Who is mailed about troubles: failing syncs, waiting mail, a full disk and so on.',
     }),
+  webhook: section({
+    url: noticeUrl
+      .optional()
+      .meta({
+        env: 'LEADSHEET_ALERT_WEBHOOK_URL',
+        secret: true,
+        description:
+          'Where the same is posted as JSON, since a mail server that is away cannot tell of itself.',
+        examples: ['https://hooks.example.com/leadsheet'],
+      }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
     format: z
       .enum(WEBHOOK_FORMATS, { error: 'json, slack or teams' })
@@ -85,11 +98,15 @@ export const alertsSchema = section({
     .prefault({})
     .meta({ description: 'The second way to tell operators.' }),
   heartbeat: section({
-    url: noticeUrl.optional().meta({
-      description:
-        'A dead-man switch that raises the alarm when no sync ends well any more: a check of healthchecks.io, or what speaks its protocol.',
-      examples: ['https://hc-ping.com/your-uuid'],
-    }),
+    url: noticeUrl
+      .optional()
+      .meta({
+        env: 'LEADSHEET_ALERT_HEARTBEAT_URL',
+        secret: true,
+        description:
+          'A dead-man switch that raises the alarm when no sync ends well any more: a check of healthchecks.io, or what speaks its protocol.',
+        examples: ['https://hc-ping.com/your-uuid'],
+      }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
   })
     .prefault({})

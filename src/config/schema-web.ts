@@ -11,6 +11,7 @@ export const webSchema = section({
   listen: text('an address and a port, such as 127.0.0.1:8080, or none', listenFault)
     .default('127.0.0.1:8080')
     .meta({
+      env: 'LEADSHEET_WEB_LISTEN',
       description: 'Where the daemon serves its pages, or none; what has TLS stands before it.',
     }),
   public_url: text('an https:// address without a path', publicUrlFault)
@@ -37,10 +38,14 @@ export const webSchema = section({
         'Whose X-Forwarded-For, -Host and -Proto are believed: what has TLS and stands before the pages. Nobody unless named.',
       examples: [['loopback', '172.16.0.0/12']],
     }),
-  token: text(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
-    description:
-      'What operators sign in with; without it the dashboard is served on this machine alone, and nothing can be done there. Better kept out of this file: see token_file.',
-  }),
+  token: text(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault)
+    .optional()
+    .meta({
+      env: 'LEADSHEET_WEB_TOKEN',
+      secret: true,
+      description:
+        'What operators sign in with; without it the dashboard is served on this machine alone, and nothing can be done there. Better kept out of this file: see token_file.',
+    }),
   token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
 }).superRefine(({ listen, public_url }, context) => {
   if (listen !== NONE || public_url === undefined) return

@@ -30,10 +30,14 @@ import { apiUrlFault, leadUrlFault, scheduleFault } from './validators.ts'
 const SECRET_LENGTH = 8
 
 export const eventsSchema = section({
-  secret: text(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault).optional().meta({
-    description:
-      'The secret of a webhook that was registered at the upstream by hand; several while one takes the place of another, one a line. Better kept out of this file: see secret_file.',
-  }),
+  secret: text(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault)
+    .optional()
+    .meta({
+      env: 'LEADSHEET_EVENTS_SECRET',
+      secret: true,
+      description:
+        'The secret of a webhook that was registered at the upstream by hand; several while one takes the place of another, one a line. Better kept out of this file: see secret_file.',
+    }),
   secret_file: path.optional().meta({ description: 'File that holds it, or several, in place of secret.' }),
 })
 
@@ -62,12 +66,17 @@ export const settingsSchema = section({
     url: text('a URL with http:// or https://', apiUrlFault)
       .optional()
       .meta({
+        env: 'LEADSHEET_API_URL',
         description: 'Base address of the lead pipeline service.',
         examples: ['https://leads.example.com/api/v1'],
       }),
-    key: text('the API key').optional().meta({
-      description: 'The API key. Better kept out of this file: in the environment, or see key_file.',
-    }),
+    key: text('the API key')
+      .optional()
+      .meta({
+        env: 'LEADSHEET_API_KEY',
+        secret: true,
+        description: 'The API key. Better kept out of this file: in the environment, or see key_file.',
+      }),
     key_file: path.optional().meta({ description: 'File that holds the API key, in place of key.' }),
     profile: z
       .union([path, z.record(z.string(), z.unknown())], {
@@ -75,6 +84,7 @@ export const settingsSchema = section({
       })
       .optional()
       .meta({
+        env: 'LEADSHEET_API_PROFILE',
         description:
           'How this upstream is asked and read, where it is not the reference service: a YAML file, as `probe` writes it, or the mapping itself.',
       }),
@@ -88,12 +98,17 @@ export const settingsSchema = section({
   })
     .prefault({})
     .meta({ description: 'The upstream: where the leads come from.' }),
-  data_dir: path.default('./data').meta({
-    description: 'Folder of the database, where database_url is not set, the archive and the outbox.',
-  }),
+  data_dir: path
+    .default('./data')
+    .meta({
+      env: 'LEADSHEET_DATA_DIR',
+      description: 'Folder of the database, where database_url is not set, the archive and the outbox.',
+    }),
   database_url: text('a URL with postgres://', postgresFault)
     .optional()
     .meta({
+      env: 'LEADSHEET_DATABASE_URL',
+      secret: 'login',
       description:
         'PostgreSQL, where several machines share the database; a file in data_dir if absent. A percent-encoded user and password may stand before the host, and ?schema= names another schema than leadsheet.',
       examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
@@ -105,13 +120,16 @@ export const settingsSchema = section({
     .boolean({ error: 'true or false' })
     .default(false)
     .meta({ description: 'Use a data_dir on a network file system, where SQLite can lose data.' }),
-  time_zone: timeZone.default('UTC').meta({
-    description: 'IANA zone in which reports begin and end their days, and in which schedules are read.',
-  }),
+  time_zone: timeZone
+    .default('UTC')
+    .meta({
+      env: 'LEADSHEET_TIME_ZONE',
+      description: 'IANA zone in which reports begin and end their days, and in which schedules are read.',
+    }),
   log_level: z
     .enum(LOG_LEVELS, { error: LOG_LEVELS.join(', ').replace(/, (\w+)$/, ' or $1') })
     .default('info')
-    .meta({ description: 'The least that is logged, on standard error.' }),
+    .meta({ env: 'LEADSHEET_LOG_LEVEL', description: 'The least that is logged, on standard error.' }),
   smtp: smtpSchema.prefault({}).meta({ description: 'The mail server.' }),
   mail: mailSchema.prefault({}).meta({ description: 'How reports are sent.' }),
   alerts: alertsSchema.prefault({}).meta({ description: 'Who is told of troubles, and how.' }),
@@ -122,19 +140,26 @@ export const settingsSchema = section({
     description:
       'How messages of the upstream about what happened are known to be its own, beside those of `webhooks register --self`.',
   }),
-  recipients: recipients.default([]).meta({
-    description:
-      'Who gets the reports that name no recipients of their own: addresses, or groups of what each one gets.',
-  }),
+  recipients: recipients
+    .default([])
+    .meta({
+      env: 'LEADSHEET_RECIPIENTS',
+      description:
+        'Who gets the reports that name no recipients of their own: addresses, or groups of what each one gets.',
+    }),
   recipients_file: path.optional().meta({ description: 'CSV file that lists them, in place of recipients.' }),
-  locale: locale.default(DEFAULT_LOCALE).meta({
-    description:
-      'How reports are written where nothing else is said: the language, and how it writes numbers and dates.',
-    examples: ['de-DE'],
-  }),
+  locale: locale
+    .default(DEFAULT_LOCALE)
+    .meta({
+      env: 'LEADSHEET_LOCALE',
+      description:
+        'How reports are written where nothing else is said: the language, and how it writes numbers and dates.',
+      examples: ['de-DE'],
+    }),
   lead_url: text('the address of a lead with {id} in it', leadUrlFault)
     .optional()
     .meta({
+      env: 'LEADSHEET_LEAD_URL',
       description: 'Where a lead can be looked at, for links in reports; there are none if absent.',
       examples: ['https://crm.example.com/leads/{id}'],
     }),
@@ -144,9 +169,12 @@ export const settingsSchema = section({
       description: 'Dates that reports of working days pass over, besides Saturdays and Sundays.',
       examples: [['2026-12-25']],
     }),
-  templates_dir: path.optional().meta({
-    description: 'Folder of reports of your own; templates beside the settings file if absent.',
-  }),
+  templates_dir: path
+    .optional()
+    .meta({
+      env: 'LEADSHEET_TEMPLATES_DIR',
+      description: 'Folder of reports of your own; templates beside the settings file if absent.',
+    }),
   jitter_seconds: wholeNumber(0, 3600).default(0).meta({
     description:
       'Each due time of a schedule begins up to so many seconds later, so that installations do not all ask at once.',
@@ -216,22 +244,35 @@ export const settingsSchema = section({
 })
 export type Settings = z.output<typeof settingsSchema>
 
-/* The settings file as a JSON Schema: for editors, and for looking up what the schema knows of a setting. */
-
-/** The part of JSON Schema that is met here. */
+/** The part of JSON Schema that is met here, and what else the schema says of a setting. */
 export interface SettingSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly default?: unknown
   readonly properties?: Readonly<Record<string, SettingSchema>>
   readonly items?: SettingSchema
-  /** Where a value may be of several kinds, such as a text or a group. */
+  /** The kinds that a value may have, such as a text or a group. */
   readonly anyOf?: readonly SettingSchema[]
+  /** The variable of the environment that gives it. */
+  readonly env?: string
+  /** Whether its value is never shown; `login` where only the password of a URL is secret. */
+  readonly secret?: boolean | 'login'
 }
 
-/** What `leadsheet config schema` prints and docs/leadsheet.schema.json holds. */
-export function settingsJsonSchema(): Record<string, unknown> {
-  const { $schema, ...schema } = z.toJSONSchema(settingsSchema, {
+/** A setting that has a variable, is secret, or may stand in a file of its own. */
+export interface SpecialSetting {
+  /** `['reports', 0, 'schedule']` is that of the first report. */
+  readonly path: SettingPath
+  /** The setting that names a file to read it from, such as `api.key_file`; null where there is none. */
+  readonly filePath: SettingPath | null
+  readonly env: string | null
+  readonly secret: boolean | 'login'
+}
+
+let known: (SettingSchema & Record<string, unknown>) | undefined
+
+function wholeSchema(): SettingSchema & Record<string, unknown> {
+  known ??= z.toJSONSchema(settingsSchema, {
     io: 'input',
     // A group may be empty: all of its settings are optional.
     override: ({ jsonSchema }) => {
@@ -240,7 +281,16 @@ export function settingsJsonSchema(): Record<string, unknown> {
       }
       if (isTree(jsonSchema.default)) delete jsonSchema.default
     },
-  })
+  }) as SettingSchema & Record<string, unknown>
+  return known
+}
+
+/** What `leadsheet config schema` prints and docs/leadsheet.schema.json holds. */
+export function settingsJsonSchema(): Record<string, unknown> {
+  const isOurs = (key: string, value: unknown) => (key === 'env' || key === 'secret') && !isTree(value)
+  const { $schema, ...schema } = JSON.parse(
+    JSON.stringify(wholeSchema(), (key, value: unknown) => (isOurs(key, value) ? undefined : value)),
+  )
   return { $schema, title: 'Settings of leadsheet', ...schema }
 }
 
@@ -250,5 +300,20 @@ export function schemaAt(path: SettingPath): SettingSchema | undefined {
     const kinds = [schema, ...(schema?.anyOf ?? [])]
     const inner = kinds.map((kind) => (typeof key === 'number' ? kind?.items : kind?.properties?.[key]))
     return inner.find((found) => found !== undefined)
-  }, settingsJsonSchema())
+  }, wholeSchema())
+}
+
+/** All settings with a variable, a secret or a file of their own, in the order of the schema. */
+export function* specialSettings(
+  schema: SettingSchema = wholeSchema(),
+  path: SettingPath = [],
+): Generator<SpecialSetting> {
+  if (schema.items !== undefined) yield* specialSettings(schema.items, [...path, 0])
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+    const { env = null, secret = false } = inner
+    const hasFile = schema.properties?.[`${name}_file`] !== undefined
+    const own = { path: [...path, name], filePath: hasFile ? [...path, `${name}_file`] : null }
+    if (env !== null || secret !== false || hasFile) yield { ...own, env, secret }
+    yield* specialSettings(inner, own.path)
+  }
 }
