@@ -3,6 +3,7 @@
  * Times stand on the reader's clock, as they do in the mail, and their heading names the zone.
  */
 import type { Compared, ListedLead, ReportFigures } from '../../domain/figures.ts'
+import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import type { Instant, Money, Ratio } from '../../model.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import { oneLine } from '../words/clean-text.ts'
@@ -99,12 +100,10 @@ export function leadColumns<Row extends ListedLead>(
     ...first,
     { name: locale.words('lists.score'), cell: (lead) => lead.score },
     ...moneyColumns<Row>(locale, (lead) => lead.value),
-    { name: locale.words('lists.contact'), cell: (lead) => lead.contactName },
-    { name: locale.words('lists.contactTitle'), cell: (lead) => lead.contactTitle },
-    { name: locale.words('lists.country'), cell: (lead) => lead.companyCountry },
-    { name: locale.words('lists.domain'), cell: (lead) => lead.companyDomain },
-    { name: locale.words('lists.about'), cell: (lead) => lead.companyOneLiner },
-    { name: locale.words('lists.source'), cell: (lead) => lead.source },
+    ...LISTED_FIELDS.map((field) => ({
+      name: locale.words(`lead.${field}`),
+      cell: (lead: Row) => lead[field],
+    })),
     { name: locale.words('lists.createdAt'), isInstant: true, cell: (lead) => lead.createdAt },
     { name: locale.words('lists.changedAt'), isInstant: true, cell: (lead) => lead.changedAt },
     ...identityColumns<Row>(locale, options),
