@@ -144,8 +144,8 @@ export const OF_MAIL: readonly Sabotage[] = [
     name: 'who looks at the page of a preference ends it',
     edits: [
       {
-        find: 'await desk.show(request.params.token)',
-        replace: "await desk.change(request.params.token, 'stop')",
+        find: 'await preferences.show(request.params.token)',
+        replace: "await preferences.change(request.params.token, 'stop')",
       },
     ],
     caughtBy: [
