@@ -34,13 +34,11 @@ export const smtpSchema = section({
 })
 
 export const mailSchema = section({
-  from: mailbox
-    .optional()
-    .meta({
-      env: 'LEADSHEET_FROM',
-      description: 'Sender of the reports.',
-      examples: ['Lead reports <reports@example.com>'],
-    }),
+  from: mailbox.optional().meta({
+    env: 'LEADSHEET_FROM',
+    description: 'Sender of the reports.',
+    examples: ['Lead reports <reports@example.com>'],
+  }),
   reply_to: mailbox.optional().meta({ description: 'Where answers go; to the sender if absent.' }),
   unsubscribe: mailbox.optional().meta({
     description:
@@ -73,22 +71,18 @@ export const mailSchema = section({
 const noticeUrl = text('a URL with https://, or http:// on this machine', noticeUrlFault)
 
 export const alertsSchema = section({
-  recipients: listOf(address, 'a list of e-mail addresses')
-    .default([])
-    .meta({
-      env: 'LEADSHEET_ALERT_RECIPIENTS',
-      description: 'Who is mailed about troubles: failing syncs, waiting mail, a full disk and so on.',
-    }),
+  recipients: listOf(address, 'a list of e-mail addresses').default([]).meta({
+    env: 'LEADSHEET_ALERT_RECIPIENTS',
+    description: 'Who is mailed about troubles: failing syncs, waiting mail, a full disk and so on.',
+  }),
   webhook: section({
-    url: noticeUrl
-      .optional()
-      .meta({
-        env: 'LEADSHEET_ALERT_WEBHOOK_URL',
-        secret: true,
-        description:
-          'Where the same is posted as JSON, since a mail server that is away cannot tell of itself.',
-        examples: ['https://hooks.example.com/leadsheet'],
-      }),
+    url: noticeUrl.optional().meta({
+      env: 'LEADSHEET_ALERT_WEBHOOK_URL',
+      secret: true,
+      description:
+        'Where the same is posted as JSON, since a mail server that is away cannot tell of itself.',
+      examples: ['https://hooks.example.com/leadsheet'],
+    }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
     format: z
       .enum(WEBHOOK_FORMATS, { error: 'json, slack or teams' })
@@ -98,15 +92,13 @@ export const alertsSchema = section({
     .prefault({})
     .meta({ description: 'The second way to tell operators.' }),
   heartbeat: section({
-    url: noticeUrl
-      .optional()
-      .meta({
-        env: 'LEADSHEET_ALERT_HEARTBEAT_URL',
-        secret: true,
-        description:
-          'A dead-man switch that raises the alarm when no sync ends well any more: a check of healthchecks.io, or what speaks its protocol.',
-        examples: ['https://hc-ping.com/your-uuid'],
-      }),
+    url: noticeUrl.optional().meta({
+      env: 'LEADSHEET_ALERT_HEARTBEAT_URL',
+      secret: true,
+      description:
+        'A dead-man switch that raises the alarm when no sync ends well any more: a check of healthchecks.io, or what speaks its protocol.',
+      examples: ['https://hc-ping.com/your-uuid'],
+    }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
   })
     .prefault({})

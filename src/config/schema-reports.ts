@@ -110,13 +110,11 @@ export const reportSchema = section({
   }),
   template: slug.optional().meta({ description: 'Folder in templates/; the name of the report if absent.' }),
   title: text('a title').optional().meta({ description: 'Headline; made of the name if absent.' }),
-  schedule: schedule
-    .default(DAILY_AT_SEVEN)
-    .meta({
-      env: 'LEADSHEET_REPORT_SCHEDULE',
-      description:
-        'When it is made and sent, in its time zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
-    }),
+  schedule: schedule.default(DAILY_AT_SEVEN).meta({
+    env: 'LEADSHEET_REPORT_SCHEDULE',
+    description:
+      'When it is made and sent, in its time zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
+  }),
   time_zone: timeZone.optional().meta({
     description: 'IANA zone of its days and its schedule; the top-level time_zone if absent.',
   }),

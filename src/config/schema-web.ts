@@ -38,14 +38,12 @@ export const webSchema = section({
         'Whose X-Forwarded-For, -Host and -Proto are believed: what has TLS and stands before the pages. Nobody unless named.',
       examples: [['loopback', '172.16.0.0/12']],
     }),
-  token: text(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault)
-    .optional()
-    .meta({
-      env: 'LEADSHEET_WEB_TOKEN',
-      secret: true,
-      description:
-        'What operators sign in with; without it the dashboard is served on this machine alone, and nothing can be done there. Better kept out of this file: see token_file.',
-    }),
+  token: text(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
+    env: 'LEADSHEET_WEB_TOKEN',
+    secret: true,
+    description:
+      'What operators sign in with; without it the dashboard is served on this machine alone, and nothing can be done there. Better kept out of this file: see token_file.',
+  }),
   token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
 }).superRefine(({ listen, public_url }, context) => {
   if (listen !== NONE || public_url === undefined) return

@@ -30,14 +30,12 @@ import { apiUrlFault, leadUrlFault, scheduleFault } from './validators.ts'
 const SECRET_LENGTH = 8
 
 export const eventsSchema = section({
-  secret: text(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault)
-    .optional()
-    .meta({
-      env: 'LEADSHEET_EVENTS_SECRET',
-      secret: true,
-      description:
-        'The secret of a webhook that was registered at the upstream by hand; several while one takes the place of another, one a line. Better kept out of this file: see secret_file.',
-    }),
+  secret: text(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault).optional().meta({
+    env: 'LEADSHEET_EVENTS_SECRET',
+    secret: true,
+    description:
+      'The secret of a webhook that was registered at the upstream by hand; several while one takes the place of another, one a line. Better kept out of this file: see secret_file.',
+  }),
   secret_file: path.optional().meta({ description: 'File that holds it, or several, in place of secret.' }),
 })
 
@@ -70,13 +68,11 @@ export const settingsSchema = section({
         description: 'Base address of the lead pipeline service.',
         examples: ['https://leads.example.com/api/v1'],
       }),
-    key: text('the API key')
-      .optional()
-      .meta({
-        env: 'LEADSHEET_API_KEY',
-        secret: true,
-        description: 'The API key. Better kept out of this file: in the environment, or see key_file.',
-      }),
+    key: text('the API key').optional().meta({
+      env: 'LEADSHEET_API_KEY',
+      secret: true,
+      description: 'The API key. Better kept out of this file: in the environment, or see key_file.',
+    }),
     key_file: path.optional().meta({ description: 'File that holds the API key, in place of key.' }),
     profile: z
       .union([path, z.record(z.string(), z.unknown())], {
@@ -98,12 +94,10 @@ export const settingsSchema = section({
   })
     .prefault({})
     .meta({ description: 'The upstream: where the leads come from.' }),
-  data_dir: path
-    .default('./data')
-    .meta({
-      env: 'LEADSHEET_DATA_DIR',
-      description: 'Folder of the database, where database_url is not set, the archive and the outbox.',
-    }),
+  data_dir: path.default('./data').meta({
+    env: 'LEADSHEET_DATA_DIR',
+    description: 'Folder of the database, where database_url is not set, the archive and the outbox.',
+  }),
   database_url: text('a URL with postgres://', postgresFault)
     .optional()
     .meta({
@@ -120,12 +114,10 @@ export const settingsSchema = section({
     .boolean({ error: 'true or false' })
     .default(false)
     .meta({ description: 'Use a data_dir on a network file system, where SQLite can lose data.' }),
-  time_zone: timeZone
-    .default('UTC')
-    .meta({
-      env: 'LEADSHEET_TIME_ZONE',
-      description: 'IANA zone in which reports begin and end their days, and in which schedules are read.',
-    }),
+  time_zone: timeZone.default('UTC').meta({
+    env: 'LEADSHEET_TIME_ZONE',
+    description: 'IANA zone in which reports begin and end their days, and in which schedules are read.',
+  }),
   log_level: z
     .enum(LOG_LEVELS, { error: LOG_LEVELS.join(', ').replace(/, (\w+)$/, ' or $1') })
     .default('info')
@@ -140,22 +132,18 @@ export const settingsSchema = section({
     description:
       'How messages of the upstream about what happened are known to be its own, beside those of `webhooks register --self`.',
   }),
-  recipients: recipients
-    .default([])
-    .meta({
-      env: 'LEADSHEET_RECIPIENTS',
-      description:
-        'Who gets the reports that name no recipients of their own: addresses, or groups of what each one gets.',
-    }),
+  recipients: recipients.default([]).meta({
+    env: 'LEADSHEET_RECIPIENTS',
+    description:
+      'Who gets the reports that name no recipients of their own: addresses, or groups of what each one gets.',
+  }),
   recipients_file: path.optional().meta({ description: 'CSV file that lists them, in place of recipients.' }),
-  locale: locale
-    .default(DEFAULT_LOCALE)
-    .meta({
-      env: 'LEADSHEET_LOCALE',
-      description:
-        'How reports are written where nothing else is said: the language, and how it writes numbers and dates.',
-      examples: ['de-DE'],
-    }),
+  locale: locale.default(DEFAULT_LOCALE).meta({
+    env: 'LEADSHEET_LOCALE',
+    description:
+      'How reports are written where nothing else is said: the language, and how it writes numbers and dates.',
+    examples: ['de-DE'],
+  }),
   lead_url: text('the address of a lead with {id} in it', leadUrlFault)
     .optional()
     .meta({
@@ -169,12 +157,10 @@ export const settingsSchema = section({
       description: 'Dates that reports of working days pass over, besides Saturdays and Sundays.',
       examples: [['2026-12-25']],
     }),
-  templates_dir: path
-    .optional()
-    .meta({
-      env: 'LEADSHEET_TEMPLATES_DIR',
-      description: 'Folder of reports of your own; templates beside the settings file if absent.',
-    }),
+  templates_dir: path.optional().meta({
+    env: 'LEADSHEET_TEMPLATES_DIR',
+    description: 'Folder of reports of your own; templates beside the settings file if absent.',
+  }),
   jitter_seconds: wholeNumber(0, 3600).default(0).meta({
     description:
       'Each due time of a schedule begins up to so many seconds later, so that installations do not all ask at once.',
