@@ -1,0 +1,58 @@
+/** The queue of one process: how many jobs of a key there are, how many run at once, and what becomes of failures. */
+import { expect, it } from 'vitest'
+import { openInProcessQueue } from '../../src/queue/in-process.ts'
+import type { NewJob } from '../../src/queue/queue.ts'
+
+const run = (lease: string): NewJob<'scheduled-run'> => ({ data: { lease }, key: lease })
+const message = (messageId: string): NewJob<'message'> => ({ data: { messageId }, key: messageId })
+
+it('lets one job of a serial key wait behind the one that runs, and does jobs in the order in which they came', async () => {
+  await using queue = openInProcessQueue(() => undefined)
+  const done: string[] = []
+  const first = Promise.withResolvers<void>()
+  const { signal } = new AbortController()
+  const working = queue.work('scheduled-run', { concurrency: 1, signal }, async ({ data }) => {
+    if (done.push(data.lease) === 1) await first.promise
+  })
+  await queue.enqueue('scheduled-run', ['sync', 'report:daily', 'sync', 'sync'].map(run))
+  expect(done).toEqual(['sync'])
+  expect(working.isBusy()).toBe(true)
+  first.resolve()
+  await working.idle()
+  expect(done).toEqual(['sync', 'report:daily', 'sync'])
+})
+
+it('does not take a job while one of its key waits or runs, and does as many at once as may be', async () => {
+  await using queue = openInProcessQueue(() => undefined)
+  const begun: string[] = []
+  const end = Promise.withResolvers<void>()
+  const { signal } = new AbortController()
+  const working = queue.work('message', { concurrency: 2, signal }, async ({ data }) => {
+    begun.push(data.messageId)
+    await end.promise
+  })
+  await queue.enqueue('message', ['a', 'b', 'a', 'c', 'c'].map(message))
+  expect(begun).toEqual(['a', 'b'])
+  end.resolve()
+  await working.idle()
+  expect(begun).toEqual(['a', 'b', 'c'])
+})
+
+it('tells of a job that fails and goes on, drops one that is to wait, and takes none after its end', async () => {
+  const failures: unknown[] = []
+  await using queue = openInProcessQueue((thrown, kind) => failures.push([kind, thrown]))
+  const done: string[] = []
+  const end = new AbortController()
+  const error = new Error('the disk is full')
+  const working = queue.work('message', { concurrency: 1, signal: end.signal }, async ({ data }) => {
+    done.push(data.messageId)
+    if (data.messageId === 'a') throw error
+  })
+  await queue.enqueue('message', [message('a'), { ...message('later'), afterSeconds: 5 }, message('b')])
+  await working.idle()
+  expect(failures).toEqual([['message', error]])
+  end.abort()
+  await queue.enqueue('message', [message('c')])
+  await working.idle()
+  expect(done).toEqual(['a', 'b'])
+})
