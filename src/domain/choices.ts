@@ -1,12 +1,12 @@
 /**
- * What a report can be made of: the names on which the settings, a report's own folder and the SQL of its filter
+ * The parts that a report can be made of: the names on which the settings, a report's own folder and the SQL of its filter
  * agree. Data only.
  */
 import { fieldsWith, type LeadField } from './lead-fields.ts'
 
 export const PERIOD_KINDS = ['day', 'working_day', 'week', 'month', 'since_last'] as const
 
-/** Where no locale is given. Its dates are those of most of the world. */
+/** The locale of reports that name none. Its dates are those of most of the world. */
 export const DEFAULT_LOCALE = 'en-GB'
 
 /** How a notice to operators is written for whatever takes it. */
@@ -26,11 +26,11 @@ export const FILTER_COLUMNS = Object.fromEntries(
   fieldsWith('isFilter').map(({ column, type }) => [column, type]),
 ) as { readonly [F in Filtered as F['column']]: F['type'] }
 
-/** What becomes of a mail that may have arrived: sent once more under its Message-ID, or left to a person. */
+/** The fate of a mail that may have arrived: it is sent once more under its Message-ID, or left to a person. */
 export const UNCONFIRMED_POLICIES = ['resend', 'hold'] as const
 export type UnconfirmedPolicy = (typeof UNCONFIRMED_POLICIES)[number]
 
-/** What becomes of a report whose data do not reach the end of its period in time. */
+/** The fate of a report whose data do not reach the end of its period in time. */
 export const STALE_DATA_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
 export type StaleDataPolicy = (typeof STALE_DATA_POLICIES)[number]
 

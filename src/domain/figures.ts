@@ -1,5 +1,5 @@
 /**
- * What a report tells, as data: types only. `store/figures/` reads it, `report/` makes words of it, and it is
+ * The figures of a report, as data: types only. `store/figures/` reads them, `report/` makes words of them, and they are
  * kept as JSON with each issue. How each number is counted stands in `store/figures/`, and `explainReport` tells it.
  */
 
@@ -13,7 +13,7 @@ export interface Compared<T> {
   readonly prior: T
 }
 
-/** Of how many leads a figure is made that depends on what leads went through: on those whose history is known. */
+/** For how many leads a figure is known that depends on their history. */
 export interface HistoryCoverage {
   readonly known: number
   /** The leads in question. */
@@ -37,7 +37,7 @@ export type PeriodKind = (typeof PERIOD_KINDS)[number]
 export interface ReportFigures {
   readonly kind: PeriodKind
   readonly period: Period
-  /** What it is compared with. */
+  /** The period of comparison. */
   readonly prior: Period
   readonly filter: LeadFilter
   readonly freshness: Freshness
@@ -69,20 +69,20 @@ export interface ReportFigures {
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
-  /** What the SQL of the report's own folder found, in its order; one that failed has neither columns nor rows. */
+  /** The results of the report's own SQL, in its order; a query that failed has neither columns nor rows. */
   readonly queries: readonly QueryTable[]
-  /** What the queries of blocks found, by the names of the blocks; absent where no block has one. */
+  /** The results of the queries that blocks own, by the names of the blocks; absent where no block has one. */
   readonly blockRows?: Readonly<Record<string, readonly BlockRow[]>>
-  /** What could not be read: its values above are empty, and mean nothing. */
+  /** The parts that could not be read; their values above are empty, and mean nothing. */
   readonly failed: readonly FailedSection[]
-  /** What a reader must know before any number, whatever blocks they have. */
+  /** The warnings that recipients must read before any number, whatever blocks they have. */
   readonly warnings: readonly ReportWarning[]
 }
 
 /** Figures that a block owns. They are read with the others, at one moment, and explained with them. */
 export interface BlockQuery {
   readonly title: string
-  /** What is counted, for people. */
+  /** A sentence for people about what is counted. */
   readonly meaning: string
   /** The relations of `store/figures/` that the SQL reads, such as `closed`. */
   readonly reads: readonly string[]
@@ -94,7 +94,7 @@ export type BlockRow = Readonly<Record<string, string | number | null>>
 
 /** A part of a report that could not be made. */
 export interface FailedSection {
-  /** Of `kpis` only the lines below the numbers: without the numbers there is no report. */
+  /** The block; a failed `kpis` lacks only the lines below the numbers, because without the numbers there is no report. */
   readonly block: string
   /** The name of one of the report's own queries; null of other blocks. */
   readonly query: string | null
@@ -149,9 +149,9 @@ export interface Funnel {
    * asks for what those statistics do not tell apart, or they are missing or of another time.
    */
   readonly source: 'service' | 'ours'
-  /** Of ours, whose stages are those of the leads that are known; null for the service's. */
+  /** Set for our own funnel, which counts leads with a known history; null for the service's. */
   readonly coverage: HistoryCoverage | null
-  /** Of the median days. */
+  /** The coverage of the median days. */
   readonly daysCoverage: HistoryCoverage
   readonly asOf: Instant | null
   readonly stages: readonly (FunnelStage & {
@@ -162,16 +162,16 @@ export interface Funnel {
 
 export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'gone' | 'returned'
 
-/** What leads went through; a lead is told once, by what it ended as. */
+/** The changes of leads; each lead counts once, by its last change. */
 export interface Changes {
   /**
    * Since when: the beginning of the period, or the end of what the last issue sent covers where that is earlier.
-   * What is dated before it but became known only after that issue is told too.
+   * Changes that are dated before it but became known only after that issue are included.
    */
   readonly since: Instant
-  /** Of the kinds forward and back. */
+  /** The coverage of the kinds forward and back. */
   readonly coverage: HistoryCoverage
-  /** Of each kind how many there are, in this order, with the first of them by currency and value. */
+  /** The number of changes of each kind, in this order, with the first of them by currency and value. */
   readonly kinds: readonly {
     readonly kind: ChangeKind
     readonly total: number
@@ -184,7 +184,7 @@ export interface ChangedLead {
   readonly id: string
   readonly companyName: string
   readonly pipelineName: string
-  /** What the last issue knew; null where nothing is known of before, and for leads that are gone or came back. */
+  /** The status in the last issue; null where none is known, and for leads that were deleted or came back. */
   readonly fromStatus: string | null
   readonly toStatus: string
   readonly at: Instant
@@ -214,7 +214,7 @@ export interface TopLeads {
 /** Open leads without any change for `days` days or more, the longest first; `rows` are the first of `total`. */
 export interface Stalled {
   readonly days: number
-  /** Of the open leads. */
+  /** The coverage of the open leads. */
   readonly coverage: HistoryCoverage
   readonly total: number
   readonly rows: readonly (ListedLead & {
@@ -312,7 +312,7 @@ export interface DataQuality {
 export interface QueryTable {
   readonly name: string
   readonly title: string
-  /** What stands below the title; null for nothing. */
+  /** The note below the title; null for none. */
   readonly note: string | null
   readonly sql: string
   readonly columns: readonly string[]

@@ -23,7 +23,7 @@ const SPARK_MONTHS = 12
 export interface PeriodOptions {
   /** Local dates on which nobody works, besides Saturdays and Sundays: `2026-12-25`. */
   readonly holidays: readonly string[]
-  /** Where what was last sent ends; null before the first time. */
+  /** The end of the last report that was sent; null before the first. */
   readonly lastEnd: Instant | null
 }
 
@@ -54,7 +54,7 @@ export function periodOf(
   }
 }
 
-/** What a period is compared with: the same weekdays before it, the month before, or as many days before. */
+/** The period of comparison: the same weekdays before, the month before, or as many days before. */
 export function priorOf(kind: PeriodKind, period: Period): Period {
   const { from, to } = daysOf(period)
   switch (kind) {

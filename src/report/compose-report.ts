@@ -16,7 +16,7 @@ import { oneLine } from './words/clean-text.ts'
 import { namePeriod } from './words/dates.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
-/** What a template of a block gets; `kind` is the name of the template. */
+/** The view that a template gets; `kind` is the name of the template. */
 export type View = BlockView | FailedView
 
 export interface ReportContext extends BlockContext {
@@ -33,11 +33,11 @@ export interface ReportView {
   readonly period: { readonly long: string; readonly short: string }
   /** The verdict, as the subject has it. */
   readonly verdict: string
-  /** What a mail client shows behind the subject. */
+  /** The text that a mail client shows behind the subject. */
   readonly preheader: string
-  /** What the subject begins with where the data are old or odd; else empty. */
+  /** The mark that begins the subject where the data are old or odd; else empty. */
   readonly mark: string
-  /** What stands above everything; null where there is nothing to note. */
+  /** The warnings above everything; null where there is nothing to note. */
   readonly banner: BannerView | null
   /** All that could not be made, also what failed only here. */
   readonly failed: readonly FailedSection[]
@@ -45,7 +45,7 @@ export interface ReportView {
   readonly blocks: readonly View[]
   /** The same by their kind, for templates that place them by hand. */
   readonly block: Readonly<Record<string, View>>
-  /** Where what lists leave out can be looked up; empty where nowhere. */
+  /** The address at which the full lists can be read; empty where there is none. */
   readonly moreUrl: string
   readonly footer: {
     readonly lines: readonly string[]
@@ -102,11 +102,11 @@ function isShown(name: BlockName, figures: ReportFigures): boolean {
 
 interface MadeBlock {
   readonly views: readonly View[]
-  /** What went wrong only here, beside what the figures lack. */
+  /** The failures of this rendering alone, beside those of the figures. */
   readonly failed: readonly FailedSection[]
 }
 
-/** Of what failed a box in its place; below it where only its charts did. */
+/** Puts a box in the place of a block that failed, or below a block whose charts failed. */
 function composeBlock(
   block: BlockName,
   figures: ReportFigures,

@@ -1,4 +1,4 @@
-/** What a report is made for, beside its figures: its reader's choices, and what goes with the mail. */
+/** The things that a report is made for, beside its figures: the recipient's choices, and what goes with the mail. */
 import type { FailedSection } from '../domain/figures.ts'
 import type { Instant } from '../model.ts'
 
@@ -23,7 +23,7 @@ export interface Resend {
 export type ChartName = 'trend' | 'spark-new-leads' | 'spark-won' | 'spark-win-rate' | 'spark-open-value'
 
 export interface BlockContext {
-  /** What the report is called, such as `Daily leads`; begins the subject. */
+  /** The name of the report, such as `Daily leads`; it begins the subject. */
   readonly title: string
   /** The address it goes to; null for the archive. */
   readonly recipient: string | null
@@ -40,8 +40,8 @@ export interface BlockContext {
   readonly notMade: readonly string[]
   /** Charts that could not be drawn, by the block that would show them. */
   readonly failed: readonly FailedSection[]
-  /** Where this reader has had a message of the issue before; null of the first one. */
+  /** Set when this recipient has had a message of the issue before; null for the first one. */
   readonly resend: Resend | null
-  /** Where one can stop getting it, a mailto: or https: address; null for nowhere. */
+  /** The mailto: or https: address at which the recipient can unsubscribe; null where there is none. */
   readonly unsubscribe: string | null
 }

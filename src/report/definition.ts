@@ -98,7 +98,7 @@ export function parseDefinition(file: TemplateFile): ReportDefinition {
   }
 }
 
-/** That of a report without a `report.yaml`. */
+/** The definition of a report without a `report.yaml`. */
 export const DEFAULT_DEFINITION: ReportDefinition = {
   title: null,
   period: 'day',
@@ -164,7 +164,7 @@ function knownAt(path: Path): string {
   return Object.keys(inner.shape).join(', ')
 }
 
-/** Of the value, or of the name; where there is none, of the group that lacks it. */
+/** Finds the offset of the value or of its name; where there is none, of the group that lacks it. */
 function offsetOf(document: Document, path: Path, part: 'value' | 'name'): number {
   for (let length = path.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true)

@@ -8,7 +8,7 @@ export interface FailedView {
   readonly kind: 'failed'
   /** Empty of what belongs to the block above. */
   readonly title: string
-  /** That it could not be made. */
+  /** The sentence that it could not be made. */
   readonly note: string
   readonly reason: string
 }
@@ -35,7 +35,7 @@ export function composeFailed(
   }
 }
 
-/** Of charts alone, below the block that lacks them. */
+/** The box for charts that failed alone; it stands below their block. */
 export function composeFailedCharts({ message }: FailedSection, { words }: LocaleContext): FailedView {
   const reason = words('failed.reason', { text: oneLine(message, REASON_LENGTH) })
   return { kind: 'failed', title: '', note: words('failed.charts'), reason }

@@ -1,5 +1,5 @@
 /**
- * What stands above a report, whatever blocks its reader has: that its data are old or odd, that it comes late or again,
+ * The warnings above a report, whatever blocks its recipient has: that its data are old or odd, that it comes late or again,
  * that parts of it are missing. Nothing where all is as it should be.
  */
 import type { FailedSection, LateWarning, ReportFigures, UnusualWarning } from '../domain/figures.ts'
@@ -49,13 +49,13 @@ export function composeBanner(
   return { isWarning: warnings.length > 0, title: locale.words('warnings.title'), lines }
 }
 
-/** What the subject begins with, so that also those who read no further know: empty where the numbers stand. */
+/** The mark that begins the subject, so that people who read no further are warned too; empty where the numbers stand. */
 export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
   if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
   return warnings.some(({ kind }) => kind === 'unusual') ? `[${words('warnings.unusual')}]` : ''
 }
 
-/** Where the leads are old, so is all else; each block then says of when it is. */
+/** Names old leads alone, because everything else is then as old; each block says its own time. */
 function tellAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
   const { words, dates } = locale
   const { statsAsOf, agentsAsOf } = figures.freshness
@@ -118,10 +118,10 @@ function tellResend({ words, dates }: LocaleContext, { resend }: BannerContext):
   ]
 }
 
-/** What a sync reads of the upstream that reports show. */
+/** The data of the upstream that reports show. */
 export type Resource = 'leads' | 'stats' | 'agents'
 
-/** What was last read before the end of the period, of that which these blocks show. */
+/** Lists the data of these blocks that were last read before the end of the period. */
 export function listOld(
   { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
   blocks: readonly BlockName[],
@@ -129,7 +129,7 @@ export function listOld(
   const isShown = (resource: Exclude<Resource, 'leads'>) =>
     blocks.some((block) => blockOf(block).shows === resource)
   const isOld = (asOf: string | null) => asOf !== null && asOf < period.to
-  // What a filter asks for, the service's own statistics do not tell apart.
+  // The service's own statistics cannot be filtered.
   const hasStats = filter.conditions.length === 0 && isShown('stats')
   return [
     ...(freshness.coversPeriod ? [] : (['leads'] as const)),

@@ -1,4 +1,4 @@
-/** What the archive tells of an issue below its mail: the facts, and how each figure is made. In English. */
+/** The facts below an archived mail, and how each figure is made. In English. */
 import type {
   Compared,
   FailedSection,
@@ -89,13 +89,13 @@ function titleOf(block: string): string {
 
 interface Value {
   readonly now: string
-  /** Of the period that it is compared with. */
+  /** The value in the period of comparison. */
   readonly before?: string
 }
 
 const numbers = numbersOf('en-GB')
 
-/** What the report says of the figures that are one number, or one a currency. */
+/** The values of the figures that are one number, or one number a currency. */
 const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   leads: ({ leads }) => ({ now: numbers.count(leads) }),
   new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
@@ -111,7 +111,7 @@ function compared<T>({ current, prior }: Compared<T>, write: (value: T) => strin
   return { now: write(current), before: write(prior) }
 }
 
-/** As the SQL gives them: `1,305,000 EUR, 12,500.5 USD`. */
+/** Writes amounts in the way that the SQL gives them: `1,305,000 EUR, 12,500.5 USD`. */
 function amounts(moneys: readonly Money[]): string {
   const written = moneys.map(
     ({ amount, currency }) => `${numbers.decimal(amount, 2)} ${oneLine(currency, 12)}`,

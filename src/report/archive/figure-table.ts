@@ -53,7 +53,7 @@ interface Row {
   readonly unit: string
   readonly value: number | null
   readonly before?: number | null
-  /** Of a figure that depends on what leads went through: of how many it is made, of those in question. */
+  /** Set for figures that depend on the history of leads: for how many of the leads in question it is known. */
   readonly known?: number
   readonly of?: number
 }

@@ -30,7 +30,7 @@ export interface NavView {
 }
 
 export interface Neighbour {
-  /** Of its page. */
+  /** The address of its page. */
   readonly href: string
   readonly dates: string
 }

@@ -16,13 +16,13 @@ export interface ComparedTable {
   }
   readonly lines: readonly {
     readonly name: string
-    /** Such as `$1.2m open · 6 stalled`; empty when there is nothing to add. */
+    /** A text such as `$1.2m open · 6 stalled`; empty when there is nothing to add. */
     readonly detail: string
     readonly newLeads: ComparedCell
     readonly won: ComparedCell
     readonly winRate: string
   }[]
-  /** What the table leaves out; empty when it is whole. */
+  /** A note of the lines that are left out; empty when the table is whole. */
   readonly more: string
 }
 

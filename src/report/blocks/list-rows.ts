@@ -1,4 +1,4 @@
-/** What the lists of a report say of a lead. */
+/** The parts of the rows that lists of leads share: links, pipelines, amounts, and what is left out. */
 
 import type { Money } from '../../model.ts'
 import type { BlockContext } from '../context.ts'
@@ -11,7 +11,7 @@ const PIPELINE_LENGTH = 24
 // Bound to what is before it, so that no line begins with it.
 const SEPARATOR = '\u00a0· '
 
-/** Where the lead can be opened; empty when nowhere. */
+/** The address at which the lead can be opened; empty when there is none. */
 export function linkTo(leadId: string, { leadUrl }: BlockContext): string {
   return leadUrl === null ? '' : leadUrl.replaceAll('{id}', encodeURIComponent(leadId.toWellFormed()))
 }

@@ -10,7 +10,7 @@ import { oneLine } from '../words/clean-text.ts'
 import { namePeriod } from '../words/dates.ts'
 import { type LocaleContext, nameStatus } from '../words/locale-context.ts'
 
-/** Of a cell; what Excel can hold, with room for a mark before it. */
+/** The longest text of a cell: the limit of Excel, with room for a mark before it. */
 const TEXT_LENGTH = 32_000
 
 export type ListCell = string | number | null
@@ -30,7 +30,7 @@ export interface ListColumn<Row> {
 }
 
 export interface ListOptions {
-  /** Such as `https://crm.example.com/leads/{id}`; null for no links. */
+  /** An address such as `https://crm.example.com/leads/{id}`; null for no links. */
   readonly leadUrl: string | null
 }
 

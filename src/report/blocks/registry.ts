@@ -24,7 +24,7 @@ import { composeTopLeads, listTopLeads } from './top-leads/view.ts'
 import { composeTrend } from './trend/view.ts'
 
 interface Block {
-  /** What operators call it: in the archive, and for the files of its list. */
+  /** Its name for operators: in the archive, and for the files of its list. */
   readonly title: string
   /** Its views in a report: none where it has nothing to say. The `kind` of a view is the name of its template. */
   readonly compose: (
@@ -36,15 +36,15 @@ interface Block {
   readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
   /** Figures of its own; those of the other blocks are read and explained in `store/figures/`. */
   readonly query?: BlockQuery
-  /** What its query finds in a report of made-up figures. */
+  /** The rows of its query in a report of made-up figures. */
   readonly sampleRows?: readonly BlockRow[]
-  /** What a report still shows of a period in which nothing happened, and before anything was read. */
+  /** Whether it is shown in a quiet period, in which nothing happened, and before anything was read. */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
   /** Without it there is no report, so that its failure fails the report. */
   readonly isCore?: true
   /** Blocks without whose figures its silence means nothing. */
   readonly restsOn?: readonly string[]
-  /** What it shows of the upstream beside leads, which may have been read too early. */
+  /** The data of the upstream that it shows beside leads; they may have been read too early. */
   readonly shows?: 'stats' | 'agents'
 }
 
@@ -140,7 +140,7 @@ const REGISTRY = {
 
 export type BlockName = keyof typeof REGISTRY
 
-/** What the template of a block gets. */
+/** The view that the template of a block gets. */
 export type BlockView = ReturnType<(typeof REGISTRY)[BlockName]['compose']>[number]
 
 export const BLOCKS = Object.keys(REGISTRY) as BlockName[]

@@ -16,9 +16,9 @@ export interface Picture {
 }
 
 interface Indexed {
-  /** Of each pixel its place in the palette. */
+  /** The place of each pixel in the palette. */
   readonly indexes: Uint8Array
-  /** As in the picture, 32 bits each. */
+  /** The colours of the picture, 32 bits each. */
   readonly palette: readonly number[]
 }
 

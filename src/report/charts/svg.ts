@@ -53,7 +53,7 @@ export function pathOf(run: Run): string {
 }
 
 /*
- * What charts are painted with, in the colours of the mail around them (`templates/layout`). Texts keep a contrast
+ * The colours of charts, which match those of the mail around them (`templates/layout`). Texts keep a contrast
  * of 4.5 to their background in both schemes, lines of 3.
  */
 
@@ -66,7 +66,7 @@ export interface Colours {
   readonly axis: string
   readonly newLeads: string
   readonly won: string
-  /** Of the thin lines, which stay behind the thick ones. */
+  /** The opacity of the thin lines, which stay behind the thick ones. */
   readonly dailyOpacity: number
 }
 
@@ -91,5 +91,5 @@ export const COLOURS: Readonly<Record<Scheme, Colours>> = {
   },
 }
 
-/** As far from white as from the dark card, so that one transparent picture serves both, and inverted mails too. */
+/** A colour as far from white as from the dark card, so that one transparent picture serves both, and inverted mails too. */
 export const ON_ANY_BACKGROUND = '#5078f0'

@@ -3,7 +3,7 @@
  * `test/report/charts/text-width.test.ts` holds this against the font.
  */
 
-/** Of the bolder weight, in ems, the narrow ones first; accents do not widen a letter. */
+/** The widths of the bolder weight, in ems, the narrow ones first; accents do not widen a letter. */
 const WIDTHS: readonly (readonly [letters: RegExp, ems: number])[] = [
   [/[ \u00a0]/u, 0.19],
   [/[iljIft.,:;!|·'’\u202f\u2009]/u, 0.37],

@@ -1,5 +1,5 @@
 /**
- * Where everything of the trend stands, in units of its picture; `trend.ts` paints it. The picture is shown a fifth
+ * The positions of everything in the trend, in units of its picture; `trend.ts` paints it. The picture is shown a fifth
  * larger on a desktop and a quarter smaller on a phone, and its smallest letters are still 9 pixels there.
  */
 import type { TrendDay } from '../../domain/figures.ts'
@@ -11,7 +11,7 @@ import { fitInto, widthOf } from './text-width.ts'
 
 export const TREND_WIDTH = 460
 export const TREND_HEIGHT = 214
-/** Of ticks, and of the labels at the ends of the lines, which are semi-bold. */
+/** The font sizes of ticks, and of the labels at the ends of the lines, which are semi-bold. */
 export const TICK_SIZE = 12.5
 export const LABEL_SIZE = 13.5
 
@@ -45,7 +45,7 @@ export interface TrendLine {
   readonly mean: readonly Run[]
   /** The mean of the last known day, or its count where there is no mean yet; null where nothing is known. */
   readonly end: Point | null
-  /** What stands to the right of the plot, around this height; empty where nothing is known. */
+  /** The text to the right of the plot, around this height; empty where nothing is known. */
   readonly label: string
   readonly labelY: number
 }
@@ -155,9 +155,9 @@ export interface ChartLabels {
   /** At the end of a line, with its last mean: `New 50`. */
   readonly newLeads: (mean: number) => string
   readonly won: (mean: number) => string
-  /** Of an axis that goes up to `highest`, all in one manner: `20`, `1.5m` */
+  /** Writes a tick of an axis that goes up to `highest`, all in one manner: `20`, `1.5m`. */
   readonly tick: (count: number, highest: number) => string
-  /** Of a local date, `2026-09-01`: `1 September`, with no dot of a short form at its end */
+  /** Writes a local date, `2026-09-01`, as `1 September`, with no dot of a short form at its end. */
   readonly day: (day: string) => string
 }
 

@@ -8,7 +8,7 @@ import { nameCondition } from '../blocks/headline/view.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
-/** What somebody may want of a report; `stop` for good, `pause` until they resume. */
+/** The requests that a recipient can make; `stop` lasts, `pause` lasts until they resume. */
 export const PREFERENCE_CHOICES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
 export type PreferenceChoice = (typeof PREFERENCE_CHOICES)[number]
 
@@ -19,9 +19,9 @@ export interface PreferenceFacts {
   readonly isWeekly: boolean
   /** Null where nobody ever changed it. */
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
-  /** What of the report they get; null where the settings do not name them any more. */
+  /** Their part of the report; null where the settings do not name them any more. */
   readonly listed: ListedFacts | null
-  /** What they have just said; null where they only look. */
+  /** The request that they have just made; null where they only look. */
   readonly done: PreferenceChoice | null
 }
 
@@ -31,7 +31,7 @@ export interface ListedFacts {
   readonly attachments: readonly string[]
   /** When it is due next, as `listDueTimes` tells. */
   readonly dueTimes: readonly Instant[]
-  /** Whose weeks count: that of the report. */
+  /** The zone of the report, whose weeks count. */
   readonly timeZone: string
   /** Whether the first of these times is one of those that bring the report of a week. */
   readonly isWeekNext: boolean
@@ -43,7 +43,7 @@ export interface PreferenceView {
   readonly about: string
   readonly title: string
   readonly address: string
-  /** What was just done; null where nothing was. */
+  /** A sentence about the change that was just made; null where there was none. */
   readonly done: string | null
   readonly state: string
   readonly facts: readonly { readonly name: string; readonly value: string }[]
@@ -53,14 +53,14 @@ export interface PreferenceView {
 
 /** A button. */
 export interface ActionView {
-  /** What the form sends. */
+  /** The field that the form sends. */
   readonly field: { readonly name: string; readonly value: string }
   readonly text: string
   readonly hint: string
 }
 
 export const CHOICE_FIELD = 'choice'
-/** As mail programs say it too (RFC 8058, 3.1). */
+/** The field that mail programs send too (RFC 8058, 3.1). */
 export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const
 
 const TITLE_LENGTH = 80

@@ -4,7 +4,7 @@ import { CALLED, errorText, LeadsheetError } from '../../errors.ts'
 import { widthOf } from '../charts/text-width.ts'
 import type { TemplateFile } from './template-files.ts'
 
-/** Of what tables say. */
+/** The font size of tables. */
 const FONT_PX = 14
 
 export const HELPERS = {
@@ -18,9 +18,9 @@ export const HELPERS = {
     text.split(/[ -]/).every((word) => widthOf(word, FONT_PX) <= room) ? 'whole' : '',
   /** For addresses: escaping alone would let `javascript:` through. */
   safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
-  /** Of a file near by. */
+  /** Allows a path to a file beside the page. */
   safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
-  /** Of a page of the same server: a path with its query, or either alone; never the name of another host. */
+  /** Allows a path, a query or both on the same server; never the name of another host. */
   safeLink: (link: string) => (/^(?:[?#]|\/(?![/\\]))[^\s\\]*$/.test(link) ? link : '#'),
   /** A command as it can be pasted where the program runs. */
   shell: (args: string) => `${CALLED} ${args}`,
@@ -79,7 +79,7 @@ function checked(name: string, help: Help): Handlebars.HelperDelegate {
   }
 }
 
-/** Of a call, as Handlebars itself writes it. */
+/** The line and column of a call, as Handlebars itself writes them. */
 function placeOf(options: unknown): string {
   const { start } = (options as { readonly loc: hbs.AST.SourceLocation }).loc
   return ` - ${start.line}:${start.column}`
@@ -148,7 +148,7 @@ function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetE
   )
 }
 
-/** Of the first expression that begins so. */
+/** Finds the line of the first expression that begins with this name. */
 function lineOf(text: string, name: string): number | undefined {
   const at = text.split('\n').findIndex((line) => new RegExp(`\\{\\{[#^]?\\s*${name}\\b`).test(line))
   return at < 0 ? undefined : at + 1

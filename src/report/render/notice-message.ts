@@ -13,7 +13,7 @@ export interface NoticeMessageView {
     /** Whether it is what is over. */
     readonly isGood: boolean
     readonly lines: readonly NoticeLineView[]
-    /** What is left out; null where nothing is. */
+    /** A note of the lines that are left out; null where none are. */
     readonly more: string | null
   }[]
   readonly footer: readonly string[]

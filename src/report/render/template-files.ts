@@ -15,15 +15,15 @@ export interface TemplateFile {
 export interface TemplateFiles {
   /** The folders that are reports, in order of name. */
   readonly reports: readonly string[]
-  /** That file of the report, or undefined. */
+  /** The file of that name in the report's folder, or undefined. */
   find(report: string, file: string): TemplateFile | undefined
   /** The names of the files of a folder, wherever they are. */
   list(folder: string): readonly string[]
-  /** That file of the layout that all reports share. */
+  /** The file of that name in the layout that all reports share. */
   findLayout(file: string): TemplateFile | undefined
   /** Every part that a report may include, by the name of its file; the nearest of those that are called the same. */
   partials(report: string): ReadonlyMap<string, TemplateFile>
-  /** That stylesheet of the layout, and behind it what the own folders add. */
+  /** The stylesheet of that name in the layout, followed by the additions of the own folders. */
   styles(report: string, file: string): string
   /** Templates in the report's folder that have the name of none. */
   strays(report: string): readonly TemplateFile[]
@@ -35,7 +35,7 @@ const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
 /** Folders that are no reports: also the page that an issue is kept with, those that the daemon serves, and notices. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'notice']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
-/** What the folder of a report may have, beside its `blocks`. */
+/** The files that a report's folder may have, beside `blocks`. */
 export const REPORT_FILES: readonly string[] = [
   ...['report.yaml', 'subject.hbs', 'html.hbs', 'text.hbs'],
   ...['styles.css', 'mobile.css', 'dark.css'],

@@ -13,7 +13,7 @@ export interface Templates {
   /** The reports that there are templates for, in order of name. */
   names(): readonly string[]
   /**
-   * What `report.yaml` says, with defaults where it says nothing.
+   * Returns the content of `report.yaml`, with defaults for what it leaves out.
    * @throws LeadsheetError report_unknown
    */
   definition(name: string): ReportDefinition
@@ -25,7 +25,7 @@ export interface Templates {
 }
 
 export interface TemplateView {
-  /** What stands before the subject, whatever its template says; may be empty. */
+  /** The mark before the subject, whatever its template says; may be empty. */
   readonly mark: string
 }
 

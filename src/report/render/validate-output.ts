@@ -3,7 +3,7 @@ import { LeadsheetError } from '../../errors.ts'
 import type { Rendered } from '../../model.ts'
 import type { ReportView } from '../compose-report.ts'
 
-/** What only the inbox shows: it has the headline too. */
+/** The preheader, which only the inbox shows; it has the headline too. */
 const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s
 
 /**
@@ -19,7 +19,7 @@ export function checkRendered({ html, text }: Rendered, view: ReportView, name: 
   }
 }
 
-/** As the inliner writes text. */
+/** Escapes text in the same way as the inliner. */
 function escapeText(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -18,7 +18,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** The text on one line, without what hides or turns it, at most `max` characters; cut ones end in `…`. */
 export function oneLine(text: string, max: number): string {
-  // What is far over the limit is dropped first, so that a hostile megabyte costs nothing.
+  // Drops text far over the limit first, so that a hostile megabyte costs nothing.
   const clean = text
     .slice(0, max * 32)
     .toWellFormed()

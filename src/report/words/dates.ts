@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60_000
 export interface Dates {
   /** `Fri 20 Nov, 14:10`; another year than that of now is named: `Fri 20 Nov 2025, 14:10`. */
   readonly instant: (at: Instant) => string
-  /** As `instant`, without the date where it is today's: `06:00`. */
+  /** Writes an instant like `instant`, without the date where it is today's: `06:00`. */
   readonly recent: (at: Instant) => string
   /** `06:00` */
   readonly time: (at: Instant) => string

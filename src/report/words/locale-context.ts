@@ -39,7 +39,7 @@ export function createLocaleContext(tag: string, timeZone: string, now: Instant)
   }
 }
 
-/** What a report is called that has no title of its own: `eu-daily` is `Eu daily leads`. */
+/** The title of a report that has none of its own: `eu-daily` is `Eu daily leads`. */
 export function nameReport(name: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('title', { name, label: capitalise(name) })
 }

@@ -92,7 +92,7 @@ describe('the font of the charts', () => {
     const zoom = { fitTo: { mode: 'zoom', value: 2 } } as const
     const without = new Resvg(svg, { font: { loadSystemFonts: false }, ...zoom }).render()
     expect(encodePng(await rasterise(svg, 2))).not.toEqual(encodePng(without))
-    // What differs is the texts alone.
+    // Only the texts differ.
     const textless = svg.replace(/<text.*?<\/text>/g, '')
     expect(encodePng(await rasterise(textless, 2))).toEqual(encodePng(without))
   })

@@ -48,7 +48,7 @@ function decode(png: Uint8Array): PNG {
   return PNG.sync.read(Buffer.from(png))
 }
 
-/** Of any channel of any pixel; of pixels that nobody sees none. */
+/** The largest difference of any channel of any visible pixel. */
 function largestDifference(left: Uint8Array, right: Uint8Array): number {
   const [a, b] = [decode(left), decode(right)]
   expect([a.width, a.height]).toEqual([b.width, b.height])

@@ -54,7 +54,7 @@ describe('a sparkline', () => {
   })
 })
 
-/** Of the lines, then of the dots, in their order. */
+/** The numbers of the lines, then of the dots, in their order. */
 function pointsOf(svg: string): readonly { x: number; y: number }[] {
   return [...svg.matchAll(/[ML]([\d.-]+) ([\d.-]+)|cx="([\d.-]+)" cy="([\d.-]+)"/g)].map(
     ([, x, y, cx, cy]) => ({

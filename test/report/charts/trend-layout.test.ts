@@ -1,4 +1,4 @@
-/** What the lines of the trend stand for, and what is written beside and below them. */
+/** The values behind the lines of the trend, and the texts beside and below them. */
 import { describe, expect, it } from 'vitest'
 import { layoutTrend, meansOfWeek, roundTicks } from '../../../src/report/charts/trend-layout.ts'
 import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'

@@ -1,4 +1,4 @@
-/** Where the pieces of the trend stand, in usual and in odd cases. What it looks like is for eyes. */
+/** The positions of the pieces of the trend, in usual and in odd cases. Its looks are for eyes. */
 import { describe, expect, it } from 'vitest'
 import type { TrendDay } from '../../../src/domain/figures.ts'
 import { widthOf } from '../../../src/report/charts/text-width.ts'

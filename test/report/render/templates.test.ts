@@ -354,7 +354,7 @@ function strictly<T extends object>(plain: T): T {
   })
 }
 
-/** What Handlebars itself looks for in any value. */
+/** The names that Handlebars itself looks for in any value. */
 const ASKED_OF_ALL = new Set(['then', 'toHTML', 'toJSON', 'constructor', 'length'])
 
 function longNamed(name: string) {

@@ -34,8 +34,9 @@ function valuesOf(message: string): string[] {
 }
 
 describe('the catalogues', () => {
-  it('are English and German, English first', () => {
-    expect(LANGUAGES).toEqual(['en', 'de'])
+  it('begin with English, and German is among them', () => {
+    expect(LANGUAGES[0]).toBe('en')
+    expect(LANGUAGES).toContain('de')
   })
 
   test.each(LANGUAGES)('%s has the keys of English', (language) => {

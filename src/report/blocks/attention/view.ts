@@ -1,4 +1,4 @@
-/** What a reader should act on; an empty list when there is nothing. */
+/** The things that a recipient should act on; an empty list when there are none. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../coverage.ts'

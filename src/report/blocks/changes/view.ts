@@ -1,4 +1,4 @@
-/** What leads went through since the last report, by kind, and within one by currency, the most valuable first. */
+/** The changes of leads since the last report, by kind, and within a kind by currency, the most valuable first. */
 
 import type { ChangedLead, ChangeKind, PeriodKind, ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
@@ -18,9 +18,9 @@ import {
   moreThan,
 } from '../list-table.ts'
 
-/** Of a kind. */
+/** The leads that are named of each kind. */
 const ROWS = 3
-/** Of these only the leads that were won are named: three of hundreds tell nothing, and dailies have named them. */
+/** Reports of these periods name only won leads: three of hundreds say nothing, and daily reports have named them. */
 const LONG: readonly PeriodKind[] = ['week', 'month']
 
 export interface ChangesView {
@@ -87,7 +87,7 @@ export function composeChanges(
   }
 }
 
-/** What only those leads tell whose history is known. */
+/** Whether only leads with a known history can be counted for this kind. */
 const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
 
 /** Nothing where it would only repeat the heading that it stands under. */

@@ -1,4 +1,4 @@
-/** What is odd in the data: records held back, fields that came or went, lists that could not be read to the end. */
+/** The oddities in the data: quarantined records, fields that came or went, lists that could not be read to the end. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'

@@ -21,11 +21,11 @@ import { composeAttention } from '../attention/view.ts'
 
 export interface HeadlineView {
   readonly kind: 'headline'
-  /** What the report is called, and what it covers. */
+  /** The title of the report, and its period. */
   readonly title: string
   readonly period: string
   readonly text: string
-  /** What adds to it in smaller letters; empty when nothing does. */
+  /** A second sentence in smaller letters; empty when there is none. */
   readonly detail: string
   /** Which leads are covered, and what they are compared with. */
   readonly scope: string
@@ -53,7 +53,7 @@ export function composeHeadline(
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const verdict = verdictOf(figures, names, locale)
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
-  // Of what could not be read nobody knows that it is well.
+  // Failed figures may hide a problem, so that nothing is called calm then.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
   const isOfThen = !isLongAfter(figures.agents.asOf, figures)
   const areTimesRight = !isImplausible(figures, 'newLeads') && !isImplausible(figures, 'won')
@@ -171,7 +171,7 @@ function subjectOfNew(figures: ReportFigures, locale: LocaleContext): string {
   return locale.words('subject.newLeads', { n: newLeads.current, percent })
 }
 
-/** What the period is compared with, as the subject of a sentence. */
+/** The period of comparison, as the subject of a sentence. */
 function before({ kind, prior }: ReportFigures, locale: LocaleContext): string {
   return locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
 }
@@ -236,7 +236,7 @@ export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boole
   return Math.abs(current - prior) <= WIDTH * Math.sqrt(Math.max(current + prior, variance))
 }
 
-/** Of earlier periods of the same weekdays how they differed from what they are compared with, where both are known. */
+/** Lists how earlier periods of the same weekdays differed from their own periods of comparison, where both are known. */
 function listDifferences(figures: ReportFigures, name: 'newLeads' | 'won'): number[] {
   const { kind, period, prior, sparklines, trend } = figures
   const dayOf = (instant: string) => localDay(Date.parse(instant), period.timeZone)

@@ -22,7 +22,7 @@ const LARGE_LENGTH = 7
 export interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
-  /** Of the text part: messages of the longest label and value, and those before a note. */
+  /** The widths of the text part in letters: the longest label, the longest value, and all before a note. */
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
 
@@ -31,7 +31,7 @@ export interface KpiView {
   readonly value: string
   /** Too long for large print. */
   readonly isLong: boolean
-  /** What belongs to the value, in small letters; empty when nothing does. */
+  /** A note to the value, in small letters; may be empty. */
   readonly note: string
   /** Whether any tile has one, so that all keep its line. */
   readonly hasNoteLine: boolean
@@ -39,7 +39,7 @@ export interface KpiView {
   /** How the value moved; empty when it cannot be compared. */
   readonly change: string
   readonly tone: Tone
-  /** What it was before; empty where nothing was. */
+  /** The value before; empty where there was none. */
   readonly basis: string
   readonly line: (ChartSource & { readonly alt: string }) | null
 }
@@ -69,7 +69,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   // The period before is known no better: its numbers would only say it twice.
   const unshown = (now: string, before: string) =>
     words('notShown', { what: when, known: (now === '' && before) || null })
-  /** What is known of the period and of the one before: a change against little of it would tell of what was read. */
+  /** Adds for how many leads the value is known. A change against few known leads is left out, because it would show what was read and not what happened. */
   const withKnown = (
     tile: Parts,
     { current, prior }: Compared<HistoryCoverage>,
@@ -186,7 +186,7 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
   return { value: largest, note: others ?? '' }
 }
 
-/** What was won is worth; a lower bound while the period is not covered. */
+/** The worth of the won leads; a lower bound while the period is not covered. */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
   const { largest, others } = formatMoneys(moneys, locale)
   const value = [largest, others].filter(Boolean).join(' ')

@@ -29,7 +29,7 @@ export interface QueryView {
 interface QueryColumn {
   readonly label: string
   readonly isNumber: boolean
-  /** Of the table, in percent. */
+  /** The share of the table's width, in percent. */
   readonly width: string
 }
 
@@ -109,7 +109,7 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
   }
 }
 
-/** Of more rows than are kept nobody knows how many there are. */
+/** Gives no number where more rows were found than are kept, because nobody counted them. */
 function moreOf(
   { rows, isCut }: QueryTable,
   shown: number,

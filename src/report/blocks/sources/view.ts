@@ -1,4 +1,4 @@
-/** Where leads come from. */
+/** The sources of leads, with their counts and win rates. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'

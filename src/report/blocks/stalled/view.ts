@@ -31,7 +31,7 @@ export interface StalledView {
     readonly idle: string
     readonly value: string
   }[]
-  /** Where the others are; empty when the list is whole. */
+  /** A note of the leads that are left out; empty when the list is whole. */
   readonly more: string
 }
 

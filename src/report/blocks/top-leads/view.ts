@@ -30,7 +30,7 @@ export interface TopLeadsView {
     readonly oneLiner: string
     readonly score: string
   }[]
-  /** Where the others are; empty when the list is whole. */
+  /** A note of the leads that are left out; empty when the list is whole. */
   readonly more: string
 }
 

@@ -12,7 +12,7 @@ export interface TrendView {
   readonly note: string
   /** How the lines of the chart are to be read. */
   readonly ofLines: string
-  /** What the chart shows, also as its alternative text; empty where there are too few days. */
+  /** A sentence about the chart, also its alternative text; empty where there are too few days. */
   readonly finding: string
   readonly chart: ChartSource | null
 }
