@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { settingsMarkdown } from '../../src/config/describe.ts'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type SettingSchema, schemaAt, settingsJsonSchema } from '../../src/config/schema.ts'
@@ -18,6 +19,12 @@ const wholeExample = uncomment(uncomment(example))
 test('docs/leadsheet.schema.json is the schema of the settings (npx leadsheet config schema writes it)', () => {
   const file = readFileSync(join(ROOT, 'docs/leadsheet.schema.json'), 'utf8')
   expect(JSON.parse(file)).toEqual(settingsJsonSchema())
+})
+
+test('docs/settings.md lists the settings (npx leadsheet config schema --markdown writes it)', () => {
+  const file = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8')
+  expect(file).toBe(settingsMarkdown())
+  expect(Object.keys(VARIABLES).filter((name) => !file.includes(`| \`${name}\` |`))).toEqual([])
 })
 
 test('every setting is described', () => {
