@@ -1,3 +1,4 @@
+// @long
 /**
  * What the README shows of the demo is what it prints, and "Making a report" is followed to the message: each command is
  * run, each file written.
