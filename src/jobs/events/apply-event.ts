@@ -148,7 +148,7 @@ function noneIfDeleted(thrown: unknown): null {
 type MappedLead = Omit<SingleLead, 'lead'> & { readonly lead: Lead }
 
 /** @param hasDetails whether it is the answer of the lead by itself, and details are wanted */
-export async function keepLead(
+async function keepLead(
   trx: Trx,
   { lead, fingerprint, detail }: MappedLead,
   hasDetails: boolean,
@@ -174,7 +174,7 @@ export async function keepLead(
 }
 
 /** Quarantines a record that could not be mapped; what is known of its lead stays as it is. */
-export async function keepQuarantinedLead(
+async function keepQuarantinedLead(
   trx: Trx,
   held: QuarantinedRecord,
   seen: Observation,
@@ -189,7 +189,7 @@ export async function keepQuarantinedLead(
  * Keeps that the upstream does not know the lead.
  * @param calledDeleted it, where an event calls it gone, too: else scans judge
  */
-export async function keepDeletedLead(
+async function keepDeletedLead(
   trx: Trx,
   calledDeleted: FoundLead | undefined,
   seen: Observation,

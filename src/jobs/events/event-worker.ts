@@ -206,7 +206,7 @@ export interface ChangeSyncs {
   isOpen(): Promise<boolean>
 }
 
-export interface EventOverflowDeps {
+interface EventOverflowDeps {
   readonly source: Pick<Source, 'has'>
   readonly store: Store
   readonly now: () => Date
@@ -214,14 +214,14 @@ export interface EventOverflowDeps {
   readonly syncs: ChangeSyncs | null
 }
 
-export interface EventOverflow {
+interface EventOverflow {
   /** Whether no lead is to be asked for now; then a sync is due, or will be. */
   areLeads(): Promise<boolean>
   /** To be called for each that is asked for. */
   countOne(): void
 }
 
-export function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): EventOverflow {
+function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): EventOverflow {
   let hasAsked = false
   /** So many are asked for one by one before a sync is asked for again. */
   let oneByOne = 0

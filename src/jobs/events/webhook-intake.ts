@@ -16,7 +16,7 @@ const EVENTS_AT_ONCE = 200
 /** The longest rest after a transaction, else as long as that took: what comes meanwhile goes in by the next one. */
 const REST_MAX_MS = 20
 
-export interface WebhookIntakeDeps {
+interface WebhookIntakeDeps {
   readonly store: Store
   readonly now: () => Date
   /** Called when there is something new to follow. */

@@ -1,6 +1,6 @@
 /** When to break off a message that is under way: at once while nothing of it has left, else only after some time. */
 
-export interface StopSignal {
+interface StopSignal {
   readonly signal: AbortSignal
   /** From now on the message leaves. */
   leaves(): void

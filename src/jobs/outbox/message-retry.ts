@@ -25,7 +25,7 @@ export function retryAt(failures: number, { now, random }: Drawn): Date {
 }
 
 /** Times that have come, and those that no wait is long enough for: a clock that was ahead noted them. */
-export interface DueTimes {
+interface DueTimes {
   readonly upTo: Instant
   readonly beyond: Instant
 }

@@ -12,7 +12,7 @@ import { dueTimesAt, isDue } from './message-retry.ts'
 import { type DeliverDeps, openSender, recoverMessages, type Sender, sendAll } from './send-batch.ts'
 import { deliverDue } from './send-due.ts'
 
-export interface OutboxWorkerDeps extends DeliverDeps {
+interface OutboxWorkerDeps extends DeliverDeps {
   readonly queue: Queue
   /** Called after messages were sent. */
   readonly onSent: () => Promise<void>

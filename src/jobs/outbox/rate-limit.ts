@@ -8,7 +8,7 @@ export interface RateLimit {
 }
 
 /** The rate limit of one process alone, which can ask before it takes. */
-export interface OwnRateLimit extends RateLimit {
+interface OwnRateLimit extends RateLimit {
   /** How long the next one has to wait; 0 where it need not. */
   msToWait(now: Date): number
   /** Counts one that goes now. */

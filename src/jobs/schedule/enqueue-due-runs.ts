@@ -14,7 +14,7 @@ const SCHEDULED_RUNS_MAX = 400
 export const SET_UP = 'the schedule was set up'
 const HOUR_MS = 60 * 60_000
 
-export interface NotedScheduledRun {
+interface NotedScheduledRun {
   readonly due_at: Instant
   readonly state: 'due' | 'skipped'
   /** Why it is skipped. */

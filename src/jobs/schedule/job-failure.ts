@@ -22,7 +22,7 @@ export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string
   log[isBusy ? 'info' : 'error']({ ...at, ...fields }, errorText(thrown))
 }
 
-export type AfterFailure =
+type AfterFailure =
   | { readonly state: 'failed'; readonly message: string }
   | {
       readonly state: 'again'

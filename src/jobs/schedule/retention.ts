@@ -27,7 +27,7 @@ export interface Pruned extends PruneCounts {
   readonly before: Instant
 }
 
-export interface PruneJob {
+interface PruneJob {
   readonly now: () => Date
   /** Only counts. */
   readonly isDry: boolean

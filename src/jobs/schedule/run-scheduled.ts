@@ -28,7 +28,7 @@ import {
 
 const HOUR_MS = 60 * 60_000
 
-export interface DueDeps {
+interface DueDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date

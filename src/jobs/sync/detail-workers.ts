@@ -28,7 +28,7 @@ import type { DetailOptions, DetailsDone, DetailWorkers, SyncRun } from './sync-
 import { writeHolding } from './sync-context.ts'
 import { allFailing, FAILURES_MAX, hasUsedUpItsTime, OF_ONE_LEAD } from './sync-details.ts'
 
-export interface DetailWorkerDeps extends DetailBatchDeps {
+interface DetailWorkerDeps extends DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail' | 'usage'>
   readonly queue: Pick<Queue, 'enqueue' | 'work'>
   /** How many batches this worker reads at once. */
@@ -179,7 +179,7 @@ function addUsage(sum: { requests: number; retries: number }, { requests, retrie
 
 /* The reading of one batch: lead by lead, each kept by itself. */
 
-export interface DetailBatchDeps {
+interface DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail'>
   readonly store: Store
   readonly log: Log
@@ -187,7 +187,7 @@ export interface DetailBatchDeps {
 }
 
 /** Passes over a lead whose result another worker has brought meanwhile. */
-export async function readBatch(
+async function readBatch(
   deps: DetailBatchDeps,
   { data: { runId, batch }, signal }: Job<JobData['details']>,
   takeUsage: () => RunUsage,

@@ -81,7 +81,7 @@ export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem)
   return agents.length
 }
 
-export interface ReadAgents {
+interface ReadAgents {
   readonly agents: readonly Agent[]
   readonly held: readonly QuarantinedRecord[]
 }

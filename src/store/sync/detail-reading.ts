@@ -16,7 +16,7 @@ export interface ReadingEnd {
   readonly notBefore?: string | undefined
 }
 
-export interface DetailReading extends RunUsage {
+interface DetailReading extends RunUsage {
   readonly failuresInRow: number
   /** Entries of activity that could not be read. */
   readonly held: number
