@@ -174,11 +174,7 @@ async function keepLead(
 }
 
 /** Quarantines a record that could not be mapped; what is known of its lead stays as it is. */
-async function keepQuarantinedLead(
-  trx: Trx,
-  held: QuarantinedRecord,
-  seen: Observation,
-): Promise<void> {
+async function keepQuarantinedLead(trx: Trx, held: QuarantinedRecord, seen: Observation): Promise<void> {
   await saveQuarantinedRecords(trx, [held], seen.at)
   const nos = await findLeadNos(trx, held.id === null ? [] : [held.id])
   await forgetFingerprints(trx, [...nos.values()])

@@ -4,14 +4,15 @@
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import { errorText } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { type FailedSend, failedSendOf } from '../../mail/smtp-failure.ts'
+import type { FailedSend } from '../../mail/smtp-failure.ts'
+import { failedSendOf } from '../../mail/smtp-failure.ts'
 import type { Transport } from '../../mail/transport.ts'
 import type { Store } from '../../store/db/store.ts'
-import { type Delivery, type DeliveryMove, moveDelivery, takeInHand } from '../../store/outbox/delivery.ts'
+import type { Delivery, DeliveryMove } from '../../store/outbox/delivery.ts'
+import { moveDelivery, takeInHand } from '../../store/outbox/delivery.ts'
 import { readMessage } from '../../store/outbox/message.ts'
 import { withdrawIfUnwanted } from '../../store/outbox/message-cancel.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
-import { createStopSignal } from './abort-after-data.ts'
 import { afterFailure, retryAt } from './message-retry.ts'
 
 export interface HandOverDeps {
@@ -91,4 +92,38 @@ export async function handOver(
 function replyCodeIn(response: string): number | null {
   const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
   return code === undefined ? null : Number(code)
+}
+
+/* When to break off a message that is under way: at once while nothing of it has left, else only after some time. */
+
+interface StopSignal {
+  readonly signal: AbortSignal
+  /** From now on the message leaves. */
+  leaves(): void
+  /** The message is done with. */
+  end(): void
+}
+
+/** @param patienceMs how long the answer to a message that has left is waited for once all is to stop */
+function createStopSignal(stop: AbortSignal, patienceMs: number): StopSignal {
+  const broken = new AbortController()
+  let hasLeft = false
+  let timer: NodeJS.Timeout | undefined
+  const breakOff = (): void => broken.abort(stop.reason)
+  const onStop = (): void => {
+    if (hasLeft) timer = setTimeout(breakOff, patienceMs)
+    else breakOff()
+  }
+  stop.addEventListener('abort', onStop, { once: true })
+  if (stop.aborted) onStop()
+  return {
+    signal: broken.signal,
+    leaves: () => {
+      hasLeft = true
+    },
+    end: () => {
+      clearTimeout(timer)
+      stop.removeEventListener('abort', onStop)
+    },
+  }
 }

@@ -7,16 +7,19 @@ import cron from 'node-cron'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Job, JobData, Queue } from '../../queue/queue.ts'
-import type { Store } from '../../store/db/store.ts'
-import { claimLease, deleteLostLeases, type Lease } from '../../store/schedule/lease.ts'
-import { endUnknownScheduledRuns } from '../../store/schedule/scheduled-run.ts'
+import type { Db, Store } from '../../store/db/store.ts'
+import type { Lease } from '../../store/schedule/lease.ts'
+import { claimLease, deleteLostLeases, listHeldLeases } from '../../store/schedule/lease.ts'
+import { endUnknownScheduledRuns, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
 import { noteScheduledRuns } from './enqueue-due-runs.ts'
 import { logFailure } from './job-failure.ts'
-import { type Ran, runDue } from './run-scheduled.ts'
-import { type Schedule, SYNC_LEASE } from './schedule.ts'
+import type { Ran } from './run-scheduled.ts'
+import { runDue } from './run-scheduled.ts'
+import type { Schedule } from './schedule.ts'
+import { SYNC_LEASE } from './schedule.ts'
 import type { SerialTask } from './serial-task.ts'
-import { listDueLeases, listStartableLeases, mayBegin } from './start-order.ts'
-import { openUptime, type Uptime, type UptimeDeps } from './uptime.ts'
+import type { Uptime, UptimeDeps } from './uptime.ts'
+import { openUptime } from './uptime.ts'
 
 /** A tick that has not come for so long will not come by itself. */
 const TICK_MAX_MS = 75_000
@@ -261,4 +264,40 @@ async function quietly(
     if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'))
       logFailure(log, thrown, at)
   }
+}
+
+/*
+ * The order in which workers begin scheduled runs: no report runs beside the sync that it needs, and a report waits for
+ * the sync that is due before it.
+ */
+
+/** Lists the leases of the schedules of which something is due, each once. */
+async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date): Promise<readonly string[]> {
+  const due = new Set<string>()
+  for (const { name, leaseName } of schedules)
+    if (await isAnyOpen(db, name, now.toISOString())) due.add(leaseName)
+  return [...due]
+}
+
+/** Leaves the reports out while a sync is due. */
+async function listStartableLeases(
+  db: Db,
+  schedules: readonly Schedule[],
+  now: Date,
+): Promise<readonly string[]> {
+  const due = await listDueLeases(db, schedules, now)
+  return due.includes(SYNC_LEASE) ? [SYNC_LEASE] : due
+}
+
+async function mayBegin(
+  db: Db,
+  schedules: readonly Schedule[],
+  { leaseName }: Schedule,
+  now: Date,
+): Promise<boolean> {
+  if (leaseName !== SYNC_LEASE) return !(await listDueLeases(db, schedules, now)).includes(SYNC_LEASE)
+  const others = new Set(
+    schedules.map((schedule) => schedule.leaseName).filter((name) => name !== SYNC_LEASE),
+  )
+  return !(await listHeldLeases(db, now)).some(({ name }) => others.has(name))
 }
