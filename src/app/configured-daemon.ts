@@ -3,6 +3,9 @@ import type { Config } from '../config/config.ts'
 import { isWatchedBySystemd } from '../config/environment.ts'
 import { requireDaemon } from '../config/requirements.ts'
 import { LeadsheetError } from '../errors.ts'
+import { openWatchdog } from '../jobs/alerts/heartbeat-ping.ts'
+import { openPoster } from '../jobs/alerts/http-post.ts'
+import { runAlerts } from '../jobs/alerts/run.ts'
 import { writeArchiveIndex } from '../jobs/archive/archive-index.ts'
 import type { ChangeSyncs } from '../jobs/events/event-worker.ts'
 import { createEventWorker } from '../jobs/events/event-worker.ts'
@@ -18,24 +21,21 @@ import { askSync } from '../jobs/sync/ask-sync.ts'
 import { createDetailWorker } from '../jobs/sync/detail-workers.ts'
 import type { SyncDeps } from '../jobs/sync/run-sync.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../jobs/sync/scheduled-sync.ts'
-import { tellOperators } from '../jobs/tell-operators.ts'
 import type { Log } from '../log.ts'
 import { openTransport } from '../mail/transport.ts'
-import { openPoster } from '../notify/post.ts'
-import { openWatchdog } from '../notify/systemd.ts'
 import { openPgBossQueue } from '../queue/pg-boss.ts'
 import type { Templates } from '../report/render/templates.ts'
 import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/smtp-circuit.ts'
 import { isAnyOpen } from '../store/schedule/scheduled-run.ts'
 import { openSharedRequestRate } from '../store/sync/request-rate.ts'
+import { openAlerts } from './alert-settings.ts'
 import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openMailing, openTemplatesOf, reportOf } from './configured-reports.ts'
 import { schedulesOf } from './configured-schedules.ts'
 import { needsKey, openSourceOf, profileOf, syncOptions } from './configured-upstream.ts'
 import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { pathsIn } from './installation.ts'
-import { openOperators } from './operators.ts'
 import { configuredPublishing } from './publishing.ts'
 
 /** Leads that events told of, where the settings do not say how many details are asked for at once. */
@@ -61,7 +61,7 @@ export interface RunningDaemon {
   readonly schedules: readonly Schedule[]
   /** Where its pages are; null where it serves none, or none yet. */
   readonly web: string | null
-  /** Such as `sync`, `messages and notices`, `events`. */
+  /** Such as `sync`, `messages and alerts`, `events`. */
   inHand(): readonly string[]
 }
 
@@ -122,10 +122,8 @@ export async function openConfiguredDaemon(
       await writeArchiveIndex(work.archive, store.db)
     },
   })
-  const operators = await openOperators(config, { store, source, log, poster, transport, now })
-  const alerts = createSerialTask(queue, 'alerts', (signal) =>
-    tellOperators(operators, messages.wake, signal),
-  )
+  const alerting = await openAlerts(config, { store, source, log, poster, transport, now })
+  const alerts = createSerialTask(queue, 'alerts', (signal) => runAlerts(alerting, messages.wake, signal))
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined
   const eventWorker = createEventWorker({

@@ -1,11 +1,12 @@
 /** The pages that the daemon serves, as the settings want them. */
+
+import { readHealth } from '../checks/run-checks.ts'
 import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/schema.ts'
 import { dashboardAccess, TOKEN_REMEDY } from '../config/schema-web.ts'
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
-import { readHealth } from '../jobs/health.ts'
 import { createMeasuring } from '../jobs/measures.ts'
 import { openOverview } from '../jobs/overview.ts'
 import { openPreferencePage } from '../jobs/recipients/change-preference.ts'

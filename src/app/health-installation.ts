@@ -1,9 +1,11 @@
 /** What health is judged by, as the settings have it. */
+
+import type { EventSource } from '../checks/event-source.ts'
+import type { Installation } from '../checks/facts.ts'
 import type { Config } from '../config/config.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { EventSource } from '../jobs/events/event-source.ts'
 import { readRegistration, registrationFile } from '../jobs/events/webhook-registration.ts'
-import type { Installation } from '../jobs/health/installation.ts'
+import { serverOf } from '../mail/smtp.ts'
 import type { Store } from '../store/db/store.ts'
 import type { Resource } from '../store/sync/last-read.ts'
 import { hasEndpoint } from '../upstream/client/request.ts'
@@ -23,7 +25,18 @@ export function installationOf(
     resources: ['leads', ...besideLeads(config)],
     snapshotAfterSync: config.snapshot.when === 'after_sync' ? pathsIn(config.dataDir).snapshot : null,
     events: eventWayOf(config),
+    reports: config.reports.map(({ name }) => name),
+    runMinutes: config.api.runMinutes,
+    mailServer: mailServerOf(config),
+    settingsFile: config.file,
+    afterFailures: config.alerts.afterFailures,
   }
+}
+
+/** Null where messages go into a folder, or nowhere. */
+function mailServerOf({ smtp: { url } }: Config): string | null {
+  const address = url?.reveal() ?? ''
+  return address.startsWith('smtp') ? serverOf(new URL(address)).name : null
 }
 
 /** None for a profile that is none: what the copy holds of leads can be judged without it. */

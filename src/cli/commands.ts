@@ -166,7 +166,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'alerts',
     summary: 'list what is wrong, acknowledge it, or test how operators are told',
     group: OPERATIONS,
-    load: async () => (await import('./commands/operations/notices.ts')).defineNotices,
+    load: async () => (await import('./commands/operations/alerts.ts')).defineAlerts,
   },
   {
     name: 'schedule',

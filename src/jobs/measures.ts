@@ -1,7 +1,10 @@
 /** All that is measured of an installation, read from the store at one time; nothing is counted before its commit. */
+
+import type { Installation } from '../checks/facts.ts'
+import { type Health, readHealth } from '../checks/run-checks.ts'
 import type { Instant } from '../model.ts'
 import { countJobs, type QueueCounts } from '../queue/look.ts'
-import { listNotices } from '../store/alerts/alert.ts'
+import { listAlerts } from '../store/alerts/alert.ts'
 import { readSize, type StoreSize } from '../store/backup/backup.ts'
 import {
   countEvents,
@@ -25,8 +28,6 @@ import { listMailOutages } from '../store/outbox/smtp-circuit.ts'
 import { findLastSpan } from '../store/schedule/uptime.ts'
 import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
 import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
-import type { Installation } from './health/installation.ts'
-import { type Health, readHealth } from './health.ts'
 import { readScheduleStates, type ScheduleState } from './schedule/schedule-state.ts'
 import { listWorkers } from './schedule/worker-list.ts'
 
@@ -44,7 +45,7 @@ export interface Measures {
   readonly waitingSince: Instant | null
   readonly serversAway: number
   /** A reason for each that is open and that nobody has acknowledged. */
-  readonly noticeReasons: readonly string[]
+  readonly openAlerts: readonly string[]
   /** Those that are done with, since the first. */
   readonly events: readonly EventCount[]
   readonly waitingEvents: WaitingEvents
@@ -58,7 +59,7 @@ export interface Measures {
   readonly jobs: readonly QueueCounts[] | null
 }
 
-const NOTICES_MAX = 1_000
+const ALERTS_MAX = 1_000
 
 export function createMeasuring(installation: Installation): (now: Date) => Promise<Measures> {
   const { store, schedules, snapshotAfterSync } = installation
@@ -76,9 +77,9 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     messages: await countDeliveries(db),
     waitingSince: (await countWaiting(db)).since,
     serversAway: (await listMailOutages(db)).length,
-    noticeReasons: (await listNotices(db, 'open', NOTICES_MAX))
+    openAlerts: (await listAlerts(db, 'open', ALERTS_MAX))
       .filter(({ acknowledgedAt }) => acknowledgedAt === null)
-      .map(({ reason }) => reason),
+      .map(({ check }) => check),
     events: await countEvents(db),
     waitingEvents: await countWaitingEvents(db),
     lastEventAt: await findLastArrival(db, 'any'),

@@ -1,6 +1,9 @@
 /** What can be seen of an installation at one moment: the health of it, what ran last, what waits, what comes next. */
+
+import type { Installation, Knowledge } from '../checks/facts.ts'
+import { readHealth } from '../checks/run-checks.ts'
 import { countJobs } from '../queue/look.ts'
-import { listNotices } from '../store/alerts/alert.ts'
+import { listAlerts } from '../store/alerts/alert.ts'
 import { countRecentEvents, countWaitingEvents, listEvents } from '../store/events/event-stats.ts'
 import { countLeads } from '../store/leads/lead.ts'
 import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
@@ -9,8 +12,6 @@ import { listMailOutages } from '../store/outbox/smtp-circuit.ts'
 import { listIssues } from '../store/reports/issue-list.ts'
 import { listScheduledRuns } from '../store/schedule/scheduled-run.ts'
 import { findLastFailure, findLastWholeRun, listRuns } from '../store/sync/sync-run.ts'
-import type { Installation } from './health/installation.ts'
-import { readHealth } from './health.ts'
 import type { ScheduleSettings } from './schedule/schedule.ts'
 import { readScheduleStates } from './schedule/schedule-state.ts'
 import { listWorkers } from './schedule/worker-list.ts'
@@ -21,7 +22,7 @@ export interface StatusRows {
   readonly scheduledRuns: number
   readonly issues: number
   readonly events: number
-  readonly notices: number
+  readonly alerts: number
 }
 
 export type Status<S extends ScheduleSettings = ScheduleSettings> = Awaited<ReturnType<typeof readStatus<S>>>
@@ -30,17 +31,18 @@ export async function readStatus<S extends ScheduleSettings>(
   installation: Installation & { readonly schedules: readonly S[] },
   rows: StatusRows,
   now: Date,
+  knowledge: Knowledge = {},
 ) {
   const { store, schedules, events } = installation
   const { db } = store
   return {
-    health: await readHealth(installation, now),
+    health: await readHealth(installation, now, knowledge),
     leads: await countLeads(db),
     quarantinedRecords: await countQuarantinedRecords(db),
     /** Null before the first sync that read all leads. */
     dataAsOf: (await findLastWholeRun(db))?.asOf ?? null,
     lastFailure: await findLastFailure(db),
-    notices: await listNotices(db, 'open', rows.notices),
+    alerts: await listAlerts(db, 'open', rows.alerts),
     runs: await listRuns(db, rows.runs),
     schedules: await readScheduleStates(db, schedules, now),
     scheduledRuns: await listScheduledRuns(db, rows.scheduledRuns),

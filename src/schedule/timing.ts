@@ -22,6 +22,9 @@ export interface CatchUp {
   readonly windowHours: number
 }
 
+/** From then on a scheduled run counts as late. */
+export const LATE_MS = 5 * 60_000
+
 /* An expression of the settings: cron of five fields, or words. */
 
 /** @param holidays dates that are no working days, besides Saturdays and Sundays */

@@ -4,15 +4,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
+import type { CheckResult, Part } from '../checks/check.ts'
+import { BEAT_MAX_MS } from '../checks/heartbeat.ts'
 import { LeadsheetError } from '../errors.ts'
-import { BEAT_MAX_MS } from '../jobs/health/beat.ts'
-import type { Subject } from '../jobs/health/installation.ts'
-import type { Health } from '../jobs/health.ts'
 import type { Log } from '../log.ts'
 import type { AddRoutes } from './server/server.ts'
 
 interface HealthDeps {
-  readonly readHealth: () => Promise<Health>
+  readonly readHealth: () => Promise<{ readonly checks: readonly CheckResult<Part>[] }>
   /** Time since the last tick of the daemon in this process, by a clock that nobody sets. */
   readonly sinceTickMs: () => number
   readonly log: Log
@@ -24,7 +23,7 @@ const KEPT_MS = 1_000
 const ANSWER_WITHIN_MS = 5_000
 
 /** The checks that decide on readiness, and the reason given for each; all others only warn. */
-const REASONS: { readonly [What in Subject]?: string } = {
+const REASONS: { readonly [What in Part]?: string } = {
   database: 'the database cannot be written',
   daemon: 'the daemon gives no sign of life',
   leads: 'the data are not fresh enough',

@@ -1,4 +1,4 @@
-/** Who is told of troubles: how it is set, what is wrong with it, and that its addresses stay secret. */
+/** Who is told of alerts: how it is set, what is wrong with it, and that its addresses stay secret. */
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { secretsOf } from '../../src/config/config.ts'

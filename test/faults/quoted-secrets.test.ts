@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { errorText, LeadsheetError } from '../../src/errors.ts'
+import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openLog } from '../../src/log.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { openPoster } from '../../src/notify/post.ts'
 import { openSource } from '../../src/upstream/open.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { CANARIES, canariesIn, QUOTED, smtpUrl } from '../support/canaries.ts'
@@ -133,7 +133,7 @@ describe('no secret is in what is told and logged', () => {
         receiver.answer = (response) => response.writeHead(status, { location: url }).end(url)
         const outcome = await poster.post(new URL(url), 'text/plain', '', new AbortController().signal)
         expect(outcome.isTaken).toBe(false)
-        said.push(outcome.said)
+        said.push(outcome.response)
       }
     }
     expect(canariesIn(Buffer.from(said.join('\n')))).toEqual([])

@@ -87,7 +87,7 @@ it.skipIf(IS_SKIPPED || !IS_FULL)(
       // Of the hours that come a second time nothing runs again, so only its beats go on.
       await until(() => hours < 0 || query(noted).length > 0)
     }
-    await stopWhen(running, () => query(`SELECT reason FROM notice WHERE reason = 'clock_set'`).length > 0)
+    await stopWhen(running, () => query(`SELECT check_id FROM alert WHERE check_id = 'clock_set'`).length > 0)
   },
   600_000,
 )

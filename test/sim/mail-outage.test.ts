@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { openPoster } from '../../src/jobs/alerts/http-post.ts'
+import { runAlerts } from '../../src/jobs/alerts/run.ts'
 import { writeArchiveIndex } from '../../src/jobs/archive/archive-index.ts'
-import { createWatches } from '../../src/jobs/find-troubles.ts'
 import { createOutboxTask } from '../../src/jobs/outbox/outbox-worker.ts'
 import { createRateLimit } from '../../src/jobs/outbox/rate-limit.ts'
 import { pauseRefused } from '../../src/jobs/recipients/change-preference.ts'
@@ -13,13 +14,12 @@ import { startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import { combineTasks, createSerialTask } from '../../src/jobs/schedule/serial-task.ts'
 import { syncSchedule } from '../../src/jobs/sync/scheduled-sync.ts'
 import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
-import { tellOperators } from '../../src/jobs/tell-operators.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { openPoster } from '../../src/notify/post.ts'
-import { openNoticeMessage } from '../../src/report/render/notice-message.ts'
+import { openAlertMail } from '../../src/report/render/alert-mail.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openSource } from '../../src/upstream/open.ts'
 import { folderWith } from '../support/folder.ts'
+import { bareInstallation } from '../support/installation.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { DAILY, mailingDeps, recipient } from '../support/mailing.ts'
 import { openReceiver } from '../support/receiver.ts'
@@ -36,7 +36,7 @@ const AWAY_HOURS = 48
 const EVERY_HOURS = IS_FULL ? 1 : 6
 const SCHEDULED_RUNS = AWAY_HOURS / EVERY_HOURS
 const PER_MINUTE = 5
-const render = await openNoticeMessage('templates', null)
+const render = await openAlertMail('templates', null)
 
 /** A port at which nobody listens until the door is opened to a server. */
 async function openDoor() {
@@ -92,20 +92,9 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   }
   const messages = createOutboxTask({ ...work, queue, onSent })
   const operators = {
-    ...{ store, log: SILENT, now, poster, ping: null, watches: createWatches() },
-    watched: {
-      ...{
-        store,
-        reports: [],
-        runMinutes: 15,
-        snapshotAfterSync: null,
-        events: null,
-        mailServer: transport.name,
-      },
-      settingsFile: null,
-      clockAheadMs: () => null,
-    },
-    operators: {
+    ...{ store, log: SILENT, now, poster, heartbeat: null, knowledge: { clockAheadMs: () => null } },
+    installation: bareInstallation(store, { mailServer: transport.name }),
+    alerts: {
       mail: { recipients: ['ops@example.com'], from: 'r@example.com', replyTo: null, render },
       hasWebhook: true,
       rules: { afterFailures: 3, remindHours: 24 },
@@ -113,9 +102,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     },
     webhook: { url: receiver.url, format: 'json' as const },
   }
-  const notices = createSerialTask(queue, 'alerts', (signal) =>
-    tellOperators(operators, messages.wake, signal),
-  )
+  const alerts = createSerialTask(queue, 'alerts', (signal) => runAlerts(operators, messages.wake, signal))
   const everyHour = scheduleOf({ name: 'sync', timing: timing('0 * * * *'), runsAtFirstSight: true })
   const reportSchedules = Array.from({ length: 24 / EVERY_HOURS }, (_, index) => {
     const name = `at-${index * EVERY_HOURS}`
@@ -130,7 +117,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   })
   const schedules = [syncSchedule(work, { ...everyHour, full: false }), ...reportSchedules]
   const controller = new AbortController()
-  const post = combineTasks([notices, messages])
+  const post = combineTasks([alerts, messages])
   const deps = {
     store,
     log: SILENT,
@@ -163,7 +150,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   expect(pages.filter((page) => page.endsWith('/index.html'))).toHaveLength(SCHEDULED_RUNS)
   expect(mail.received).toEqual([])
   const told = (): string[] => receiver.posts.map(({ body }) => JSON.parse(body).subject)
-  expect(told()).toContain('1 trouble: mail waiting')
+  expect(told()).toContain('1 alert: mail waiting')
 
   await door.openTo(mail.port)
   const back = FROM + AWAY_HOURS * HOUR_MS
@@ -180,7 +167,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   expect(new Set(reports.map(({ mail: { messageId } }) => messageId)).size).toBe(reports.length)
   expect(dueAt).toEqual([...dueAt].sort())
   expect(Math.max(...perBeat)).toBeLessThanOrEqual(PER_MINUTE)
-  expect(told().at(-1)).toBe('over: mail waiting')
+  expect(told().at(-1)).toBe('resolved: mail waiting')
   controller.abort()
   await daemon.stop()
   await source.close()

@@ -1,5 +1,5 @@
 /** Holds what a daemon did, by its ledger and by what ran, against what was due; an empty list is the only good one. */
-import { LATE_MS } from '../../src/jobs/schedule/schedule.ts'
+import { LATE_MS } from '../../src/schedule/timing.ts'
 import type { ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { dueTimes } from './due-times.ts'
 import type { Planned, Run, World } from './world.ts'

@@ -33,7 +33,7 @@ export async function startMachine(
   url: string,
   company: Company,
   schedules: readonly Schedule[],
-  onNotices: () => void = () => undefined,
+  onAlerts: () => void = () => undefined,
 ): Promise<Machine> {
   const now = () => company.now
   const store = await openStore(url, now())
@@ -44,7 +44,7 @@ export async function startMachine(
   const worker = await startDaemon(
     {
       ...{ store, log, now, schedules, queue, monotonicMs: () => now().getTime() },
-      post: createSerialTask(queue, 'alerts', async () => onNotices()),
+      post: createSerialTask(queue, 'alerts', async () => onAlerts()),
       events: createSerialTask(queue, 'events', async () => undefined),
     },
     new AbortController().signal,

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Installation } from '../../src/jobs/health/installation.ts'
+import type { Installation } from '../../src/checks/facts.ts'
 import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
@@ -12,6 +12,7 @@ import { createAllowedHosts } from '../../src/web/server/allowed-hosts.ts'
 import { createErrorPages } from '../../src/web/server/error-page.ts'
 import { assetRoutes, openDashboardPages } from '../../src/web/server/frame.ts'
 import { openWeb } from '../../src/web/server/server.ts'
+import { bareInstallation } from './installation.ts'
 import { TEMPLATES_FOLDER } from './report.ts'
 import { scheduleOf, timing } from './schedule.ts'
 import { openEmptyStore } from './store.ts'
@@ -68,7 +69,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
         statusRoutes({
           ...{ store, pages: dashboardPages, now, timeZone: 'Europe/Vienna', canAct, log: SILENT },
           ...{ version: '1.2.3', settingsFile: null, snapshotFile: join(fileOf(store), '../snapshot.db') },
-          installation: { store, schedules, resources, snapshotAfterSync: null, events },
+          installation: bareInstallation(store, { schedules, resources, events }),
         }),
       ],
     },

@@ -1,6 +1,6 @@
 /** All that can be wrong at once, as the status page shows it at {@link STATUS_AT}, while a sync runs. */
 
-import { saveNotices } from '../../src/store/alerts/alert.ts'
+import { upsertAlerts } from '../../src/store/alerts/alert.ts'
 import type { Store, Trx } from '../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
 import { moveDelivery } from '../../src/store/outbox/delivery.ts'
@@ -30,19 +30,19 @@ export async function fillWithTroubles(store: Store): Promise<Lease> {
     for (const at of [1, 2]) await failRun(trx, ago(at * 15))
     await holdRecords(trx)
     await noteScheduledRuns(trx)
-    await saveNotices(trx, [
+    await upsertAlerts(trx, [
       {
         ...{
           id: 1,
-          reason: 'job_stuck',
+          check: 'job_stuck',
           subject: 'sync',
           state: 'open',
           seen: 1,
           message: LONG,
           hint: 'Look.',
         },
-        ...{ firstSeenAt: ago(60), openedAt: ago(60), reopenedAt: null, closedAt: null },
-        ...{ told: 'raised', toldAt: ago(60), acknowledgedAt: null },
+        ...{ firstSeenAt: ago(60), openedAt: ago(60), reopenedAt: null, resolvedAt: null },
+        ...{ announced: 'open', announcedAt: ago(60), acknowledgedAt: null },
       },
     ])
     const away = { beganAt: ago(90), nextAttemptAt: ago(-15), failures: 4, replyCode: 421, response: 'later' }

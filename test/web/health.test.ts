@@ -1,8 +1,7 @@
 /** Tests the probes: the answers that machines get, and what these keep to themselves. */
 import { expect, it, onTestFinished } from 'vitest'
-import type { HealthCheck } from '../../src/jobs/health/installation.ts'
+import { type CheckResult, fail, ok, type Part, warn } from '../../src/checks/check.ts'
 import { openWebPages } from '../../src/report/preferences/web-pages.ts'
-import { fail, ok, warn } from '../../src/upstream/checkup.ts'
 import { healthRoutes } from '../../src/web/health.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { openDashboard } from '../support/dashboard.ts'
@@ -18,17 +17,17 @@ const WELL = [
 ]
 
 async function serve({
-  checks = WELL as readonly HealthCheck[] | Error,
+  checks = WELL as readonly CheckResult<Part>[] | Error,
   sinceTickMs = 0,
 }: {
-  checks?: readonly HealthCheck[] | Error
+  checks?: readonly CheckResult<Part>[] | Error
   sinceTickMs?: number
 }) {
   let reads = 0
   const readHealth = async () => {
     reads++
     if (checks instanceof Error) throw checks
-    return { verdict: 'ok', sentence: '', checks, freshness: [] } as const
+    return { checks }
   }
   const pages = await openWebPages(TEMPLATES_FOLDER)
   const server = await openWeb({ host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT }, [

@@ -1,7 +1,7 @@
 /** Tests /metrics: names and units as Prometheus wants them, values from the store, never ahead of a commit. */
 
 import { expect, it, onTestFinished } from 'vitest'
-import type { Installation } from '../../src/jobs/health/installation.ts'
+import type { Installation } from '../../src/checks/facts.ts'
 import { createMeasuring } from '../../src/jobs/measures.ts'
 import { openWebPages } from '../../src/report/preferences/web-pages.ts'
 import { fileOf } from '../../src/store/db/place.ts'
@@ -12,6 +12,7 @@ import { openMetrics } from '../../src/web/metrics/metrics.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { ask, openDashboard, TOKEN } from '../support/dashboard.ts'
 import { event, follow, receive } from '../support/events.ts'
+import { bareInstallation } from '../support/installation.ts'
 import { faultsOf, readMetrics } from '../support/prometheus.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { timing } from '../support/schedule.ts'
@@ -24,16 +25,13 @@ const COUNTS = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, hel
 async function serve() {
   const store = await openEmptyStore()
   const installation: Installation = {
-    store,
+    ...bareInstallation(store),
     schedules: [
       {
         ...{ name: 'sync', timing: timing('*/15 * * * *'), jitterSeconds: 0 },
         catchUp: { policy: 'latest', windowHours: 24 },
       },
     ],
-    resources: ['leads'],
-    snapshotAfterSync: null,
-    events: null,
   }
   const metrics = openMetrics({ measure: createMeasuring(installation), now: () => NOW, version: '1.2.3' })
   const pages = await openWebPages(TEMPLATES_FOLDER)

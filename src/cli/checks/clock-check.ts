@@ -1,16 +1,16 @@
 /** Whether our clock can be believed: by that of the upstream, and by what the database has already lived through. */
-import { tellSpan } from '../../jobs/health/installation.ts'
-import { tellInstant } from '../../jobs/schedule/schedule.ts'
-import { CLOCK_AHEAD_MAX_MS } from '../../jobs/troubles/machine.ts'
+
+import { type CheckResult, fail, ok } from '../../checks/check.ts'
+import { CLOCK_AHEAD_MAX_MS } from '../../checks/machine.ts'
 import type { Db } from '../../store/db/store.ts'
 import { findLastSpan } from '../../store/schedule/uptime.ts'
 import { findLastRun } from '../../store/sync/sync-run.ts'
-import { type Check, fail, ok } from '../../upstream/checkup.ts'
+import { tellInstant, tellSpan } from '../../time.ts'
 
 const REMEDY = 'let the machine set its clock by NTP: due times, and what counts as changed since, hang on it'
 
 /** @param aheadMs by how much our clock is ahead of the upstream's; null where that did not say */
-export function compareClocks(aheadMs: number | null): Check {
+export function compareClocks(aheadMs: number | null): CheckResult {
   if (aheadMs === null) return ok('clock', 'the upstream does not say what time it is')
   const found = `${tellSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream`
   return Math.abs(aheadMs) <= CLOCK_AHEAD_MAX_MS
@@ -19,7 +19,7 @@ export function compareClocks(aheadMs: number | null): Check {
 }
 
 /** Time only goes on: nothing that has happened can be still to come. */
-export async function checkPast(db: Db, now: Date): Promise<Check | null> {
+export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> {
   const [beat, run] = [(await findLastSpan(db))?.last_tick_at, (await findLastRun(db))?.at]
   const latest = [beat, run]
     .filter((at) => at !== undefined)

@@ -1,7 +1,8 @@
 /** Whether operators reach the dashboard, and nobody else does. */
+
+import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { dashboardAccess, TOKEN_REMEDY } from '../../config/schema-web.ts'
-import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
 import { findListenFault } from './listen-fault.ts'
 
 const WHO = {
@@ -10,7 +11,7 @@ const WHO = {
 } as const
 
 /** @param isRunning whether the daemon is, which then has the port */
-export async function checkDashboard({ web }: Pick<Config, 'web'>, isRunning: boolean): Promise<Check> {
+export async function checkDashboard({ web }: Pick<Config, 'web'>, isRunning: boolean): Promise<CheckResult> {
   const { listen, token } = web
   if (listen === null) return ok('dashboard', 'no pages are served: web.listen is none')
   const access = dashboardAccess({ ...web, listen, hasToken: token !== null })

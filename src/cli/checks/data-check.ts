@@ -4,33 +4,35 @@ import { existsSync } from 'node:fs'
 import { access, constants, mkdir } from 'node:fs/promises'
 import { installationOf } from '../../app/health-installation.ts'
 import { openData, pathsIn, storePlaceOf } from '../../app/installation.ts'
+import { attempt, type CheckResult, fail, ok, type Part, warn } from '../../checks/check.ts'
+import { readFacts } from '../../checks/facts.ts'
+import type { Life } from '../../checks/heartbeat.ts'
+import { type PartResult, readHealth } from '../../checks/run-checks.ts'
+import { readSettingsInForce } from '../../checks/settings.ts'
+import { alertFacts } from '../../checks/table.ts'
 import type { Config } from '../../config/config.ts'
 import { isWorldReadable } from '../../config/settings-file.ts'
 import { errorText } from '../../errors.ts'
-import type { Life } from '../../jobs/health/beat.ts'
-import type { HealthCheck, Subject } from '../../jobs/health/installation.ts'
-import { readDaemon } from '../../jobs/health/work.ts'
-import { readHealth } from '../../jobs/health.ts'
-import { readSettingsInForce } from '../../jobs/schedule/config-reload-state.ts'
+import { listAlerts } from '../../store/alerts/alert.ts'
 import { readFileSystem } from '../../store/db/file-system.ts'
 import { nameOf } from '../../store/db/place.ts'
 import type { Store } from '../../store/db/store.ts'
-import { attempt, type Check, fail, ok, warn } from '../../upstream/checkup.ts'
+import { checkAlertWays } from './alert-check.ts'
 import { checkPast } from './clock-check.ts'
-import { checkNotices } from './notice-check.ts'
 import { checkServer } from './server-check.ts'
 import { checkInForce } from './settings-check.ts'
 import { checkSnapshot, checkStore } from './store-check.ts'
 
 export interface DataFindings {
-  readonly checks: readonly Check[]
+  readonly checks: readonly CheckResult[]
   readonly life: Life
 }
 
+const ALERTS_MAX = 20
 /** What is said of these is said in more words beside it. */
-const TOLD_IN_FULL: readonly Subject[] = ['notices', 'snapshot']
+const TOLD_IN_FULL: readonly Part[] = ['snapshot', 'settings']
 /** Of the copy: what the upstream has is told under the same words. */
-const CALLED: { readonly [What in Subject]?: string } = {
+const CALLED: { readonly [What in Part]?: string } = {
   leads: 'copy of leads',
   statistics: 'copy of stats',
   agents: 'copy of agents',
@@ -55,7 +57,7 @@ export async function checkData(
   const opened = await attempt('database', remedy, async () => {
     await using store = await openData(config)
     for await (const check of checkInside(store, config, options)) checks.push(check)
-    life = (await readDaemon(store.db, options.now)).life
+    life = await readFacts(installationOf(config, store), {}, options.now).life()
     return ok('database', nameOf(place))
   })
   if (opened.verdict !== 'ok') checks.push(opened)
@@ -66,7 +68,7 @@ async function* checkInside(
   store: Store,
   config: Config,
   { whole, now }: { readonly whole: boolean; readonly now: Date },
-): AsyncGenerator<Check> {
+): AsyncGenerator<CheckResult> {
   yield ok('database', nameOf(store.place))
   if (store.place.kind === 'postgres') yield* checkServer(store.db)
   yield* checkStore(store, { whole, now })
@@ -76,27 +78,33 @@ async function* checkInside(
   if (inForce !== null) yield inForce
   const { checks, freshness } = await readHealth(installationOf(config, store), now)
   const isNew = freshness.every(({ asOf }) => asOf === null)
-  for (const check of checks.filter(({ what }) => !TOLD_IN_FULL.includes(what))) {
-    const isTold = check.what === 'database' && check.verdict === 'ok'
-    if (!isTold) yield toldAs(check, isNew)
+  for (const part of checks.filter(({ what }) => !TOLD_IN_FULL.includes(what))) {
+    if (part.what !== 'database' || part.verdict !== 'ok') yield* resultsOf(part, isNew)
   }
   const isWanted = config.snapshot.when === 'after_sync'
   const snapshot = await checkSnapshot(store, pathsIn(config.dataDir).snapshot, isWanted)
   if (snapshot !== null) yield snapshot
-  yield* checkNotices(store.db, config)
-}
-
-/** Before the first sync nothing is wrong yet. */
-function toldAs(check: HealthCheck, isNew: boolean): Check {
-  const { what, verdict, found, remedy } = check
-  return {
-    what: CALLED[what] ?? what,
-    verdict: what === 'leads' && isNew && verdict === 'fail' ? 'warn' : verdict,
-    ...{ found, remedy },
+  yield* checkAlertWays(store.db, config)
+  const found = new Set(
+    checks.flatMap(({ findings }) => findings.map(({ check, subject }) => `${check} ${subject}`)),
+  )
+  for (const { id, check, subject, message, hint } of await listAlerts(store.db, 'open', ALERTS_MAX)) {
+    if (found.has(`${check} ${subject}`)) continue
+    const about = subject === '' ? '' : ` · ${subject}`
+    yield warn('alert', `No. ${id}, ${alertFacts(check).title}${about}: ${message}`, hint)
   }
 }
 
-async function checkFolder(config: Config): Promise<Check> {
+/** One line a finding, in full words: only operators run this. Before the first sync nothing is wrong yet. */
+function resultsOf({ what, found, findings }: PartResult, isNew: boolean): CheckResult[] {
+  const called = CALLED[what] ?? what
+  if (findings.length === 0) return [ok(called, found)]
+  return findings.map(({ severity, message, hint }) =>
+    (what === 'leads' && isNew ? warn : severity === 'fail' ? fail : warn)(called, message, hint),
+  )
+}
+
+async function checkFolder(config: Config): Promise<CheckResult> {
   const { dataDir } = config
   try {
     await mkdir(dataDir, { recursive: true })
@@ -119,7 +127,7 @@ async function checkFolder(config: Config): Promise<Check> {
   }
 }
 
-async function checkFileSystem({ dataDir, allowNetworkFs }: Config): Promise<Check> {
+async function checkFileSystem({ dataDir, allowNetworkFs }: Config): Promise<CheckResult> {
   const { name, isLasting, isNetwork } = await readFileSystem(dataDir)
   if (isNetwork) {
     return (allowNetworkFs ? warn : fail)(

@@ -5,11 +5,12 @@ import { dkimOf } from '../../app/configured-mail.ts'
 import { tryReports } from '../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../app/configured-schedules.ts'
 import { openSourceOf, profileOf } from '../../app/configured-upstream.ts'
+import { attempt, type CheckResult, ok, warn } from '../../checks/check.ts'
+import { checkUpstream } from '../../checks/upstream.ts'
 import type { Config } from '../../config/config.ts'
 import { isAboutDashboard } from '../../config/schema-web.ts'
 import { shellCommand } from '../../errors.ts'
 import { BACKOFF } from '../../retry.ts'
-import { attempt, type Check, checkUpstream, ok, warn } from '../../upstream/checkup.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { compareClocks } from './clock-check.ts'
 import { checkDashboard } from './dashboard-check.ts'
@@ -27,7 +28,7 @@ export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
 export async function* examine(
   patient: Patient,
   options: { readonly whole: boolean },
-): AsyncGenerator<Check> {
+): AsyncGenerator<CheckResult> {
   const settings = await attempt('settings', 'mend the settings', async () =>
     ok('settings', (await patient.config()).file ?? 'from the environment alone'),
   )
@@ -64,8 +65,8 @@ export async function* examine(
   yield await checkDashboard(config, life === 'alive')
 }
 
-async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<Check> {
-  const checks: Check[] = []
+async function* checkSource({ log, signal }: Patient, config: Config): AsyncGenerator<CheckResult> {
+  const checks: CheckResult[] = []
   const whole = await attempt('upstream', 'set api.url and api.key', async () => {
     const source = openSourceOf(config, await log(), { backoff: BACKOFF.upstreamWhileWaiting })
     try {
@@ -81,14 +82,14 @@ async function* checkSource({ log, signal }: Patient, config: Config): AsyncGene
   if (whole.verdict !== 'ok') yield whole
 }
 
-function checkTimes(config: Config, now: Date): Check {
+function checkTimes(config: Config, now: Date): CheckResult {
   const [first] = scheduleWarnings(config, now)
   return first === undefined
     ? ok('schedules', 'the clocks of their zones show each of their times once')
     : warn('schedules', first, `see ${shellCommand('schedule')}; another time of the day spares it`)
 }
 
-async function checkMail({ log, signal }: Patient, { smtp, reports }: Config): Promise<Check> {
+async function checkMail({ log, signal }: Patient, { smtp, reports }: Config): Promise<CheckResult> {
   if (smtp.url === null) {
     return reports.length === 0
       ? ok('mail', 'no reports, no mail')

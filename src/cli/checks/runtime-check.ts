@@ -1,6 +1,7 @@
 /** Whether what the program runs on is as it should be: Node, and what it knows of languages and time zones. */
+
+import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
-import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
 
 export interface Runtime {
   readonly node: string
@@ -23,7 +24,7 @@ export function* checkRuntime(
   { timeZone, reports }: Pick<Config, 'timeZone' | 'reports'>,
   { node, tz, hasLanguages }: Runtime,
   now: Date,
-): Generator<Check> {
+): Generator<CheckResult> {
   // An older one does not get as far as this.
   yield ok('node', node)
   if (tz === undefined || !hasLanguages) {

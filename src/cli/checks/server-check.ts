@@ -1,8 +1,9 @@
 /** What `leadsheet doctor` says of a PostgreSQL server: whether it is one that will do, and whether its clock is ours. */
-import { tellSpan } from '../../jobs/health/installation.ts'
+
+import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import { readServerFacts } from '../../store/db/postgres.ts'
 import type { Db } from '../../store/db/store.ts'
-import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
+import { tellSpan } from '../../time.ts'
 
 /** The oldest that is tried. */
 const MAJOR_LEAST = 14
@@ -11,7 +12,7 @@ const CLOCK_APART_MAX_MS = 5_000
 
 const UTF8 = 'UTF8'
 
-export async function* checkServer(db: Db): AsyncGenerator<Check> {
+export async function* checkServer(db: Db): AsyncGenerator<CheckResult> {
   const askedAtMs = Date.now()
   const { version, major, encoding, mayCreate, now } = await readServerFacts(db)
   // In the middle of the way there and back.

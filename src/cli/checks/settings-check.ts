@@ -1,13 +1,14 @@
 /** What `leadsheet doctor` says of the settings that the daemon goes by. */
+
+import { type CheckResult, ok, warn } from '../../checks/check.ts'
+import type { SettingsInForce } from '../../checks/settings.ts'
 import { shellCommand } from '../../errors.ts'
-import type { SettingsInForce } from '../../jobs/schedule/config-reload-state.ts'
-import { tellInstant } from '../../jobs/schedule/schedule.ts'
-import { type Check, ok, warn } from '../../upstream/checkup.ts'
+import { tellInstant } from '../../time.ts'
 
 const WHAT = 'in force'
 
 /** @param inForce null where no daemon runs */
-export function checkInForce(inForce: SettingsInForce | null): Check | null {
+export function checkInForce(inForce: SettingsInForce | null): CheckResult | null {
   if (inForce === null) return null
   const { since, refused, changedAt } = inForce
   const found = `the settings of ${tellInstant(since)}`

@@ -1,14 +1,15 @@
 /** Whether receivers find the key that they need to believe the signatures of our mails, and what to do where not. */
+
+import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import { errorText } from '../../errors.ts'
 import { type DkimKey, dnsRecordOf } from '../../mail/dkim.ts'
-import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
 
 /** As `resolveTxt` of node:dns: each record in the pieces that it came in. */
 export type FindRecords = (name: string) => Promise<readonly (readonly string[])[]>
 
 const NOTHING_THERE = ['ENOTFOUND', 'ENODATA']
 
-export async function checkSignature(key: DkimKey, findRecords: FindRecords): Promise<Check> {
+export async function checkSignature(key: DkimKey, findRecords: FindRecords): Promise<CheckResult> {
   const { name, text } = dnsRecordOf(key)
   const remedy = `give the DNS this TXT record at ${name}: ${text}`
   try {

@@ -4,13 +4,13 @@
  */
 
 import { existsSync } from 'node:fs'
+import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import { shellCommand } from '../../errors.ts'
 import { readSize } from '../../store/backup/backup.ts'
 import type { Store } from '../../store/db/store.ts'
 import { findViolations, invariantsOf } from '../../store/invariants/invariants.ts'
 import { readSnapshotInfo } from '../../store/snapshot/snapshot.ts'
 import { findLastWholeRun, hasRun } from '../../store/sync/sync-run.ts'
-import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
 
 /** About a second. */
 const READ_THROUGH_MAX_BYTES = 100_000_000
@@ -19,10 +19,9 @@ const READ_THROUGH_MAX_BYTES = 100_000_000
 export async function* checkStore(
   store: Store,
   options: { readonly whole: boolean; readonly now: Date },
-): AsyncGenerator<Check> {
-  const { database: bytes } = await readSize(store)
-  const isWhole = options.whole || bytes <= READ_THROUGH_MAX_BYTES
-  const violations = await findViolations(store.db, options.now.toISOString(), isWhole ? 'all' : 'few')
+): AsyncGenerator<CheckResult> {
+  const { bytes, reads, violations } = await lookForViolations(store, options)
+  const isWhole = reads === 'all'
   for (const { rule, count, examples, remedy } of violations) {
     yield fail('consistency', `${rule}: not so for ${count}, such as ${examples.join(', ')}`, remedy)
   }
@@ -33,11 +32,25 @@ export async function* checkStore(
     : ok('consistency', `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`)
 }
 
+/** Reads a small database through; a large one only where that is asked for, because it takes minutes. */
+export async function lookForViolations(
+  store: Store,
+  { whole, now }: { readonly whole: boolean; readonly now: Date },
+) {
+  const { database: bytes } = await readSize(store)
+  const reads = whole || bytes <= READ_THROUGH_MAX_BYTES ? 'all' : 'few'
+  return { bytes, reads, violations: await findViolations(store.db, now.toISOString(), reads) }
+}
+
 /**
  * @param file of the snapshot
  * @param isWanted whether one follows each sync; where none is wanted, nothing is said of none
  */
-export async function checkSnapshot(store: Store, file: string, isWanted: boolean): Promise<Check | null> {
+export async function checkSnapshot(
+  store: Store,
+  file: string,
+  isWanted: boolean,
+): Promise<CheckResult | null> {
   const info = readSnapshotInfo(file)
   const remedy = `${shellCommand('snapshot')} makes it now, and says what keeps it from being made`
   if (info === null) {

@@ -1,8 +1,8 @@
 /** How the verdict of a check is told: by its colour, and by how a command ends. */
-import type { Check } from '../../upstream/checkup.ts'
+import type { CheckResult } from '../../checks/check.ts'
 import type { Ending } from '../exit-status.ts'
 
-type Verdict = Check['verdict']
+type Verdict = CheckResult['verdict']
 
 export const VERDICT_COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<
   Verdict,
@@ -15,7 +15,7 @@ export const VERDICT_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as
   Ending
 >
 
-export function worstOf(checks: readonly Check[]): Verdict {
+export function worstOf(checks: readonly CheckResult[]): Verdict {
   return (
     (['fail', 'warn'] as const).find((verdict) => checks.some((check) => check.verdict === verdict)) ?? 'ok'
   )

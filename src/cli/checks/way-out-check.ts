@@ -1,10 +1,10 @@
 /** Whether recipients find a way out of their reports, and what it asks for; nothing is sent for it. */
 
 import { senderOf } from '../../app/configured-mail.ts'
+import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
-import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
 
-export function checkWayOut({ web, mail }: Pick<Config, 'web' | 'mail'>): Check {
+export function checkWayOut({ web, mail }: Pick<Config, 'web' | 'mail'>): CheckResult {
   const { publicUrl, listen } = web
   if (publicUrl === null) {
     return ok('unsubscribing', `by a mail to ${senderOf(mail, null).unsubscribe.mailto}; no pages are served`)

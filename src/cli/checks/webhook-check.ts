@@ -1,6 +1,7 @@
 /** What is said of the webhook of this installation: what had better be otherwise, and how it stands at the upstream. */
 import { existsSync } from 'node:fs'
 import { profileOf } from '../../app/configured-upstream.ts'
+import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { eventSecrets } from '../../config/schema.ts'
 import { isWorldReadable } from '../../config/settings-file.ts'
@@ -12,7 +13,6 @@ import {
   readState,
   registrationFile,
 } from '../../jobs/events/webhook-registration.ts'
-import { type Check, fail, ok, warn } from '../../upstream/checkup.ts'
 import type { Source } from '../../upstream/source.ts'
 import type { WireWebhook } from '../../upstream/webhooks/registered-webhooks.ts'
 import { isReadableSecret } from '../../upstream/webhooks/verify-signature.ts'
@@ -58,7 +58,7 @@ export async function* checkWebhook(
   config: Config,
   openSource: () => Promise<Source>,
   signal: AbortSignal,
-): AsyncGenerator<Check> {
+): AsyncGenerator<CheckResult> {
   const warnings = webhookWarnings(config)
   for (const warning of warnings) yield warn(WHAT, warning, 'mend the profile or the settings')
   const kept = readKept(config)
@@ -81,7 +81,7 @@ export async function* checkWebhook(
   }
 }
 
-function readKept({ dataDir }: Config): RegistrationState | Check {
+function readKept({ dataDir }: Config): RegistrationState | CheckResult {
   try {
     return readState(registrationFile(dataDir))
   } catch (thrown) {
@@ -91,7 +91,7 @@ function readKept({ dataDir }: Config): RegistrationState | Check {
 }
 
 /** Null where it is that of the settings. */
-function checkAddress(config: Config, { url }: Registration): Check | null {
+function checkAddress(config: Config, { url }: Registration): CheckResult | null {
   const wanted = receiverUrl(config)
   if (wanted === null) {
     return warn(
@@ -108,7 +108,7 @@ async function checkAtUpstream(
   own: Registration,
   openSource: () => Promise<Source>,
   signal: AbortSignal,
-): Promise<Check> {
+): Promise<CheckResult> {
   const source = await openSource()
   try {
     return judge(own, await source.webhooks.list(signal))
@@ -123,7 +123,7 @@ async function checkAtUpstream(
   }
 }
 
-function judge(own: Registration, webhooks: readonly WireWebhook[]): Check {
+function judge(own: Registration, webhooks: readonly WireWebhook[]): CheckResult {
   const found = webhooks.find(({ id }) => id === own.id)
   if (found === undefined)
     return warn(WHAT, `the upstream does not know ${own.id} any more`, `${REGISTER} anew`)

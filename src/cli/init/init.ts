@@ -7,12 +7,12 @@ import { access, constants } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import type { Command } from 'commander'
 import { schedulesOf, scheduleWarnings } from '../../app/configured-schedules.ts'
+import type { CheckResult } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig, settingsPath } from '../../config/load.ts'
 import { CALLED, errorText, faultText, LeadsheetError } from '../../errors.ts'
 import { openLog } from '../../log.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import type { Check } from '../../upstream/checkup.ts'
 import { VERDICT_COLORS } from '../checks/verdict.ts'
 import { addExamples } from '../command.ts'
 import { plainText } from '../terminal/plain-text.ts'
@@ -72,7 +72,7 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
   const trial: TrialDeps = { log, signal: terminal.signal }
   const prompter = prompterOf(terminal, options)
-  const tell = (check: Check): void => prompter?.say(...checkLines(terminal, check))
+  const tell = (check: CheckResult): void => prompter?.say(...checkLines(terminal, check))
   const now = new Date()
   const { testMail: testMailTo = null } = options
 
@@ -129,7 +129,7 @@ async function refuseUnwritable(file: string): Promise<void> {
   })
 }
 
-async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<Check[]> {
+async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<CheckResult[]> {
   const { apiUrl, key, profile, mailUrl, listen } = answers
   const service = { url: apiUrl.value, key: key.value, profile: profile.value }
   const { checks } = await tryService(service, trial)
@@ -139,7 +139,7 @@ async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<Check[]> {
 /* What `leadsheet init` has done, and what to do next. */
 
 /** One of several checks: a line, and the remedy below it. */
-export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: Check): string[] {
+export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): string[] {
   const mark = terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))
   const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
   return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
@@ -153,7 +153,7 @@ export function shownPath(path: string): string {
 
 export interface Told {
   /** Those that nobody has seen yet. */
-  readonly checks: readonly Check[]
+  readonly checks: readonly CheckResult[]
   readonly warnings: readonly string[]
   /** `--config FILE` where the settings are not where commands look for them. */
   readonly option: string

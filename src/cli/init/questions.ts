@@ -1,10 +1,10 @@
 /** The five questions of `leadsheet init`. What is given already is told and not asked for. */
+import type { CheckResult } from '../../checks/check.ts'
+import { fail } from '../../checks/check.ts'
 import { settingFault } from '../../config/errors.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import { profileText } from '../../probe/profile-text.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import type { Check } from '../../upstream/checkup.ts'
-import { fail } from '../../upstream/checkup.ts'
 import { refuseOpenHttp } from '../../upstream/client/request.ts'
 import { plainText } from '../terminal/plain-text.ts'
 import type { Prompter } from '../terminal/prompter.ts'
@@ -187,7 +187,7 @@ export interface Asking extends TrialDeps {
   readonly prompter: Prompter
   readonly given: Given
   /** Tells how a trial ended. */
-  readonly tell: (check: Check) => void
+  readonly tell: (check: CheckResult) => void
   readonly now: Date
 }
 
@@ -295,7 +295,7 @@ async function findProfile(
 }
 
 /** All of them where something is wrong; else one line. */
-function tellAll(checks: readonly Check[], tell: (check: Check) => void): void {
+function tellAll(checks: readonly CheckResult[], tell: (check: CheckResult) => void): void {
   const [first] = checks
   for (const check of checks) if (check === first || check.verdict !== 'ok') tell(check)
 }

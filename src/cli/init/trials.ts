@@ -1,11 +1,14 @@
 /** Whether what was answered works: the service, the mail server and the port of the dashboard are tried, and no more. */
 
 import { randomUUID } from 'node:crypto'
+import { placeOf } from '../../app/alert-settings.ts'
 import { openMail } from '../../app/configured-mail.ts'
 import { ownFolder } from '../../app/configured-reports.ts'
 import { schedulesOf } from '../../app/configured-schedules.ts'
 import { TEMPLATES } from '../../app/installation.ts'
-import { placeOf } from '../../app/operators.ts'
+import type { CheckResult } from '../../checks/check.ts'
+import { attempt, fail, ok, warn } from '../../checks/check.ts'
+import { checkUpstream } from '../../checks/upstream.ts'
 import type { Config } from '../../config/config.ts'
 import { requireMail } from '../../config/requirements.ts'
 import { listenAddress } from '../../config/schema-web.ts'
@@ -18,11 +21,9 @@ import { openAsker } from '../../probe/ask.ts'
 import type { ProbeResult } from '../../probe/probe.ts'
 import { probe } from '../../probe/probe.ts'
 import { redactor } from '../../redaction.ts'
-import { openNoticeMessage } from '../../report/render/notice-message.ts'
+import { openAlertMail } from '../../report/render/alert-mail.ts'
 import { BACKOFF } from '../../retry.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import type { Check } from '../../upstream/checkup.ts'
-import { attempt, checkUpstream, fail, ok, warn } from '../../upstream/checkup.ts'
 import { openSource } from '../../upstream/open.ts'
 import { parseProfile } from '../../upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
@@ -53,7 +54,7 @@ const WAIT_MS = 5_000
 export async function tryService(
   { url, key, profile }: Service,
   { log, signal }: TrialDeps,
-): Promise<{ checks: readonly Check[]; answers: boolean }> {
+): Promise<{ checks: readonly CheckResult[]; answers: boolean }> {
   const redact = redactor([key])
   try {
     await using source = openDisposable(
@@ -63,7 +64,7 @@ export async function tryService(
       }),
     )
     await source.listLeads({}, null, 1, { signal })
-    const checks: Check[] = []
+    const checks: CheckResult[] = []
     for await (const check of checkUpstream(source, signal))
       checks.push({ ...check, found: redact(check.found) })
     return { checks, answers: true }
@@ -88,12 +89,12 @@ export async function probeService(
 }
 
 /** A folder is made when the first letter comes. */
-export async function tryMail(url: string, deps: TrialDeps): Promise<Check> {
+export async function tryMail(url: string, deps: TrialDeps): Promise<CheckResult> {
   if (url.startsWith('file:')) return ok('mail', 'a folder takes the mails')
   return checkMailServer(url, 'check the address, the user and the password', deps)
 }
 
-export async function tryListen(listen: string): Promise<Check> {
+export async function tryListen(listen: string): Promise<CheckResult> {
   const address = listenAddress(listen)
   if (address === null) return ok('dashboard', 'none is wanted')
   const fault = await findListenFault(address)
@@ -111,7 +112,11 @@ function openDisposable<T extends { close(): Promise<void> }>(opened: T): T & As
 /** In the headers, in the place of the name of a report. */
 const REPORT = 'test'
 
-export async function sendTestMail(config: Config, to: string, { log, signal }: TrialDeps): Promise<Check> {
+export async function sendTestMail(
+  config: Config,
+  to: string,
+  { log, signal }: TrialDeps,
+): Promise<CheckResult> {
   return attempt('test mail', 'check smtp.url and mail.from', async () => {
     await using transport = openMail(requireMail(config), log)
     const { response } = await transport.send(await composeTestMail(config, to, new Date()), { signal })
@@ -121,7 +126,7 @@ export async function sendTestMail(config: Config, to: string, { log, signal }: 
 
 async function composeTestMail(config: Config, to: string, now: Date): Promise<Message> {
   const { from, replyTo } = requireMail(config)
-  const render = await openNoticeMessage(TEMPLATES, ownFolder(config))
+  const render = await openAlertMail(TEMPLATES, ownFolder(config))
   const date = now.toISOString()
   const content = render({
     title: 'This mail got through',

@@ -47,7 +47,7 @@ export interface StartedDaemon {
   wake(): void
   /** The time since the last tick began, or the daemon itself, by a clock that nobody sets. */
   sinceTickMs(): number
-  /** For example `sync`, `report:daily`, `messages and notices`, `events`. */
+  /** For example `sync`, `report:daily`, `messages and alerts`, `events`. */
   inHand(): readonly string[]
   /** Resolves when this process has nothing in hand. */
   idle(): Promise<void>
@@ -107,7 +107,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
     inHand: () =>
       [
         runner.running(),
-        post.isBusy() ? 'messages and notices' : null,
+        post.isBusy() ? 'messages and alerts' : null,
         events.isBusy() ? 'events' : null,
       ].filter((each) => each !== null),
     idle,

@@ -2,11 +2,12 @@
 import type { Instant } from '../../model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
-import { jitterMs } from '../../schedule/timing.ts'
+import { jitterMs, LATE_MS } from '../../schedule/timing.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { addScheduledRun, findLastScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import { findGap, type Gap } from '../../store/schedule/uptime.ts'
-import { LATE_MS, type Schedule, tellHours, tellInstant } from './schedule.ts'
+import { tellInstant } from '../../time.ts'
+import { type Schedule, tellHours } from './schedule.ts'
 
 /** No more scheduled runs than this are noted at once, nor walked one by one. */
 const SCHEDULED_RUNS_MAX = 400

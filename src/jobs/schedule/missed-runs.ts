@@ -1,8 +1,9 @@
 /** Due times of the last days that were not done, or late: those that follow each other and of which the same became are one. */
+
+import { LATE_MS } from '../../schedule/timing.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listTroubledScheduledRuns, type ScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import { SET_UP } from './enqueue-due-runs.ts'
-import { LATE_MS } from './schedule.ts'
 
 export interface MissedScheduledRuns {
   readonly first: ScheduledRun

@@ -4,6 +4,7 @@
  */
 import { errorText } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { LATE_MS } from '../../schedule/timing.ts'
 import type { Db, Store, Trx } from '../../store/db/store.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
 import {
@@ -14,17 +15,10 @@ import {
   type ScheduledRun,
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
+import { tellInstant } from '../../time.ts'
 import { startOf } from './enqueue-due-runs.ts'
 import { afterFailure, logFailure } from './job-failure.ts'
-import {
-  type DueRun,
-  LATE_MS,
-  type Late,
-  type RunEnd,
-  type Schedule,
-  tellHours,
-  tellInstant,
-} from './schedule.ts'
+import { type DueRun, type Late, type RunEnd, type Schedule, tellHours } from './schedule.ts'
 
 const HOUR_MS = 60 * 60_000
 

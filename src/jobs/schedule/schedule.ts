@@ -65,11 +65,6 @@ export type RunEnd =
   /** Asked again at each tick, until it ends otherwise or the next scheduled run of the schedule comes. */
   | { readonly state: 'held'; readonly message: string }
 
-/** Writes an instant as messages have it: `2026-11-20 07:00 UTC`. */
-export function tellInstant(instant: Instant): string {
-  return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
-}
-
 export function tellHours(hours: number): string {
   return hours === 1 ? '1 hour' : `${hours} hours`
 }

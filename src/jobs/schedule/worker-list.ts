@@ -1,9 +1,10 @@
 /** The workers that run, and what each has in hand. */
+
+import { BEAT_MAX_MS } from '../../checks/heartbeat.ts'
 import type { Instant } from '../../model.ts'
 import type { Db } from '../../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../../store/schedule/lease.ts'
 import { listLivingSpans } from '../../store/schedule/uptime.ts'
-import { BEAT_MAX_MS } from '../health/beat.ts'
 
 export interface RunningWorker {
   readonly host: string

@@ -32,8 +32,8 @@ export interface TemplateFiles {
 const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
-/** Folders that are no reports: also the page that an issue is kept with, those that the daemon serves, and notices. */
-export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'notice']
+/** Folders that are no reports: also the page that an issue is kept with, those that the daemon serves, and alerts. */
+export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'alert']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
 /** The files that a report's folder may have, beside `blocks`. */
 export const REPORT_FILES: readonly string[] = [

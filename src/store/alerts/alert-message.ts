@@ -1,10 +1,7 @@
-/**
- * Messages to operators, and where each stands with the webhook. As messages they stand in the ledger of messages,
- * where a mail server that is away holds them up without the webhook knowing of it.
- */
+/** Messages about alerts, and where each stands with the alert webhook. The outbox holds them as mails. */
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { NoticeMessageTable } from '../tables/alert-tables.ts'
+import type { AlertMessageTable } from '../tables/alert-tables.ts'
 
 /** A message that the webhook has not taken yet. */
 export interface WaitingPost {
@@ -17,12 +14,12 @@ export interface WaitingPost {
 }
 
 /** @param content JSON, as every channel reads it */
-export async function insertNoticeMessage(
+export async function insertAlertMessage(
   trx: Trx,
   message: { readonly madeAt: Instant; readonly content: string; readonly hasWebhook: boolean },
 ): Promise<void> {
   await trx
-    .insertInto('notice_message')
+    .insertInto('alert_message')
     .values({
       made_at: message.madeAt,
       content: message.content,
@@ -36,7 +33,7 @@ export async function insertNoticeMessage(
 /** When messages were made since an instant, in order. */
 export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[]> {
   const rows = await db
-    .selectFrom('notice_message')
+    .selectFrom('alert_message')
     .where('made_at', '>=', since)
     .select('made_at')
     .orderBy('made_at')
@@ -47,7 +44,7 @@ export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[
 /** What is to be posted by now, the oldest first. */
 export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): Promise<WaitingPost[]> {
   const rows = await db
-    .selectFrom('notice_message')
+    .selectFrom('alert_message')
     .where('next_post_at', '<=', dueBy)
     .select(['id', 'made_at', 'content', 'post_attempts'])
     .orderBy('id')
@@ -61,19 +58,19 @@ export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): P
   }))
 }
 
-/** What became of an attempt. */
-export async function savePost(
+/** Notes the result of an attempt. */
+export async function updatePost(
   trx: Trx,
   id: number,
   post: {
-    readonly state: NonNullable<NoticeMessageTable['post_state']>
+    readonly state: NonNullable<AlertMessageTable['post_state']>
     /** Null where nothing is left to try. */
     readonly nextAt: Instant | null
     readonly response: string
   },
 ): Promise<void> {
   await trx
-    .updateTable('notice_message')
+    .updateTable('alert_message')
     .where('id', '=', id)
     .set((eb) => ({
       post_state: post.state,
@@ -84,13 +81,13 @@ export async function savePost(
     .execute()
 }
 
-/** What the webhook has not taken, the newest first. */
+/** Messages that the webhook has not taken, newest first. */
 export async function listUnposted(
   db: Db,
   limit: number,
 ): Promise<{ madeAt: Instant; state: 'pending' | 'failed'; attempts: number; response: string | null }[]> {
   const rows = await db
-    .selectFrom('notice_message')
+    .selectFrom('alert_message')
     .where('post_state', 'in', ['pending', 'failed'])
     .select(['made_at', 'post_state', 'post_attempts', 'post_response'])
     .orderBy('id', 'desc')
@@ -105,5 +102,5 @@ export async function listUnposted(
 }
 
 export async function deleteMessagesBefore(trx: Trx, madeBefore: Instant): Promise<void> {
-  await trx.deleteFrom('notice_message').where('made_at', '<', madeBefore).execute()
+  await trx.deleteFrom('alert_message').where('made_at', '<', madeBefore).execute()
 }

@@ -1,129 +1,135 @@
-/** Troubles that operators are told of, each from when it is first seen until some time after it has passed. */
+/** Alerts: one row for each problem, from when a check first finds it until 90 days after it was resolved. */
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { NoticeTable } from '../tables/alert-tables.ts'
+import type { AlertTable } from '../tables/alert-tables.ts'
 
-export interface Notice {
+export interface Alert {
   readonly id: number
-  readonly reason: string
-  /** What it is about; empty where the reason says it. */
+  /** The id of the check. */
+  readonly check: string
+  /** The report, recipient or field it is about; empty where the check says it. */
   readonly subject: string
-  /** `watched` was seen, but not often enough to count. */
-  readonly state: NoticeTable['state']
-  /** How often in a row it was seen before it counted. */
+  /** `pending`: found, but not often enough to be announced. */
+  readonly state: AlertTable['state']
+  /** How often in a row it was found before it was opened. */
   readonly seen: number
   readonly message: string
   readonly hint: string
   readonly firstSeenAt: Instant
-  /** Since when it counts; null for one that never has. */
+  /** Null for one that was never opened. */
   readonly openedAt: Instant | null
-  /** When it last came back soon after it had passed. */
+  /** When it last came back soon after it was resolved. */
   readonly reopenedAt: Instant | null
-  readonly closedAt: Instant | null
-  /** What operators know of it: nothing, that it is there, or all there is to know. */
-  readonly told: NoticeTable['told']
-  /** When they were last told. */
-  readonly toldAt: Instant | null
-  /** When an operator said that they know of it. */
+  readonly resolvedAt: Instant | null
+  /** What operators know: nothing, that it is open, or that it was resolved. */
+  readonly announced: AlertTable['announced']
+  /** When operators were last told. */
+  readonly announcedAt: Instant | null
   readonly acknowledgedAt: Instant | null
 }
 
-/** Those that are not over, those that closed since an instant, and those of which it has not been told that they are. */
-export async function listLiveNotices(db: Db, closedSince: Instant): Promise<Notice[]> {
+/** Alerts that are not resolved, were resolved since an instant, or whose resolution was not announced yet. */
+export async function listUnsettledAlerts(db: Db, resolvedSince: Instant): Promise<Alert[]> {
   const rows = await db
-    .selectFrom('notice')
+    .selectFrom('alert')
     .where((eb) =>
-      eb.or([eb('state', '<>', 'closed'), eb('closed_at', '>=', closedSince), eb('told', '=', 'raised')]),
+      eb.or([
+        eb('state', '<>', 'resolved'),
+        eb('resolved_at', '>=', resolvedSince),
+        eb('announced', '=', 'open'),
+      ]),
     )
     .selectAll()
     .orderBy('id')
     .execute()
-  return rows.map(noticeOf)
+  return rows.map(alertOf)
 }
 
-/** Those that are open, oldest first; or also those that were, newest first behind them. */
-export async function listNotices(db: Db, which: 'open' | 'all', limit: number): Promise<Notice[]> {
+/** Open alerts, oldest first; `all` adds the resolved ones behind them, newest first. */
+export async function listAlerts(db: Db, which: 'open' | 'all', limit: number): Promise<Alert[]> {
   const rows = await db
-    .selectFrom('notice')
-    .where('state', 'in', which === 'open' ? ['open'] : ['open', 'closed'])
+    .selectFrom('alert')
+    .where('state', 'in', which === 'open' ? ['open'] : ['open', 'resolved'])
     .where('opened_at', 'is not', null)
     .selectAll()
-    .orderBy('state', 'desc')
-    .orderBy('closed_at', 'desc')
+    .orderBy('state')
+    .orderBy('resolved_at', 'desc')
     .orderBy('opened_at')
     .limit(limit)
     .execute()
-  return rows.map(noticeOf)
+  return rows.map(alertOf)
 }
 
-/** The number that the next trouble gets. */
-export async function findNextNoticeId(db: Db): Promise<number> {
+/** The number that the next alert gets. */
+export async function findNextAlertId(db: Db): Promise<number> {
   const { last } = await db
-    .selectFrom('notice')
+    .selectFrom('alert')
     .select((eb) => eb.fn.max('id').as('last'))
     .executeTakeFirstOrThrow()
   return (last ?? 0) + 1
 }
 
-/**
- * Writes troubles as they are now. That an operator knows of one is theirs to say, and stays.
- */
-export async function saveNotices(trx: Trx, notices: readonly Notice[]): Promise<void> {
-  for (const notice of notices) {
-    const { id, acknowledged_at, ...row } = rowOf(notice)
+/** Writes alerts as they are now, but leaves alone whether an operator has acknowledged them. */
+export async function upsertAlerts(trx: Trx, alerts: readonly Alert[]): Promise<void> {
+  for (const alert of alerts) {
+    const { id, acknowledged_at, ...row } = rowOf(alert)
     await trx
-      .insertInto('notice')
+      .insertInto('alert')
       .values({ id, acknowledged_at, ...row })
       .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
       .execute()
   }
 }
 
-export async function deleteNotices(trx: Trx, ids: readonly number[]): Promise<void> {
-  for (const id of ids) await trx.deleteFrom('notice').where('id', '=', id).execute()
+export async function deleteAlerts(trx: Trx, ids: readonly number[]): Promise<void> {
+  for (const id of ids) await trx.deleteFrom('alert').where('id', '=', id).execute()
 }
 
-/** Those that were over before an instant. */
-export async function deleteNoticesBefore(trx: Trx, closedBefore: Instant): Promise<void> {
-  await trx.deleteFrom('notice').where('state', '=', 'closed').where('closed_at', '<', closedBefore).execute()
+/** Deletes alerts that were resolved before an instant. */
+export async function deleteAlertsBefore(trx: Trx, resolvedBefore: Instant): Promise<void> {
+  await trx
+    .deleteFrom('alert')
+    .where('state', '=', 'resolved')
+    .where('resolved_at', '<', resolvedBefore)
+    .execute()
 }
 
-/** @returns the trouble; undefined where no open one has that number */
-export async function acknowledgeNotice(trx: Trx, id: number, at: Instant): Promise<Notice | undefined> {
+/** @returns the alert; undefined where no open one has that number */
+export async function markAcknowledged(trx: Trx, id: number, at: Instant): Promise<Alert | undefined> {
   const row = await trx
-    .updateTable('notice')
+    .updateTable('alert')
     .where('id', '=', id)
     .where('state', '=', 'open')
     .set((eb) => ({ acknowledged_at: eb.fn.coalesce('acknowledged_at', eb.val(at)) }))
     .returningAll()
     .executeTakeFirst()
-  return row && noticeOf(row)
+  return row && alertOf(row)
 }
 
-function rowOf(notice: Notice): Selectable<NoticeTable> {
+function rowOf(alert: Alert): Selectable<AlertTable> {
   return {
-    id: notice.id,
-    reason: notice.reason,
-    subject: notice.subject,
-    state: notice.state,
-    seen: notice.seen,
-    message: notice.message,
-    hint: notice.hint,
-    first_seen_at: notice.firstSeenAt,
-    opened_at: notice.openedAt,
-    reopened_at: notice.reopenedAt,
-    closed_at: notice.closedAt,
-    told: notice.told,
-    told_at: notice.toldAt,
-    acknowledged_at: notice.acknowledgedAt,
+    id: alert.id,
+    check_id: alert.check,
+    subject: alert.subject,
+    state: alert.state,
+    seen: alert.seen,
+    message: alert.message,
+    hint: alert.hint,
+    first_seen_at: alert.firstSeenAt,
+    opened_at: alert.openedAt,
+    reopened_at: alert.reopenedAt,
+    resolved_at: alert.resolvedAt,
+    announced: alert.announced,
+    announced_at: alert.announcedAt,
+    acknowledged_at: alert.acknowledgedAt,
   }
 }
 
-function noticeOf(row: Selectable<NoticeTable>): Notice {
+function alertOf(row: Selectable<AlertTable>): Alert {
   return {
     id: row.id,
-    reason: row.reason,
+    check: row.check_id,
     subject: row.subject,
     state: row.state,
     seen: row.seen,
@@ -132,9 +138,9 @@ function noticeOf(row: Selectable<NoticeTable>): Notice {
     firstSeenAt: row.first_seen_at,
     openedAt: row.opened_at,
     reopenedAt: row.reopened_at,
-    closedAt: row.closed_at,
-    told: row.told,
-    toldAt: row.told_at,
+    resolvedAt: row.resolved_at,
+    announced: row.announced,
+    announcedAt: row.announced_at,
     acknowledgedAt: row.acknowledged_at,
   }
 }

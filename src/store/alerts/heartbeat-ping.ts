@@ -1,23 +1,23 @@
-/** The last that the dead-man switch was to be told, and whether it knows. */
+/** The last ping to the heartbeat monitor, and whether it was taken. */
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { PingTable } from '../tables/alert-tables.ts'
+import type { HeartbeatPingTable } from '../tables/alert-tables.ts'
 
-export type PingSignal = PingTable['signal']
+export type HeartbeatSignal = HeartbeatPingTable['signal']
 
-export interface Ping {
-  /** Of the sync. */
+export interface HeartbeatPing {
+  /** The id of the sync run. */
   readonly runId: string
-  readonly signal: PingSignal
+  readonly signal: HeartbeatSignal
   readonly attempts: number
-  /** Null where it knows. */
+  /** Null where the ping was taken. */
   readonly nextAttemptAt: Instant | null
-  /** What it said last, or why there is no answer. */
+  /** The last answer, or why there was none. */
   readonly response: string | null
 }
 
-export async function findPing(db: Db): Promise<Ping | undefined> {
-  const row = await db.selectFrom('ping').selectAll().executeTakeFirst()
+export async function findHeartbeatPing(db: Db): Promise<HeartbeatPing | undefined> {
+  const row = await db.selectFrom('heartbeat_ping').selectAll().executeTakeFirst()
   return (
     row && {
       runId: row.run_id,
@@ -29,7 +29,7 @@ export async function findPing(db: Db): Promise<Ping | undefined> {
   )
 }
 
-export async function savePing(trx: Trx, ping: Ping): Promise<void> {
+export async function upsertHeartbeatPing(trx: Trx, ping: HeartbeatPing): Promise<void> {
   const row = {
     run_id: ping.runId,
     signal: ping.signal,
@@ -38,7 +38,7 @@ export async function savePing(trx: Trx, ping: Ping): Promise<void> {
     response: ping.response,
   }
   await trx
-    .insertInto('ping')
+    .insertInto('heartbeat_ping')
     .values({ id: 1, ...row })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
     .execute()

@@ -8,13 +8,13 @@ import type { Delivery, DeliveryRowState } from './delivery.ts'
 
 /** A message with what it is of. */
 export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'putOffAt'> {
-  /** Null for a notice to operators. */
+  /** Null for an alert. */
   readonly report: string | null
   readonly period: Period | null
 }
 
 export interface DeliveryQuestion {
-  /** Null for all, notices included. */
+  /** Null for all, alerts included. */
   readonly report: string | null
   /** Put into the ledger since. */
   readonly since: Instant | null
@@ -85,7 +85,7 @@ export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRec
 
 /* What is wrong with messages, counted over all of them; a few are named. */
 
-/** Messages of one report, or notices where that is null, that met the same fate. */
+/** Messages of one report, or alerts where that is null, that met the same fate. */
 export interface MessageTrouble {
   readonly report: string | null
   readonly messages: number
@@ -126,7 +126,7 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<MessageTrouble[
 export interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
-  /** Null for a notice to operators, as is the issue. */
+  /** Null for an alert, as is the issue. */
   readonly report: string | null
   readonly issueId: string | null
   readonly stateAt: Instant
@@ -154,7 +154,7 @@ export function listPutOff(db: Db, before: Instant): Promise<MessageTrouble[]> {
 }
 
 /**
- * By report, notices first.
+ * By report, alerts first.
  * @param fate the column of when a message came to it
  * @param condition of `message` and its `issue`
  */

@@ -25,7 +25,7 @@ export const DOUBTS_MAX = 2
 /** Where a message stands; the message itself is in `store/outbox/message.ts`. */
 export interface Delivery {
   readonly messageId: string
-  /** Null for a notice to operators. */
+  /** Null for an alert. */
   readonly issueId: string | null
   readonly recipient: string
   /** 0 for the first message of the issue to the recipient. */
@@ -45,8 +45,8 @@ export interface Delivery {
   readonly response: string | null
 }
 
-/** Puts a notice to an operator into the ledger; one that is there under the same Message-ID stays as it is. */
-export async function enqueueNotice(trx: Trx, message: Message, at: Instant): Promise<void> {
+/** Puts an alert to an operator into the ledger; one that is there under the same Message-ID stays as it is. */
+export async function enqueueAlert(trx: Trx, message: Message, at: Instant): Promise<void> {
   const pack = createMessagePack()
   addToPack(pack, message)
   await enqueueMessages(trx, { issueId: null, revision: 0 }, pack, at)

@@ -1,24 +1,24 @@
-/** The tables of notices as Kysely sees them. */
+/** The tables of alerts as Kysely sees them. */
 import type { Generated } from 'kysely'
 
-export interface NoticeTable {
+export interface AlertTable {
   id: Generated<number>
-  reason: string
+  check_id: string
   subject: string
-  state: 'watched' | 'open' | 'closed'
+  state: 'pending' | 'open' | 'resolved'
   seen: number
   message: string
   hint: string
   first_seen_at: string
   opened_at: string | null
   reopened_at: string | null
-  closed_at: string | null
-  told: 'nothing' | 'raised' | 'over'
-  told_at: string | null
+  resolved_at: string | null
+  announced: 'nothing' | 'open' | 'resolved'
+  announced_at: string | null
   acknowledged_at: string | null
 }
 
-export interface NoticeMessageTable {
+export interface AlertMessageTable {
   id: Generated<number>
   made_at: string
   content: string
@@ -28,7 +28,7 @@ export interface NoticeMessageTable {
   post_response: string | null
 }
 
-export interface PingTable {
+export interface HeartbeatPingTable {
   id: number
   run_id: string
   signal: 'start' | 'success' | 'fail' | 'log'
@@ -37,8 +37,8 @@ export interface PingTable {
   response: string | null
 }
 
-export interface NoticeTables {
-  notice: NoticeTable
-  notice_message: NoticeMessageTable
-  ping: PingTable
+export interface AlertTables {
+  alert: AlertTable
+  alert_message: AlertMessageTable
+  heartbeat_ping: HeartbeatPingTable
 }

@@ -2,7 +2,7 @@
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { ScanStop } from '../../model.ts'
-import type { NoticeTables } from './alert-tables.ts'
+import type { AlertTables } from './alert-tables.ts'
 import type { EventTables } from './event-tables.ts'
 import type { LeadTables } from './lead-tables.ts'
 import type { DeliveryTables, PreferenceTables } from './outbox-tables.ts'
@@ -274,7 +274,7 @@ export interface Tables
     RetentionTables,
     DeliveryTables,
     PreferenceTables,
-    NoticeTables {
+    AlertTables {
   installation: Installation
   stage: StageTable
   pipeline: Pipeline

@@ -1,10 +1,10 @@
 /** Formats instants, numbers and states for the pages of the dashboard, which are in English. */
-import { tellSpan } from '../../jobs/health/installation.ts'
 import type { KeptOverview } from '../../jobs/overview.ts'
 import type { Instant, Money, Ratio } from '../../model.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
 import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'
+import { tellSpan } from '../../time.ts'
 
 /** An instant for people and machines, as `{{> time}}` shows it. */
 export interface Moment {

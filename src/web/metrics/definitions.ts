@@ -2,8 +2,9 @@
  * The metrics of the installation, one row each, in Prometheus's names and units. Each series exists from the beginning,
  * so that an alert on it needs no case for its absence.
  */
+
+import { ALERTING_IDS } from '../../checks/table.ts'
 import type { Measures } from '../../jobs/measures.ts'
-import { REASONS } from '../../jobs/notice-reasons.ts'
 import type { Instant } from '../../model.ts'
 import { EVENT_OUTCOMES } from '../../store/tables/event-tables.ts'
 
@@ -174,13 +175,11 @@ export const DEFINITIONS: readonly Definition[] = [
     ({ serversAway }) => one(serversAway),
   ),
   gauge(
-    'leadsheet_notices_open',
-    'Troubles that are open and that no operator has acknowledged, by reason.',
-    ({ noticeReasons }) =>
-      Object.keys(REASONS).map((reason) =>
-        sample({ reason }, noticeReasons.filter((open) => open === reason).length),
-      ),
-    ['reason'],
+    'leadsheet_alerts_open',
+    'Alerts that are open and that no operator has acknowledged, by check.',
+    ({ openAlerts }) =>
+      ALERTING_IDS.map((check) => sample({ check }, openAlerts.filter((open) => open === check).length)),
+    ['check'],
   ),
   gauge('leadsheet_database_bytes', 'Size of the database.', ({ size }) => one(size.database)),
   gauge(

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import type { CheckResult } from '../../../src/checks/check.ts'
 import { examine } from '../../../src/cli/checks/examination.ts'
 import { checkRuntime } from '../../../src/cli/checks/runtime-check.ts'
 import { VERDICT_ENDINGS, worstOf } from '../../../src/cli/checks/verdict.ts'
 import { EXIT_STATUS } from '../../../src/cli/exit-status.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Service } from '../../../src/service/open.ts'
-import type { Check } from '../../../src/upstream/checkup.ts'
 import { folderWith } from '../../support/folder.ts'
 import { runLeadsheet } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
@@ -66,11 +66,11 @@ function installation(settings = SETTINGS): string {
 interface Diagnosis {
   readonly status: number
   /** All that is not well but for the file system, which is that of whoever runs the tests. */
-  readonly wrong: readonly Check[]
+  readonly wrong: readonly CheckResult[]
 }
 
 async function diagnose(cwd: string, change: Readonly<Record<string, string>> = {}): Promise<Diagnosis> {
-  const checks: Check[] = []
+  const checks: CheckResult[] = []
   const patient = {
     config: async () => loadConfig({ cwd, env: { ...env, ...change } }),
     log: async () => SILENT,
@@ -237,7 +237,7 @@ it('a secret in a file that everybody can read', async () => {
     log: async () => SILENT,
     signal: new AbortController().signal,
   }
-  const checks: Check[] = []
+  const checks: CheckResult[] = []
   for await (const check of examine(patient, { whole: false })) checks.push(check)
   expect(checks).toContainEqual({
     verdict: 'warn',

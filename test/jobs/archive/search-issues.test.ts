@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { type IssueChoice, searchIssues, wordsIn } from '../../../src/jobs/archive/search-issues.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { enqueueNotice, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { noteNotSent, saveIssue } from '../../../src/store/reports/issue.ts'
 import { ISSUE_STATES, type IssueState } from '../../../src/store/reports/issue-search.ts'
 import { busyDay } from '../../support/figures.ts'
@@ -63,7 +63,7 @@ async function openKept() {
   for (const state of ['failed', 'unconfirmed', 'pending'] as const) {
     await store.write(async (trx) => {
       const messageId = `<notice-${state}>`
-      await enqueueNotice(trx, { ...MESSAGE, messageId, to: 'ops@example.com' }, MESSAGE.date)
+      await enqueueAlert(trx, { ...MESSAGE, messageId, to: 'ops@example.com' }, MESSAGE.date)
       if (state !== 'pending') await moveDelivery(trx, messageId, ['pending'], { state, at: MESSAGE.date })
     })
   }

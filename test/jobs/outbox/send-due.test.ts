@@ -5,7 +5,7 @@ import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/send-due.ts'
 import type { Transport } from '../../../src/mail/transport.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import { enqueueNotice, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/smtp-circuit.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/dkim.ts'
@@ -220,7 +220,7 @@ describe('delivery', () => {
     await using made = await openIssue(['ana@example.com'])
     await using server = await openMailServer()
     await using transport = openTransport(server.url, { log: SILENT })
-    await made.store.write((trx) => enqueueNotice(trx, MESSAGE, made.clock.now.toISOString()))
+    await made.store.write((trx) => enqueueAlert(trx, MESSAGE, made.clock.now.toISOString()))
     expect(await made.states()).toEqual([['ana@example.com', 'pending', 0]])
     await deliverDue({ ...made.deps, transport }, signal)
     expect(server.received.map((one) => one.to[0])).toEqual(['ana@example.com', MESSAGE.to])
@@ -261,7 +261,7 @@ describe('messages that wait', () => {
     const policy = { ...made.deps.policy, rateLimit: createRateLimit(2) }
     for (const [hour, to] of addresses.entries()) {
       const at = new Date(made.clock.now.getTime() + hour * 3_600_000).toISOString()
-      await made.store.write((trx) => enqueueNotice(trx, { ...MESSAGE, to, messageId: `<${hour}@x>` }, at))
+      await made.store.write((trx) => enqueueAlert(trx, { ...MESSAGE, to, messageId: `<${hour}@x>` }, at))
     }
     made.clock.now = new Date('2026-11-23T07:00:00Z')
     await using away = openTransport('smtp://127.0.0.1:1', { log: SILENT })

@@ -1,7 +1,7 @@
 /** What is asked of a server beside its tables: whether it takes writes, how much is in it, and to stop what takes long. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { checkServer } from '../../../src/jobs/health/server.ts'
+import { checkServer } from '../../../src/checks/machine.ts'
 import { readSize } from '../../../src/store/backup/backup.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
 import { readInTime } from '../../../src/store/db/postgres.ts'

@@ -7,7 +7,7 @@ import { makeBackup } from '../../../src/store/backup/backup.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { enqueueNotice, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { enqueueAlert, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { withdrawIfUnwanted, withdrawMessages } from '../../../src/store/outbox/message-cancel.ts'
 import {
   findPreference,
@@ -128,7 +128,7 @@ describe('messages of somebody who wants no more', () => {
   it('are sent where they are notices to operators', async () => {
     await using store = await openEmptyStore()
     await store.write((trx) => savePreference(trx, STOPPED))
-    await store.write((trx) => enqueueNotice(trx, { ...MESSAGE, to: STOPPED.address }, AT))
+    await store.write((trx) => enqueueAlert(trx, { ...MESSAGE, to: STOPPED.address }, AT))
     expect(await store.write((trx) => withdrawIfUnwanted(trx, MESSAGE.messageId, AT))).toBe(false)
   })
 })

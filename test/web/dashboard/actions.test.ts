@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Notice, saveNotices } from '../../../src/store/alerts/alert.ts'
+import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { findPreference } from '../../../src/store/reports/preference.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
@@ -29,11 +29,11 @@ const SETTINGS = `
 alerts: { recipients: [ops@example.com] }
 recipients: [ana@example.com, { address: ben@example.com, name: Ben }]
 `
-const TROUBLE: Notice = {
-  ...{ id: 7, reason: 'sync_late', subject: '', state: 'open', seen: 1 },
+const TROUBLE: Alert = {
+  ...{ id: 7, check: 'sync_late', subject: '', state: 'open', seen: 1 },
   ...{ message: 'No sync for 30 hours', hint: 'Look at the log.' },
   ...{ firstSeenAt: '2026-11-20T08:00:00.000Z', openedAt: '2026-11-20T08:00:00.000Z' },
-  ...{ reopenedAt: null, closedAt: null, told: 'raised', toldAt: null, acknowledgedAt: null },
+  ...{ reopenedAt: null, resolvedAt: null, announced: 'open', announcedAt: null, acknowledgedAt: null },
 }
 
 async function openOperated() {
@@ -151,10 +151,10 @@ describe('what is done', () => {
       ask(`${url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` }, form })
     const done = await post('/actions/sync', {})
     expect([done.status, done.text]).toEqual([200, 'A sync has been asked for. It begins at once.\n'])
-    const wrong = await post('/actions/acknowledge', { notice: '99' })
+    const wrong = await post('/actions/acknowledge', { alert: '99' })
     expect([wrong.status, wrong.text]).toEqual([
       409,
-      'No trouble that is open has the number 99. `npx leadsheet alerts list` lists them.\n',
+      'alert: found 99, expected the number of an open alert. `npx leadsheet alerts list` lists them.\n',
     ])
     expect((await post('/actions/test', { report: 'daily' })).text).toContain('to=ADDRESS says to whom')
     expect(lines.join()).toContain('"session":"a machine with the token"')
@@ -174,14 +174,14 @@ describe('what is done', () => {
 describe('a trouble', () => {
   it('is acknowledged by its number', async () => {
     const { act, store } = await openOperated()
-    await store.write((trx) => saveNotices(trx, [TROUBLE]))
-    expect(await act('/actions/acknowledge', { what: 'notice=7' })).toBe(
+    await store.write((trx) => upsertAlerts(trx, [TROUBLE]))
+    expect(await act('/actions/acknowledge', { what: 'alert=7' })).toBe(
       'ok: data old: there are no more reminders of it.',
     )
-    const { acknowledged_at } = await store.db.selectFrom('notice').selectAll().executeTakeFirstOrThrow()
+    const { acknowledged_at } = await store.db.selectFrom('alert').selectAll().executeTakeFirstOrThrow()
     expect(acknowledged_at).toBe(NOW.toISOString())
-    expect(await act('/actions/acknowledge', { what: 'notice=seven' })).toMatch(
-      /^fail: notice: found "seven", expected the number of a trouble/,
+    expect(await act('/actions/acknowledge', { what: 'alert=seven' })).toMatch(
+      /^fail: alert: found "seven", expected the number of an alert/,
     )
   })
 })
@@ -351,7 +351,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
 
   it('signs in, syncs, acknowledges and signs out', async () => {
     const { url, store, scheduledRuns, wakes } = await openOperated()
-    await store.write((trx) => saveNotices(trx, [TROUBLE]))
+    await store.write((trx) => upsertAlerts(trx, [TROUBLE]))
     const page = await browser.newPage()
     const complaints: string[] = []
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
@@ -373,7 +373,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
     await tabTo(page, 'Acknowledge data old')
     await page.keyboard.press('Enter')
     await page.getByText('data old: there are no more reminders of it.').waitFor()
-    const { acknowledged_at } = await store.db.selectFrom('notice').selectAll().executeTakeFirstOrThrow()
+    const { acknowledged_at } = await store.db.selectFrom('alert').selectAll().executeTakeFirstOrThrow()
     expect(acknowledged_at).toBe(NOW.toISOString())
 
     await tabTo(page, 'Sign out')

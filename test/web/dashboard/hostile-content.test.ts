@@ -1,7 +1,7 @@
 /** Words from elsewhere that are meant to do harm, on the pages of operators that show them. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { saveNotices } from '../../../src/store/alerts/alert.ts'
+import { upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
@@ -26,7 +26,7 @@ async function openNamed(names: readonly string[]): Promise<Store> {
   const store = await openEmptyStore()
   onTestFinished(() => store.close())
   const seen = seenAt(READ_AT)
-  const at = { firstSeenAt: READ_AT, openedAt: READ_AT, reopenedAt: null, closedAt: null }
+  const at = { firstSeenAt: READ_AT, openedAt: READ_AT, reopenedAt: null, resolvedAt: null }
   await save(
     store,
     names.map((name, index) => lead(`${index}`, { pipelineId: `p${index}`, companyName: name })),
@@ -49,11 +49,17 @@ async function openNamed(names: readonly string[]): Promise<Store> {
       names.map((name) => ({ ...record, id: name, reason: name })),
       READ_AT,
     )
-    const told = { state: 'open', seen: 3, told: 'raised', toldAt: READ_AT, acknowledgedAt: null } as const
-    await saveNotices(
+    const told = {
+      state: 'open',
+      seen: 3,
+      announced: 'open',
+      announcedAt: READ_AT,
+      acknowledgedAt: null,
+    } as const
+    await upsertAlerts(
       trx,
       names.map((name, index) => ({
-        ...{ ...at, ...told, id: index + 1, reason: 'sync_failing' },
+        ...{ ...at, ...told, id: index + 1, check: 'sync_failing' },
         ...{ subject: name, message: name, hint: name },
       })),
     )

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { openWebPages } from '../../../src/report/preferences/web-pages.ts'
-import { saveNotices } from '../../../src/store/alerts/alert.ts'
+import { upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import { type LiveParts, liveRoutes } from '../../../src/web/dashboard/status/live.ts'
 import { openWeb } from '../../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
@@ -84,11 +84,11 @@ it('sends all parts at first, and then only those that have changed', async () =
   ])
   const at = clock.now.toISOString()
   await store.write((trx) =>
-    saveNotices(trx, [
+    upsertAlerts(trx, [
       {
-        ...{ id: 1, reason: 'job_stuck', subject: 'sync', state: 'open', seen: 1, message: 'It <hangs>.' },
-        ...{ hint: 'Look.', firstSeenAt: at, openedAt: at, reopenedAt: null, closedAt: null },
-        ...{ told: 'raised', toldAt: at, acknowledgedAt: null },
+        ...{ id: 1, check: 'job_stuck', subject: 'sync', state: 'open', seen: 1, message: 'It <hangs>.' },
+        ...{ hint: 'Look.', firstSeenAt: at, openedAt: at, reopenedAt: null, resolvedAt: null },
+        ...{ announced: 'open', announcedAt: at, acknowledgedAt: null },
       },
     ]),
   )

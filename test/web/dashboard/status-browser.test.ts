@@ -2,8 +2,8 @@
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { EventSource } from '../../../src/jobs/events/event-source.ts'
-import { type Notice, saveNotices } from '../../../src/store/alerts/alert.ts'
+import type { EventSource } from '../../../src/checks/event-source.ts'
+import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import type { Timer } from '../../../src/upstream/client/client.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
@@ -123,17 +123,17 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     expect(await page.evaluate('scrollY')).toBe(200)
     expect(await textOf('#said')).toBe(said)
 
-    await store.write((trx) => saveNotices(trx, [notice(1, 'job_stuck')]))
+    await store.write((trx) => upsertAlerts(trx, [notice(1, 'job_stuck')]))
     await eventually(() => textOf('#said')).toContain('job stuck')
     expect(await textOf('#said')).toBe(await textOf('h1'))
 
     // A new entry above must not put another one under the user's finger.
     await page.locator('#notice-1 button').focus()
-    await store.write((trx) => saveNotices(trx, [notice(2, 'clock_wrong', '2026-11-20T12:00:00.000Z')]))
+    await store.write((trx) => upsertAlerts(trx, [notice(2, 'clock_wrong', '2026-11-20T12:00:00.000Z')]))
     await eventually(() => page.locator('#part-findings li[id^=notice]').first().getAttribute('id')).toBe(
       'notice-2',
     )
-    expect(await page.evaluate('document.activeElement.value')).toBe('notice=1')
+    expect(await page.evaluate('document.activeElement.value')).toBe('alert=1')
     expect(await isStillThere()).toBe(true)
   })
 
@@ -221,11 +221,11 @@ function haltingTimer(halts: Readonly<Record<number, PromiseWithResolvers<void>>
   }
 }
 
-function notice(id: number, reason: string, openedAt = STATUS_AT.toISOString()): Notice {
+function notice(id: number, check: string, openedAt = STATUS_AT.toISOString()): Alert {
   return {
-    ...{ id, reason, subject: '', state: 'open', seen: 1, message: 'm', hint: 'h' },
-    ...{ firstSeenAt: openedAt, openedAt, reopenedAt: null, closedAt: null },
-    ...{ told: 'raised', toldAt: null, acknowledgedAt: null },
+    ...{ id, check, subject: '', state: 'open', seen: 1, message: 'm', hint: 'h' },
+    ...{ firstSeenAt: openedAt, openedAt, reopenedAt: null, resolvedAt: null },
+    ...{ announced: 'open', announcedAt: null, acknowledgedAt: null },
   }
 }
 

@@ -1,8 +1,8 @@
 /** The status page, in each state that an installation can be in, as it is served. */
 import { describe, expect, it } from 'vitest'
-import type { EventSource } from '../../../src/jobs/events/event-source.ts'
+import type { EventSource } from '../../../src/checks/event-source.ts'
 import type { ScanReport } from '../../../src/model.ts'
-import { type Notice, saveNotices } from '../../../src/store/alerts/alert.ts'
+import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
@@ -56,12 +56,12 @@ async function scheduledRun(
   await store.write((trx) => addScheduledRun(trx, { ...noted, ...change }))
 }
 
-function notice(id: number, change: Partial<Notice> = {}): Notice {
+function notice(id: number, change: Partial<Alert> = {}): Alert {
   return {
-    ...{ id, reason: 'sync_failing', subject: '', state: 'open', seen: 3 },
+    ...{ id, check: 'sync_failing', subject: '', state: 'open', seen: 3 },
     ...{ message: 'The last 3 syncs failed.', hint: 'Look at the upstream.' },
-    ...{ firstSeenAt: ago(90), openedAt: ago(60), reopenedAt: null, closedAt: null },
-    ...{ told: 'raised', toldAt: ago(60), acknowledgedAt: null },
+    ...{ firstSeenAt: ago(90), openedAt: ago(60), reopenedAt: null, resolvedAt: null },
+    ...{ announced: 'open', announcedAt: ago(60), acknowledgedAt: null },
     ...change,
   }
 }
@@ -99,9 +99,9 @@ it('tells what is wrong with its remedy, once, and lets who may act say that the
   const { read, readHtml, store } = await openStatusPage({ canAct: true })
   await wholeRun(store, 60 * 30)
   await store.write((trx) =>
-    saveNotices(trx, [
-      notice(1, { reason: 'sync_late', message: 'No sync has read all leads since 2026-11-20 08:00 UTC.' }),
-      notice(2, { reason: 'job_stuck', subject: 'sync', acknowledgedAt: ago(5) }),
+    upsertAlerts(trx, [
+      notice(1, { check: 'sync_late', message: 'No sync has read all leads since 2026-11-20 08:00 UTC.' }),
+      notice(2, { check: 'job_stuck', subject: 'sync', acknowledgedAt: ago(5) }),
     ]),
   )
   const text = await read()
@@ -115,12 +115,12 @@ it('tells what is wrong with its remedy, once, and lets who may act say that the
   const buttons = [
     ...(await readHtml()).matchAll(/formaction="\/actions\/acknowledge" name="what" value="([^"]*)"/g),
   ]
-  expect(buttons.map(([, what]) => what)).toEqual(['notice&#x3D;1'])
+  expect(buttons.map(([, what]) => what)).toEqual(['alert&#x3D;1'])
 })
 
 it('has no buttons where nothing can be done', async () => {
   const { readHtml, store } = await openStatusPage()
-  await store.write((trx) => saveNotices(trx, [notice(1)]))
+  await store.write((trx) => upsertAlerts(trx, [notice(1)]))
   await scheduledRun(store, {
     schedule: 'report:daily',
     due_at: ago(10),

@@ -1,7 +1,9 @@
 /** The webhook of this installation, as the settings have it. */
 
 import { profileOf } from '../../../app/configured-upstream.ts'
+import { installationOf } from '../../../app/health-installation.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
+import { readFacts } from '../../../checks/facts.ts'
 import type { Config } from '../../../config/config.ts'
 import { listenText } from '../../../config/schema-web.ts'
 import { EVENT_TYPES } from '../../../contract/webhook.ts'
@@ -10,7 +12,6 @@ import type { OwnWebhook } from '../../../jobs/events/register-webhook.ts'
 import { isSameUrl, requireOwn } from '../../../jobs/events/register-webhook.ts'
 import type { Registration } from '../../../jobs/events/webhook-registration.ts'
 import { readState, registrationFile } from '../../../jobs/events/webhook-registration.ts'
-import { readDaemon } from '../../../jobs/health/work.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../../../upstream/webhooks/registered-webhooks.ts'
 import { WEBHOOK_PATH } from '../../../web/webhooks.ts'
@@ -71,7 +72,7 @@ export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
 /** On these data, whichever machine it runs on. */
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
-  return (await readDaemon(store.db, new Date())).life === 'alive'
+  return (await readFacts(installationOf(config, store), {}, new Date()).life()) === 'alive'
 }
 
 /** Another one that sends where ours does: what it signs with is not known here. */

@@ -1,7 +1,7 @@
 /** `leadsheet doctor`: whether everything that a sync and a report need is there, and what to do where it is not. */
 import type { Command } from 'commander'
+import type { CheckResult } from '../../../checks/check.ts'
 import { requireSettings } from '../../../config/requirements.ts'
-import type { Check } from '../../../upstream/checkup.ts'
 import { examine } from '../../checks/examination.ts'
 import { VERDICT_COLORS, VERDICT_ENDINGS, worstOf } from '../../checks/verdict.ts'
 import { addExamples } from '../../command.ts'
@@ -26,7 +26,7 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
   // Those with mistakes are the first thing that it tells.
   const config = await terminal.config().catch(() => null)
   if (config !== null) requireSettings(config)
-  const checks: Check[] = []
+  const checks: CheckResult[] = []
   for await (const check of examine(terminal, { whole: options.whole === true })) {
     checks.push(check)
     if (!terminal.json) printCheck(terminal, check)
@@ -36,7 +36,7 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
   terminal.end(VERDICT_ENDINGS[verdict])
 }
 
-function printCheck(terminal: Terminal, { what, verdict, found, remedy }: Check): void {
+function printCheck(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): void {
   const mark = terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))
   terminal.print(`${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`)
   if (remedy !== null) terminal.print(`${' '.repeat(22)}${terminal.style('dim', remedy)}`)

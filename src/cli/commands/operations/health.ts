@@ -4,10 +4,10 @@
  */
 import type { Command } from 'commander'
 import { storePlaceOf } from '../../../app/installation.ts'
+import { type Life, lifeOf } from '../../../checks/heartbeat.ts'
 import { LeadsheetError } from '../../../errors.ts'
-import { type Life, lifeOf } from '../../../jobs/health/beat.ts'
-import { tellSpan } from '../../../jobs/health/installation.ts'
 import { type LastBeat, readLastBeat } from '../../../store/schedule/heartbeat.ts'
+import { tellSpan } from '../../../time.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 

@@ -4,12 +4,12 @@ import type { Command } from 'commander'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
 import { installationOf } from '../../../app/health-installation.ts'
 import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
+import { isInMemory } from '../../../checks/facts.ts'
+import { alertFacts } from '../../../checks/table.ts'
 import { requireSettings } from '../../../config/requirements.ts'
 import { tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState } from '../../../jobs/archive/archive-index.ts'
-import type { HealthCheck } from '../../../jobs/health/installation.ts'
-import { factsOf } from '../../../jobs/notice-reasons.ts'
 import { outcomeText, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import type { RunningWorker } from '../../../jobs/schedule/worker-list.ts'
 import type { Status as StatusOf } from '../../../jobs/status.ts'
@@ -19,19 +19,19 @@ import { nameOf } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
 import type { ListedIssue } from '../../../store/reports/issue-list.ts'
 import type { RunSummary } from '../../../store/sync/sync-run.ts'
-import { checkStore } from '../../checks/store-check.ts'
+import { lookForViolations } from '../../checks/store-check.ts'
 import { VERDICT_COLORS } from '../../checks/verdict.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { issueJson } from '../reports/history.ts'
 import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
-import { noticeJson } from './notices.ts'
+import { alertJson } from './alerts.ts'
 import { heldText } from './schedule.ts'
 
 /** As of doctor: a cron or a script that asks is told too. */
 const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
-const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, notices: 100 }
+const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, alerts: 100 }
 
 type Status = StatusOf<ConfiguredSchedule>
 
@@ -46,29 +46,25 @@ async function showStatus(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(config)
   const database = nameOf(storePlaceOf(config))
   const now = new Date()
-  const status = await readStatus(
-    { ...installationOf(config, store), found: await findDamage(store, now) },
-    ROWS,
-    now,
-  )
+  const status = await readStatus(installationOf(config, store), ROWS, now, {
+    findViolations: () => findBroken(store, now),
+  })
   if (terminal.json) terminal.printJson(statusJson(database, status))
   else await printStatus(terminal, database, status)
   terminal.end(ENDINGS[status.health.verdict])
 }
 
-/** As doctor does, of a database that is quickly read through. */
-async function findDamage(store: Store, now: Date): Promise<HealthCheck[]> {
-  // There is no database yet.
-  if (store.place.kind === 'sqlite' && store.place.file === ':memory:') return []
-  const found = await Array.fromAsync(checkStore(store, { whole: false, now }))
-  return found.flatMap((check) => (check.verdict === 'ok' ? [] : [{ ...check, what: 'database' as const }]))
+/** The rules of a database that is quickly read through; null where there is none yet. */
+async function findBroken(store: Store, now: Date) {
+  if (isInMemory(store.place)) return null
+  return (await lookForViolations(store, { whole: false, now })).violations
 }
 
 function statusJson(database: string, { health, ...status }: Status) {
   return {
     verdict: health.verdict,
     sentence: health.sentence,
-    checks: health.checks,
+    checks: health.checks.map(({ what, verdict, found, remedy }) => ({ what, verdict, found, remedy })),
     freshness: health.freshness.map(({ resource, asOf, isFresh }) => ({
       ...{ resource, as_of: asOf, is_fresh: isFresh },
     })),
@@ -77,7 +73,7 @@ function statusJson(database: string, { health, ...status }: Status) {
     quarantined_records: status.quarantinedRecords,
     data_as_of: status.dataAsOf,
     last_failure: status.lastFailure,
-    notices: status.notices.map(noticeJson),
+    alerts: status.alerts.map(alertJson),
     runs: status.runs.map(runJson),
     schedules: status.schedules.map(scheduleJson),
     scheduledRuns: status.scheduledRuns,
@@ -139,10 +135,10 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
 }
 
 /** `2 open: sync failing, disk nearly full`; null where nothing is wrong. */
-function troublesText(notices: Status['notices']): string | null {
-  if (notices.length === 0) return null
-  const titles = [...new Set(notices.map(({ reason }) => factsOf(reason).title))]
-  return `${notices.length} open: ${titles.join(', ')} (${shellCommand('alerts list')})`
+function alertsText(alerts: Status['alerts']): string | null {
+  if (alerts.length === 0) return null
+  const titles = [...new Set(alerts.map(({ check }) => alertFacts(check).title))]
+  return `${alerts.length} open: ${titles.join(', ')} (${shellCommand('alerts list')})`
 }
 
 /** `3 waiting, 1 in hand, 2 given up`. */
@@ -163,7 +159,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
     Leads: status.leads.toLocaleString('en'),
     'Data as of': formatInstant(status.dataAsOf) ?? 'no sync has read all leads yet',
     'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
-    Troubles: troublesText(status.notices),
+    Alerts: alertsText(status.alerts),
     'Held rows': status.quarantinedRecords > 0 ? status.quarantinedRecords : null,
     'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
     Events: status.health.checks.find(({ what }) => what === 'events')?.found,

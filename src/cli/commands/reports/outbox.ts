@@ -82,7 +82,7 @@ function printDeliveries(
   return terminal.printTable<ListedDelivery>(
     [
       { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
-      { title: 'REPORT', value: ({ report }) => report ?? 'notice', isWhole: true },
+      { title: 'REPORT', value: ({ report }) => report ?? 'alert', isWhole: true },
       { title: 'PERIOD', value: ({ period }) => period && tellDates(period), isWhole: true },
       { title: 'STATE', value: stateText, isWhole: true },
       { title: 'TRIES', value: ({ attempts }) => attempts },

@@ -55,41 +55,41 @@ export const OPERATION = [
     pid INTEGER NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE notice ( -- one row a trouble, from when it is first seen until it has passed
+  sql`CREATE TABLE alert ( -- one row a problem, from when a check first finds it until 90 days after it was resolved
     id INTEGER PRIMARY KEY,
-    reason TEXT NOT NULL, -- such as sync_failing; the README lists them
-    subject TEXT NOT NULL, -- what it is about, such as a report or an address; empty where the reason says it
-    state TEXT NOT NULL CHECK (state IN ('watched', 'open', 'closed')), -- watched: seen, but not often enough to count
-    seen INTEGER NOT NULL, -- how often in a row it was seen before it counted
-    message TEXT NOT NULL, -- as it was seen last
+    check_id TEXT NOT NULL, -- the check that found it, such as sync_failing; the README lists them
+    subject TEXT NOT NULL, -- the report, recipient or field it is about; empty where the check says it
+    state TEXT NOT NULL CHECK (state IN ('pending', 'open', 'resolved')), -- pending: found, but not often enough to be announced
+    seen INTEGER NOT NULL, -- how often in a row it was found before it was opened
+    message TEXT NOT NULL, -- as it was found last
     hint TEXT NOT NULL, -- what can be done
     first_seen_at TEXT NOT NULL, -- UTC
-    opened_at TEXT, -- UTC: since when it counts; null for one that never has
-    reopened_at TEXT, -- UTC: when it last came back soon after it had passed
-    closed_at TEXT, -- UTC: when it was last seen to have passed
-    told TEXT NOT NULL CHECK (told IN ('nothing', 'raised', 'over')), -- what operators know of it
-    told_at TEXT, -- UTC: when they were last told, reminders included
-    acknowledged_at TEXT -- UTC: when an operator said that they know; there are no reminders after that
+    opened_at TEXT, -- UTC; null for one that was never opened
+    reopened_at TEXT, -- UTC: when it last came back soon after it was resolved
+    resolved_at TEXT, -- UTC
+    announced TEXT NOT NULL CHECK (announced IN ('nothing', 'open', 'resolved')), -- what operators were told of it
+    announced_at TEXT, -- UTC: when operators were last told, reminders included
+    acknowledged_at TEXT -- UTC: when an operator acknowledged it; there are no reminders after that
   ) STRICT`,
-  sql`CREATE UNIQUE INDEX notice_live ON notice (reason, subject) WHERE state <> 'closed'`,
+  sql`CREATE UNIQUE INDEX alert_unresolved ON alert (check_id, subject) WHERE state <> 'resolved'`,
 
-  sql`CREATE TABLE notice_message ( -- one row a message to operators
+  sql`CREATE TABLE alert_message ( -- one row a message to operators
     id INTEGER PRIMARY KEY,
     made_at TEXT NOT NULL, -- UTC
-    content TEXT NOT NULL, -- JSON: what it says, however each way to tell it writes that
-    post_state TEXT CHECK (post_state IN ('pending', 'sent', 'failed')), -- of the webhook; null where none was set. Messages stand in delivery
+    content TEXT NOT NULL, -- JSON, from which mail and webhook each make their own words
+    post_state TEXT CHECK (post_state IN ('pending', 'sent', 'failed')), -- of the webhook; null where none was set. Mails stand in delivery
     post_attempts INTEGER NOT NULL DEFAULT 0,
     next_post_at TEXT, -- UTC: not tried before; null where nothing is left to try
-    post_response TEXT -- what the far side said last, or why there is no answer
+    post_response TEXT -- the last answer, or why there was none
   ) STRICT`,
-  sql`CREATE INDEX notice_message_waiting ON notice_message (next_post_at) WHERE next_post_at IS NOT NULL`,
+  sql`CREATE INDEX alert_message_waiting ON alert_message (next_post_at) WHERE next_post_at IS NOT NULL`,
 
-  sql`CREATE TABLE ping ( -- one row at most: the last that the dead-man switch was to be told
+  sql`CREATE TABLE heartbeat_ping ( -- one row at most: the last ping to the heartbeat monitor
     id INTEGER PRIMARY KEY CHECK (id = 1),
     run_id TEXT NOT NULL, -- sync_run.id
     signal TEXT NOT NULL CHECK (signal IN ('start', 'success', 'fail', 'log')),
     attempts INTEGER NOT NULL,
-    next_attempt_at TEXT, -- UTC: not tried before; null where it knows
-    response TEXT -- what it said last, or why there is no answer
+    next_attempt_at TEXT, -- UTC: not tried before; null where the monitor has taken it
+    response TEXT -- the last answer, or why there was none
   ) STRICT`,
 ]

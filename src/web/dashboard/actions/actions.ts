@@ -1,8 +1,9 @@
 /** The actions of operators in the dashboard: each calls the job that the command line calls. */
+
+import { alertFacts } from '../../../checks/table.ts'
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { acknowledge } from '../../../jobs/acknowledge.ts'
-import { factsOf } from '../../../jobs/notice-reasons.ts'
+import { acknowledgeAlert } from '../../../jobs/alerts/run.ts'
 import type { DeliverDeps } from '../../../jobs/outbox/send-batch.ts'
 import { changePreference } from '../../../jobs/recipients/change-preference.ts'
 import type { MailingDeps } from '../../../jobs/reports/enqueue-report.ts'
@@ -91,8 +92,8 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
   },
 
   acknowledge: async ({ work }, form) => {
-    const { reason } = await acknowledge(work.store, noticeIn(form), work.now())
-    return { done: `${factsOf(reason).title}: there are no more reminders of it.` }
+    const { check } = await acknowledgeAlert(work.store, alertIdIn(form), work.now())
+    return { done: `${alertFacts(check).title}: there are no more reminders of it.` }
   },
 
   approve: async (deps, form) => {
@@ -109,12 +110,12 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
 }
 
 /** @throws LeadsheetError usage_invalid */
-function noticeIn(form: Form): number {
-  const given = form.get('notice') ?? ''
+function alertIdIn(form: Form): number {
+  const given = form.get('alert') ?? ''
   if (/^\d{1,15}$/.test(given)) return Number(given)
   throw new LeadsheetError(
     'usage_invalid',
-    `notice: found ${JSON.stringify(given)}, expected the number of a trouble`,
+    `alert: found ${JSON.stringify(given)}, expected the number of an alert`,
     {
       hint: `${shellCommand('alerts list')} lists them.`,
     },

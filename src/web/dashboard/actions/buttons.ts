@@ -34,7 +34,7 @@ export function fullSyncButton(): Button {
 
 /** @param id of the alert */
 export function acknowledgeButton(id: number, title: string): Button {
-  return button('acknowledge', 'Acknowledge', title, { notice: String(id) })
+  return button('acknowledge', 'Acknowledge', title, { alert: String(id) })
 }
 
 /** Sends a report that is held or waits. */

@@ -1,5 +1,5 @@
 /** The data on the status page: how fresh each resource is, records that cannot be read, and fields that changed. */
-import type { Health } from '../../../jobs/health.ts'
+import type { Health } from '../../../checks/run-checks.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countDetails } from '../../../store/leads/detail.ts'

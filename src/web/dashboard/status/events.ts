@@ -1,10 +1,10 @@
 /** The events on the status page: what came by webhooks lately, and what each changed. */
 import { createHash } from 'node:crypto'
+import type { EventSource } from '../../../checks/event-source.ts'
+import { countIn } from '../../../checks/events.ts'
+import type { PartResult } from '../../../checks/run-checks.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import type { EventSource } from '../../../jobs/events/event-source.ts'
-import type { HealthCheck } from '../../../jobs/health/installation.ts'
 import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
-import { countIn } from '../../../jobs/troubles/events.ts'
 import { oneLine } from '../../../report/words/clean-text.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import { nextScheduledRun } from '../../../schedule/scheduled-runs.ts'
@@ -54,7 +54,7 @@ interface EventView {
 interface Look {
   readonly way: EventSource
   readonly schedules: readonly ScheduleSettings[]
-  readonly checks: readonly HealthCheck[]
+  readonly checks: readonly PartResult[]
   readonly clock: Clock
 }
 

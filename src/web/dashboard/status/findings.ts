@@ -1,8 +1,8 @@
-/** What is wrong, with what to do about it: what operators were told of, and what the judgement of now finds beside it. */
-import type { HealthCheck, Subject } from '../../../jobs/health/installation.ts'
-import type { Health } from '../../../jobs/health.ts'
-import { factsOf, type Reason } from '../../../jobs/notice-reasons.ts'
-import { listNotices, type Notice } from '../../../store/alerts/alert.ts'
+/** What is wrong, with what to do about it: the open alerts, and what the checks find beside them. */
+import type { Part } from '../../../checks/check.ts'
+import type { Health, PartResult } from '../../../checks/run-checks.ts'
+import { alertFacts, CHECKS } from '../../../checks/table.ts'
+import { type Alert, listAlerts } from '../../../store/alerts/alert.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { type InlineCode, withInlineCode } from '../../server/frame.ts'
 import { acknowledgeButton, type Button } from '../actions/buttons.ts'
@@ -32,41 +32,32 @@ interface FindingsView {
   readonly findings: readonly FindingView[]
 }
 
-const NOTICES_MAX = 50
-/** As long as it is open, the notice tells what the check finds, and more of it. */
-const TOLD_BY: Readonly<Record<Subject, readonly Reason[]>> = {
-  database: ['store_damaged'],
-  daemon: [],
-  leads: ['sync_late', 'sync_failing', 'key_refused', 'sync_deferred'],
-  statistics: ['sync_late', 'sync_failing', 'key_refused', 'sync_deferred'],
-  agents: ['sync_late', 'sync_failing', 'key_refused', 'sync_deferred'],
-  times: [],
-  syncs: ['sync_failing', 'key_refused', 'sync_deferred'],
-  upstream: ['removals_refused', 'counts_unusual', 'fields_changed'],
-  events: ['events_stopped', 'events_waiting', 'events_failing'],
-  schedules: ['report_late', 'report_held'],
-  messages: ['mail_away', 'messages_waiting', 'messages_failed', 'messages_unconfirmed'],
-  notices: [],
-  'held records': ['records_quarantined'],
-  disk: ['disk_low'],
-  log: ['log_large'],
-  snapshot: ['snapshot_old'],
-}
+const ALERTS_MAX = 50
 
 export async function readFindings(db: Db, { checks }: Health, look: Look): Promise<FindingsView> {
-  const notices = await listNotices(db, 'open', NOTICES_MAX)
-  const open = new Set(notices.map(({ reason }) => reason))
-  const isTold = ({ what }: HealthCheck) =>
-    what === 'notices' || TOLD_BY[what].some((reason) => open.has(reason))
-  const failing: ReadonlySet<string> = new Set(
-    checks.filter(({ verdict }) => verdict === 'fail').flatMap(({ what }) => TOLD_BY[what]),
+  const alerts = await listAlerts(db, 'open', ALERTS_MAX)
+  const failing: ReadonlySet<Part | undefined> = new Set(
+    checks.filter(({ verdict }) => verdict === 'fail').map(({ what }) => what),
   )
-  const found = checks.filter((check) => !isTold(check)).flatMap((check) => findingOf(check, look.clock))
-  const told = notices.map((notice) => fromNotice(notice, failing.has(notice.reason) ? 'fail' : 'warn', look))
+  const found = checks
+    .filter((result) => !isCovered(result, alerts))
+    .flatMap((result) => findingOf(result, look.clock))
+  const told = alerts.map((alert) =>
+    fromAlert(alert, failing.has(alertFacts(alert.check).part) ? 'fail' : 'warn', look),
+  )
   return { findings: [...found, ...told].sort((a, b) => weightOf(a) - weightOf(b)) }
 }
 
-function findingOf({ what, verdict, found, remedy }: HealthCheck, clock: Clock): FindingView[] {
+/** Whether open alerts say all that was found, and more of it: of the same check, or of the same part beside it. */
+function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): boolean {
+  return findings.every(({ check }) =>
+    alerts.some((alert) =>
+      CHECKS[check].alert === undefined ? alertFacts(alert.check).part === what : alert.check === check,
+    ),
+  )
+}
+
+function findingOf({ what, verdict, found, remedy }: PartResult, clock: Clock): FindingView[] {
   if (verdict === 'ok') return []
   const first = `${found.charAt(0).toUpperCase()}${found.slice(1)}`
   const trouble = {
@@ -77,14 +68,14 @@ function findingOf({ what, verdict, found, remedy }: HealthCheck, clock: Clock):
   return [{ ...trouble, since: null, known: null, acknowledge: null }]
 }
 
-function fromNotice(notice: Notice, kind: FindingView['kind'], { canAct, clock }: Look): FindingView {
-  const { id, reason, subject, openedAt, acknowledgedAt } = notice
-  const { title } = factsOf(reason)
+function fromAlert(alert: Alert, kind: FindingView['kind'], { canAct, clock }: Look): FindingView {
+  const { id, check, subject, openedAt, acknowledgedAt } = alert
+  const { title } = alertFacts(check)
   return {
-    ...{ key: `notice-${id}`, kind, title: subject === '' ? title : `${title}: ${subject}` },
+    ...{ key: `alert-${id}`, kind, title: subject === '' ? title : `${title}: ${subject}` },
     ...{
-      message: withInlineCode(clock.within(notice.message)),
-      remedy: withInlineCode(clock.within(notice.hint)),
+      message: withInlineCode(clock.within(alert.message)),
+      remedy: withInlineCode(clock.within(alert.hint)),
     },
     ...{ since: clock.at(openedAt), known: clock.at(acknowledgedAt) },
     acknowledge: canAct && acknowledgedAt === null ? acknowledgeButton(id, title) : null,

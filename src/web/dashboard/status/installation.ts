@@ -1,5 +1,5 @@
 /** The installation on the status page: version, daemon, settings and disk, and its workers where there are several. */
-import { readSettingsInForce } from '../../../jobs/schedule/config-reload-state.ts'
+import { readSettingsInForce } from '../../../checks/settings.ts'
 import { listWorkers } from '../../../jobs/schedule/worker-list.ts'
 import { countJobs, type QueueCounts } from '../../../queue/look.ts'
 import { readSize } from '../../../store/backup/backup.ts'

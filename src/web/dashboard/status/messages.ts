@@ -62,7 +62,7 @@ export async function readMessages(db: Db, clock: Clock): Promise<MessagesView> 
       implausibleOf(message, clock),
     ),
     refused: (await listRefused(db, weekAgo)).map(({ report, messages: some, since: from }) => ({
-      ...{ report: report ?? 'notices', messages: counted(some, 'message'), since: clock.at(from) },
+      ...{ report: report ?? 'alerts', messages: counted(some, 'message'), since: clock.at(from) },
     })),
   }
 }
@@ -75,7 +75,7 @@ function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: C
 function implausibleOf(message: UnconfirmedMessage, clock: Clock): UnconfirmedView {
   const { messageId, recipient, report, issueId, stateAt, nextAttemptAt } = message
   return {
-    ...{ id: messageId.replaceAll(/[<>]/g, ''), recipient, report: report ?? 'notice' },
+    ...{ id: messageId.replaceAll(/[<>]/g, ''), recipient, report: report ?? 'alert' },
     href: issueId && issueHref(issueId),
     since: clock.at(stateAt),
     isTriedAgain: nextAttemptAt !== null,

@@ -1,7 +1,7 @@
 /** The status page: whether all is well, and each part that says why; it updates itself. */
 
-import type { Installation } from '../../../jobs/health/installation.ts'
-import { readHealth } from '../../../jobs/health.ts'
+import type { Installation } from '../../../checks/facts.ts'
+import { readHealth } from '../../../checks/run-checks.ts'
 import type { Log } from '../../../log.ts'
 import { readChangeStamp } from '../../../store/db/dialect.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'

@@ -1,6 +1,5 @@
 /** The schedules on the status page: next and last runs, missed runs, and when the daemon did not run. */
 
-import { tellSpan } from '../../../jobs/health/installation.ts'
 import {
   GAP_MS,
   type MissedScheduledRuns,
@@ -15,6 +14,7 @@ import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import { type Gap, listGaps } from '../../../store/schedule/uptime.ts'
+import { tellSpan } from '../../../time.ts'
 import { approveButton, type Button } from '../actions/buttons.ts'
 import { type Clock, count, duration, LOCALE, type Moment, type Tag } from '../format.ts'
 

@@ -1,7 +1,7 @@
 /** `npx leadsheet alerts list` and `sync --accept-removals`, run as their users run them. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Notice, saveNotices } from '../../../../src/store/alerts/alert.ts'
+import { type Alert, upsertAlerts } from '../../../../src/store/alerts/alert.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { RunOptions } from '../../../support/leadsheet.ts'
@@ -16,21 +16,21 @@ const AT = '2026-11-21T06:00:00.000Z'
 async function installation(env: Readonly<Record<string, string>> = {}): Promise<RunOptions> {
   const cwd = folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))
-  const row: Omit<Notice, 'id' | 'reason' | 'state' | 'message' | 'closedAt'> = {
+  const row: Omit<Alert, 'id' | 'check' | 'state' | 'message' | 'resolvedAt'> = {
     ...{ subject: '', seen: 1, hint: 'do this', firstSeenAt: AT, openedAt: AT, reopenedAt: null },
-    told: 'raised',
-    ...{ toldAt: AT, acknowledgedAt: null },
+    announced: 'open',
+    ...{ announcedAt: AT, acknowledgedAt: null },
   }
   await store.write((trx) =>
-    saveNotices(trx, [
-      { ...row, id: 1, reason: 'disk_low', state: 'closed', message: 'It was full.', closedAt: AT },
+    upsertAlerts(trx, [
+      { ...row, id: 1, check: 'disk_low', state: 'resolved', message: 'It was full.', resolvedAt: AT },
       {
         ...row,
         id: 2,
-        reason: 'sync_failing',
+        check: 'sync_failing',
         state: 'open',
         message: 'The last 3 syncs failed.',
-        closedAt: null,
+        resolvedAt: null,
       },
     ]),
   )
@@ -49,7 +49,7 @@ describe('alerts', () => {
     const all = await runWarm(['alerts', 'list', '--all', '--json'], options)
     expect(JSON.parse(all.stdout).data).toMatchObject([
       { id: 2, title: 'sync failing', state: 'open', until: null },
-      { id: 1, title: 'disk nearly full', state: 'closed', until: AT },
+      { id: 1, title: 'disk nearly full', state: 'resolved', until: AT },
     ])
   })
 
@@ -69,13 +69,16 @@ describe('alerts', () => {
       stdout: 'sync failing: there are no more reminders of it\n',
     })
     const { status, stdout } = await runWarm(['alerts', 'list'], options)
-    expect([status, stdout]).toEqual([0, expect.stringContaining(', known since ')])
+    expect([status, stdout]).toEqual([0, expect.stringContaining(', acknowledged ')])
     const other = await runWarm(['alerts', 'ack', '1'], options)
-    expect([other.status, other.stderr]).toEqual([2, expect.stringContaining('open has the number 1')])
+    expect([other.status, other.stderr]).toEqual([
+      2,
+      expect.stringContaining('found 1, expected the number of an open alert'),
+    ])
   })
 })
 
-describe('notices test', () => {
+describe('alerts test', () => {
   it('sends one message each way, and never shows the addresses that are secret', async () => {
     await using mailServer = await openMailServer()
     await using receiver = await openReceiver()
@@ -86,12 +89,12 @@ describe('notices test', () => {
     })
     const { status, stdout, stderr } = await runWarm(['alerts', 'test'], options)
     expect(status).toBe(0)
-    expect(stdout.split('\n').map((line) => line.slice(0, 13))).toEqual([
-      ...['ok    mail   ', 'ok    webhook', 'ok    ping   ', ''],
+    expect(stdout.split('\n').map((line) => line.slice(0, 15))).toEqual([
+      ...['ok    mail     ', 'ok    webhook  ', 'ok    heartbeat', ''],
     ])
     expect(stdout + stderr).not.toContain('s3cr3t')
     expect(mailServer.received.map(({ mail }) => mail.subject)).toEqual([
-      '[Test] [leadsheet] 1 trouble: a test',
+      '[Test] [leadsheet] 1 alert: a test',
     ])
     expect(receiver.posts.map(({ path }) => path.replace(/\?.*/, ''))).toEqual([
       '/hook/s3cr3t',

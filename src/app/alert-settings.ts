@@ -1,0 +1,68 @@
+/** Who gets alerts, and how, as the jobs take it from the settings. */
+import { hostname } from 'node:os'
+import { createViolationWatch } from '../checks/violations.ts'
+import type { Config } from '../config/config.ts'
+import type { AlertWebhook } from '../jobs/alerts/alert-webhook.ts'
+import type { HeartbeatMonitor } from '../jobs/alerts/heartbeat-ping.ts'
+import type { Poster } from '../jobs/alerts/http-post.ts'
+import type { AlertDeps, AlertMailSettings } from '../jobs/alerts/run.ts'
+import type { Log } from '../log.ts'
+import type { Transport } from '../mail/transport.ts'
+import { openAlertMail } from '../report/render/alert-mail.ts'
+import { nameOf } from '../store/db/place.ts'
+import type { Store } from '../store/db/store.ts'
+import type { Source } from '../upstream/source.ts'
+import { ownFolder } from './configured-reports.ts'
+import { installationOf } from './health-installation.ts'
+import { storePlaceOf, TEMPLATES } from './installation.ts'
+
+/** @throws LeadsheetError report_template */
+export async function openAlerts(
+  config: Config,
+  deps: {
+    readonly store: Store
+    readonly source: Source
+    readonly log: Log
+    readonly poster: Poster
+    readonly now: () => Date
+    readonly transport: Pick<Transport, 'name'>
+  },
+): Promise<AlertDeps & AlertWebhook & HeartbeatMonitor> {
+  const { alerts } = config
+  return {
+    ...deps,
+    ...channelsOf(config),
+    installation: { ...installationOf(config, deps.store), mailServer: deps.transport.name },
+    knowledge: {
+      clockAheadMs: deps.source.clockAheadMs,
+      findViolations: createViolationWatch(deps.store.db),
+    },
+    alerts: {
+      mail: await alertMailOf(config),
+      hasWebhook: alerts.webhook !== null,
+      rules: alerts,
+      place: placeOf(config),
+    },
+  }
+}
+
+/** The ways beside mail. */
+export function channelsOf({ alerts: { webhook, heartbeat } }: Config) {
+  return {
+    webhook: webhook && { url: webhook.url.reveal(), format: webhook.format },
+    heartbeat: heartbeat && { url: heartbeat.url.reveal() },
+  }
+}
+
+/** Returns null where nobody is mailed, or nothing can be. */
+export async function alertMailOf(config: Config): Promise<AlertMailSettings | null> {
+  const { from, replyTo } = config.mail
+  const { recipients } = config.alerts
+  if (recipients.length === 0 || from === null) return null
+  return { recipients, from, replyTo, render: await openAlertMail(TEMPLATES, ownFolder(config)) }
+}
+
+/** Names the machine and the installation on it. */
+export function placeOf({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): string {
+  return `${hostname()}, ${databaseUrl === null ? dataDir : nameOf(storePlaceOf({ dataDir, databaseUrl }))}`
+}

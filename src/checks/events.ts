@@ -1,0 +1,103 @@
+/** Checks of the events of the upstream: do they come, and are they followed? */
+import { shellCommand } from '../errors.ts'
+import { counted } from '../report/words/numbers.ts'
+import { hasDroppedIndexes } from '../store/db/dropped-index.ts'
+import {
+  countRecentEvents,
+  countWaitingEvents,
+  type EventCount,
+  findLastArrival,
+} from '../store/events/event-stats.ts'
+import type { EventOutcome } from '../store/tables/event-tables.ts'
+import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
+import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
+import type { EventSource } from './event-source.ts'
+import type { Facts } from './facts.ts'
+import { findStopped } from './stopped-events.ts'
+import { plain } from './sync.ts'
+
+const WAIT_MINUTES = 30
+/** Fewer than these, and less than this share of all, are the upstream's mistakes of a day. */
+const FAILED_LEAST = 5
+const FAILED_SHARE = 0.1
+
+const OF_EVENTS = { part: 'events', severity: 'warn', shownIn: SHOWN_AND_ALERTED, alert: 'at_once' } as const
+
+export const EVENT_CHECKS = {
+  events_stopped: {
+    ...OF_EVENTS,
+    question: 'Do events come?',
+    title: 'events stopped',
+    meaning:
+      'the webhook brings nothing any more, though two syncs in a row or more found leads new or changed; where nobody knows what it tells of, as of one registered by hand, it may be silent for three days',
+    find: whereEvents(findStopped),
+  },
+  events_waiting: {
+    ...OF_EVENTS,
+    question: 'Are events followed in time?',
+    title: 'events waiting',
+    meaning: 'leads of which events told have been waiting to be read for half an hour',
+    find: whereEvents(findWaiting),
+  },
+  events_failing: {
+    ...OF_EVENTS,
+    question: 'Can events be read and followed?',
+    title: 'events failing',
+    meaning: 'a tenth of the events of a day, and five at least, could not be read or followed',
+    find: whereEvents(findFailing),
+  },
+} as const satisfies Record<string, Check>
+
+function whereEvents(find: (facts: Facts, way: EventSource) => Promise<Finding[]>): Check['find'] {
+  return async (facts) => (facts.events === null ? [] : find(facts, facts.events))
+}
+
+/** `the last one came 3 min ago, 12 events of the last 24 hours followed`. */
+export async function tellArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
+  const lastAt = await findLastArrival(db, 'any')
+  if (lastAt !== null) {
+    const recent = countIn(await countRecentEvents(db, now))
+    const { toRead } = await countWaitingEvents(db)
+    const waiting = toRead === 0 ? '' : `, ${toRead.toLocaleString('en')} to be read`
+    return `the last one came ${tellSpan(now.getTime() - Date.parse(lastAt))} ago, ${counted(recent, 'event')} of the last 24 hours followed${waiting}`
+  }
+  const registration = await way.readRegistration()
+  if (registration !== null) {
+    return `none has come since the webhook was registered, ${tellSpan(now.getTime() - Date.parse(registration.registeredAt))} ago`
+  }
+  return way.isByHand ? 'none has come yet' : 'no webhook is registered: changes come with each sync'
+}
+
+/** A first load is waited for, however long it takes. */
+async function findWaiting({ db, now }: Facts): Promise<Finding[]> {
+  const { toRead, since } = await countWaitingEvents(db)
+  if (since === null || since > minutesBefore(now, WAIT_MINUTES) || (await hasDroppedIndexes(db))) return []
+  const wait =
+    toRead === 1 ? 'one waits to be read,' : `${toRead.toLocaleString('en')} wait to be read, the first`
+  return [
+    plain(
+      `Of the leads that events told of ${wait} since ${tellInstant(since)}.`,
+      `${shellCommand('doctor')} asks the upstream. The next whole sync reads them, too.`,
+    ),
+  ]
+}
+
+async function findFailing({ db, now }: Facts): Promise<Finding[]> {
+  const counts = await countRecentEvents(db, now)
+  const all = countIn(counts)
+  const failed = countIn(counts, ['failed', 'unreadable'])
+  if (failed < FAILED_LEAST || failed < FAILED_SHARE * all) return []
+  return [
+    plain(
+      `${failed.toLocaleString('en')} of ${counted(all, 'event')} of the last 24 hours could not be read or followed.`,
+      'The status page lists the last of them with the reason. Look at the part `webhook` of the profile, and at the upstream.',
+    ),
+  ]
+}
+
+/** @param outcomes all of them unless given */
+export function countIn(counts: readonly EventCount[], outcomes?: readonly EventOutcome[]): number {
+  return counts
+    .filter(({ outcome }) => outcomes?.includes(outcome) ?? true)
+    .reduce((sum, { events }) => sum + events, 0)
+}

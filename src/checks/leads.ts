@@ -1,0 +1,112 @@
+/** Checks of what the syncs read: missing leads, changed fields, records that cannot be read. */
+import { shellCommand } from '../errors.ts'
+import { counted } from '../report/words/numbers.ts'
+import { countQuarantinedSince } from '../store/leads/quarantined-record.ts'
+import { listDrift } from '../store/sync/field-drift.ts'
+import { listWholeScans, type WholeScan } from '../store/sync/scan-result.ts'
+import { minutesBefore, tellInstant } from '../time.ts'
+import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
+import type { Facts } from './facts.ts'
+
+const DAY_MINUTES = 24 * 60
+/** Fewer than these may halve or double, and it means nothing. */
+const LEADS_LEAST = 50
+
+export const LEAD_CHECKS = {
+  removals_refused: {
+    part: 'upstream',
+    question: 'Are few leads missing from the last complete scan?',
+    title: 'mass removal refused',
+    meaning: 'more than a fifth of the leads were missing from a whole scan, so that none was marked removed',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: async ({ db }) => findRefused((await listWholeScans(db, 1))[0]),
+  },
+  counts_unusual: {
+    part: 'upstream',
+    question: 'Did the last complete scan meet about as many leads as the one before?',
+    title: 'unusual number of leads',
+    meaning: 'a whole scan met less than half, or more than twice, of what the one before met',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'once',
+    async find({ db }) {
+      const [scan, before] = await listWholeScans(db, 2)
+      return findRefused(scan).length > 0 ? [] : findUnusual(scan, before)
+    },
+  },
+  fields_changed: {
+    part: 'upstream',
+    question: 'Do the records still have the fields they had?',
+    title: 'fields changed',
+    meaning: 'a field of the records has vanished or has another type',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'once',
+    find: findChangedFields,
+  },
+  records_quarantined: {
+    part: 'held records',
+    question: 'Can all records be read?',
+    title: 'records held back',
+    meaning: 'records of the last day cannot be read',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: findHeld,
+  },
+} as const satisfies Record<string, Check>
+
+function findRefused(scan: WholeScan | undefined): Finding[] {
+  if (scan === undefined || scan.heldBack === 0) return []
+  const of = (scan.leads + scan.heldBack).toLocaleString('en')
+  return [
+    {
+      subject: '',
+      message: `${scan.heldBack.toLocaleString('en')} of ${of} leads were missing from the last whole scan: taken for a fault of the upstream, none is marked removed.`,
+      hint: `Look at the upstream. If they are really gone, confirm it: ${shellCommand('sync --full --accept-removals')}.`,
+    },
+  ]
+}
+
+function findUnusual(scan: WholeScan | undefined, before: WholeScan | undefined): Finding[] {
+  if (scan === undefined || before === undefined) return []
+  if (Math.max(scan.leads, before.leads) < LEADS_LEAST) return []
+  if (scan.leads >= before.leads / 2 && scan.leads <= before.leads * 2) return []
+  return [
+    {
+      subject: '',
+      message: `The last whole scan met ${scan.leads.toLocaleString('en')} leads, the one before ${before.leads.toLocaleString('en')}.`,
+      hint: 'Look at the upstream, and whether the key still sees the same leads.',
+    },
+  ]
+}
+
+async function findChangedFields({ db, now }: Facts): Promise<Finding[]> {
+  const drift = await listDrift(db, minutesBefore(now, DAY_MINUTES))
+  const found = drift
+    .filter(({ change }) => change !== 'new')
+    .map(({ change, path, types, at }): Finding => {
+      const what =
+        change === 'vanished' ? 'is in no record any longer' : `is now also of the type ${types.join(', ')}`
+      return {
+        subject: path,
+        message: `The field ${path} ${what}, as of ${tellInstant(at)}.`,
+        hint: `Look at the upstream; if the field is called otherwise now, correct the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
+      }
+    })
+  // The newest change of each field says all.
+  return [...new Map(found.toReversed().map((finding) => [finding.subject, finding])).values()]
+}
+
+async function findHeld({ db, now }: Facts): Promise<Finding[]> {
+  return (await countQuarantinedSince(db, minutesBefore(now, DAY_MINUTES))).map(
+    ({ resource, records, reason }) => ({
+      subject: resource,
+      message: `${counted(records, `${resource.replace('_', ' ')} record`)} of the last day cannot be read: ${reason}`,
+      brief: `${counted(records, `${resource.replace('_', ' ')} record`)} of the last day cannot be read`,
+      hint: 'They are kept whole in the table quarantined_record; correct the mapping of the profile, and they are read again.',
+    }),
+  )
+}

@@ -1,0 +1,334 @@
+/** Checks of what the program runs on: database, daemon, disk, snapshot, clock, jobs that do not end. */
+import { access, constants } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { shellCommand } from '../errors.ts'
+import { counted } from '../report/words/numbers.ts'
+import { readServerState } from '../store/db/postgres.ts'
+import type { Db } from '../store/db/store.ts'
+import { isOfDaemon } from '../store/schedule/lease.ts'
+import { listClockSets } from '../store/schedule/uptime.ts'
+import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
+import {
+  type Check,
+  type CheckResult,
+  type Finding,
+  fail,
+  ok,
+  SHOWN,
+  SHOWN_AND_ALERTED,
+  warn,
+} from './check.ts'
+import type { Facts } from './facts.ts'
+import { plain } from './sync.ts'
+
+const MB = 1_000_000
+/** A commit and its log may take as much: with less room nothing can be written any more. */
+const FULL_BYTES = 16 * MB
+const LOG_MAX_BYTES = 128 * MB
+/** Beside the database a snapshot of it is made anew, and a sync writes a log. */
+const FREE_SHARE = 1.5
+const FREE_LEAST_BYTES = 200 * MB
+const SNAPSHOT_MINUTES = 120
+export const CLOCK_AHEAD_MAX_MS = 120_000
+const JOB_MINUTES = 60
+const DAY_MINUTES = 24 * 60
+/** A worker that starts wants as many connections. */
+const CONNECTIONS_LEAST = 10
+
+export const MACHINE_CHECKS = {
+  database_unwritable: {
+    part: 'database',
+    question: 'Can the database be written?',
+    title: 'database unwritable',
+    meaning: null,
+    severity: 'fail',
+    shownIn: [...SHOWN, 'readyz'],
+    find: findUnwritable,
+  },
+  store_damaged: {
+    part: 'database',
+    question: 'Do the rules of the database hold?',
+    title: 'database rules broken',
+    meaning: 'one of the rules that `doctor` asks for does not hold; looked at once an hour',
+    severity: 'fail',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: findDamage,
+  },
+  daemon_away: {
+    part: 'daemon',
+    question: 'Is the daemon alive?',
+    title: 'daemon away',
+    meaning: null,
+    severity: 'fail',
+    shownIn: [...SHOWN, 'readyz'],
+    find: findDaemonAway,
+  },
+  disk_low: {
+    part: 'disk',
+    question: 'Is there room for another snapshot and the log of a sync?',
+    title: 'disk nearly full',
+    meaning: 'there is no room for another snapshot and the log of a sync',
+    severity: 'warn',
+    setting: 'snapshot.keep',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'after_failures',
+    find: findDiskLow,
+  },
+  log_large: {
+    part: 'log',
+    question: 'Is the write-ahead log emptied?',
+    title: 'write-ahead log large',
+    meaning: 'the file beside the database has more than 128 MB though no sync runs',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'after_failures',
+    find: findLogLarge,
+  },
+  snapshot_old: {
+    part: 'snapshot',
+    question: 'Does the snapshot show what the syncs have brought?',
+    title: 'snapshot old',
+    meaning: 'there is new data for more than two hours that the snapshot does not show',
+    severity: 'warn',
+    setting: 'snapshot.when',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: findSnapshotOld,
+  },
+  clock_set: {
+    part: 'clock',
+    question: 'Did the clock go on evenly today?',
+    title: 'clock set',
+    meaning: 'the clock went back or jumped by more than two minutes, or the machine slept',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'once',
+    find: findClockSets,
+  },
+  clock_wrong: {
+    part: 'clock',
+    question: 'Is our clock that of the upstream?',
+    title: 'clock wrong',
+    meaning: 'our clock is more than two minutes away from that of the upstream',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'after_failures',
+    find: findClockWrong,
+  },
+  job_stuck: {
+    part: 'jobs',
+    question: 'Do jobs end in time?',
+    title: 'job stuck',
+    meaning: 'a sync, report or delivery has been running for far longer than it may',
+    severity: 'warn',
+    setting: 'api.run_minutes',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: findStuck,
+  },
+  jobs_dead: {
+    part: 'jobs',
+    question: 'Are all jobs of the workers done or still tried?',
+    title: 'jobs given up',
+    meaning: 'jobs of the workers failed again and again, and are not tried any more; on PostgreSQL alone',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: findDeadJobs,
+  },
+} as const satisfies Record<string, Check>
+
+async function findUnwritable(facts: Facts): Promise<Finding[]> {
+  const { db, place } = facts
+  if (place.kind === 'postgres') {
+    const { verdict, found, remedy } = await checkServer(db)
+    return verdict === 'ok' ? [] : [{ ...plain(found, remedy ?? ''), severity: verdict }]
+  }
+  if (place.file === ':memory:') return []
+  if (!(await mayWrite(place.file))) {
+    return [
+      plain(
+        'the database is gone or cannot be written',
+        'see that data_dir is there, that this user may write to it, and that its disk is not mounted read-only',
+      ),
+    ]
+  }
+  const { room } = await facts.size()
+  if (room === null || room.free >= FULL_BYTES) return []
+  return [
+    plain('the disk is full', `make room: ${shellCommand('db prune')}, fewer snapshots, or a larger disk`),
+  ]
+}
+
+/** Whether a PostgreSQL server takes what is to be written, and has connections left. */
+export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
+  const { isStandby, isReadOnly, connections } = await readServerState(db)
+  if (isStandby) {
+    return fail(
+      'database',
+      'the PostgreSQL server follows another one, and takes no writes',
+      'name the primary in database_url (LEADSHEET_DATABASE_URL)',
+    )
+  }
+  if (isReadOnly) {
+    return fail(
+      'database',
+      'PostgreSQL lets this user only read',
+      'name another user in database_url (LEADSHEET_DATABASE_URL), or set default_transaction_read_only off',
+    )
+  }
+  const { used, most } = connections
+  return most - used < CONNECTIONS_LEAST
+    ? warn(
+        'database',
+        `${most - used} of the ${most} connections of PostgreSQL are left`,
+        'raise max_connections, or end what else connects to it',
+      )
+    : ok('database', `can be written, ${used} of ${most} connections in use`)
+}
+
+/**
+ * Asks for the right to write, and writes nothing: /readyz is open to all, and whoever asks it must not make the disk
+ * work. The daemon does write its heartbeat each minute; where that fails, the check of the daemon tells.
+ */
+async function mayWrite(file: string): Promise<boolean> {
+  try {
+    // The folder too: SQLite keeps its log beside the file.
+    for (const path of [file, dirname(file)]) await access(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function findDamage(facts: Facts): Promise<Finding[] | null> {
+  const violations = await facts.violations()
+  if (violations === null) return null
+  return violations.map(({ rule, count, examples, remedy }) => ({
+    subject: rule,
+    message: `${rule}: not so for ${count}, such as ${examples.join(', ')}`,
+    brief: `${rule}: not so for ${count}`,
+    hint: `${remedy}. ${shellCommand('doctor')} asks for all rules.`,
+  }))
+}
+
+async function findDaemonAway(facts: Facts): Promise<Finding[]> {
+  const life = await facts.life()
+  const span = await facts.lastSpan()
+  if (life === 'none' || life === 'alive' || span === undefined) return []
+  const since = tellSpan(facts.now.getTime() - Date.parse(span.last_tick_at))
+  if (life === 'dead') {
+    return [
+      plain(
+        `the daemon has given no sign of life for ${since}`,
+        'start it again, and see its log for why it ended or cannot write',
+      ),
+    ]
+  }
+  const stopped = `the daemon was stopped ${since} ago: nothing is synced or mailed by itself`
+  return [{ ...plain(stopped, `start it: ${shellCommand('run')}`), severity: 'warn' }]
+}
+
+async function findDiskLow(facts: Facts): Promise<Finding[]> {
+  const room = await readRoom(facts)
+  if (room === null) return []
+  const { free, database } = room
+  const wanted = Math.max(FREE_LEAST_BYTES, FREE_SHARE * database)
+  if (free >= wanted) return []
+  return [
+    plain(
+      // To the next 100 MB, so that the alert is not written anew each minute.
+      `Less than ${megabytes(Math.ceil(free / (100 * MB)) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
+      `Make room: fewer snapshots (snapshot.keep), ${shellCommand('db prune')}, or a larger disk.`,
+    ),
+  ]
+}
+
+async function findLogLarge(facts: Facts): Promise<Finding[]> {
+  const room = await readRoom(facts)
+  if (room === null || room.log <= LOG_MAX_BYTES) return []
+  if ((await facts.leases()).some(({ name }) => name === 'sync')) return []
+  return [
+    plain(
+      `The write-ahead log beside the database has ${megabytes(room.log)}, more than ${megabytes(LOG_MAX_BYTES)}, though no sync runs.`,
+      'Somebody has the live database open and reads: end that, and have them open snapshot.db. The next sync empties the log.',
+    ),
+  ]
+}
+
+/** Null for PostgreSQL and for a store in memory, and where the file is gone. */
+export async function readRoom(facts: Facts) {
+  const { place } = facts
+  if (place.kind === 'postgres' || place.file === ':memory:' || !(await mayWrite(place.file))) return null
+  return (await facts.size()).room
+}
+
+async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
+  if (facts.snapshotAfterSync === null) return []
+  const info = await facts.snapshot()
+  const newer = (await facts.runs()).filter(
+    ({ leadsAsOf, inserted, updated, removed, startedAt }) =>
+      leadsAsOf !== null && inserted + updated + removed > 0 && startedAt > (info?.madeAt ?? ''),
+  )
+  const oldest = newer.at(-1)?.finishedAt
+  if (oldest == null || oldest > minutesBefore(facts.now, SNAPSHOT_MINUTES)) return []
+  const age = info === null ? 'There is no snapshot' : `The snapshot is of ${tellInstant(info.madeAt)}`
+  return [
+    plain(
+      `${age}, though syncs have brought new data since ${tellInstant(oldest)}.`,
+      `${shellCommand('snapshot')} makes it now, and says what keeps it from being made.`,
+    ),
+  ]
+}
+
+async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
+  const sets = await listClockSets(db, minutesBefore(now, DAY_MINUTES), now.toISOString())
+  return sets.map(({ from, to }) => ({
+    subject: to,
+    message: `The clock went from ${tellInstant(from)} to ${tellInstant(to)} at once: it was set, or the machine slept.`,
+    hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule next')} tells what was missed.`,
+  }))
+}
+
+async function findClockWrong({ knowsClock, clockAheadMs }: Facts): Promise<Finding[] | null> {
+  if (!knowsClock) return null
+  const aheadMs = clockAheadMs()
+  if (aheadMs === null || Math.abs(aheadMs) <= CLOCK_AHEAD_MAX_MS) return []
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000)
+  return [
+    {
+      subject: '',
+      message: `Our clock is ${minutes} minutes ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream.`,
+      hint: 'Let the machine set its clock by NTP: due times, and what counts as changed since, hang on it.',
+    },
+  ]
+}
+
+async function findStuck(facts: Facts): Promise<Finding[]> {
+  const stuck = (await facts.leases()).filter((lease) => {
+    const { name, acquired_at } = lease
+    // The leases of daemons, and of workers that send messages, last as long as these run.
+    if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
+    const longest = name === 'sync' ? Math.max(JOB_MINUTES, 2 * facts.runMinutes) : JOB_MINUTES
+    return acquired_at <= minutesBefore(facts.now, longest)
+  })
+  return stuck.map(({ name, host, pid, acquired_at }) => ({
+    subject: name,
+    message: `${name} has been running since ${tellInstant(acquired_at)}, as process ${pid} on ${host}.`,
+    hint: 'Look at its log; if it does nothing any more, end the process: the next run goes on from where it was.',
+  }))
+}
+
+async function findDeadJobs(facts: Facts): Promise<Finding[]> {
+  const dead = (await facts.jobs())?.filter((queue) => queue.dead > 0) ?? []
+  return dead.map(({ queue, dead: jobs }) => ({
+    subject: queue,
+    message: `${counted(jobs, 'job')} of the queue ${queue} failed again and again, and ${jobs === 1 ? 'was' : 'were'} given up.`,
+    hint: `${shellCommand('queue list')} says why; ${shellCommand('queue retry')} has them done again once that is fixed.`,
+  }))
+}
+
+export function megabytes(bytes: number): string {
+  return `${Math.round(bytes / MB).toLocaleString('en')} MB`
+}

@@ -1,0 +1,205 @@
+/** Checks of the messages, and of the mail server that should take them. */
+import { shellCommand } from '../errors.ts'
+import { counted } from '../report/words/numbers.ts'
+import {
+  countWaiting,
+  listPutOff,
+  listRefused,
+  listRefusing,
+  listUnconfirmed,
+  type MessageTrouble,
+  type RefusingRecipient,
+} from '../store/outbox/delivery-problems.ts'
+import { findMailOutage, type MailOutage } from '../store/outbox/smtp-circuit.ts'
+import { listPreferences } from '../store/reports/preference.ts'
+import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
+import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
+import type { Facts } from './facts.ts'
+
+const PUT_OFF_MINUTES = 120
+/** So many issues are no accident. */
+const REFUSED_IN_ROW = 3
+const WEEK_MINUTES = 7 * 24 * 60
+const OF_MESSAGES = {
+  part: 'messages',
+  severity: 'warn',
+  shownIn: SHOWN_AND_ALERTED,
+  alert: 'at_once',
+} as const
+
+export const MAIL_CHECKS = {
+  mail_away: {
+    ...OF_MESSAGES,
+    question: 'Does the mail server take messages?',
+    title: 'mail waiting',
+    meaning:
+      'the mail server cannot be reached or does not let us in; with how many messages wait, since when',
+    setting: 'smtp.url',
+    alert: 'after_failures',
+    find: findOutage,
+  },
+  messages_waiting: {
+    ...OF_MESSAGES,
+    question: 'Do messages leave in time?',
+    title: 'messages deferred',
+    meaning: 'the mail server has been putting messages off for more than two hours',
+    find: findWaiting,
+  },
+  outbox_late: {
+    part: 'messages',
+    severity: 'warn',
+    question: 'Is the outbox emptied?',
+    title: 'messages waiting',
+    meaning: null,
+    shownIn: SHOWN,
+    find: findLate,
+  },
+  messages_failed: {
+    ...OF_MESSAGES,
+    question: 'Are messages accepted?',
+    title: 'messages refused',
+    meaning:
+      'messages of the last week were refused for good or given up, and none to the same recipient was sent since',
+    find: async ({ db, now }) => (await listRefused(db, minutesBefore(now, WEEK_MINUTES))).map(refused),
+  },
+  messages_unconfirmed: {
+    ...OF_MESSAGES,
+    question: 'Is it known of each message whether it has arrived?',
+    title: 'messages unconfirmed',
+    meaning: 'messages that may or may not have arrived are left to a person',
+    setting: 'mail.unconfirmed',
+    find: async ({ db, now }) =>
+      (await listUnconfirmed(db, minutesBefore(now, WEEK_MINUTES))).map(unconfirmed),
+  },
+  recipient_failing: {
+    ...OF_MESSAGES,
+    part: 'recipients',
+    question: 'Do the addresses of the recipients take mail?',
+    title: 'recipient failing',
+    meaning: 'three issues in a row, or more, to a recipient were refused',
+    find: async ({ db }) => (await listRefusing(db, REFUSED_IN_ROW)).map(failing),
+  },
+  recipient_paused: {
+    ...OF_MESSAGES,
+    part: 'recipients',
+    question: 'Do all recipients still get their reports?',
+    title: 'recipient paused',
+    meaning: 'too many messages in a row to a recipient were refused, so that there are no more',
+    setting: 'mail.suppress_after_bounces',
+    find: findPaused,
+  },
+} as const satisfies Record<string, Check>
+
+/** `2 messages wait, the oldest for 3 h`. */
+export async function tellWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
+  const { messages, since } = await countWaiting(db)
+  if (since === null) return 'none waits'
+  const span = tellSpan(now.getTime() - Date.parse(since))
+  return messages === 1
+    ? `1 message waits, for ${span}`
+    : `${counted(messages, 'message')} wait, the oldest for ${span}`
+}
+
+async function findOutage(facts: Facts): Promise<Finding[]> {
+  const { db, mailServer } = facts
+  // The row of a server that the settings no longer name stays.
+  const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
+  if (outage === undefined) return []
+  const brief = `the mail server cannot be reached or does not let us in; ${await tellWaiting(facts)}`
+  return [{ ...away(outage, (await countWaiting(db)).messages), brief }]
+}
+
+async function findWaiting(facts: Facts): Promise<Finding[]> {
+  const { db, now } = facts
+  const brief = `the mail server defers messages; ${await tellWaiting(facts)}`
+  return (await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map((one) => ({
+    subject: subjectOf(one),
+    message: `${messagesOf(one)} ${verb(one)} put off by the mail server since ${tellInstant(one.since)}, ${quoted(one)}`,
+    brief,
+    hint: 'They are tried for two days, then given up; ask whoever runs the mail server of the recipients.',
+  }))
+}
+
+async function findLate(facts: Facts): Promise<Finding[]> {
+  const { since } = await countWaiting(facts.db)
+  if (since === null || since >= minutesBefore(facts.now, PUT_OFF_MINUTES)) return []
+  if ((await findOutage(facts)).length > 0) return []
+  const message = await tellWaiting(facts)
+  return [{ subject: '', message, brief: message, hint: `${shellCommand('outbox list')} lists them.` }]
+}
+
+async function findPaused({ db }: Facts): Promise<Finding[]> {
+  const paused = (await listPreferences(db)).filter(
+    ({ state, changedBy }) => state === 'paused' && changedBy === 'leadsheet',
+  )
+  return paused.map(({ address, report, changedAt, reason }) => ({
+    subject: `${address} of ${report}`,
+    message: `${address} gets the report ${report} no more since ${tellInstant(changedAt)}: ${reason ?? 'too many of the messages were refused'}`,
+    hint: `Correct the address in the settings, or go on: ${shellCommand(`recipients resume ${address}`)}.`,
+  }))
+}
+
+function away({ server, kind, beganAt, failures, response }: MailOutage, messages: number): Finding {
+  const isSetting = kind === 'configuration'
+  return {
+    subject: '',
+    message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}: ${response}`,
+    hint: isSetting
+      ? `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
+      : `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
+    // A setting does not mend itself.
+    failures: isSetting ? Number.POSITIVE_INFINITY : failures,
+  }
+}
+
+function failing({ recipient, report, issues, since, response }: RefusingRecipient): Finding {
+  return {
+    subject: `${recipient} of ${report}`,
+    message: `${counted(issues, 'issue')} of the report ${report} in a row were refused for ${recipient} since ${tellInstant(since)}: ${response}`,
+    hint: 'Correct the address in the settings, or take it out; after `mail.suppress_after_bounces` it gets no more.',
+  }
+}
+
+/** The subject of the alert about them. */
+function subjectOf({ report }: Pick<MessageTrouble, 'report'>): string {
+  return report ?? 'alerts'
+}
+
+function refused(one: MessageTrouble): Finding {
+  return {
+    subject: subjectOf(one),
+    message: `${messagesOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
+    brief: `${counted(one.messages, 'message')} of the last week refused or given up`,
+    last: one.last,
+    hint: `${shellCommand('outbox list --state failed')} lists them.${resendHint(one, (report) => `Once the address is correct, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
+  }
+}
+
+function unconfirmed(one: MessageTrouble): Finding {
+  return {
+    subject: subjectOf(one),
+    message: `${messagesOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
+    brief: `${counted(one.messages, 'message')} of the last week unconfirmed`,
+    last: one.last,
+    hint: `${shellCommand('outbox list --state unconfirmed')} lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, ${shellCommand(`report resend ${report} --unconfirmed`)} sends them again.`)}`,
+  }
+}
+
+/** @param again what can be done for messages of a report; alerts are not sent again */
+function resendHint({ report }: MessageTrouble, again: (report: string) => string): string {
+  return report === null ? '' : ` ${again(report)}`
+}
+
+function messagesOf({ report, messages }: MessageTrouble): string {
+  return report === null
+    ? counted(messages, 'alert')
+    : `${counted(messages, 'message')} of the report ${report}`
+}
+
+function verb({ messages }: MessageTrouble): string {
+  return messages === 1 ? 'was' : 'were'
+}
+
+function quoted({ recipient, response, messages }: MessageTrouble): string {
+  return `${messages === 1 ? 'to' : 'such as that to'} ${recipient}${response === null ? '' : `: ${response}`}`
+}

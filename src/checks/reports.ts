@@ -1,0 +1,204 @@
+/** Checks of the schedules, and of the reports that are due. */
+import type { FailedSection } from '../domain/figures.ts'
+import { shellCommand } from '../errors.ts'
+import { counted } from '../report/words/numbers.ts'
+import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
+import { LATE_MS } from '../schedule/timing.ts'
+import { listLastFailed } from '../store/reports/issue.ts'
+import {
+  listOpenScheduledRuns,
+  listScheduledRunsNotedSince,
+  type ScheduledRun,
+} from '../store/schedule/scheduled-run.ts'
+import { minutesBefore, tellInstant } from '../time.ts'
+import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
+import type { Facts } from './facts.ts'
+
+/** A report, or any other scheduled run, is late then. */
+const LATE_MINUTES = 30
+const DAY_MINUTES = 24 * 60
+
+export const REPORT_CHECKS = {
+  schedule_behind: {
+    part: 'schedules',
+    question: 'Is all begun that is due?',
+    title: 'schedule behind',
+    meaning: null,
+    severity: 'fail',
+    shownIn: [...SHOWN, 'readyz'],
+    find: findBehind,
+  },
+  report_held: {
+    part: 'schedules',
+    question: 'Does no report wait for a person?',
+    title: 'report held',
+    meaning: 'a report waits to be let go by a person',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: forEachReport((report, run) => (run?.state === 'held' ? [held(report, run)] : [])),
+  },
+  report_failed: {
+    part: 'reports',
+    question: 'Did the last run of each report succeed?',
+    title: 'report failed',
+    meaning: 'the last due time of a report ended without messages: it failed or was skipped',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: forEachReport((report, run) => (run === undefined ? [] : failed(report, run))),
+  },
+  report_late: {
+    part: 'reports',
+    question: 'Is each report made in time?',
+    title: 'report late',
+    meaning: 'a report is more than half an hour past its due time and not made yet',
+    severity: 'warn',
+    // A report may wait for the data of its period; status shows schedule_behind where nothing has begun it.
+    shownIn: ['alerts'],
+    alert: 'at_once',
+    find: forEachReport((report, run, { now }) => (run === undefined ? [] : late(report, run, now))),
+  },
+  report_missed: {
+    part: 'reports',
+    question: 'Was every report of the last day made?',
+    title: 'report missed',
+    meaning: 'due times of a report passed by while nothing ran, and were not made up for',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'once',
+    find: forEachReport(async (report, _, { db, now }) =>
+      missed(
+        report,
+        await listScheduledRunsNotedSince(db, `report:${report}`, minutesBefore(now, DAY_MINUTES)),
+      ),
+    ),
+  },
+  sections_failed: {
+    part: 'reports',
+    question: 'Did each report that was mailed last have all its parts?',
+    title: 'report incomplete',
+    meaning: 'of the issue of a report that was mailed last, a part could not be made',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: forEachReport(async (report, _, { db }) => incomplete(report, await listLastFailed(db, report))),
+  },
+} as const satisfies Record<string, Check>
+
+type FindOfReport = (
+  report: string,
+  last: ScheduledRun | undefined,
+  facts: Facts,
+) => Finding[] | Promise<Finding[]>
+
+function forEachReport(find: FindOfReport): Check['find'] {
+  return async (facts) => {
+    const found: Finding[] = []
+    for (const report of facts.reports) {
+      found.push(...(await find(report, await facts.lastScheduledRun(`report:${report}`), facts)))
+    }
+    return found
+  }
+}
+
+/** Only meaningful while the daemon is alive; a dead daemon has its own check. */
+async function findBehind(facts: Facts): Promise<Finding[]> {
+  if ((await facts.life()) !== 'alive') return []
+  const behind: string[] = []
+  for (const schedule of facts.schedules) {
+    const dueAt = await findLate(facts, schedule)
+    const { name } = schedule
+    const called = name.startsWith('report:') ? name.replace(':', ' ') : `schedule ${name}`
+    if (dueAt !== null) behind.push(`${called} since ${tellInstant(dueAt.toISOString())}`)
+  }
+  if (behind.length === 0) return []
+  const message = `not begun: ${behind.join(', ')}`
+  const hint = `${shellCommand('schedule')} shows what is due, and ${shellCommand('status')} what runs and what waits`
+  return [{ subject: '', message, brief: message, hint }]
+}
+
+/** The first due time that nobody has noted, or that was noted and has waited for too long to be begun. */
+async function findLate(facts: Facts, { name, timing }: Facts['schedules'][number]): Promise<Date | null> {
+  const { db, now } = facts
+  const last = await facts.lastScheduledRun(name)
+  if (last === undefined) return null
+  const next = nextScheduledRun(timing, new Date(last.due_at))
+  const waiting = (await listOpenScheduledRuns(db, name, now.toISOString())).find(
+    // A run that the upstream or the gate has deferred is not behind before its time.
+    ({ state, due_at, not_before }) =>
+      state === 'due' && (not_before ?? due_at) <= minutesBefore(now, LATE_MINUTES),
+  )
+  if (waiting !== undefined) return new Date(waiting.due_at)
+  return next !== null && next.getTime() + LATE_MS <= now.getTime() ? next : null
+}
+
+function held(report: string, run: ScheduledRun): Finding {
+  return {
+    subject: report,
+    message: `${dueText(report, run)} is held${whyText(run)}`,
+    brief: `report ${report} of ${tellInstant(run.due_at)}: held until a person lets it go`,
+    hint: `Look at it with ${shellCommand(`report preview ${report}`)}; ${shellCommand(`report approve ${report}`)} sends it.`,
+  }
+}
+
+function failed(report: string, run: ScheduledRun): Finding[] {
+  const { state, attempts } = run
+  if (state !== 'failed' && !(state === 'skipped' && attempts > 0)) return []
+  return [
+    {
+      subject: report,
+      message: `${dueText(report, run)} ${state === 'failed' ? 'failed' : 'was skipped'}${whyText(run)}`,
+      hint: `Once the cause is fixed, ${shellCommand(`report send ${report}`)} makes and sends it.`,
+    },
+  ]
+}
+
+function late(report: string, run: ScheduledRun, now: Date): Finding[] {
+  const isOpen = run.state === 'due' || run.state === 'running'
+  if (!isOpen || run.due_at > minutesBefore(now, LATE_MINUTES)) return []
+  return [
+    {
+      subject: report,
+      message: `${dueText(report, run)} has not been made yet${whyText(run)}`,
+      hint: `${shellCommand('status')} shows what runs, and what the report waits for.`,
+    },
+  ]
+}
+
+function dueText(report: string, { due_at }: ScheduledRun): string {
+  return `The report ${report} of ${tellInstant(due_at)}`
+}
+
+function whyText({ message }: ScheduledRun): string {
+  return message === null ? '' : `: ${message}`
+}
+
+/** Skips the run that only stands for the moment at which the schedule was set up. */
+function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
+  const scheduledRuns = noted.filter(
+    ({ state, attempts, due_at, noted_at }) => state === 'skipped' && attempts === 0 && due_at !== noted_at,
+  )
+  const last = scheduledRuns.at(-1)
+  if (last === undefined) return []
+  const more = scheduledRuns.length === 1 ? '' : `, and ${counted(scheduledRuns.length - 1, 'time')} before`
+  return [
+    {
+      subject: report,
+      message: `The report ${report} was not made at ${tellInstant(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
+      hint: `${shellCommand(`schedule next report:${report}`)} tells more; ${shellCommand(`report preview ${report} --at DATE`)} makes one of a past day.`,
+    },
+  ]
+}
+
+function incomplete(report: string, [first, ...others]: readonly FailedSection[]): Finding[] {
+  if (first === undefined) return []
+  const more = others.length === 0 ? '' : `, nor could ${counted(others.length, 'other part')}`
+  return [
+    {
+      subject: report,
+      message: `Of the report ${report} that was mailed last, ${first.query ?? first.block} could not be made${more}: ${first.message}`,
+      hint: `It says so in its place. Once the cause is fixed, ${shellCommand(`report preview ${report} -o FILE`)} shows the report anew.`,
+    },
+  ]
+}

@@ -1,0 +1,231 @@
+/** Runs the checks: for the alerts of the daemon, and for all places that show whether all is well. */
+import { LeadsheetError, shellCommand } from '../errors.ts'
+import { counted } from '../report/words/numbers.ts'
+import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
+import { countLeads } from '../store/leads/lead.ts'
+import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
+import { tellSpan } from '../time.ts'
+import { type CheckResult, type Finding, ok, PARTS, type Part, type Severity } from './check.ts'
+import { tellArrivals } from './events.ts'
+import { type Facts, type Installation, isInMemory, type Knowledge, readFacts } from './facts.ts'
+import { checkServer, megabytes, readRoom } from './machine.ts'
+import { tellWaiting } from './mail.ts'
+import { type Freshness, readFreshness } from './sync.ts'
+import { ALERTING_IDS, CHECK_IDS, CHECKS, type CheckId } from './table.ts'
+
+/** A finding, with the check that has found it. */
+export interface Found extends Finding {
+  readonly check: CheckId
+}
+
+export interface AlertFindings {
+  readonly findings: readonly Found[]
+  /** Checks that were not run, or failed: their open alerts stay open. */
+  readonly unknown: ReadonlySet<string>
+}
+
+/** A check that fails takes no other with it. */
+export async function findForAlerts(
+  facts: Facts,
+  onFailure: (thrown: unknown, check: CheckId) => void,
+): Promise<AlertFindings> {
+  const findings: Found[] = []
+  const unknown = new Set<string>()
+  for (const check of ALERTING_IDS) {
+    try {
+      const found = await CHECKS[check].find(facts)
+      if (found === null) unknown.add(check)
+      else findings.push(...found.map((finding) => ({ ...finding, check })))
+    } catch (thrown) {
+      unknown.add(check)
+      onFailure(thrown, check)
+    }
+  }
+  return { findings, unknown }
+}
+
+export interface PartResult extends CheckResult<Part> {
+  /** What its checks have found, the worst first. */
+  readonly findings: readonly (Found & { readonly severity: Severity })[]
+}
+
+export interface Health {
+  /** The verdict of the worst part. */
+  readonly verdict: 'ok' | Severity
+  /** `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`; else the worst first, and what more. */
+  readonly sentence: string
+  /** In the order of {@link PARTS}; none says an address, or what another server has said. */
+  readonly checks: readonly PartResult[]
+  readonly freshness: readonly Freshness[]
+}
+
+/**
+ * Judges an installation by what is in its data directory. Quick: no network, no large table.
+ * @throws LeadsheetError store_* where the store cannot even be read
+ */
+export async function readHealth(
+  installation: Installation,
+  now: Date,
+  knowledge: Knowledge = {},
+): Promise<Health> {
+  const facts = readFacts(installation, knowledge, now)
+  const byPart = new Map<Part, (Found & { severity: Severity })[]>()
+  for (const check of CHECK_IDS) {
+    const { part, severity, shownIn } = CHECKS[check]
+    if (!shownIn.includes('status')) continue
+    for (const finding of await findForStatus(facts, check)) {
+      byPart.set(part, [...(byPart.get(part) ?? []), { severity, ...finding, check }])
+    }
+  }
+  const checks: PartResult[] = []
+  for (const part of PARTS) {
+    const findings = (byPart.get(part) ?? []).sort((a, b) => weightOf(b.severity) - weightOf(a.severity))
+    if (findings.length > 0) checks.push(resultOf(part, findings))
+    else {
+      const well = await tellWell(part, facts)
+      if (well !== null) checks.push({ ...ok(part, well), findings })
+    }
+  }
+  const freshness: Freshness[] = []
+  for (const resource of facts.resources) freshness.push(await readFreshness(facts, resource))
+  const wrong = (['fail', 'warn'] as const).flatMap((verdict) =>
+    checks.filter((check) => check.verdict === verdict),
+  )
+  const [worst, ...others] = wrong
+  return {
+    verdict: worst?.verdict ?? 'ok',
+    sentence: worst ? tellWrong(worst, others) : await tellAllWell(facts, freshness),
+    ...{ checks, freshness },
+  }
+}
+
+/** A check that did not look is told by its open alerts; a finding that an operator knows of is not told again. */
+async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
+  const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
+  const found = await CHECKS[check].find(facts).catch((thrown: unknown): Finding[] => {
+    if (!(thrown instanceof LeadsheetError) || thrown.code.startsWith('store_')) throw thrown
+    return [{ subject: '', message: thrown.message, brief: thrown.message, hint: thrown.hint ?? '' }]
+  })
+  if (found === null) {
+    return alerts
+      .filter(({ acknowledgedAt }) => acknowledgedAt === null)
+      .map(({ subject, message, hint }) => ({ subject, message, hint, severity: 'warn' }))
+  }
+  return found.filter((finding) => {
+    const isFailing = (finding.severity ?? CHECKS[check].severity) === 'fail'
+    const known = alerts.find(({ subject }) => subject === finding.subject)?.acknowledgedAt ?? null
+    return isFailing || known === null || (finding.last !== undefined && finding.last > known)
+  })
+}
+
+function weightOf(severity: Severity): number {
+  return severity === 'fail' ? 1 : 0
+}
+
+function resultOf(part: Part, findings: PartResult['findings']): PartResult {
+  const [worst] = findings
+  const texts = findings.map(({ brief, check }) => brief ?? CHECKS[check].title)
+  return {
+    what: part,
+    verdict: worst?.severity ?? 'warn',
+    found: [...new Set(texts)].join(part === 'events' ? ' ' : '; '),
+    // The hint about a recipient names the address.
+    remedy: part === 'recipients' ? `${shellCommand('alerts list')} tells more` : (worst?.hint ?? null),
+    findings,
+  }
+}
+
+function tellWrong(worst: PartResult, others: readonly PartResult[]): string {
+  const said = worst.found.replace(/\.$/, '')
+  const first = capitalized(NAMED.includes(worst.what) ? `${worst.what}: ${said}` : said)
+  if (others.length === 0) return `${first}.`
+  const names = others.flatMap(({ what, findings }) => {
+    const titles = findings.filter(({ brief }) => brief === undefined).map(({ check }) => CHECKS[check].title)
+    return titles.length === findings.length ? [...new Set(titles)] : [what]
+  })
+  return `${first}. And ${names.length} more: ${names.join(', ')}.`
+}
+
+/** The findings of these do not say by themselves what they are about. */
+const NAMED: readonly Part[] = ['messages']
+
+async function tellAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise<string> {
+  const { db, now, schedules } = facts
+  const asOf = leads?.asOf ?? null
+  const reports = schedules
+    .filter(({ name }) => name.startsWith('report:'))
+    .flatMap(({ timing }) => nextScheduledRun(timing, now)?.getTime() ?? [])
+  const parts = [
+    asOf === null ? null : `last sync ${tellSpan(now.getTime() - Date.parse(asOf))} ago`,
+    counted(await countLeads(db), 'lead'),
+    reports.length === 0 ? null : `next report in ${tellSpan(Math.min(...reports) - now.getTime())}`,
+  ]
+  return `All is well: ${parts.filter((part) => part !== null).join(', ')}`
+}
+
+/** What is said of a part in which nothing is wrong; null where nobody uses it. */
+async function tellWell(part: Part, facts: Facts): Promise<string | null> {
+  const { db, now, place } = facts
+  const isAlive = (await facts.life()) === 'alive'
+  switch (part) {
+    case 'database':
+      if (isInMemory(place)) return null
+      return place.kind === 'postgres' ? (await checkServer(db)).found : 'can be written'
+    case 'daemon': {
+      const span = await facts.lastSpan()
+      if (span === undefined) return 'none has run on these data'
+      return `gave a sign of life ${tellSpan(now.getTime() - Date.parse(span.last_tick_at))} ago`
+    }
+    case 'leads':
+      return tellFresh(facts, 'leads')
+    case 'statistics':
+      return tellFresh(facts, 'stats')
+    case 'agents':
+      return tellFresh(facts, 'agents')
+    case 'times':
+      return 'those of the leads differ, as they should'
+    case 'syncs':
+      return 'the last one was well'
+    case 'upstream':
+      return 'nothing odd about what came'
+    case 'events':
+      return facts.events && tellArrivals(facts, facts.events)
+    case 'schedules':
+      return isAlive ? 'none is behind' : null
+    case 'messages':
+      return tellWaiting(facts)
+    case 'held records': {
+      const total = await countQuarantinedRecords(db)
+      return total === 0 ? 'none' : `${total}, none of the last day`
+    }
+    case 'disk': {
+      const room = await readRoom(facts)
+      if (room === null) return null
+      const { free } = room
+      return `${free < 1e9 ? megabytes(free) : `${(free / 1e9).toFixed(1)} GB`} free`
+    }
+    case 'log': {
+      const room = await readRoom(facts)
+      return room === null ? null : megabytes(room.log)
+    }
+    case 'snapshot': {
+      if (facts.snapshotAfterSync === null) return null
+      const info = await facts.snapshot()
+      return info === null
+        ? 'there is none yet'
+        : `made ${tellSpan(now.getTime() - Date.parse(info.madeAt))} ago`
+    }
+    default:
+      return null
+  }
+}
+
+async function tellFresh(facts: Facts, resource: Freshness['resource']): Promise<string | null> {
+  if (!facts.resources.includes(resource)) return null
+  const { asOf } = await readFreshness(facts, resource)
+  return asOf === null ? 'none have come yet' : `read ${tellSpan(facts.now.getTime() - Date.parse(asOf))} ago`
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,82 @@
+/** The check of the settings: does the daemon run with those on the disk? */
+import { stat } from 'node:fs/promises'
+import { shellCommand } from '../errors.ts'
+import type { Instant } from '../model.ts'
+import type { Db } from '../store/db/store.ts'
+import { findConfigLoad } from '../store/schedule/config-load.ts'
+import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
+import { minutesBefore, tellInstant } from '../time.ts'
+import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
+import type { Facts } from './facts.ts'
+
+/** Leaves time to edit on, and to have them read. */
+const UNREAD_MINUTES = 60
+
+export const SETTINGS_CHECKS = {
+  settings_old: {
+    part: 'settings',
+    question: 'Does the daemon run with the settings on the disk?',
+    title: 'settings not in force',
+    meaning:
+      'the daemon refused the settings on the disk, or they were changed an hour ago and nobody had it read them',
+    severity: 'warn',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: findOld,
+  },
+} as const satisfies Record<string, Check>
+
+async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
+  const inForce = await readSettingsInForce(db, settingsFile, now)
+  if (inForce === null) return []
+  const { since, refused, changedAt } = inForce
+  const staying = `Those of ${tellInstant(since)} are in force.`
+  if (refused !== null) {
+    const why = refused.why.replaceAll(/\s+/g, ' ')
+    return [
+      {
+        subject: '',
+        message: `The settings that were read at ${tellInstant(refused.at)} were refused: ${why}. ${staying}`,
+        hint: `Correct them until ${shellCommand('config check')} finds no mistake, then ${shellCommand('reload')}.`,
+      },
+    ]
+  }
+  if (changedAt === null || changedAt > minutesBefore(now, UNREAD_MINUTES)) return []
+  return [
+    {
+      subject: '',
+      message: `${settingsFile} was changed at ${tellInstant(changedAt)}, and has not been read since. ${staying}`,
+      hint: `${shellCommand('reload')} makes the daemon reload them.`,
+    },
+  ]
+}
+
+export interface SettingsInForce {
+  readonly since: Instant
+  /** Those read last, where the daemon stayed with the ones before. */
+  readonly refused: { readonly at: Instant; readonly why: string } | null
+  /** When the settings file was written, where nobody has told the daemon to read it since. */
+  readonly changedAt: Instant | null
+}
+
+/**
+ * Null where no daemon runs: the next one reads them when it begins.
+ * @param file the settings file; null where there is none
+ */
+export async function readSettingsInForce(
+  db: Db,
+  file: string | null,
+  now: Date,
+): Promise<SettingsInForce | null> {
+  const leases = await listHeldLeases(db, now)
+  const inForce = await findConfigLoad(db, 'in_force')
+  const last = await findConfigLoad(db, 'last')
+  if (!leases.some(isOfDaemon) || !inForce || !last) return null
+  const written = file === null ? null : await stat(file).catch(() => null)
+  const changedAt = written?.mtime.toISOString() ?? ''
+  return {
+    since: inForce.at,
+    refused: last.refused === null ? null : { at: last.at, why: last.refused },
+    changedAt: changedAt > last.at ? changedAt : null,
+  }
+}

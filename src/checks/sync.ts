@@ -1,0 +1,238 @@
+/** Checks of the syncs, by the runs in the store: do they succeed, and are the data fresh? */
+import { shellCommand } from '../errors.ts'
+import type { Instant } from '../model.ts'
+import { counted } from '../report/words/numbers.ts'
+import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
+import { LATE_MS, type Timing } from '../schedule/timing.ts'
+import { findImplausibleTimes, tellDoubtful } from '../store/leads/implausible-time.ts'
+import type { Resource } from '../store/sync/last-read.ts'
+import { findLastWholeRun, type RunSummary } from '../store/sync/sync-run.ts'
+import { readWatermark } from '../store/sync/watermark.ts'
+import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
+import { type Check, type Finding, type Part, type Severity, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
+import type { Facts } from './facts.ts'
+
+const DEFERRED_MINUTES = 120
+/** A copy that is synced by hand is asked for one sync a day. */
+const LATE_HOURS = 26
+/** One sync may fail, and the next one read all. */
+const MISSED_MAX = 3
+/** After so many failures in a row nobody expects the next sync to read all. */
+const LASTING_FAILURES = 3
+const HOUR_MS = 3_600_000
+
+const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
+/** Runs that end so say nothing of the next one. */
+const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
+
+export const SYNC_CHECKS = {
+  leads_stale: freshnessCheck('leads', 'leads', 'all leads', 'fail'),
+  statistics_stale: freshnessCheck('stats', 'statistics', 'the statistics', 'warn'),
+  agents_stale: freshnessCheck('agents', 'agents', 'the agents', 'warn'),
+  times_doubtful: {
+    part: 'times',
+    question: 'Can the times of the leads be right?',
+    title: 'times doubtful',
+    meaning: null,
+    severity: 'warn',
+    shownIn: SHOWN,
+    find: findDoubtful,
+  },
+  key_refused: {
+    part: 'syncs',
+    question: 'Does the upstream accept the API key?',
+    title: 'API key refused',
+    meaning: 'the upstream does not accept the API key, or does not let it read',
+    severity: 'fail',
+    setting: 'api.key',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: async (facts) => findKeyRefused(await listTelling(facts)),
+  },
+  sync_failing: {
+    part: 'syncs',
+    question: 'Do syncs succeed?',
+    title: 'sync failing',
+    meaning: 'so many syncs in a row failed or were not whole; with the last error',
+    severity: 'warn',
+    setting: 'alerts.after_failures',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'after_failures',
+    find: findFailing,
+  },
+  sync_deferred: {
+    part: 'syncs',
+    question: 'Does the upstream let us sync as often as we want to?',
+    title: 'sync deferred',
+    meaning: 'the upstream has been asking to wait for more than two hours, or asks for more than that',
+    severity: 'warn',
+    setting: 'sync.schedule',
+    shownIn: SHOWN_AND_ALERTED,
+    alert: 'at_once',
+    find: findDeferred,
+  },
+  sync_late: {
+    part: 'leads',
+    question: 'Has a sync read all leads within a day?',
+    title: 'data old',
+    meaning: 'no sync has read all leads for 26 hours',
+    severity: 'warn',
+    // Everybody else is told by leads_stale, which asks for more.
+    shownIn: ['alerts'],
+    alert: 'at_once',
+    find: findLate,
+  },
+} as const satisfies Record<string, Check>
+
+export interface Freshness {
+  readonly resource: Resource
+  /** Null where it was never read to its end. */
+  readonly asOf: Instant | null
+  readonly isFresh: boolean
+}
+
+export async function readFreshness(facts: Facts, resource: Resource): Promise<Freshness> {
+  const sync = facts.schedules.find(({ name }) => name === 'sync')
+  // Without a daemon a schedule means nothing.
+  const timing = (await facts.life()) === 'none' ? null : (sync?.timing ?? null)
+  const read = await facts.lastRead(resource)
+  if (read === null) return { resource, asOf: null, isFresh: false }
+  const { asOf, endedAt } = read
+  const isOld = facts.now.getTime() - Date.parse(asOf) > LATE_HOURS * HOUR_MS
+  // What is due while a run goes on comes after it.
+  const missed = timing === null || endedAt === null ? 0 : countDue(timing, new Date(endedAt), facts.now)
+  return { resource, asOf, isFresh: !isOld && missed < MISSED_MAX }
+}
+
+/** Counts the runs that have come due since and had time to be begun; as many as matter. */
+function countDue(timing: Timing, since: Date, now: Date): number {
+  let count = 0
+  let dueAt = nextScheduledRun(timing, since)
+  while (dueAt !== null && dueAt.getTime() + LATE_MS <= now.getTime() && count < MISSED_MAX) {
+    count++
+    dueAt = nextScheduledRun(timing, dueAt)
+  }
+  return count
+}
+
+function freshnessCheck(resource: Resource, part: Part, words: string, severity: Severity): Check {
+  return {
+    part,
+    question: `Are ${words} read often enough?`,
+    title: `${part} old`,
+    meaning: null,
+    severity,
+    setting: 'sync.schedule',
+    shownIn: resource === 'leads' ? [...SHOWN, 'readyz'] : SHOWN,
+    async find(facts) {
+      if (!facts.resources.includes(resource)) return []
+      const { asOf, isFresh } = await readFreshness(facts, resource)
+      if (isFresh || (asOf === null && resource !== 'leads')) return []
+      if (asOf === null) return [plain(`no sync has read ${words} yet`, `run ${shellCommand('sync')}`)]
+      const age = tellSpan(facts.now.getTime() - Date.parse(asOf))
+      return [
+        plain(
+          `no sync has read ${words} for ${age}, since ${tellInstant(asOf)}`,
+          `${shellCommand('status')} shows the last runs, and ${shellCommand('doctor')} asks the upstream`,
+        ),
+      ]
+    },
+  }
+}
+
+/** Times that cannot be right make figures that look right. */
+async function findDoubtful({ db }: Facts): Promise<Finding[]> {
+  const [first, ...others] = await findImplausibleTimes(db)
+  if (first === undefined) return []
+  const found = [tellDoubtful(first), ...others.map(({ field }) => `${field} is doubtful too`)].join('; ')
+  return [
+    plain(
+      found,
+      `correct mapping.lead.${first.field} in the profile; figures that go by it are doubtful until then`,
+    ),
+  ]
+}
+
+/** The finding of a check that has one at most, in words that everybody may read. */
+export function plain(message: string, hint: string): Finding {
+  return { subject: '', message, brief: message, hint }
+}
+
+/** Leaves out runs that were told to stop or are under way: they tell nothing of what is wrong. */
+async function listTelling(facts: Facts): Promise<RunSummary[]> {
+  return (await facts.runs()).filter(
+    ({ outcome, problems }) => outcome !== null && !problems.some(({ code }) => STOPPED_CODES.includes(code)),
+  )
+}
+
+function findKeyRefused([last]: readonly RunSummary[]): Finding[] {
+  const problem = last?.problems.find(({ code }) => KEY_CODES.includes(code))
+  if (!last || !problem) return []
+  const hint = problem.hint ?? 'Check api.key, and ask for one that may read leads.'
+  return [{ subject: '', message: problem.message, hint }]
+}
+
+async function findFailing(facts: Facts): Promise<Finding[]> {
+  const runs = await listTelling(facts)
+  if (findKeyRefused(runs).length > 0) return []
+  const others = runs.filter(({ outcome }) => outcome !== 'deferred')
+  const first = others.findIndex(({ outcome }) => outcome === 'ok' || outcome === 'ok_no_change')
+  const failed = first < 0 ? others : others.slice(0, first)
+  const [last] = failed
+  const oldest = failed.at(-1)
+  if (last === undefined || oldest === undefined) return []
+  // The daemon tries again by itself; without one each failure counts.
+  if (failed.length < facts.afterFailures && (await facts.life()) === 'alive') return []
+  const [problem] = last.problems
+  const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'
+  const times = failed.length === 1 ? 'The last sync' : `The last ${counted(failed.length, 'sync')}`
+  return [
+    {
+      subject: '',
+      message: `${times} failed or came back incomplete, since ${tellInstant(oldest.startedAt)}. The last error: ${error}`,
+      brief: failed.length > 1 ? `sync failing, ${failed.length} times in a row` : 'sync failing',
+      hint:
+        problem?.hint ??
+        `${shellCommand('status')} shows the runs, ${shellCommand('doctor')} asks the upstream.`,
+      failures: failed.length,
+      severity: failed.length >= LASTING_FAILURES ? 'fail' : 'warn',
+    },
+  ]
+}
+
+async function findDeferred(facts: Facts): Promise<Finding[]> {
+  const { db, now } = facts
+  const { notBefore } = await readWatermark(db)
+  const runs = await listTelling(facts)
+  const first = runs.findIndex(({ outcome }) => outcome !== 'deferred')
+  const oldest = (first < 0 ? runs : runs.slice(0, first)).at(-1)
+  if (oldest === undefined) return []
+  const isLong = oldest.startedAt <= minutesBefore(now, DEFERRED_MINUTES)
+  const isFar = notBefore !== null && notBefore > minutesBefore(now, -DEFERRED_MINUTES)
+  if (!isLong && !isFar) return []
+  const until = notBefore === null ? '' : ` It asks for no request before ${tellInstant(notBefore)}.`
+  return [
+    {
+      subject: '',
+      message: `The upstream has been asking to wait since ${tellInstant(oldest.startedAt)}.${until}`,
+      hint: 'Ask its operator for a higher limit, sync less often (sync.schedule), or set limits.requests_per_second in the profile.',
+    },
+  ]
+}
+
+async function findLate(facts: Facts): Promise<Finding[]> {
+  const asOf = (await findLastWholeRun(facts.db))?.asOf ?? null
+  const since = asOf ?? (await listTelling(facts)).at(-1)?.startedAt
+  if (since === undefined || since > minutesBefore(facts.now, LATE_HOURS * 60)) return []
+  const message =
+    asOf === null
+      ? `No sync has read all leads yet; the first was at ${tellInstant(since)}`
+      : `No sync has read all leads since ${tellInstant(since)}: what reports say is as old`
+  return [
+    {
+      subject: '',
+      message: `${message}.`,
+      hint: `${shellCommand('status')} shows the last runs, and whether any was begun.`,
+    },
+  ]
+}

@@ -1,0 +1,164 @@
+/**
+ * Whether an upstream still is what its profile says: a handful of GETs through the same source as a sync, each
+ * with a verdict. Nothing is stored.
+ */
+
+import { shellCommand } from '../errors.ts'
+import type { Lead } from '../model.ts'
+import { isHeld } from '../upstream/mapping/lead-mapping.ts'
+import { type FieldRule, readField, readText } from '../upstream/profile/field-rule.ts'
+import type { Source } from '../upstream/source.ts'
+import { pathText } from '../upstream/values/field-path.ts'
+import { fieldsOf } from '../upstream/values/json-shape.ts'
+import type { CheckResult } from './check.ts'
+import { attempt, fail, ok, warn } from './check.ts'
+
+const SAMPLE = 100
+const SMALL = 3
+const FAR_FUTURE = '2150-01-01T00:00:00.000Z'
+const NAMES_SHOWN = 8
+
+const PROBE = `look at the upstream; ${shellCommand('probe')} finds out how it works now`
+
+/** Stops after the first request where that fails: nothing else could be told. */
+export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<CheckResult> {
+  const sample: unknown[] = []
+  const first = await attempt('list of leads', PROBE, async () => {
+    const page = await source.listLeads({}, null, SAMPLE, { signal })
+    sample.push(...page.records.map((record) => record.value))
+    const total = page.total === null ? '' : ` of ${page.total.toLocaleString('en')}`
+    const found = `${page.records.length}${total} records on the first page`
+    return page.records.length > 0
+      ? ok('list of leads', found)
+      : warn(
+          'list of leads',
+          found,
+          'if there should be leads, check the key and envelope.leads of the profile',
+        )
+  })
+  yield first
+  if (first.verdict !== 'ok') return
+  yield await attempt('second page', 'check the paging part of the profile, or probe again', () =>
+    checkSecondPage(source, signal),
+  )
+  yield* checkFields(source, sample)
+  if (source.hasUpdatedSince) {
+    yield await attempt('changes alone', 'check filters.updated_since of the profile', () =>
+      checkSince(source, signal),
+    )
+  } else {
+    yield ok('changes alone', 'the profile names no filter: each sync reads the whole list')
+  }
+  yield* checkBeside(source, sample, signal)
+}
+
+async function checkSecondPage(source: Source, signal: AbortSignal): Promise<CheckResult> {
+  const what = 'second page'
+  const first = await source.listLeads({}, null, SMALL, { signal })
+  if (first.next === null) {
+    const isWhole = first.total === null || first.total <= first.records.length
+    const found = `${first.records.length} records, and nothing says that there are more`
+    return isWhole ? ok(what, found) : fail(what, `${found}, but the total is ${first.total}`, PROBE)
+  }
+  const second = await source.listLeads({}, first.next, SMALL, { signal })
+  const id = source.profile.mapping.lead.id
+  const before = new Set(first.records.map((record) => readText(record.value, id)))
+  const again = second.records.filter((record) => before.has(readText(record.value, id)))
+  if (again.length > 0 && again.length === second.records.length) {
+    return fail(what, 'the same records as on the first page', PROBE)
+  }
+  if (again.length > 0)
+    return warn(what, `${again.length} records of the first page again`, 'set a sort that does not change')
+  return ok(what, `${second.records.length} records, none of the first page`)
+}
+
+function* checkFields(source: Source, sample: readonly unknown[]): Generator<CheckResult> {
+  const held = sample.map((record) => source.mapLead(record)).filter(isHeld)
+  yield held.length === 0
+    ? ok('records', `all ${sample.length} of the sample can be read`)
+    : warn(
+        'records',
+        `${held.length} of ${sample.length} cannot be read: ${held[0]?.reason ?? ''}`,
+        'check mapping.lead of the profile',
+      )
+
+  const rules = Object.entries(source.profile.mapping.lead) as [string, FieldRule | undefined][]
+  const mapped = rules.filter((entry): entry is [string, FieldRule] => entry[1] !== undefined)
+  // Many fields are empty in most records, such as the value of leads that are not qualified; none has it is odd.
+  const empty = mapped
+    .filter(([, rule]) => sample.every((record) => isNothing(readField(record, rule))))
+    .map(([name]) => name)
+  yield empty.length === 0
+    ? ok('mapped fields', `${mapped.length}, all with values in the sample`)
+    : warn(
+        'mapped fields',
+        `without a value in all ${sample.length} records of the sample: ${listed(empty)}`,
+        'check whether they are called something else now',
+      )
+
+  const known = new Set(mapped.flatMap(([, { from = [], all = [] }]) => [...from, ...all].map(pathText)))
+  const paths = new Set(sample.flatMap((record) => [...fieldsOf(record)].map(({ path }) => pathText(path))))
+  const unmapped = [...paths].filter((path) => !isCovered(path, known))
+  yield ok('other fields', unmapped.length === 0 ? 'none' : `kept in raw alone: ${listed(unmapped)}`)
+}
+
+async function checkSince(source: Source, signal: AbortSignal): Promise<CheckResult> {
+  const what = 'changes alone'
+  const { records } = await source.listLeads({ updatedSince: FAR_FUTURE }, null, SMALL, { signal })
+  return records.length === 0
+    ? ok(what, 'a time in the far future leaves no record, as it should')
+    : fail(
+        what,
+        `${records.length} records changed after ${FAR_FUTURE.slice(0, 4)}: the filter has no effect`,
+        'check filters.updated_since of the profile, or leave it out',
+      )
+}
+
+async function* checkBeside(
+  source: Source,
+  sample: readonly unknown[],
+  signal: AbortSignal,
+): AsyncGenerator<CheckResult> {
+  const [lead] = sample
+    .map((record) => source.mapLead(record))
+    .filter((mapped): mapped is Lead => !isHeld(mapped))
+  if (source.has('stats') && lead !== undefined) {
+    yield await attempt('statistics', 'set endpoints.stats of the profile, or none', async () => {
+      const raw = await source.fetchPipelineStats(lead.pipelineId, {}, signal)
+      const stat = source.mapPipelineStat(raw, lead.pipelineId, FAR_FUTURE)
+      return isHeld(stat)
+        ? fail('statistics', stat.reason, 'check mapping.stat of the profile')
+        : ok('statistics', `pipeline ${lead.pipelineId}: ${stat.leads ?? 'no number of'} leads`)
+    })
+  } else yield ok('statistics', 'the profile says that there are none')
+  if (source.has('agents')) {
+    yield await attempt('agents', 'set endpoints.agents of the profile, or none', async () => {
+      const agents = await source.fetchAgents(signal)
+      const unread = agents.map((agent) => source.mapAgent(agent)).filter(isHeld)
+      return unread.length === 0
+        ? ok('agents', `${agents.length} read`)
+        : warn(
+            'agents',
+            `${unread.length} of ${agents.length} cannot be read: ${unread[0]?.reason ?? ''}`,
+            'check mapping.agent of the profile',
+          )
+    })
+  } else yield ok('agents', 'the profile says that there are none')
+}
+
+/** A mapped group covers what is in it. */
+function isCovered(path: string, known: ReadonlySet<string>): boolean {
+  // A mapped path below it: null in this sample, an object elsewhere.
+  return (
+    known.has(path) || [...known].some((each) => path.startsWith(`${each}.`) || each.startsWith(`${path}.`))
+  )
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0)
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN
+  return names.slice(0, NAMES_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}

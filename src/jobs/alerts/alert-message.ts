@@ -1,0 +1,145 @@
+/** The message about alerts as data, from which mail, webhook and log each make their own words. */
+
+import { alertFacts } from '../../checks/table.ts'
+import { shellCommand } from '../../errors.ts'
+import type { Instant } from '../../model.ts'
+import type { AlertMailView } from '../../report/render/alert-mail.ts'
+import { counted } from '../../report/words/numbers.ts'
+import type { Alert } from '../../store/alerts/alert.ts'
+import type { Announcement } from './alert-state.ts'
+
+const TITLES_IN_SUBJECT = 3
+const LINES_MAX = 20
+
+export interface AlertMessage {
+  /** For example `2 alerts: sync failing, mail waiting`. */
+  readonly subject: string
+  readonly made_at: Instant
+  /** The machine and its data directory, which tell several installations apart. */
+  readonly place: string
+  readonly opened: readonly AlertLine[]
+  /** Announced before, and still open. */
+  readonly reminded: readonly AlertLine[]
+  readonly resolved: readonly AlertLine[]
+  /** How many alerts are open in all. */
+  readonly open: number
+}
+
+export interface AlertLine {
+  readonly id: number
+  /** For example `sync_failing`. */
+  readonly check: string
+  /** The check in words: `sync failing`. */
+  readonly title: string
+  /** The report, recipient or field it is about; empty where the check says it. */
+  readonly subject: string
+  readonly message: string
+  readonly hint: string
+  readonly since: Instant
+  /** Null where it is open. */
+  readonly until: Instant | null
+}
+
+export interface AlertSection {
+  readonly title: string
+  readonly lines: readonly AlertLine[]
+  /** How many lines are left out. */
+  readonly more: number
+}
+
+/** @param open how many alerts are open in all */
+export function composeAlertMessage(
+  announcement: Announcement,
+  open: number,
+  place: string,
+  at: Instant,
+): AlertMessage {
+  const opened = announcement.opened.map(lineOf)
+  const reminded = announcement.reminded.map(lineOf)
+  const resolved = announcement.resolved.map(lineOf)
+  const subject = subjectOf(opened, reminded, resolved)
+  return { subject, made_at: at, place, opened, reminded, resolved, open }
+}
+
+function lineOf(alert: Alert): AlertLine {
+  const { id, check, subject, message, hint, openedAt, firstSeenAt, resolvedAt } = alert
+  return {
+    ...{ id, check, title: alertFacts(check).title, subject, message, hint },
+    ...{ since: openedAt ?? firstSeenAt, until: resolvedAt },
+  }
+}
+
+/** `2 alerts: sync failing, mail waiting`; names only the worst kind: new before old before resolved. */
+function subjectOf(
+  opened: readonly AlertLine[],
+  reminded: readonly AlertLine[],
+  resolved: readonly AlertLine[],
+): string {
+  if (opened.length > 0) return `${counted(opened.length, 'alert')}: ${titlesOf(opened)}`
+  if (reminded.length > 0) return `still ${counted(reminded.length, 'alert')}: ${titlesOf(reminded)}`
+  return `resolved: ${titlesOf(resolved)}`
+}
+
+/** Each title once, with its subject where it has only one. */
+function titlesOf(lines: readonly AlertLine[]): string {
+  const titles = [...Map.groupBy(lines, ({ title }) => title)].map(([title, same]) => {
+    const [first] = same
+    return same.length === 1 && first?.subject ? `${title} (${first.subject})` : title
+  })
+  const more = titles.length - TITLES_IN_SUBJECT
+  return titles.slice(0, TITLES_IN_SUBJECT).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+/** The sections that are not empty, none longer than `linesMax`. */
+export function sectionsOf(message: AlertMessage, linesMax: number): AlertSection[] {
+  const { opened, reminded, resolved } = message
+  const all = [
+    { title: opened.length === 1 ? 'New alert' : 'New alerts', lines: opened },
+    { title: 'Still open', lines: reminded },
+    { title: 'Resolved', lines: resolved },
+  ]
+  return all
+    .filter(({ lines }) => lines.length > 0)
+    .map(({ title, lines }) => ({
+      ...{ title, lines: lines.slice(0, linesMax) },
+      more: Math.max(0, lines.length - linesMax),
+    }))
+}
+
+/** @param message as it was composed, perhaps long ago */
+export function alertMailView(message: AlertMessage): AlertMailView {
+  const { open } = message
+  return {
+    title: message.subject,
+    place: message.place,
+    sections: sectionsOf(message, LINES_MAX).map(({ title, lines, more }) => ({
+      title,
+      isGood: lines.every(({ until }) => until !== null),
+      lines: lines.map((line) => ({
+        heading: `${capital(line.title)}${line.subject === '' ? '' : ` · ${line.subject}`}`,
+        message: line.until === null ? line.message : `It was: ${line.message}`,
+        hint: line.until === null ? line.hint : null,
+        times:
+          line.until === null
+            ? `No. ${line.id}, since ${formatTime(line.since)}`
+            : `No. ${line.id}, from ${formatTime(line.since)} to ${formatTime(line.until)}`,
+      })),
+      more: more === 0 ? null : `and ${more.toLocaleString('en')} more: ${shellCommand('alerts list')}`,
+    })),
+    footer: [
+      open === 0
+        ? 'No alert is open any more.'
+        : `${open.toLocaleString('en')} open: ${shellCommand('alerts list')}. ${shellCommand('alerts ack NUMBER')} ends the reminders of one.`,
+      'You get this as an operator of leadsheet (alerts.recipients in its settings).',
+    ],
+  }
+}
+
+/** `2026-11-20 07:00 UTC`. */
+export function formatTime(instant: Instant): string {
+  return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,175 @@
+/**
+ * The states of an alert: pure, from what the checks find now and what operators were told before. An alert is
+ * announced once, reminded of, and announced as resolved; one that comes and goes is not announced each time.
+ */
+
+import type { AlertFindings, Found } from '../../checks/run-checks.ts'
+import { alertFacts } from '../../checks/table.ts'
+import type { Instant } from '../../model.ts'
+import type { Alert } from '../../store/alerts/alert.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** An alert that comes back so soon reopens silently, and is announced once it has lasted as long. */
+export const REOPEN_MS = HOUR_MS
+/** The least time between messages, by how many there were in the last six hours; the last one repeats. */
+const GAP_MINUTES = [0, 5, 15, 60] as const
+export const GAPS_COUNT_MS = 6 * HOUR_MS
+
+/** What is in the store. */
+export interface KnownAlerts {
+  /** Those not resolved, resolved for less than {@link REOPEN_MS}, or whose resolution was not announced yet. */
+  readonly alerts: readonly Alert[]
+  readonly nextId: number
+  /** When messages were made, at least those within {@link GAPS_COUNT_MS}, in order. */
+  readonly messagesAt: readonly Instant[]
+}
+
+export interface AlertRules {
+  readonly afterFailures: number
+  readonly remindHours: number
+}
+
+export interface Announcement {
+  readonly opened: readonly Alert[]
+  readonly reminded: readonly Alert[]
+  readonly resolved: readonly Alert[]
+}
+
+export interface Decision {
+  /** Alerts to be written, as they are once `announcement` has been made. */
+  readonly changed: readonly Alert[]
+  /** Ids of alerts that passed before they were opened. */
+  readonly dropped: readonly number[]
+  /** One message; null where there is nothing to say, or it is too soon for another. */
+  readonly announcement: Announcement | null
+}
+
+export function decide(found: AlertFindings, known: KnownAlerts, rules: AlertRules, now: Date): Decision {
+  const before = new Set(known.alerts)
+  const { alerts, dropped } = applyFindings(found, known, rules, now)
+  const announcement = isTooSoon(known.messagesAt, now) ? null : announcementOf(alerts, rules, now)
+  const after = announcement === null ? alerts : markAnnounced(alerts, announcement, now)
+  return { changed: after.filter((alert) => !before.has(alert)), dropped, announcement }
+}
+
+function applyFindings(
+  { findings, unknown }: AlertFindings,
+  known: KnownAlerts,
+  rules: AlertRules,
+  now: Date,
+): { alerts: Alert[]; dropped: number[] } {
+  const at = now.toISOString()
+  const found = new Map(findings.map((finding) => [keyOf(finding.check, finding.subject), finding]))
+  const alerts: Alert[] = []
+  const dropped: number[] = []
+  // Where one came back after a while, the older row waits only for its announcement. An unresolved row goes before
+  // it: a clock that was set can make a row that was resolved long ago look newer.
+  const latest = new Map(
+    [...known.alerts].sort(byLiveness).map((alert) => [keyOf(alert.check, alert.subject), alert]),
+  )
+  for (const alert of known.alerts) {
+    const key = keyOf(alert.check, alert.subject)
+    const isPast =
+      latest.get(key) !== alert || (alert.state === 'resolved' && hasPassed(alert.resolvedAt, REOPEN_MS, now))
+    const finding = isPast ? undefined : found.get(key)
+    if (finding !== undefined) {
+      found.delete(key)
+      alerts.push(applyFound(alert, finding, rules, at))
+    } else if (isPast || unknown.has(alert.check)) alerts.push(alert)
+    else if (alert.state === 'pending') dropped.push(alert.id)
+    else alerts.push(applyNotFound(alert, at))
+  }
+  let id = known.nextId
+  for (const finding of found.values()) {
+    alerts.push(applyFound(newAlert(id++, finding, at), finding, rules, at))
+  }
+  return { alerts, dropped }
+}
+
+function byLiveness(a: Alert, b: Alert): number {
+  return Number(a.state !== 'resolved') - Number(b.state !== 'resolved') || a.id - b.id
+}
+
+function newAlert(id: number, { check, subject, message, hint }: Found, at: Instant): Alert {
+  return {
+    ...{ id, check, subject, state: 'pending', seen: 0, message, hint, firstSeenAt: at },
+    ...{ openedAt: null, reopenedAt: null, resolvedAt: null, announced: 'nothing', announcedAt: null },
+    acknowledgedAt: null,
+  }
+}
+
+function applyFound(alert: Alert, { message, hint, failures }: Found, rules: AlertRules, at: Instant): Alert {
+  if (alert.state === 'open') {
+    return alert.message === message && alert.hint === hint ? alert : { ...alert, message, hint }
+  }
+  const seen = alert.seen + 1
+  const isEnough =
+    alertFacts(alert.check).alert !== 'after_failures' || (failures ?? seen) >= rules.afterFailures
+  if (!isEnough) return { ...alert, seen, message, hint }
+  const isAgain = alert.state === 'resolved'
+  return {
+    ...alert,
+    ...{ state: 'open', seen, message, hint, resolvedAt: null },
+    openedAt: alert.openedAt ?? at,
+    reopenedAt: isAgain ? at : null,
+  }
+}
+
+function applyNotFound(alert: Alert, at: Instant): Alert {
+  if (alert.state === 'resolved') return alert.seen === 0 ? alert : { ...alert, seen: 0 }
+  const isSilent = alertFacts(alert.check).alert === 'once' && alert.announced === 'open'
+  const announced = isSilent ? 'resolved' : alert.announced
+  return { ...alert, state: 'resolved', seen: 0, resolvedAt: at, announced }
+}
+
+function announcementOf(alerts: readonly Alert[], rules: AlertRules, now: Date): Announcement | null {
+  const opened = alerts.filter((alert) => isToBeAnnounced(alert, now))
+  const resolved = alerts.filter(({ state, announced }) => state === 'resolved' && announced === 'open')
+  const known = alerts.filter(
+    ({ check, state, announced, acknowledgedAt }) =>
+      state === 'open' &&
+      announced === 'open' &&
+      acknowledgedAt === null &&
+      alertFacts(check).alert !== 'once',
+  )
+  // All at once, so that alerts opened an hour apart are not reminded of an hour apart for ever.
+  const isTime = known.some(({ announcedAt }) => hasPassed(announcedAt, rules.remindHours * HOUR_MS, now))
+  const reminded = isTime ? known : []
+  return opened.length + reminded.length + resolved.length === 0 ? null : { opened, reminded, resolved }
+}
+
+function isToBeAnnounced({ state, announced, reopenedAt, acknowledgedAt }: Alert, now: Date): boolean {
+  if (state !== 'open' || announced === 'open' || acknowledgedAt !== null) return false
+  return announced === 'nothing' || hasPassed(reopenedAt, REOPEN_MS, now)
+}
+
+function markAnnounced(alerts: readonly Alert[], announcement: Announcement, now: Date): Alert[] {
+  const announcedAt = now.toISOString()
+  const open = new Set([...announcement.opened, ...announcement.reminded])
+  const resolved = new Set(announcement.resolved)
+  return alerts.map((alert) => {
+    if (open.has(alert)) return { ...alert, announced: 'open', announcedAt }
+    return resolved.has(alert) ? { ...alert, announced: 'resolved', announcedAt } : alert
+  })
+}
+
+/** Spaces messages out, because nobody reads a thousand alerts an hour. */
+function isTooSoon(messagesAt: readonly Instant[], now: Date): boolean {
+  const recent = messagesAt.filter((at) => !hasPassed(at, GAPS_COUNT_MS, now))
+  const gap = GAP_MINUTES[Math.min(recent.length, GAP_MINUTES.length - 1)] ?? 0
+  const last = recent.at(-1)
+  return last !== undefined && !hasPassed(last, gap * MINUTE_MS, now)
+}
+
+/** An instant in the future was noted by a wrong clock, and counts as long ago. */
+function hasPassed(since: Instant | null, ms: number, now: Date): boolean {
+  if (since === null) return true
+  const ageMs = now.getTime() - Date.parse(since)
+  return ageMs >= ms || ageMs < 0
+}
+
+function keyOf(check: string, subject: string): string {
+  return `${check} ${subject}`
+}

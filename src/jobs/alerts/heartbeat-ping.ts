@@ -1,0 +1,117 @@
+/**
+ * Heartbeats that leave the process: the outcome of each sync to a heartbeat monitor
+ * (https://healthchecks.io/docs/http_api/ and what speaks the same), and the watchdog of systemd.
+ */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  findHeartbeatPing,
+  type HeartbeatPing,
+  type HeartbeatSignal,
+  upsertHeartbeatPing,
+} from '../../store/alerts/heartbeat-ping.ts'
+import { listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
+import { type AlertWebhook, nextAttempt } from './alert-webhook.ts'
+
+const TIMEOUT_MS = 5_000
+/** A sync that ended before the monitor was set up is not reported to it. */
+const NEWS_MS = 15 * 60_000
+const BODY_MAX = 1_000
+const SYSTEMD_TIMEOUT_MS = 10_000
+
+export interface HeartbeatMonitor extends Pick<AlertWebhook, 'store' | 'log' | 'now' | 'poster'> {
+  readonly heartbeat: { readonly url: string } | null
+}
+
+/** Tells the heartbeat monitor how the last sync stands, where it does not know. */
+export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: AbortSignal): Promise<void> {
+  if (deps.heartbeat === null) return
+  const [run] = await listRuns(deps.store.db, 1)
+  const known = await findHeartbeatPing(deps.store.db)
+  const due = findDuePing(run, known, deps.now())
+  if (run === undefined || due === null) return
+  const url = heartbeatUrl(deps.heartbeat.url, due.signal, due.runId)
+  const outcome = await deps.poster.post(url, 'text/plain', bodyOf(run), signal, TIMEOUT_MS)
+  if (signal.aborted) return
+  const { isTaken, response } = outcome
+  const nextAttemptAt = isTaken ? null : nextAttempt(due.attempts, deps.now())
+  const ping: HeartbeatPing = { ...due, attempts: due.attempts + 1, nextAttemptAt, response }
+  await deps.store.write((trx) => upsertHeartbeatPing(trx, ping))
+  if (!isTaken) deps.log.warn({ response }, 'heartbeat ping failed: it is tried again')
+}
+
+/** Returns null where the monitor knows, or it is too soon to try again. Pure. */
+function findDuePing(
+  run: RunSummary | undefined,
+  known: HeartbeatPing | undefined,
+  now: Date,
+): HeartbeatPing | null {
+  if (run === undefined) return null
+  const signal = signalOf(run)
+  const isOld = run.finishedAt !== null && now.getTime() - Date.parse(run.finishedAt) > NEWS_MS
+  if (known === undefined && isOld) return null
+  const fresh = { runId: run.id, signal, attempts: 0, nextAttemptAt: null, response: null }
+  if (known === undefined || known.runId !== run.id || known.signal !== signal) return fresh
+  const isDue = known.nextAttemptAt !== null && known.nextAttemptAt <= now.toISOString()
+  return isDue ? known : null
+}
+
+/** A deferred or stopped run is neither good nor bad: where that lasts, the monitor raises the alarm by itself. */
+function signalOf({ outcome, leadsAsOf, problems }: RunSummary): HeartbeatSignal {
+  if (outcome === null) return 'start'
+  if (leadsAsOf !== null) return 'success'
+  const isStopped = problems.some(({ code }) => code === 'run_interrupted')
+  if (outcome === 'deferred' || isStopped) return 'log'
+  return outcome === 'ok' || outcome === 'ok_no_change' ? 'success' : 'fail'
+}
+
+function bodyOf({ id, outcome, seen, inserted, updated, removed, problems }: RunSummary): string {
+  if (outcome === null) return `sync ${id} has begun`
+  const counts = `${seen} leads read, ${inserted} new, ${updated} changed, ${removed} deleted`
+  const lines = problems.map(({ part, message }) => `${part}: ${message}`)
+  return [`sync ${id}: ${outcome}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
+}
+
+/** The monitor keeps a `log` signal without changing its state. */
+const PATHS: Readonly<Record<HeartbeatSignal, string>> = {
+  start: '/start',
+  success: '',
+  fail: '/fail',
+  log: '/log',
+}
+
+/** @param runId tells the monitor which start and end belong together */
+export function heartbeatUrl(base: string, signal: HeartbeatSignal, runId: string): URL {
+  const url = new URL(base)
+  url.pathname = url.pathname.replace(/\/$/, '') + PATHS[signal]
+  url.searchParams.set('rid', uuidOf(runId))
+  return url
+}
+
+/** The protocol wants a UUID: version 8 (RFC 9562, 5.8), always the same for one run. */
+function uuidOf(runId: string): string {
+  const hex = createHash('sha256').update(runId).digest('hex')
+  const variant = '89ab'[Number.parseInt(hex[16] ?? '0', 16) % 4]
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-')
+}
+
+/**
+ * Returns the function that tells systemd that the daemon is alive (sd_notify(3), `WatchdogSec`). Node cannot write to
+ * the socket of systemd, so systemd's own program does. A failure is logged once, since systemd acts by itself.
+ */
+export function openWatchdog(warn: (message: string) => void): () => void {
+  let isLogged = false
+  return () => {
+    execFile('systemd-notify', ['WATCHDOG=1'], { timeout: SYSTEMD_TIMEOUT_MS }, (error) => {
+      if (error === null || isLogged) return
+      isLogged = true
+      warn(`systemd-notify: ${error.message}; systemd will take the daemon for dead (WatchdogSec)`)
+    })
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Posts a few bytes to an address that operators have set. It never throws, follows no redirect, and ends in time:
+ * what announces problems must not be one.
+ */
+import { Agent } from 'undici'
+
+const CONNECT_MS = 5_000
+const TOTAL_MS = 10_000
+/** Only the status of an answer is wanted. */
+const ANSWER_MAX_BYTES = 64 * 1024
+
+export interface PostOutcome {
+  readonly isTaken: boolean
+  /** `200`, or why it was not taken; never with the address, which is secret, nor with the other side's words. */
+  readonly response: string
+}
+
+export interface Poster extends AsyncDisposable {
+  /** @param timeoutMs in all, at most 10 s */
+  post(
+    url: URL,
+    contentType: string,
+    body: string,
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<PostOutcome>
+}
+
+export function openPoster(): Poster {
+  const agent = new Agent({
+    // Explicit, so that no variable of the environment turns it off.
+    connect: { timeout: CONNECT_MS, rejectUnauthorized: true },
+    maxResponseSize: ANSWER_MAX_BYTES,
+    pipelining: 0,
+  })
+  return {
+    async post(url, contentType, body, signal, timeoutMs = TOTAL_MS) {
+      try {
+        const answer = await agent.request({
+          origin: url.origin,
+          path: url.pathname + url.search,
+          method: 'POST',
+          headers: { 'content-type': contentType, 'user-agent': 'leadsheet' },
+          body,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(Math.min(timeoutMs, TOTAL_MS))]),
+        })
+        const { statusCode } = answer
+        // The status is known already: an endless or too long body does not matter.
+        await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => {})
+        return { isTaken: statusCode >= 200 && statusCode <= 299, response: formatStatus(statusCode) }
+      } catch (thrown) {
+        return { isTaken: false, response: reasonOf(thrown) }
+      }
+    },
+    [Symbol.asyncDispose]: () => agent.destroy(),
+  }
+}
+
+function formatStatus(status: number): string {
+  if (status >= 300 && status <= 399) return `${status}: a redirect, which is not followed`
+  return String(status)
+}
+
+/** Uses codes alone, because the text of an error may hold the address. */
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return reasonOf(thrown.errors[0])
+  if (!(thrown instanceof Error)) return 'it failed'
+  if (thrown.name === 'TimeoutError') return 'no answer in time'
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name
+  return WORDS[code] ?? code
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
+  ECONNRESET: 'the connection was cut (ECONNRESET)',
+  ENOTFOUND: 'there is no host of that name (ENOTFOUND)',
+  EAI_AGAIN: 'its name cannot be looked up (EAI_AGAIN)',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_SOCKET: 'the connection was cut',
+  AbortError: 'the program was told to stop',
+}

@@ -1,0 +1,155 @@
+/**
+ * What the daemon does for its operators each minute: runs the checks, opens and resolves alerts, and writes what is
+ * to be announced into the outbox and the webhook's queue in one transaction. Sending happens later.
+ */
+import { type Installation, type Knowledge, readFacts } from '../../checks/facts.ts'
+import { findForAlerts } from '../../checks/run-checks.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { messageId } from '../../mail/message.ts'
+import type { Instant, Message } from '../../model.ts'
+import type { RenderAlert } from '../../report/render/alert-mail.ts'
+import {
+  type Alert,
+  deleteAlerts,
+  deleteAlertsBefore,
+  findNextAlertId,
+  listUnsettledAlerts,
+  markAcknowledged,
+  upsertAlerts,
+} from '../../store/alerts/alert.ts'
+import {
+  deleteMessagesBefore,
+  insertAlertMessage,
+  listMessageTimes,
+} from '../../store/alerts/alert-message.ts'
+import type { Store } from '../../store/db/store.ts'
+import { enqueueAlert } from '../../store/outbox/delivery.ts'
+import { logFailure } from '../schedule/job-failure.ts'
+import { type AlertMessage, alertMailView, composeAlertMessage } from './alert-message.ts'
+import { type AlertRules, decide, GAPS_COUNT_MS, REOPEN_MS } from './alert-state.ts'
+import { type AlertWebhook, postDueAlerts } from './alert-webhook.ts'
+import { type HeartbeatMonitor, pingHeartbeatMonitor } from './heartbeat-ping.ts'
+
+/** Resolved alerts and their messages are deleted after 90 days. */
+const RETENTION_MS = 90 * 24 * 60 * 60_000
+
+/** Who gets alerts, and how. */
+export interface AlertSettings {
+  /** Null where nobody is mailed. */
+  readonly mail: AlertMailSettings | null
+  readonly hasWebhook: boolean
+  readonly rules: AlertRules
+  /** The machine and its data directory. */
+  readonly place: string
+}
+
+export interface AlertMailSettings {
+  readonly recipients: readonly string[]
+  readonly from: string
+  readonly replyTo: string | null
+  readonly render: RenderAlert
+}
+
+export interface AlertDeps {
+  readonly store: Store
+  readonly log: Log
+  readonly now: () => Date
+  readonly installation: Installation
+  readonly knowledge: Knowledge
+  readonly alerts: AlertSettings
+}
+
+/** @param onMessages called when messages to operators wait in the outbox */
+export async function runAlerts(
+  deps: AlertDeps & AlertWebhook & HeartbeatMonitor,
+  onMessages: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if ((await updateAlerts(deps)) !== null) onMessages()
+  await postDueAlerts(deps, signal)
+  await pingHeartbeatMonitor(deps, signal)
+}
+
+/** @returns what is announced; null where nothing is */
+export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null> {
+  const { store, log, alerts: settings } = deps
+  const now = deps.now()
+  const facts = readFacts(deps.installation, { ...deps.knowledge, isDaemon: true }, now)
+  const found = await findForAlerts(facts, (thrown, check) => logFailure(log, thrown, { check }))
+  const alerts = await listUnsettledAlerts(store.db, before(now, REOPEN_MS))
+  const known = {
+    alerts,
+    nextId: await findNextAlertId(store.db),
+    messagesAt: await listMessageTimes(store.db, before(now, GAPS_COUNT_MS)),
+  }
+  const { changed, dropped, announcement } = decide(found, known, settings.rules, now)
+  if (changed.length + dropped.length === 0) return null
+  const at = now.toISOString()
+  const after = new Map([...alerts, ...changed].map((alert) => [alert.id, alert.state]))
+  const open = [...after.values()].filter((state) => state === 'open').length
+  const message = announcement && composeAlertMessage(announcement, open, settings.place, at)
+  const mails = message && settings.mail ? alertMailsOf(store, settings.mail, message) : []
+  await store.write(async (trx) => {
+    await upsertAlerts(trx, changed)
+    await deleteAlerts(trx, dropped)
+    if (message === null) return
+    const content = JSON.stringify(message)
+    await insertAlertMessage(trx, { madeAt: at, content, hasWebhook: settings.hasWebhook })
+    for (const mail of mails) await enqueueAlert(trx, mail, at)
+    await deleteAlertsBefore(trx, before(now, RETENTION_MS))
+    await deleteMessagesBefore(trx, before(now, RETENTION_MS))
+  })
+  if (message !== null) logMessage(log, message)
+  return message
+}
+
+/** One message for each operator. */
+export function alertMailsOf(
+  { installationId }: Pick<Store, 'installationId'>,
+  { recipients, from, replyTo, render }: AlertMailSettings,
+  message: AlertMessage,
+): Message[] {
+  const content = render(alertMailView(message))
+  const { made_at: date } = message
+  return recipients.map((recipient) => {
+    const identity = {
+      installationId,
+      report: REPORT,
+      period: { from: date, to: date },
+      recipient,
+      revision: 0,
+    }
+    return {
+      ...{ from, to: recipient, toName: null, replyTo, unsubscribe: { mailto: replyTo ?? from, url: null } },
+      ...{ ...content, lang: 'en', files: [], date, report: REPORT },
+      messageId: messageId({ ...identity, from }),
+    }
+  })
+}
+
+/** The headers of an alert carry this in the place of the name of a report. */
+const REPORT = 'alerts'
+
+/**
+ * Ends the reminders of an open alert.
+ * @throws LeadsheetError usage_invalid where no open alert has that number
+ */
+export async function acknowledgeAlert(store: Store, id: number, now: Date): Promise<Alert> {
+  const alert = await store.write((trx) => markAcknowledged(trx, id, now.toISOString()))
+  if (alert !== undefined) return alert
+  throw new LeadsheetError('usage_invalid', `alert: found ${id}, expected the number of an open alert`, {
+    hint: `${shellCommand('alerts list')} lists them.`,
+  })
+}
+
+function logMessage(log: Log, { opened, reminded, resolved }: AlertMessage): void {
+  for (const { id, check, subject, message, hint } of [...opened, ...reminded]) {
+    log.warn({ alert: id, check, subject, hint }, message)
+  }
+  for (const { id, check, subject } of resolved) log.info({ alert: id, check, subject }, 'alert resolved')
+}
+
+function before(now: Date, ms: number): Instant {
+  return new Date(now.getTime() - ms).toISOString()
+}

@@ -1,0 +1,68 @@
+/** The mail of an alert, in the look of the reports. It is in English, as are the commands that it names. */
+import { LeadsheetError } from '../../errors.ts'
+import type { Rendered } from '../../model.ts'
+import { createCompiler } from './compile-template.ts'
+import { finishHtml, finishSubject, finishText } from './finish.ts'
+import { readTemplateFiles, type TemplateFile } from './template-files.ts'
+
+export interface AlertMailView {
+  readonly title: string
+  readonly place: string
+  readonly sections: readonly {
+    readonly title: string
+    /** Whether it is what is over. */
+    readonly isGood: boolean
+    readonly lines: readonly AlertLineView[]
+    /** A note of the lines that are left out; null where none are. */
+    readonly more: string | null
+  }[]
+  readonly footer: readonly string[]
+}
+
+export interface AlertLineView {
+  readonly heading: string
+  readonly message: string
+  /** Null where nothing is to be done. */
+  readonly hint: string | null
+  readonly times: string
+}
+
+export type RenderAlert = (view: AlertMailView) => Rendered
+
+const FOLDER = 'alert'
+
+/**
+ * @param folder of the templates that come with the program
+ * @param own an installation's own folder, whose files go before; null where there is none
+ * @throws LeadsheetError report_template
+ */
+export async function openAlertMail(folder: string, own: string | null): Promise<RenderAlert> {
+  const files = await readTemplateFiles(folder, own)
+  const take = (file: TemplateFile | undefined, name: string): TemplateFile => {
+    if (file) return file
+    throw new LeadsheetError('report_template', `template ${name} is missing`, {
+      hint: 'Restore the templates as they came with the program.',
+    })
+  }
+  const parts = new Map([
+    ['body', take(files.find(FOLDER, 'html.hbs'), `${FOLDER}/html.hbs`)],
+    ['filler', take(files.findLayout('filler.hbs'), 'layout/filler.hbs')],
+    ['banner', take(files.findLayout('banner.html.hbs'), 'layout/banner.html.hbs')],
+  ])
+  const pageOf = createCompiler('html', parts)(take(files.findLayout('page.hbs'), 'layout/page.hbs'))
+  const textOf = createCompiler('text', new Map())(take(files.find(FOLDER, 'text.hbs'), `${FOLDER}/text.hbs`))
+  const styles = {
+    inline: files.styles(FOLDER, 'styles.css'),
+    mobile: files.styles(FOLDER, 'mobile.css'),
+    dark: files.styles(FOLDER, 'dark.css'),
+  }
+  return (view) => {
+    const subject = finishSubject(`[leadsheet] ${view.title}`)
+    const preheader = view.sections.flatMap(({ lines }) => lines.map(({ message }) => message)).join(' ')
+    const page = {
+      ...{ ...view, subject, preheader: preheader.slice(0, 200), lang: 'en', dir: 'ltr', banner: null },
+      footer: { lines: view.footer, unsubscribe: null },
+    }
+    return { subject, html: finishHtml(pageOf(page), styles), text: finishText(textOf(view)) }
+  }
+}

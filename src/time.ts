@@ -1,0 +1,22 @@
+/** How spans of time and instants are written in messages for operators. */
+import type { Instant } from './model.ts'
+
+const MINUTE_MS = 60_000
+
+/** `20 s`, `4 min`, `3 h`, `5 days`. */
+export function tellSpan(ms: number): string {
+  const minutes = Math.abs(ms) / MINUTE_MS
+  if (minutes < 1) return `${Math.round(minutes * 60)} s`
+  if (minutes < 120) return `${Math.floor(minutes)} min`
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h`
+  return `${Math.floor(minutes / 60 / 24)} days`
+}
+
+/** `2026-11-20 07:00 UTC`. */
+export function tellInstant(instant: Instant): string {
+  return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
+}
+
+export function minutesBefore(now: Date, minutes: number): Instant {
+  return new Date(now.getTime() - minutes * MINUTE_MS).toISOString()
+}

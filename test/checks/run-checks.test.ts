@@ -1,0 +1,450 @@
+/** The one judgement of an installation: what is well, what only warns, and what comes first. */
+
+import { spawnSync } from 'node:child_process'
+import { rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Part } from '../../src/checks/check.ts'
+import type { EventSource } from '../../src/checks/event-source.ts'
+import type { Installation, InstalledSchedule } from '../../src/checks/facts.ts'
+import { type Health, type PartResult, readHealth } from '../../src/checks/run-checks.ts'
+import { readRegistration } from '../../src/jobs/events/webhook-registration.ts'
+import type { Alert } from '../../src/store/alerts/alert.ts'
+import { upsertAlerts } from '../../src/store/alerts/alert.ts'
+import { fileOf } from '../../src/store/db/place.ts'
+import type { Store } from '../../src/store/db/store.ts'
+import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record.ts'
+import { enqueueAlert, moveDelivery } from '../../src/store/outbox/delivery.ts'
+import { saveMailOutage } from '../../src/store/outbox/smtp-circuit.ts'
+import { claimLease } from '../../src/store/schedule/lease.ts'
+import { addScheduledRun, type ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
+import { addSpan, endSpan, touchSpan } from '../../src/store/schedule/uptime.ts'
+import { event, follow, receive } from '../support/events.ts'
+import { folderWith } from '../support/folder.ts'
+import { bareInstallation } from '../support/installation.ts'
+import { MESSAGE } from '../support/message.ts'
+import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const MINUTE_MS = 60_000
+const HOUR = 60
+
+let store: Store
+let installation: Installation
+
+beforeEach(async () => {
+  store = await openEmptyStore()
+  installation = bareInstallation(store, {
+    schedules: [schedule('sync', '*/15 * * * *'), schedule('report:daily', '0 15 * * *')],
+    reports: ['daily'],
+  })
+})
+afterEach(() => store.close())
+
+function schedule(name: string, expression: string): InstalledSchedule {
+  const timing = { expression, timeZone: 'UTC', holidays: [] }
+  return { name, timing, catchUp: { policy: 'latest', windowHours: 24 }, jitterSeconds: 0 }
+}
+
+function minutesAgo(minutes: number): string {
+  return new Date(NOW.getTime() - minutes * MINUTE_MS).toISOString()
+}
+
+async function health(change: Partial<Installation> = {}): Promise<Health> {
+  return readHealth({ ...installation, ...change }, NOW)
+}
+
+/** As after a sync whose profile names a wrong field for when leads changed their status. */
+async function saveWonAtOnce(): Promise<void> {
+  const at = (index: number) => `2026-10-${String(1 + (index % 28)).padStart(2, '0')}T08:00:00.000Z`
+  const leads = Array.from({ length: 80 }, (_, index) =>
+    lead(`many${index}`, {
+      createdAt: at(index),
+      status: 'won',
+      statusChangedAt: '2026-11-18T09:12:00.000Z',
+    }),
+  )
+  await save(store, leads)
+}
+
+async function check(what: Part, change: Partial<Installation> = {}): Promise<PartResult> {
+  const { checks } = await health(change)
+  const found = checks.find((one) => one.what === what)
+  if (found === undefined) throw new Error(`${what} was not looked at`)
+  return found
+}
+
+/** A run that read all leads and ended a minute later. */
+async function wholeRun(minutes: number): Promise<void> {
+  const id = await saveWholeRun(store, minutesAgo(minutes))
+  await store.db
+    .updateTable('sync_run')
+    .where('id', '=', id)
+    .set({ outcome: 'ok', finished_at: minutesAgo(minutes - 1) })
+    .execute()
+}
+
+async function daemon(lastTick: number, isEnded = false): Promise<void> {
+  await store.write(async (trx) => {
+    const id = await addSpan(trx, { at: minutesAgo(lastTick + 600), after: 'down' })
+    await (isEnded ? endSpan : touchSpan)(trx, id, minutesAgo(lastTick))
+  })
+}
+
+async function scheduledRun(name: string, minutes: number, state: ScheduledRun['state']): Promise<void> {
+  const at = minutesAgo(minutes)
+  await store.write((trx) =>
+    addScheduledRun(trx, {
+      schedule: name,
+      due_at: at,
+      state,
+      noted_at: at,
+      not_before: null,
+      message: null,
+    }),
+  )
+}
+
+function alert(id: number, change: Partial<Alert>): Alert {
+  const nothing = { reopenedAt: null, resolvedAt: null, announced: 'open', acknowledgedAt: null } as const
+  return {
+    ...{
+      id,
+      check: 'clock_wrong',
+      subject: '',
+      state: 'open',
+      seen: 3,
+      message: 'It fails.',
+      hint: 'Look.',
+    },
+    ...{
+      firstSeenAt: minutesAgo(90),
+      openedAt: minutesAgo(60),
+      announcedAt: minutesAgo(60),
+      ...nothing,
+      ...change,
+    },
+  }
+}
+
+describe('where all is well', () => {
+  beforeEach(async () => {
+    await save(store, [lead('a'), lead('b')])
+    await wholeRun(4)
+  })
+
+  it('one sentence says since when, of what, and what comes next', async () => {
+    expect(await health()).toMatchObject({
+      verdict: 'ok',
+      sentence: 'All is well: last sync 4 min ago, 2 leads, next report in 3 h',
+    })
+  })
+
+  it('nothing is asked for that nobody uses: a daemon, its schedules, a snapshot', async () => {
+    const { checks } = await health()
+    expect(checks.map(({ what }) => what)).not.toContain('schedules')
+    expect(checks.map(({ what }) => what)).not.toContain('snapshot')
+    expect(await check('daemon')).toMatchObject({ verdict: 'ok', found: 'none has run on these data' })
+  })
+
+  it('an acknowledged alert is known, and told no more', async () => {
+    await store.write((trx) => upsertAlerts(trx, [alert(1, { acknowledgedAt: minutesAgo(5) })]))
+    expect(await health()).toMatchObject({ verdict: 'ok' })
+  })
+
+  it('so are messages that were refused before it was acknowledged, but none after', async () => {
+    const refuse = (messageId: string, at: string) =>
+      store.write(async (trx) => {
+        await enqueueAlert(trx, { ...MESSAGE, messageId }, at)
+        const refused = { state: 'failed', at, nextAttemptAt: null, response: '550 no such user' } as const
+        await moveDelivery(trx, messageId, ['pending'], refused)
+      })
+    await refuse('<1@example.com>', minutesAgo(60))
+    expect(await check('messages')).toMatchObject({ verdict: 'warn' })
+    const about = { check: 'messages_failed', subject: 'alerts' } as const
+    await store.write((trx) => upsertAlerts(trx, [alert(1, { ...about, acknowledgedAt: minutesAgo(30) })]))
+    expect(await check('messages')).toMatchObject({ verdict: 'ok' })
+    await refuse('<2@example.com>', minutesAgo(10))
+    expect(await check('messages')).toMatchObject({
+      verdict: 'warn',
+      found: '2 messages of the last week refused or given up',
+    })
+  })
+})
+
+describe('where not', () => {
+  it('leads that all changed their status on one day are no news, but a mistake to be mended', async () => {
+    await saveWonAtOnce()
+    await wholeRun(4)
+    expect(await check('times')).toMatchObject({
+      verdict: 'warn',
+      found:
+        'status_changed_at of nearly all leads is of one day, 2026-11-18 (UTC): that may be the wrong field',
+    })
+    expect((await health()).sentence).toMatch(/^Status_changed_at of nearly all leads/)
+  })
+
+  it('the worst comes first, in plain words, and then how many more', async () => {
+    await wholeRun(27 * HOUR)
+    await daemon(200)
+    await store.write((trx) => upsertAlerts(trx, [alert(1, {})]))
+    const { verdict, sentence, checks } = await health()
+    expect(verdict).toBe('fail')
+    expect(sentence).toBe('The daemon has given no sign of life for 3 h. And 2 more: leads, clock wrong.')
+    for (const { verdict, remedy } of checks) expect(remedy === null).toBe(verdict === 'ok')
+  })
+
+  it('what only warns is said as plainly, with what it is about', async () => {
+    await wholeRun(4)
+    await store.write((trx) => upsertAlerts(trx, [alert(1, {})]))
+    expect(await health()).toMatchObject({ verdict: 'warn', sentence: 'Clock wrong.' })
+  })
+
+  it('says neither an address nor what a mail server said', async () => {
+    await wholeRun(4)
+    const secret = 'ana@example.com'
+    await store.write(async (trx) => {
+      await enqueueAlert(trx, { ...MESSAGE, to: secret }, minutesAgo(300))
+      const subject = `${secret} of daily`
+      await upsertAlerts(trx, [alert(1, { subject, message: `550 ${secret}` })])
+      await saveMailOutage(trx, {
+        ...{ server: 'smtp://mail.example.com:587', kind: 'configuration', beganAt: minutesAgo(300) },
+        ...{ failures: 3, nextAttemptAt: minutesAgo(-5), replyCode: 535, response: `535 no ${secret}` },
+      })
+    })
+    const said = JSON.stringify(
+      (await health({ mailServer: 'smtp://mail.example.com:587' })).checks.map(
+        ({ findings: _, ...shown }) => shown,
+      ),
+    )
+    expect(said).toContain(
+      'the mail server cannot be reached or does not let us in; 1 message waits, for 5 h',
+    )
+    expect(said).toContain('clock wrong')
+    expect(said).not.toMatch(/example\.com|535|550/)
+  })
+})
+
+describe('leads', () => {
+  it('that were never read are not fresh', async () => {
+    expect(await check('leads')).toMatchObject({ verdict: 'fail', found: 'no sync has read all leads yet' })
+  })
+
+  it('are old once three due times in a row have passed without a whole reading', async () => {
+    await daemon(0)
+    await wholeRun(41)
+    // Due at 11:30 and 11:45; that of 12:00 has just come.
+    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+    await store.db.deleteFrom('sync_run').execute()
+    await wholeRun(61)
+    expect(await check('leads')).toMatchObject({
+      verdict: 'fail',
+      found: 'no sync has read all leads for 61 min, since 2026-11-21 10:59 UTC',
+    })
+  })
+
+  it('of a run that goes on with something else are not old by the due times that pass meanwhile', async () => {
+    await daemon(0)
+    await saveWholeRun(store, minutesAgo(90))
+    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+  })
+
+  it('that are synced by hand are old after 26 hours', async () => {
+    await wholeRun(25 * HOUR)
+    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+    await store.db.deleteFrom('sync_run').execute()
+    await wholeRun(26 * HOUR + 1)
+    expect(await check('leads')).toMatchObject({ verdict: 'fail' })
+  })
+})
+
+it('statistics and agents that are old only warn', async () => {
+  await wholeRun(27 * HOUR)
+  await store.db
+    .insertInto('pipeline')
+    .values({ id: 'p1', name: 'One', status: null, first_seen_at: minutesAgo(0), observed_at: minutesAgo(0) })
+    .execute()
+  const run = await store.db.selectFrom('sync_run').select('id').executeTakeFirstOrThrow()
+  await store.db
+    .insertInto('pipeline_stat')
+    .values({
+      ...{
+        pipeline_id: 'p1',
+        observed_at: minutesAgo(27 * HOUR),
+        as_of: minutesAgo(27 * HOUR),
+        run_id: run.id,
+      },
+      ...{ leads: 1, open: 1, won: 0, lost: 0, disqualified: 0, win_rate: null, raw: '{}' },
+      ...{
+        open_value_amount: null,
+        open_value_currency: null,
+        won_value_amount: null,
+        won_value_currency: null,
+      },
+    })
+    .execute()
+  await store.db.updateTable('sync_run').set({ parts: '["leads","stats","agents"]', stats: 1 }).execute()
+  const all = { resources: ['leads', 'stats', 'agents'] } as const
+  expect(await check('statistics', all)).toMatchObject({
+    verdict: 'warn',
+    found: expect.stringContaining('27 h'),
+  })
+  expect(await check('agents', all)).toMatchObject({ verdict: 'ok', found: 'none have come yet' })
+})
+
+describe('the daemon', () => {
+  it('lives while its beat is not older than three minutes', async () => {
+    await daemon(2)
+    expect(await check('daemon')).toMatchObject({ verdict: 'ok', found: 'gave a sign of life 2 min ago' })
+    await daemon(4)
+    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+  })
+
+  it('is known to be gone at once where it was killed on this machine', async () => {
+    await daemon(0)
+    const lease = await claimLease(store, 'daemon', () => NOW)
+    expect(await check('daemon')).toMatchObject({ verdict: 'ok' })
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    await store.db.updateTable('lease').set({ pid }).execute()
+    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+    await lease.release()
+  })
+
+  it('that somebody stopped only warns', async () => {
+    await daemon(600, true)
+    expect(await check('daemon')).toMatchObject({
+      verdict: 'warn',
+      found: 'the daemon was stopped 10 h ago: nothing is synced or mailed by itself',
+    })
+  })
+
+  it('that beat in the future, before the clock was set back, does not live', async () => {
+    await daemon(-60)
+    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+  })
+})
+
+describe('schedules', () => {
+  beforeEach(() => daemon(0))
+
+  it('are not behind while what came has been noted and is not late', async () => {
+    await scheduledRun('sync', 15, 'done')
+    await scheduledRun('report:daily', 20, 'due')
+    expect(await check('schedules')).toMatchObject({ verdict: 'ok' })
+  })
+
+  it('are behind where nobody notes what comes', async () => {
+    await scheduledRun('sync', 60, 'done')
+    expect(await check('schedules')).toMatchObject({
+      verdict: 'fail',
+      found: 'not begun: schedule sync since 2026-11-21 11:15 UTC',
+    })
+  })
+
+  it('are behind where what came has not been begun for half an hour', async () => {
+    await scheduledRun('report:daily', 31, 'due')
+    expect(await check('schedules')).toMatchObject({
+      verdict: 'fail',
+      found: 'not begun: report daily since 2026-11-21 11:29 UTC',
+    })
+  })
+
+  it('that wait for a person only warn', async () => {
+    await scheduledRun('report:daily', 300, 'held')
+    expect(await check('schedules')).toMatchObject({
+      verdict: 'warn',
+      found: 'report daily of 2026-11-21 07:00 UTC: held until a person lets it go',
+      remedy: expect.stringContaining('approve'),
+    })
+  })
+})
+
+it('records that cannot be read warn for a day', async () => {
+  const held = { resource: 'lead', id: 'x', reason: 'no status', raw: '{}', isWhole: true } as const
+  await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(25 * HOUR)))
+  expect(await check('held records')).toMatchObject({ verdict: 'ok', found: '1, none of the last day' })
+  await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(HOUR)))
+  expect(await check('held records')).toMatchObject({
+    verdict: 'warn',
+    found: '1 lead record of the last day cannot be read',
+  })
+})
+
+describe('the files', () => {
+  it('a log that is large though no sync runs warns', async () => {
+    writeFileSync(`${fileOf(store)}-wal`, '', { flag: 'a' })
+    truncateSync(`${fileOf(store)}-wal`, 129_000_000)
+    expect(await check('log')).toMatchObject({ verdict: 'warn', found: expect.stringContaining('129 MB') })
+  })
+
+  it('a database that is gone fails, and nothing else is looked at beside it', async () => {
+    rmSync(fileOf(store))
+    expect(await check('database')).toMatchObject({ verdict: 'fail' })
+    expect((await health()).checks.map(({ what }) => what)).not.toContain('disk')
+  })
+
+  it('new data that the snapshot does not show for two hours warn', async () => {
+    await wholeRun(180)
+    await store.db.updateTable('sync_run').set({ leads_inserted: 1 }).execute()
+    const change = { snapshotAfterSync: `${fileOf(store)}.none` }
+    expect(await check('snapshot', change)).toMatchObject({
+      verdict: 'warn',
+      found: expect.stringMatching(/^There is no snapshot/),
+    })
+  })
+})
+
+describe('events of the upstream', () => {
+  const registered = { events: ['lead.created'], registeredAt: minutesAgo(HOUR) }
+  const way: EventSource = { readRegistration: async () => registered, isByHand: false, canRegister: true }
+  const unregistered: EventSource = { ...way, readRegistration: async () => null }
+
+  beforeEach(async () => {
+    await save(store, [lead('a')])
+    await wholeRun(4)
+  })
+
+  it('are not spoken of where the upstream has no webhooks', async () => {
+    expect((await health()).checks.map(({ what }) => what)).not.toContain('events')
+  })
+
+  it('are all right while none is registered, none has come yet, and they come', async () => {
+    const found = async (events: EventSource) => (await check('events', { events })).found
+    expect(await found(unregistered)).toBe('no webhook is registered: changes come with each sync')
+    expect(await found({ ...unregistered, isByHand: true })).toBe('none has come yet')
+    expect(await found(way)).toBe('none has come since the webhook was registered, 60 min ago')
+    await receive(store, [event('1')], minutesAgo(3))
+    expect(await found(way)).toBe(
+      'the last one came 3 min ago, 0 events of the last 24 hours followed, 1 to be read',
+    )
+    await follow(store, 'a', { at: minutesAgo(3), outcome: 'updated' })
+    expect(await found(way)).toBe('the last one came 3 min ago, 1 event of the last 24 hours followed')
+    expect(await health({ events: way })).toMatchObject({ verdict: 'ok' })
+  })
+
+  it('warn where they wait, with what to do', async () => {
+    await receive(store, [event('1')], minutesAgo(45))
+    expect(await check('events', { events: way })).toMatchObject({
+      verdict: 'warn',
+      found: 'Of the leads that events told of one waits to be read, since 2026-11-21 11:15 UTC.',
+      remedy: expect.stringContaining('leadsheet doctor'),
+    })
+    expect((await health({ events: way })).sentence).toBe(
+      'Of the leads that events told of one waits to be read, since 2026-11-21 11:15 UTC.',
+    )
+  })
+
+  it('warn, and nothing else breaks, where it cannot be read what is registered', async () => {
+    const broken = { ...way, readRegistration: async () => readRegistration(brokenFile()) }
+    const { checks, verdict } = await health({ events: broken })
+    expect(verdict).toBe('warn')
+    expect(checks.find(({ what }) => what === 'events')).toMatchObject({
+      found: expect.stringContaining('webhook.json cannot be read'),
+      remedy: expect.stringContaining('register anew'),
+    })
+  })
+
+  function brokenFile(): string {
+    return join(folderWith({ 'webhook.json': '{' }), 'webhook.json')
+  }
+})

@@ -1,0 +1,406 @@
+// @both-stores
+/**
+ * That events have stopped is said where syncs find what the service no longer tells of, and nowhere else: first with
+ * real events of a real service, then case by case.
+ */
+import { sql } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { EventSource } from '../../src/checks/event-source.ts'
+import { readFacts } from '../../src/checks/facts.ts'
+import { findForAlerts } from '../../src/checks/run-checks.ts'
+import { findStopped } from '../../src/checks/stopped-events.ts'
+import { EVENT_TYPES } from '../../src/contract/webhook.ts'
+import { createWebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
+import { openWebPages } from '../../src/report/preferences/web-pages.ts'
+import { dropIndexes } from '../../src/store/db/dropped-index.ts'
+import type { Store } from '../../src/store/db/store.ts'
+import { addSpan, touchSpan } from '../../src/store/schedule/uptime.ts'
+import { listRuns } from '../../src/store/sync/sync-run.ts'
+import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
+import { openWeb } from '../../src/web/server/server.ts'
+import { WEBHOOK_PATH, webhookRoutes } from '../../src/web/webhooks.ts'
+import { HOUR_MS, NOW, startService } from '../service/support/service.ts'
+import { event, follow, receive } from '../support/events.ts'
+import { openFollowing } from '../support/following.ts'
+import { bareInstallation, factsOf } from '../support/installation.ts'
+import { TEMPLATES_FOLDER } from '../support/report.ts'
+import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
+import { SILENT } from '../support/syncing.ts'
+
+const MINUTE_MS = 60_000
+const QUARTER_MS = 15 * MINUTE_MS
+/** More than a change may take to be told of after a sync has found it. */
+const GRACE_MS = 11 * MINUTE_MS
+
+/**
+ * A service that tells of each change, a copy that is synced, and a daemon beside it.
+ * @param isFollowed whether the daemon reads what it is told of
+ */
+async function openTold(isFollowed: boolean) {
+  const api = await startService({ webhooksToLoopback: true, historyDays: 3 })
+  const syncing = await openFollowing(api.service.url, { source: { apiKey: api.readKey } })
+  const { store, clock, lane } = syncing
+  clock.now = new Date(api.clock.at)
+  const span = await store.write((trx) => addSpan(trx, { at: clock.now.toISOString(), after: 'down' }))
+  const now = () => clock.now
+  let secret = ''
+  const intake = createWebhookIntake({ store, now, wake: isFollowed ? lane.wake : () => undefined })
+  const pages = await openWebPages(TEMPLATES_FOLDER)
+  const { webhook, mapping } = REFERENCE_PROFILE
+  if (webhook === undefined) throw new Error('the reference service has webhooks')
+  const about = { webhook, recordId: mapping.lead.id, publicUrl: null, secrets: () => [secret] }
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
+    ...([[], null, [webhookRoutes({ ...about, intake, now, log: SILENT })]] as const),
+  )
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]()
+    await syncing[Symbol.asyncDispose]()
+    await api[Symbol.asyncDispose]()
+  })
+  await syncing.sync({ pageSize: 500 })
+
+  async function register(): Promise<string> {
+    const answer = await api.post('/webhooks', { url: server.url + WEBHOOK_PATH, events: EVENT_TYPES })
+    expect(answer.status).toBe(201)
+    const made = answer.json as { id: string; secret: string }
+    secret = made.secret
+    return made.id
+  }
+
+  async function passTime(ms: number): Promise<void> {
+    clock.now = new Date(clock.now.getTime() + ms)
+    await store.write((trx) => touchSpan(trx, span, clock.now.toISOString()))
+    await api.pass(ms)
+    const unsent = () => api.rows(`SELECT 1 FROM webhook_message WHERE state = 'waiting'`).length
+    await expect.poll(unsent, { interval: 10 }).toBe(0)
+    const unread = async () => isFollowed && (await store.db.selectFrom('event_queue').selectAll().execute())
+    await expect.poll(unread, { interval: 10 }).toEqual(isFollowed && [])
+  }
+
+  const id = await register()
+  const registeredAt = clock.now.toISOString()
+  const way: EventSource = {
+    readRegistration: async () => ({ events: [...EVENT_TYPES], registeredAt }),
+    ...{ isByHand: false, canRegister: true },
+  }
+  return {
+    ...{ store, clock, passTime },
+    find: async () => (await findStopped(factsOf(store, clock.now), way))[0] ?? null,
+    /** As the daemon does each quarter of an hour. */
+    async liveOn(): Promise<void> {
+      await passTime(QUARTER_MS)
+      expect((await syncing.sync({ pageSize: 500 })).outcome).toMatch(/^ok/)
+    },
+    withhold: () => api.get(`/webhooks/${id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` }),
+    register,
+  }
+}
+
+describe('with a service that really tells', () => {
+  it('nothing is said while it tells of each change, though nothing follows what it tells', async () => {
+    const { store, find, liveOn, passTime } = await openTold(false)
+    for (let quarter = 0; quarter < 6; quarter++) {
+      await liveOn()
+      expect(await find()).toBeNull()
+    }
+    await passTime(GRACE_MS)
+    expect(await find()).toBeNull()
+    const found = (await listRuns(store.db, 6)).map(({ inserted, updated }) => inserted + updated)
+    expect(found.filter((changes) => changes > 0).length).toBeGreaterThan(2)
+    const untold =
+      await sql`SELECT id FROM lead WHERE run_id <> (SELECT id FROM sync_run ORDER BY rowid LIMIT 1)
+      AND id NOT IN (SELECT resource_id FROM event WHERE resource = 'lead')`.execute(store.db)
+    expect(untold.rows).toEqual([])
+  })
+
+  it('once it no longer does, it is said with when the last event came and how much syncs found since', async () => {
+    const { store, find, liveOn, passTime, withhold, register } = await openTold(true)
+    for (let quarter = 0; quarter < 5; quarter++) await liveOn()
+    const beside = (await listRuns(store.db, 5)).filter(({ inserted, updated }) => inserted + updated > 0)
+    expect(beside).toEqual([])
+    const last = (
+      await store.db
+        .selectFrom('event')
+        .select((eb) => eb.fn.max('received_at').as('at'))
+        .execute()
+    )[0]
+    expect((await withhold()).status).toBe(204)
+    await liveOn()
+    await liveOn()
+    await passTime(GRACE_MS)
+    // The first found also what had changed before, and one alone means nothing.
+    expect(await find()).toBeNull()
+    await liveOn()
+    await passTime(GRACE_MS)
+    const [newest, older] = await listRuns(store.db, 2)
+    const changes = [newest, older].reduce((sum, run) => sum + (run?.inserted ?? 0) + (run?.updated ?? 0), 0)
+    const trouble = await find()
+    expect(trouble).toMatchObject({ subject: '' })
+    expect(trouble?.message).toBe(
+      `No event about a lead has come since ${told(last?.at)}, though 2 syncs found ${changes} changes meanwhile.`,
+    )
+    expect(trouble?.hint).toContain('`npx leadsheet webhooks list`')
+    await register()
+    await passTime(QUARTER_MS)
+    expect(await find()).toBeNull()
+  })
+})
+
+function told(at: string | undefined): string {
+  return `${at?.slice(0, 16).replace('T', ' ')} UTC`
+}
+
+describe('case by case', () => {
+  const at = (minutes: number) => new Date(NOW - minutes * MINUTE_MS).toISOString()
+  const REGISTERED = registered(EVENT_TYPES)
+  const BY_HAND: EventSource = { readRegistration: async () => null, isByHand: true, canRegister: false }
+
+  function registered(events: readonly string[], minutes = 600): EventSource {
+    return {
+      readRegistration: async () => ({ events: [...events], registeredAt: at(minutes) }),
+      ...{ isByHand: false, canRegister: true },
+    }
+  }
+
+  interface Run {
+    readonly mode?: 'incremental' | 'full'
+    readonly inserted?: number
+    readonly updated?: number
+    readonly isWhole?: boolean
+  }
+
+  async function run(
+    store: Store,
+    minutes: number,
+    { mode = 'incremental', ...change }: Run = {},
+  ): Promise<void> {
+    const { inserted = 0, updated = 0, isWhole = true } = change
+    await store.db
+      .insertInto('sync_run')
+      .values({
+        ...{
+          id: `run-${minutes}`,
+          started_at: at(minutes),
+          finished_at: at(minutes),
+          mode,
+          parts: '["leads"]',
+        },
+        ...{ outcome: isWhole ? 'ok' : 'failed', leads_as_of: isWhole ? at(minutes) : null, duration_ms: 1 },
+        ...{ leads_inserted: inserted, leads_updated: updated, not_before: null },
+      })
+      .execute()
+  }
+
+  /** The daemon lives, the last event came 100 minutes ago, and four syncs since then have each found two changes. */
+  async function openSilent(runs: Run = { inserted: 1, updated: 1 }): Promise<Store> {
+    const store = await openEmptyStore()
+    onTestFinished(() => store.close())
+    await daemon(store, 5_000)
+    await receive(store, [event('1')], at(100))
+    await follow(store, 'a', { at: at(100), outcome: 'updated' })
+    for (const minutes of [80, 65, 50, 35]) await run(store, minutes, runs)
+    return store
+  }
+
+  async function daemon(store: Store, minutes: number): Promise<number> {
+    return store.write(async (trx) => {
+      const id = await addSpan(trx, { at: at(minutes), after: 'down' })
+      await touchSpan(trx, id, at(0))
+      return id
+    })
+  }
+
+  async function find(
+    store: Store,
+    way = REGISTERED,
+    now = NOW,
+  ): Promise<readonly { check: string; subject: string; message: string; hint: string }[]> {
+    return findOf(store, way, now)
+  }
+
+  it('the normal case of these tests is that they stopped', async () => {
+    const [trouble] = await find(await openSilent())
+    expect(trouble?.message).toBe(
+      `No event about a lead has come since ${told(at(100))}, though 3 syncs found 6 changes meanwhile.`,
+    )
+  })
+
+  it('an event about a lead is one, a ping or one of a pipeline is none', async () => {
+    const store = await openSilent()
+    const ping = event('2', { type: 'webhook.ping', resource: null, resourceId: '' })
+    await receive(store, [ping, event('3', { resource: 'pipeline', resourceId: 'p1' })], at(20))
+    expect(await find(store)).toHaveLength(1)
+    await receive(store, [event('4')], at(20))
+    expect(await find(store)).toEqual([])
+  })
+
+  it('a few changes, one sync, and syncs that found nothing mean nothing', async () => {
+    expect(await find(await openSilent({}))).toEqual([])
+    const one = await openSilent({})
+    await run(one, 20, { updated: 50 })
+    expect(await find(one)).toEqual([])
+    await run(one, 15, { updated: 1 })
+    expect(await find(one)).toHaveLength(1)
+  })
+
+  it('what was just found may still be told of', async () => {
+    const store = await openSilent({})
+    for (const minutes of [9, 5]) await run(store, minutes, { updated: 5 })
+    expect(await find(store)).toEqual([])
+    expect(await find(store, REGISTERED, NOW + 10 * MINUTE_MS)).toEqual([])
+    await store.db
+      .updateTable('daemon_span')
+      .set({ last_tick_at: new Date(NOW + 10 * MINUTE_MS).toISOString() })
+      .execute()
+    expect(await find(store, REGISTERED, NOW + 10 * MINUTE_MS)).toHaveLength(1)
+  })
+
+  it('a webhook need not tell of what it was not registered for', async () => {
+    const created = registered(['lead.created'])
+    expect(await find(await openSilent({ updated: 9 }), created)).toEqual([])
+    expect(await find(await openSilent({ inserted: 9 }), created)).toHaveLength(1)
+    const moved = registered(['lead.status_changed', 'pipeline.created'])
+    expect(await find(await openSilent({ updated: 9, inserted: 9 }), moved)).toEqual([])
+    expect(
+      await find(await openSilent({ updated: 9 }), registered(['lead.updated', 'lead.status_changed'])),
+    ).toHaveLength(1)
+  })
+
+  it('an upstream of which syncs found changes while it told of others may be silent for a weekend', async () => {
+    const store = await openSilent()
+    for (const minutes of [160, 145, 130, 115]) await run(store, minutes, { updated: 3 })
+    // In the order in which they were begun.
+    await sql`UPDATE sync_run SET rowid = rowid - 100 WHERE started_at < ${at(100)}`.execute(store.db)
+    expect(await find(store)).toEqual([])
+    await sql`UPDATE sync_run SET leads_updated = 0 WHERE started_at < ${at(120)}`.execute(store.db)
+    expect(await find(store)).toHaveLength(1)
+  })
+
+  it('what changed before it was registered was told to nobody', async () => {
+    const store = await openSilent()
+    expect(await find(store, registered(EVENT_TYPES, 60))).toEqual([])
+    expect(await find(store, registered(EVENT_TYPES, 90))).toHaveLength(1)
+  })
+
+  it('a webhook that has never brought anything is told of as well', async () => {
+    const store = await openSilent()
+    await store.db.deleteFrom('event').execute()
+    const [trouble] = await find(store)
+    expect(trouble?.message).toContain(`since ${told(at(600))}`)
+    const [forgotten] = await find(store, registered(EVENT_TYPES, 20_000))
+    expect(forgotten?.message).toContain('has come for a week, though')
+  })
+
+  it('while the daemon is away nobody can be told, and what waited for it comes late', async () => {
+    const store = await openSilent()
+    await daemon(store, 60)
+    expect(await find(store)).toEqual([])
+    const ended = await openSilent()
+    await daemon(ended, 4_000)
+    expect(await find(ended)).toHaveLength(1)
+    await ended.write((trx) =>
+      trx
+        .updateTable('daemon_span')
+        .set({ ended_at: at(0) })
+        .execute(),
+    )
+    expect(await find(ended)).toEqual([])
+  })
+
+  it('a first load, and a reading by another profile, find what never changed', async () => {
+    const first = await openEmptyStore()
+    onTestFinished(() => first.close())
+    await daemon(first, 5_000)
+    await run(first, 50, { mode: 'full', inserted: 1_000 })
+    await run(first, 35)
+    expect(await find(first)).toEqual([])
+    const mapped = await openSilent()
+    await sql`INSERT INTO upstream_profile VALUES (1, 'x', ${at(40)})`.execute(mapped.db)
+    expect(await find(mapped)).toEqual([])
+  })
+
+  it('all leads, read after changes alone, show what those had passed by long ago', async () => {
+    const store = await openSilent({})
+    for (const minutes of [30, 20]) {
+      await run(store, minutes, { mode: 'full', updated: 9 })
+      await run(store, minutes - 5)
+    }
+    expect(await find(store)).toEqual([])
+    const always = await openSilent({ mode: 'full', updated: 9 })
+    expect(await find(always)).toHaveLength(1)
+  })
+
+  it('a sync that did not come to its end leaves the next one what it had passed by', async () => {
+    const store = await openSilent({})
+    await run(store, 30, { updated: 9, isWhole: false })
+    await run(store, 25, { updated: 9 })
+    expect(await find(store)).toEqual([])
+  })
+
+  it('a clock that was set back makes nothing of events from the future', async () => {
+    const store = await openSilent()
+    await receive(store, [event('2')], at(-600))
+    expect(await find(store)).toEqual([])
+  })
+
+  it('one that was registered by hand may be silent for a weekend, and tells of what it told of before', async () => {
+    const store = await openSilent()
+    expect(await find(store, BY_HAND)).toEqual([])
+    const old = new Date(NOW - 73 * HOUR_MS).toISOString()
+    await store.db.updateTable('event').set({ received_at: old }).execute()
+    const [trouble] = await find(store, BY_HAND)
+    expect(trouble?.message).toContain('though 3 syncs found 3 changes')
+    expect(trouble?.hint).toContain('where it was registered')
+  })
+
+  it('without a webhook nothing can stop', async () => {
+    expect(await find(await openSilent(), { ...BY_HAND, isByHand: false })).toEqual([])
+  })
+})
+
+describe('what has come', () => {
+  it('waits for too long where it is not read in half an hour, unless the first load is under way', async () => {
+    const store = await openEmptyStore()
+    onTestFinished(() => store.close())
+    const way: EventSource = { readRegistration: async () => null, isByHand: true, canRegister: false }
+    const find = (now: number) => findOf(store, way, now)
+    await receive(store, [event('1'), event('2', { resourceId: 'b' })], new Date(NOW).toISOString())
+    expect(await find(NOW + 29 * MINUTE_MS)).toEqual([])
+    const [trouble] = await find(NOW + 30 * MINUTE_MS)
+    expect(trouble).toMatchObject({ check: 'events_waiting' })
+    expect(trouble?.message).toBe(
+      'Of the leads that events told of 2 wait to be read, the first since 2026-11-19 09:30 UTC.',
+    )
+    // PostgreSQL has no first load of its own, so that they are read meanwhile.
+    if (IN_POSTGRES) return
+    await store.write((trx) => dropIndexes(trx, ['lead']))
+    expect(await find(NOW + 30 * MINUTE_MS)).toEqual([])
+  })
+
+  it('fails where a tenth of a day can not be read, and some are none', async () => {
+    const store = await openEmptyStore()
+    onTestFinished(() => store.close())
+    const way: EventSource = { readRegistration: async () => null, isByHand: true, canRegister: false }
+    const find = (now: number) => findOf(store, way, now)
+    const problems = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) =>
+        event(`bad-${from + index}`, { problem: 'it has no lead' }),
+      )
+    const pings = Array.from({ length: 40 }, (_, index) => event(`ping-${index}`, { resource: null }))
+    await receive(store, [...problems(0, 4), ...pings], new Date(NOW).toISOString())
+    expect(await find(NOW)).toEqual([])
+    await receive(store, problems(4, 5), new Date(NOW).toISOString())
+    const [trouble] = await find(NOW)
+    expect(trouble?.message).toBe('5 of 45 events of the last 24 hours could not be read or followed.')
+    expect(await find(NOW + 25 * HOUR_MS)).toEqual([])
+  })
+})
+
+async function findOf(store: Store, events: EventSource, now: number | string) {
+  const facts = readFacts(bareInstallation(store, { events }), {}, new Date(now))
+  const { findings } = await findForAlerts(facts, (thrown) => {
+    throw thrown
+  })
+  return findings.filter(({ check }) => check.startsWith('events_'))
+}

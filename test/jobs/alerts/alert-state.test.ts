@@ -1,0 +1,302 @@
+/** When operators are told what: first case by case, then over random streams of troubles. */
+import { describe, expect, it } from 'vitest'
+import type { Found } from '../../../src/checks/run-checks.ts'
+import { ALERTING_IDS, alertFacts, type CheckId } from '../../../src/checks/table.ts'
+import {
+  type Announcement,
+  type Decision,
+  decide,
+  type KnownAlerts,
+} from '../../../src/jobs/alerts/alert-state.ts'
+import type { Alert } from '../../../src/store/alerts/alert.ts'
+import { random } from '../../support/random.ts'
+
+const RULES = { afterFailures: 3, remindHours: 24 }
+const MINUTE_MS = 60_000
+const HOUR = 60
+
+/** What an installation keeps and is told, beat by beat. */
+class Installation {
+  now = new Date('2026-11-21T06:00:00Z')
+  alerts: Alert[] = []
+  readonly messages: { readonly at: Date; readonly announcement: Announcement }[] = []
+  last: Decision | null = null
+
+  /** One beat, so many minutes after the last one. */
+  beat(troubles: readonly Found[], minutes = 1, unknown: readonly CheckId[] = []): Announcement | null {
+    this.now = new Date(this.now.getTime() + minutes * MINUTE_MS)
+    this.last = decide({ findings: troubles, unknown: new Set(unknown) }, this.known(), RULES, this.now)
+    const { changed, dropped, announcement } = this.last
+    const byId = new Map(this.alerts.map((notice) => [notice.id, notice]))
+    for (const notice of changed) byId.set(notice.id, notice)
+    for (const id of dropped) byId.delete(id)
+    this.alerts = [...byId.values()]
+    if (announcement !== null) this.messages.push({ at: this.now, announcement })
+    return announcement
+  }
+
+  known(): KnownAlerts {
+    const hourAgo = new Date(this.now.getTime() - HOUR * MINUTE_MS).toISOString()
+    return {
+      alerts: this.alerts.filter(
+        ({ state, announced, resolvedAt }) =>
+          state !== 'resolved' || announced === 'open' || (resolvedAt ?? '') >= hourAgo,
+      ),
+      nextId: Math.max(0, ...this.alerts.map(({ id }) => id)) + 1,
+      messagesAt: this.messages.map(({ at }) => at.toISOString()),
+    }
+  }
+
+  open(): string[] {
+    return this.alerts.filter(({ state }) => state === 'open').map(({ check }) => check)
+  }
+}
+
+function trouble(check: CheckId, change: Partial<Found> = {}): Found {
+  return { check, subject: '', message: `${check} is there`, hint: 'do something', ...change }
+}
+
+/** `+` raised, `!` reminded, `-` recovered. */
+function said(announcement: Announcement | null): string[] {
+  const each = (mark: string, alerts: readonly Alert[] = []) => alerts.map(({ check }) => mark + check)
+  return [
+    ...each('+', announcement?.opened),
+    ...each('!', announcement?.reminded),
+    ...each('-', announcement?.resolved),
+  ]
+}
+
+const KEY = trouble('key_refused')
+const DISK = trouble('disk_low')
+
+describe('a trouble', () => {
+  it('that cannot pass by itself is told at once, and only once', () => {
+    const installation = new Installation()
+    expect(said(installation.beat([KEY]))).toEqual(['+key_refused'])
+    for (let minute = 0; minute < 23 * HOUR; minute++) expect(installation.beat([KEY])).toBeNull()
+  })
+
+  it('that may pass by itself is told when it was seen so often in a row', () => {
+    const installation = new Installation()
+    installation.beat([DISK])
+    installation.beat([DISK])
+    installation.beat([])
+    expect(installation.alerts).toEqual([])
+    expect([1, 2, 3].map(() => said(installation.beat([DISK])))).toEqual([[], [], ['+disk_low']])
+  })
+
+  it('that counts its failures itself is told when there were so many', () => {
+    const installation = new Installation()
+    for (let beat = 0; beat < 20; beat++) {
+      expect(installation.beat([trouble('sync_failing', { failures: 2 })])).toBeNull()
+    }
+    expect(said(installation.beat([trouble('sync_failing', { failures: 3 })]))).toEqual(['+sync_failing'])
+  })
+
+  it('is told to have passed, once', () => {
+    const installation = new Installation()
+    installation.beat([KEY])
+    expect(said(installation.beat([], 10))).toEqual(['-key_refused'])
+    expect(installation.beat([], 10)).toBeNull()
+    expect(installation.open()).toEqual([])
+  })
+
+  it('is reminded of each day, with all that is open, however far apart they were raised', () => {
+    const installation = new Installation()
+    installation.beat([KEY])
+    const both = [KEY, trouble('report_held', { subject: 'daily' })]
+    installation.beat(both, 5 * HOUR)
+    expect(said(installation.beat(both, 19 * HOUR))).toEqual(['!key_refused', '!report_held'])
+    expect(installation.beat(both, 23 * HOUR)).toBeNull()
+    expect(said(installation.beat(both, HOUR))).toEqual(['!key_refused', '!report_held'])
+  })
+
+  it('that an operator knows of is not reminded of, and told when it has passed', () => {
+    const installation = new Installation()
+    installation.beat([KEY])
+    installation.alerts = installation.alerts.map((notice) => ({
+      ...notice,
+      acknowledgedAt: installation.now.toISOString(),
+    }))
+    expect(installation.beat([KEY], 100 * HOUR)).toBeNull()
+    expect(said(installation.beat([]))).toEqual(['-key_refused'])
+  })
+
+  it('has its words renewed while it is open, without being told again', () => {
+    const installation = new Installation()
+    installation.beat([KEY])
+    expect(installation.beat([{ ...KEY, message: 'otherwise' }])).toBeNull()
+    expect(installation.alerts[0]?.message).toBe('otherwise')
+  })
+
+  it('of which nothing is known stays as it is', () => {
+    const installation = new Installation()
+    installation.beat([KEY])
+    installation.beat([KEY, DISK])
+    expect(installation.beat([], 10, ['key_refused', 'disk_low'])).toBeNull()
+    expect(installation.open()).toEqual(['key_refused'])
+    expect(installation.alerts).toHaveLength(2)
+  })
+
+  it('that is over by the time it could be told is never told', () => {
+    const installation = new Installation()
+    installation.beat([KEY])
+    expect(installation.beat([KEY, trouble('report_held')])).toBeNull()
+    expect(installation.beat([KEY], 10)).toBeNull()
+    expect(installation.messages).toHaveLength(1)
+  })
+})
+
+describe('what comes and goes', () => {
+  it('is told the first time it comes and the first time it goes, and then not any more', () => {
+    const installation = new Installation()
+    for (let round = 0; round < 200; round++) installation.beat(round % 2 === 0 ? [KEY] : [], 20)
+    expect(installation.messages.map(({ announcement }) => said(announcement))).toEqual([
+      ['+key_refused'],
+      ['-key_refused'],
+    ])
+    expect(installation.alerts).toHaveLength(1)
+  })
+
+  it('is told again once it has stayed for an hour', () => {
+    const installation = new Installation()
+    installation.beat([KEY])
+    installation.beat([], 10)
+    installation.beat([KEY], 10)
+    expect(installation.beat([KEY], 59)).toBeNull()
+    expect(said(installation.beat([KEY]))).toEqual(['+key_refused'])
+    expect(said(installation.beat([], 60))).toEqual(['-key_refused'])
+  })
+
+  it('is a new trouble where it had been away for more than an hour', () => {
+    const installation = new Installation()
+    installation.beat([KEY])
+    installation.beat([], 10)
+    expect(said(installation.beat([KEY], 61))).toEqual(['+key_refused'])
+    expect(installation.alerts.map(({ id, state }) => [id, state])).toEqual([
+      [1, 'resolved'],
+      [2, 'open'],
+    ])
+  })
+})
+
+describe('an event', () => {
+  const event = trouble('fields_changed', { subject: 'company.name' })
+
+  it('is told once, never reminded of, and over without a word', () => {
+    const installation = new Installation()
+    expect(said(installation.beat([event]))).toEqual(['+fields_changed'])
+    expect(installation.beat([event], 25 * HOUR)).toBeNull()
+    expect(installation.beat([], 60)).toBeNull()
+    expect(installation.open()).toEqual([])
+  })
+})
+
+describe('a message', () => {
+  it('tells together what is to be told at one beat', () => {
+    const installation = new Installation()
+    const held = ['daily', 'weekly'].map((subject) => trouble('report_held', { subject }))
+    expect(said(installation.beat([KEY, ...held]))).toEqual(['+key_refused', '+report_held', '+report_held'])
+  })
+
+  it('is one for ten thousand troubles, and few when they come one by one', () => {
+    const all = Array.from({ length: 10_000 }, (_, n) => trouble('recipient_paused', { subject: `r${n}` }))
+    const atOnce = new Installation()
+    atOnce.beat(all)
+    expect(atOnce.messages).toHaveLength(1)
+    const oneByOne = new Installation()
+    for (let count = 1; count <= 360; count++) oneByOne.beat(all.slice(0, count))
+    expect(oneByOne.messages.length).toBeLessThanOrEqual(9)
+    oneByOne.beat(all.slice(0, 360), HOUR)
+    const told = oneByOne.messages.flatMap(({ announcement }) => announcement.opened)
+    expect(new Set(told.map(({ subject }) => subject)).size).toBe(360)
+  })
+})
+
+describe('over random streams of troubles', () => {
+  const seeds = process.env.SEED
+    ? [Number(process.env.SEED)]
+    : Array.from({ length: Number(process.env.SEEDS ?? 25) }, (_, n) => n + 1)
+  const reasons = ALERTING_IDS
+  const subjects = ['', 'a', 'b']
+
+  it.each(seeds)('what is told is true, in turn, and not much (SEED=%i)', (seed) => {
+    const chance = random(seed)
+    const installation = new Installation()
+    const there = new Map<string, Found>()
+    const knows = new Map<number, 'open' | 'resolved'>()
+    const liveliness = chance() * 0.2
+    for (let beat = 0; beat < 300; beat++) {
+      for (const reason of reasons) {
+        for (const subject of subjects) {
+          if (chance() > liveliness) continue
+          const key = `${reason} ${subject}`
+          if (!there.delete(key)) {
+            const counted = chance() < 0.3 ? { failures: Math.ceil(chance() * 5) } : {}
+            there.set(key, trouble(reason, { subject, ...counted }))
+          }
+        }
+      }
+      const unknown = reasons.filter(() => chance() < 0.02)
+      // Now and then a clock that was set.
+      const minutes = chance() < 0.01 ? Math.round((chance() - 0.5) * 600) : 1 + Math.floor(chance() * 20)
+      const announcement = installation.beat([...there.values()], minutes, unknown)
+      checkTelling(announcement, knows)
+      if (announcement !== null) expect(installation.beat([...there.values()], 0, unknown)).toBeNull()
+      checkOpen(installation, there, new Set(unknown))
+    }
+    checkPace(installation)
+    // What lasts is known in the end.
+    const lasting = [...there.values()].map(({ failures: _, ...rest }) => rest)
+    for (let quarter = 0; quarter < 20; quarter++) checkTelling(installation.beat(lasting, 15), knows)
+    const open = installation.alerts.filter(({ state }) => state === 'open')
+    expect(open.map(({ check, subject }) => `${check} ${subject}`).sort()).toEqual([...there.keys()].sort())
+    for (const { id } of open) expect(knows.get(id)).toBe('open')
+    const untold = installation.alerts.filter(
+      ({ id, state, check }) =>
+        state === 'resolved' && knows.get(id) === 'open' && alertFacts(check).alert !== 'once',
+    )
+    expect(untold).toEqual([])
+  })
+
+  /** Raised only where it is not known, reminded and recovered only where it is. */
+  function checkTelling(announcement: Announcement | null, knows: Map<number, 'open' | 'resolved'>): void {
+    for (const { id, check } of announcement?.opened ?? []) {
+      // An event that comes back is another one.
+      if (alertFacts(check).alert !== 'once') expect(knows.get(id)).not.toBe('open')
+      knows.set(id, 'open')
+    }
+    for (const { id } of announcement?.reminded ?? []) expect(knows.get(id)).toBe('open')
+    for (const { id, check } of announcement?.resolved ?? []) {
+      expect(knows.get(id)).toBe('open')
+      expect(alertFacts(check).alert).not.toBe('once')
+      knows.set(id, 'resolved')
+    }
+  }
+
+  /** Whatever is open is there, or nothing is known of it. */
+  function checkOpen(
+    installation: Installation,
+    there: ReadonlyMap<string, Found>,
+    unknown: ReadonlySet<CheckId>,
+  ): void {
+    const live = installation.alerts.filter(({ state }) => state !== 'resolved')
+    const keys = live.map(({ check, subject }) => `${check} ${subject}`)
+    expect(new Set(keys).size).toBe(keys.length)
+    const stale = live.filter(
+      ({ check, subject }) => !there.has(`${check} ${subject}`) && !unknown.has(check as CheckId),
+    )
+    expect(stale).toEqual([])
+  }
+
+  /** No six hours with more than three messages and one an hour, but for a clock that was set. */
+  function checkPace({ messages }: Installation): void {
+    const times = messages.map(({ at }) => at.getTime())
+    const isForward = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? 0))
+    if (!isForward) return
+    for (const from of times) {
+      const within = times.filter((time) => time >= from && time < from + 6 * HOUR * MINUTE_MS)
+      expect(within.length).toBeLessThanOrEqual(9)
+    }
+  }
+})

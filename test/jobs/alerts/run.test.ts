@@ -1,0 +1,277 @@
+/** Operators are told, through a real mail server and a real webhook, of what goes wrong in a real sync. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type AlertWebhook, postDueAlerts } from '../../../src/jobs/alerts/alert-webhook.ts'
+import { type HeartbeatMonitor, pingHeartbeatMonitor } from '../../../src/jobs/alerts/heartbeat-ping.ts'
+import { openPoster, type Poster } from '../../../src/jobs/alerts/http-post.ts'
+import { type AlertDeps, updateAlerts } from '../../../src/jobs/alerts/run.ts'
+import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
+import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
+import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
+import { listUnposted } from '../../../src/store/alerts/alert-message.ts'
+import { savePreference } from '../../../src/store/reports/preference.ts'
+import { bareInstallation } from '../../support/installation.ts'
+import { type MailServer, openMailServer } from '../../support/mail-server.ts'
+import { openReceiver, type Receiver } from '../../support/receiver.ts'
+import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
+import { startUpstream, type Upstream } from '../../support/upstream.ts'
+
+const signal = new AbortController().signal
+const render = await openAlertMail('templates', null)
+const refuse = (status: number) => (_: unknown, response: import('node:http').ServerResponse) => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+  return true
+}
+
+let upstream: Upstream
+let syncing: Syncing
+let mailServer: MailServer
+let receiver: Receiver
+let poster: Poster
+let deps: AlertDeps & AlertWebhook & HeartbeatMonitor
+
+beforeEach(async () => {
+  upstream = await startUpstream(5)
+  syncing = await openSyncing(upstream.url)
+  mailServer = await openMailServer()
+  receiver = await openReceiver()
+  poster = openPoster()
+  const { store, clock } = syncing
+  deps = {
+    ...{ store, log: SILENT, now: () => clock.now, poster, knowledge: { clockAheadMs: () => null } },
+    installation: bareInstallation(store),
+    alerts: {
+      mail: {
+        recipients: ['ops@example.com', 'oncall@example.com'],
+        from: 'r@example.com',
+        replyTo: null,
+        render,
+      },
+      hasWebhook: true,
+      rules: { afterFailures: 3, remindHours: 24 },
+      place: 'db1, /data',
+    },
+    webhook: { url: receiver.url, format: 'json' },
+    heartbeat: { url: receiver.url.replace('hook', 'ping') },
+  }
+})
+afterEach(async () => {
+  for (const each of [upstream, syncing, mailServer, receiver, poster]) await each[Symbol.asyncDispose]()
+})
+
+/** A beat of the daemon, so many minutes after the last one, mail included. */
+async function beat(minutes = 1, url = mailServer.url): Promise<void> {
+  syncing.clock.now = new Date(syncing.clock.now.getTime() + minutes * 60_000)
+  await updateAlerts({ ...deps, installation: { ...deps.installation, mailServer: url } })
+  await postDueAlerts(deps, signal)
+  await using transport = openTransport(url, { log: SILENT })
+  const policy = { onUnconfirmed: 'resend', rateLimit: createRateLimit(Number.POSITIVE_INFINITY) } as const
+  await deliverDue({ ...deps, transport, policy }, signal)
+}
+
+async function failingSync(status = 503): Promise<void> {
+  for (let request = 0; request < 5; request++) upstream.faults.push(refuse(status))
+  await syncing.sync({ parts: ['leads'] })
+  upstream.faults.length = 0
+}
+
+/** Subjects of the mails to one of the operators. */
+function subjects(to = 'ops@example.com'): (string | undefined)[] {
+  return mailServer.received.filter((one) => one.to.includes(to)).map(({ mail }) => mail.subject)
+}
+
+function posts(): { subject: string; opened: { message: string }[] }[] {
+  return receiver.posts.filter(({ path }) => path.startsWith('/hook')).map(({ body }) => JSON.parse(body))
+}
+
+describe('operators', () => {
+  it('are told of the third failing sync and of the good one after it, each of them once, by mail and webhook', async () => {
+    for (let sync = 0; sync < 5; sync++) {
+      await failingSync()
+      await beat(15)
+    }
+    await syncing.sync({ parts: ['leads'] })
+    await beat()
+    await beat()
+    for (const to of ['ops@example.com', 'oncall@example.com']) {
+      expect(subjects(to)).toEqual([
+        '[leadsheet] 1 alert: sync failing',
+        '[leadsheet] resolved: sync failing',
+      ])
+    }
+    expect(posts().map(({ subject }) => subject)).toEqual(['1 alert: sync failing', 'resolved: sync failing'])
+    const [first] = mailServer.received
+    expect(first?.mail.text).toContain('The last 3 syncs failed or came back incomplete')
+    expect(first?.mail.text).toMatch(/answered\s+503 to 5 attempts/)
+    expect(first?.mail.html).toContain('Sync failing')
+    expect(first?.mail.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
+  })
+
+  it('are told at once that the key is refused, each day again, and no more once they know', async () => {
+    await failingSync(401)
+    await beat()
+    await beat(24 * 60)
+    expect(subjects()).toEqual([
+      '[leadsheet] 1 alert: API key refused',
+      '[leadsheet] still 1 alert: API key refused',
+    ])
+    const [notice] = await listAlerts(syncing.store.db, 'open', 10)
+    await syncing.store.write((trx) => markAcknowledged(trx, notice?.id ?? 0, '2026-11-22T06:00:00.000Z'))
+    await beat(24 * 60)
+    expect(subjects().slice(2)).toEqual(['[leadsheet] 1 alert: data old'])
+    expect(await listAlerts(syncing.store.db, 'open', 10)).toMatchObject([
+      { check: 'key_refused', acknowledgedAt: '2026-11-22T06:00:00.000Z' },
+      { check: 'sync_late' },
+    ])
+  })
+
+  it('are told by webhook of a mail server that is away, and have the mails once it is back', async () => {
+    const away = 'smtp://127.0.0.1:1'
+    await failingSync(401)
+    await beat(1, away)
+    for (let minute = 0; minute < 60; minute++) await beat(1, away)
+    expect(posts().map(({ subject }) => subject)).toEqual([
+      '1 alert: API key refused',
+      '1 alert: mail waiting',
+    ])
+    expect(posts()[1]?.opened[0]?.message).toMatch(
+      /^smtp:\/\/127.0.0.1:1 cannot be reached since .* 2 messages wait/,
+    )
+    expect(mailServer.received).toEqual([])
+    await beat(60)
+    await beat(5)
+    expect(subjects().slice(0, 2)).toEqual([
+      '[leadsheet] 1 alert: API key refused',
+      '[leadsheet] 1 alert: mail waiting',
+    ])
+    expect(subjects().at(-1)).toBe('[leadsheet] resolved: mail waiting')
+  })
+
+  it('are a handful of messages for ten thousand troubles that come one after the other', async () => {
+    const pause = (from: number, to: number) =>
+      syncing.store.write(async (trx) => {
+        for (let n = from; n < to; n++) {
+          await savePreference(trx, {
+            ...{ address: `r${n}@example.com`, report: 'daily', state: 'paused', cadence: 'as_scheduled' },
+            ...{ changedAt: '2026-11-21T06:00:00.000Z', changedBy: 'leadsheet', reason: 'refused' },
+          })
+        }
+      })
+    for (let round = 0; round < 20; round++) {
+      await pause(round * 500, (round + 1) * 500)
+      await beat(1)
+    }
+    expect(mailServer.received.filter(({ to }) => to.includes('ops@example.com')).length).toBeLessThanOrEqual(
+      4,
+    )
+    for (const { raw } of mailServer.received) expect(raw.length).toBeLessThan(60_000)
+    expect(mailServer.received[0]?.mail.text).toContain('and 480 more')
+  })
+})
+
+describe('a webhook', () => {
+  it('that fails is tried again later, in order, and nothing else fails with it', async () => {
+    receiver.answer = 500
+    await failingSync(401)
+    await beat()
+    await syncing.sync()
+    await beat(0.5)
+    expect(posts()).toHaveLength(1)
+    expect(subjects()).toEqual(['[leadsheet] 1 alert: API key refused'])
+    expect(await listUnposted(syncing.store.db, 5)).toMatchObject([
+      { state: 'pending', attempts: 1, response: '500' },
+    ])
+    // What came after it waits behind it.
+    await beat(6)
+    expect(posts()).toHaveLength(2)
+    receiver.answer = 200
+    await beat(6)
+    expect(posts().map(({ subject }) => subject)).toEqual([
+      '1 alert: API key refused',
+      '1 alert: API key refused',
+      '1 alert: API key refused',
+      'resolved: API key refused',
+    ])
+    expect(await listUnposted(syncing.store.db, 5)).toEqual([])
+  })
+
+  it('that fails for two days is given up, and said so', async () => {
+    receiver.answer = 404
+    await failingSync(401)
+    for (let hour = 0; hour < 50; hour++) await beat(60)
+    const unposted = await listUnposted(syncing.store.db, 50)
+    expect(unposted.at(-1)).toMatchObject({ state: 'failed', response: '404' })
+    expect(unposted[0]).toMatchObject({ state: 'pending' })
+  })
+
+  it('has its address in no table', async () => {
+    receiver.answer = (response) => response.destroy()
+    await failingSync(401)
+    await beat()
+    const rows = await syncing.store.db.selectFrom('alert_message').selectAll().execute()
+    expect(rows).toMatchObject([{ post_state: 'pending', post_attempts: 1 }])
+    expect(JSON.stringify(rows)).not.toContain('s3cr3t')
+  })
+})
+
+describe('a dead-man switch', () => {
+  const pings = () =>
+    receiver.posts
+      .filter(({ path }) => path.startsWith('/ping'))
+      .map(({ path }) => path.replace(/\?rid=.*/, ''))
+
+  it('is told once of each sync how it ended, and by which run', async () => {
+    await syncing.sync()
+    await pingHeartbeatMonitor(deps, signal)
+    await pingHeartbeatMonitor(deps, signal)
+    expect(pings()).toEqual(['/ping/s3cr3t'])
+    await failingSync()
+    await pingHeartbeatMonitor(deps, signal)
+    expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail'])
+    expect(new Set(receiver.posts.map(({ path }) => path.split('rid=')[1])).size).toBe(2)
+    expect(receiver.posts[1]?.body).toContain('answered 503 to 5 attempts')
+  })
+
+  it('is told that a sync has begun, under the id of its end', async () => {
+    let isTold = false
+    await syncing.sync({
+      onProgress: () => {
+        isTold = true
+      },
+    })
+    expect(isTold).toBe(true)
+    const { store } = syncing
+    await store.db
+      .updateTable('sync_run')
+      .set({ outcome: null, finished_at: null, leads_as_of: null })
+      .execute()
+    await pingHeartbeatMonitor(deps, signal)
+    await store.db
+      .updateTable('sync_run')
+      .set({ outcome: 'ok', leads_as_of: '2026-11-21T06:00:00.000Z' })
+      .execute()
+    await pingHeartbeatMonitor(deps, signal)
+    expect(pings()).toEqual(['/ping/s3cr3t/start', '/ping/s3cr3t'])
+    expect(new Set(receiver.posts.map(({ path }) => path.split('rid=')[1])).size).toBe(1)
+  })
+
+  it('that is away is told later, and only of how it stands then', async () => {
+    receiver.answer = 503
+    await syncing.sync()
+    await pingHeartbeatMonitor(deps, signal)
+    await pingHeartbeatMonitor(deps, signal)
+    expect(pings()).toHaveLength(1)
+    await failingSync()
+    receiver.answer = 200
+    await pingHeartbeatMonitor(deps, signal)
+    expect(pings()).toEqual(['/ping/s3cr3t', '/ping/s3cr3t/fail'])
+  })
+
+  it('that is set up long after a sync is told of the next one', async () => {
+    await syncing.sync()
+    syncing.clock.now = new Date(syncing.clock.now.getTime() + 20 * 60_000)
+    await pingHeartbeatMonitor(deps, signal)
+    expect(pings()).toEqual([])
+  })
+})
