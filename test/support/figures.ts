@@ -10,6 +10,7 @@ import type {
 import type { Money } from '../../src/model.ts'
 import { BLOCKS } from '../../src/report/blocks/registry.ts'
 import type { ReportContext } from '../../src/report/compose-report.ts'
+import { BLANK_LISTED } from './blank-lead.ts'
 
 export const GENERATED_AT = '2026-11-21T05:04:00.000Z'
 const DATA_AS_OF = '2026-11-21T05:00:00.000Z'
@@ -603,13 +604,9 @@ export function hostileDay(text: string): ReportFigures {
 type StalledRow = ReportFigures['stalled']['rows'][number]
 
 const LEAD: ListedLead = {
+  ...BLANK_LISTED,
   id: 'l-1',
   companyName: '',
-  companyOneLiner: null,
-  companyDomain: null,
-  companyCountry: null,
-  contactName: null,
-  contactTitle: null,
   pipelineId: 'eu',
   pipelineName: 'EU mid-market',
   status: 'enriched',

@@ -8,6 +8,7 @@ import { saveLeads } from '../../src/store/leads/lead.ts'
 import { saveStages } from '../../src/store/leads/stage.ts'
 import { openStore } from '../../src/store/open.ts'
 import { markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
+import { BLANK_LEAD } from './blank-lead.ts'
 import { folderWith } from './folder.ts'
 import { newDatabase, preparedDatabase } from './postgres.ts'
 
@@ -77,27 +78,11 @@ async function makeMigrated(): Promise<Buffer> {
 /** A lead as the mapping makes it; its raw record follows from what it says. */
 export function lead(id: string, change: Partial<Omit<Lead, 'id' | 'raw'>> = {}): Lead {
   const fields = {
+    ...BLANK_LEAD,
     id,
     pipelineId: 'p1',
     status: 'new',
     companyName: `Company ${id}`,
-    companyDomain: null,
-    companyIndustry: null,
-    companySubindustry: null,
-    companyEmployees: null,
-    companyCity: null,
-    companyCountry: null,
-    companyRegion: null,
-    companyOneLiner: null,
-    contactName: null,
-    contactTitle: null,
-    contactEmail: null,
-    score: null,
-    valueAmount: null,
-    valueCurrency: null,
-    source: null,
-    agentId: null,
-    tags: [],
     mended: [],
     cut: 0,
     createdAt: '2026-11-01T00:00:00.000Z',

@@ -5,16 +5,17 @@ import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import type { MessageFile } from '../../../src/model.ts'
 import type { ListedFigures } from '../../../src/report/blocks/list-table.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
+import { BLANK_LISTED } from '../../support/blank-lead.ts'
 
 const BERLIN = { timeZone: 'Europe/Berlin' }
 const ACME: ListedLead & { idleDays: number } = {
+  ...BLANK_LISTED,
   id: 'lead/1',
   companyName: 'Acme, "the" one',
   companyOneLiner: 'Anvils\nand more',
   companyDomain: 'acme.example',
   companyCountry: 'Germany',
   contactName: 'Zoë Müller',
-  contactTitle: null,
   pipelineId: 'eu',
   pipelineName: 'EU mid-market',
   status: 'meeting_booked',

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { compareFigures } from '../../../src/jobs/reports/recompute-issue.ts'
+import { BLANK_LISTED } from '../../support/blank-lead.ts'
 
 const LEAD = {
-  ...{ id: 'l1', companyName: 'Acme', companyOneLiner: null, companyDomain: null, companyCountry: null },
-  ...{ contactName: null, contactTitle: null, pipelineId: 'eu', pipelineName: 'EU', status: 'replied' },
+  ...BLANK_LISTED,
+  ...{ id: 'l1', companyName: 'Acme', pipelineId: 'eu', pipelineName: 'EU', status: 'replied' },
   ...{ score: 91, source: 'web', value: { amount: 5, currency: 'EUR' }, idleDays: 20 },
   ...{ createdAt: '2026-11-01T00:00:00.000Z', changedAt: '2026-11-01T00:00:00.000Z' },
 }

@@ -6,9 +6,11 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { readSheet } from 'read-excel-file/node'
 import { describe, expect, it } from 'vitest'
 import type { ListedLead } from '../../../src/domain/figures.ts'
+import { LISTED_FIELDS } from '../../../src/domain/lead-fields.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import type { MessageFile } from '../../../src/model.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
+import { BLANK_LISTED } from '../../support/blank-lead.ts'
 import { folderWith } from '../../support/folder.ts'
 import { PAYLOADS } from '../../support/payloads.ts'
 import { hasSqlite3 } from '../../support/sqlite3.ts'
@@ -22,9 +24,10 @@ const UNFIT = /^[=+\-@＝＋－＠]|[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-
 
 function leadNamed(name: string): ListedLead & { idleDays: number } {
   return {
-    ...{ id: name, companyName: name, companyOneLiner: name, companyDomain: name, companyCountry: name },
-    ...{ contactName: name, contactTitle: name, pipelineId: name, pipelineName: name, status: name },
-    ...{ source: name, score: 90, value: { amount: 1, currency: 'EUR' }, createdAt: NOW, changedAt: NOW },
+    ...BLANK_LISTED,
+    ...Object.fromEntries(LISTED_FIELDS.map((field) => [field, name])),
+    ...{ id: name, companyName: name, pipelineId: name, pipelineName: name, status: name },
+    ...{ score: 90, value: { amount: 1, currency: 'EUR' }, createdAt: NOW, changedAt: NOW },
     idleDays: 20,
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Absence, historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
+import { BLANK_STATE } from '../../support/blank-lead.ts'
 
 function day(number: number): string {
   return `2026-11-${String(number).padStart(2, '0')}T00:00:00.000Z`
@@ -8,16 +9,13 @@ function day(number: number): string {
 /** Seen on the 20th, unless the change says otherwise. */
 function state(changedOn: number, change: Partial<LeadState> = {}): LeadState {
   return {
+    ...BLANK_STATE,
     changed_at: day(changedOn),
     status_changed_at: null,
     observed_at: day(20),
     run_id: 'run',
     pipeline_id: 'p1',
     status: 'new',
-    score: null,
-    value_amount: null,
-    value_currency: null,
-    agent_id: null,
     ...change,
   }
 }

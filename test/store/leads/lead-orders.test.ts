@@ -7,6 +7,7 @@ import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { movesOf } from '../../../src/store/leads/stage-move.ts'
+import { BLANK_STATE } from '../../support/blank-lead.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore } from '../../support/store.ts'
 
@@ -89,6 +90,7 @@ function expectedOf(states: readonly LeadState[], gone: { from: string; to: stri
 
 function stateOf(of: Lead): LeadState {
   return {
+    ...BLANK_STATE,
     changed_at: of.updatedAt ?? '',
     status_changed_at: of.statusChangedAt,
     observed_at: '',

@@ -4,6 +4,7 @@ import type { Lead } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
 import { movesOf, refreshStageMoves, type StatusActivity } from '../../../src/store/leads/stage-move.ts'
+import { BLANK_STATE } from '../../support/blank-lead.ts'
 import { explainPlan } from '../../support/plan.ts'
 import { IN_POSTGRES, lead, openEmptyStore, save } from '../../support/store.ts'
 
@@ -18,16 +19,13 @@ function on(day: number | string): string {
 /** Read in this status when its update was then; the change of status told only where it is given. */
 function seen(changed: number | string, status: string, statusChanged?: number | string): LeadState {
   return {
+    ...BLANK_STATE,
     changed_at: on(changed),
     status_changed_at: statusChanged === undefined ? null : on(statusChanged),
     observed_at: READ_AT,
     run_id: 'run',
     pipeline_id: 'p1',
     status,
-    score: null,
-    value_amount: null,
-    value_currency: null,
-    agent_id: null,
   }
 }
 
