@@ -11,7 +11,7 @@ import {
   type PreferenceView,
 } from '../report/preferences/page.ts'
 import type { WebPages } from '../report/preferences/web-pages.ts'
-import { type AddRoutes, type Form, noticeIn, sendPage } from './server/server.ts'
+import { type AddRoutes, errorPageIn, type Form, sendPage } from './server/server.ts'
 
 /** Both give null for a link that we did not sign. */
 interface Preferences {
@@ -35,7 +35,7 @@ export function preferenceRoutes(preferences: Preferences, pages: WebPages): Add
   /** Unknown links get the same answer for every reason, so that nothing can be learned from it. */
   const answer = (request: FastifyRequest, reply: FastifyReply, view: PreferenceView | null) =>
     view === null
-      ? sendPage(reply.code(404), pages.notice(noticeIn(request, 'unknown')))
+      ? sendPage(reply.code(404), pages.error(errorPageIn(request, 'unknown')))
       : sendPage(reply, pages.preference(view))
   return (app) => {
     app.get<Route>(`${PATH}/:token`, async (request, reply) =>
@@ -43,7 +43,7 @@ export function preferenceRoutes(preferences: Preferences, pages: WebPages): Add
     )
     app.post<Route>(`${PATH}/:token`, async (request, reply) => {
       const choice = choiceIn(request.body)
-      if (choice === null) return sendPage(reply.code(400), pages.notice(noticeIn(request, 'choice')))
+      if (choice === null) return sendPage(reply.code(400), pages.error(errorPageIn(request, 'choice')))
       return answer(request, reply, await preferences.change(request.params.token, choice))
     })
   }

@@ -7,11 +7,11 @@ import type { PreferenceView } from './page.ts'
 export interface WebPages {
   readonly stylesheet: string
   preference(view: PreferenceView): string
-  notice(view: NoticeView): string
+  error(view: ErrorPageView): string
 }
 
-/** A page that only says something. */
-export interface NoticeView {
+/** A page that only says what went wrong. */
+export interface ErrorPageView {
   /** BCP 47. */
   readonly lang: string
   readonly title: string
@@ -37,6 +37,6 @@ export async function openWebPages(folder: string): Promise<WebPages> {
   return {
     stylesheet: take('web.css').text,
     preference: compile(take('preference.hbs')),
-    notice: compile(take('notice.hbs')),
+    error: compile(take('error.hbs')),
   }
 }

@@ -84,9 +84,9 @@ declare module 'fastify' {
   }
 }
 
-type Notice = 'unknown' | 'choice' | 'tooMany' | 'host' | 'failed'
+type ErrorKind = 'unknown' | 'choice' | 'tooMany' | 'host' | 'failed'
 
-type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, notice: Notice) => FastifyReply
+type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, kind: ErrorKind) => FastifyReply
 
 /**
  * @param parts open to everybody; each has a rate limit of its own, so that none uses up that of another
@@ -102,8 +102,8 @@ export async function openWeb(
 ): Promise<WebServer> {
   const { host, pages } = options
   const limits = { ...LIMITS, ...options.limits }
-  const refuse: Refuse = (request, reply, status, notice) =>
-    sendPage(reply.code(status), pages.notice(noticeIn(request, notice)))
+  const refuse: Refuse = (request, reply, status, kind) =>
+    sendPage(reply.code(status), pages.error(errorPageIn(request, kind)))
   const app = createApp(options, limits, refuse)
   await app.register(rateLimit, { global: false })
   await app.register(csrfProtection, {
@@ -231,14 +231,14 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
 }
 
 /** The notice in the first language of the browser that has a catalogue of words. */
-export function noticeIn(request: FastifyRequest, notice: Notice) {
+export function errorPageIn(request: FastifyRequest, kind: ErrorKind) {
   const accepted = request.headers['accept-language']?.toLowerCase().match(/\b[a-z]{2,3}\b/g) ?? []
   const lang = accepted.find((code) => LANGUAGES.includes(code)) ?? 'en'
   const words = wordsIn(lang)
   return {
     lang,
-    title: words(`preferences.notices.${notice}.title`),
-    text: words(`preferences.notices.${notice}.text`),
+    title: words(`preferences.errors.${kind}.title`),
+    text: words(`preferences.errors.${kind}.text`),
   }
 }
 
