@@ -54,23 +54,26 @@ export type ErrorCode = keyof typeof ERROR_CODES
  * @param code stable, `area_reason`
  * @param message names the thing, the value and what was expected; never holds a secret
  * @param options.hint what to do next, one sentence
+ * @param options.mistakes each mistake by itself, where the message lists several
  * @param options.notBefore with api_deferred: the instant before which the upstream wants no request
  */
 export class LeadsheetError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
   readonly notBefore: string | undefined
+  readonly mistakes: readonly string[] | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { hint?: string; cause?: unknown; notBefore?: string } = {},
+    options: { hint?: string; cause?: unknown; notBefore?: string; mistakes?: readonly string[] } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'LeadsheetError'
     this.code = code
     this.hint = options.hint
     this.notBefore = options.notBefore
+    this.mistakes = options.mistakes
   }
 }
 

@@ -106,8 +106,8 @@ function errorJson(thrown: unknown): string {
     const bug = { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }
     return `${JSON.stringify({ error: bug })}\n`
   }
-  const { code, message, hint = null, notBefore } = thrown
-  return `${JSON.stringify({ error: { code, message, hint, not_before: notBefore } })}\n`
+  const { code, message, hint = null, notBefore, mistakes } = thrown
+  return `${JSON.stringify({ error: { code, message, hint, mistakes, not_before: notBefore } })}\n`
 }
 
 function stackOf(thrown: unknown): string {

@@ -109,6 +109,7 @@ function invalid(problems: readonly string[]): LeadsheetError {
     'config_invalid',
     `${count} in the settings:\n${problems.map((line) => `  ${line}`).join('\n')}`,
     {
+      mistakes: problems,
       hint: `leadsheet.example.yaml shows every setting; ${shellCommand('config check')} tries them without running anything.`,
     },
   )

@@ -289,7 +289,7 @@ describe('a hint leads to what is wrong', () => {
       /Leave out --full/,
     ],
     [
-      'leads show ld_nope',
+      'leads show ld_nope --remote',
       1,
       /\(404\)|answered 404/,
       /^hint: Check the id ld_nope: `npx leadsheet leads list/m,

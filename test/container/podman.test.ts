@@ -176,7 +176,16 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       const outcomes = commands.map(async (command) => (await leadsheet(name, ...command)).status)
       // Of which one warns that nobody is told of troubles.
       expect(await Promise.all(outcomes)).toEqual([0, 0, 0, 3])
-      const listed = await podman.run([...args, IMAGE, 'leads', 'list', '--min-score', '90', '--json'])
+      const listed = await podman.run([
+        ...args,
+        IMAGE,
+        'leads',
+        'list',
+        '--remote',
+        '--min-score',
+        '90',
+        '--json',
+      ])
       expect(JSON.parse(listed.stdout).data.length).toBeGreaterThan(0)
       const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
       expect([await statusOf('/healthz'), await statusOf('/')]).toEqual([200, 401])

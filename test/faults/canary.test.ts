@@ -79,7 +79,7 @@ const WELL = [
   ...['export lead -o data/lead.csv', 'db backup data/backup.db'],
 ]
 const ILL = [
-  ...['sync --json', 'agents', 'leads show x', 'probe', 'doctor --json', 'alerts test --json'],
+  ...['sync --json', 'agents', 'leads show x --remote', 'probe', 'doctor --json', 'alerts test --json'],
   ...['webhooks list', 'webhooks test', 'webhooks rotate --json', 'webhooks register --self'],
   ...['report test daily --to ana@example.com', 'status --json', 'outbox list --json', 'alerts list --json'],
 ]

@@ -147,6 +147,7 @@ export function readGiven(options: AnswerOptions, environment: Config): Given {
     const count = problems.length === 1 ? 'a mistake' : `${problems.length} mistakes`
     const lines = problems.map((problem) => `  ${problem}`).join('\n')
     throw new LeadsheetError('usage_invalid', `${count} in the options:\n${lines}`, {
+      mistakes: problems,
       hint: `${shellCommand('init --help')} shows all options.`,
     })
   }

@@ -1,9 +1,11 @@
 /** `leadsheet leads show`: one lead, what was found out about its company, and what happened to it. */
 
 import { stringify } from 'yaml'
+import { openDataIfThere } from '../../../app/installation.ts'
 import type { WireActivity, WireLeadDetail } from '../../../contract/lead.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Lead, QuarantinedRecord } from '../../../model.ts'
+import { type LocalVersion, readLocalLead } from '../../../store/leads/local-lead.ts'
 import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import { parseJson } from '../../../upstream/values/json.ts'
@@ -11,9 +13,13 @@ import { plainText } from '../../terminal/plain-text.ts'
 import { type Column, formatInstant, formatMoney } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-const ACTIVITY: readonly Column<WireActivity>[] = [
+type Activity = Pick<WireActivity, 'at'> & {
+  readonly [Key in 'type' | 'from_status' | 'to_status' | 'agent_id' | 'summary']: string | null
+}
+
+const ACTIVITY: readonly Column<Activity>[] = [
   { title: 'AT', value: ({ at }) => formatInstant(at), isWhole: true },
-  { title: 'EVENT', value: ({ type }) => type.replaceAll('_', ' ') },
+  { title: 'EVENT', value: ({ type }) => type?.replaceAll('_', ' ') },
   {
     title: 'CHANGE',
     value: ({ from_status: from, to_status: to }) => (from || to) && `${from ?? ''} → ${to ?? ''}`.trim(),
@@ -22,7 +28,58 @@ const ACTIVITY: readonly Column<WireActivity>[] = [
   { title: 'SUMMARY', value: ({ summary }) => summary },
 ]
 
-export async function showLead(terminal: Terminal, source: Source, id: string): Promise<void> {
+/** @throws LeadsheetError usage_invalid where no sync has read such a lead */
+export async function showLocalLead(terminal: Terminal, id: string): Promise<void> {
+  await using store = await openDataIfThere(await terminal.config())
+  const found = await readLocalLead(store.db, id)
+  if (found === undefined) {
+    throw new LeadsheetError('usage_invalid', `There is no lead ${JSON.stringify(id)} in the local copy`, {
+      hint: `${shellCommand('leads list')} shows those that there are; ${shellCommand(`leads show ${id} --remote`)} asks the upstream.`,
+    })
+  }
+  const { lead, versions, activity } = found
+  const enrichment = found.enrichment === null ? null : parseJson(found.enrichment)
+  if (terminal.json) return terminal.printJson({ ...lead, enrichment, versions, activity })
+  await terminal.printFields({
+    Lead: lead.id,
+    Company: lead.company_name,
+    Domain: lead.company_domain,
+    Industry: lead.company_industry,
+    Employees: lead.company_employees,
+    Place: joined(', ', lead.company_city, lead.company_region, lead.company_country),
+    Contact: joined(', ', lead.contact_name, lead.contact_title, lead.contact_email),
+    Status: lead.status,
+    Score: lead.score,
+    Value: formatMoney(lead.value_amount, lead.value_currency),
+    Pipeline: lead.pipeline_id,
+    Agent: lead.agent_id,
+    Source: lead.source,
+    Created: formatInstant(lead.created_at),
+    Updated: formatInstant(lead.updated_at),
+    Deleted: formatInstant(lead.deleted_at),
+  })
+  if (enrichment !== null) {
+    terminal.print('', terminal.style('bold', 'ENRICHMENT'), plainText(stringify(enrichment)).trimEnd())
+  }
+  if (versions.length > 0) {
+    terminal.print('')
+    await terminal.printTable(VERSIONS, versions)
+  }
+  if (activity.length > 0) {
+    terminal.print('')
+    await terminal.printTable(ACTIVITY, activity)
+  }
+}
+
+const VERSIONS: readonly Column<LocalVersion>[] = [
+  { title: 'FROM', value: (version) => formatInstant(version.valid_from), isWhole: true },
+  { title: 'TO', value: (version) => formatInstant(version.valid_to) ?? 'now', isWhole: true },
+  { title: 'STATUS', value: (version) => version.status, isWhole: true },
+  { title: 'SCORE', value: (version) => version.score },
+  { title: 'VALUE', value: (version) => formatMoney(version.value_amount, version.value_currency) },
+]
+
+export async function showRemoteLead(terminal: Terminal, source: Source, id: string): Promise<void> {
   const { raw, detail: lead } = await source.fetchLead(id, terminal.signal).catch((thrown: unknown) => {
     throw unlessUnknown(thrown, id)
   })
@@ -107,7 +164,7 @@ function joined(separator: string, ...parts: readonly (string | null)[]): string
 function unlessUnknown(thrown: unknown, id: string): unknown {
   if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') return thrown
   return new LeadsheetError('api_not_found', thrown.message, {
-    hint: `Check the id ${id}: ${shellCommand('leads list --json')} shows those that there are.`,
+    hint: `Check the id ${id}: ${shellCommand('leads list --remote --json')} shows those that there are.`,
     cause: thrown,
   })
 }

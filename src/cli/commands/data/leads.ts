@@ -1,9 +1,9 @@
-/** `leadsheet leads`: the leads as the service has them at this moment, past the local copy; or as they once were. */
+/** `leadsheet leads`: the leads of the local copy, now or at a past time; with `--remote` those of the upstream. */
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { LEAD_SORTS, PAGE_LIMIT_MAX } from '../../../contract/lead.ts'
-import { LeadsheetError } from '../../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Instant, Lead } from '../../../model.ts'
 import { startOfDay } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
@@ -16,10 +16,11 @@ import { NO_PROGRESS } from '../../terminal/progress.ts'
 import type { Column } from '../../terminal/table.ts'
 import { formatInstant, formatMoney } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
-import { showLead } from './lead-detail.ts'
+import { showLocalLead, showRemoteLead } from './lead-detail.ts'
 import { keepReadable, withSource } from './with-source.ts'
 
 const PAGE_DEFAULT = 25
+const DAY_MS = 86_400_000
 
 interface ListOptions {
   readonly pipeline?: string
@@ -28,11 +29,12 @@ interface ListOptions {
   readonly createdSince?: string
   readonly minScore?: number
   readonly q?: string
-  readonly sort: string
+  readonly sort?: string
   readonly limit: number
   readonly cursor?: string
   readonly all?: boolean
   readonly asOf?: string
+  readonly remote?: boolean
 }
 
 const COLUMNS: readonly Column<Lead>[] = [
@@ -50,45 +52,60 @@ const COLUMNS: readonly Column<Lead>[] = [
 export function defineLeads(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
-    .description('list leads, a page at a time')
+    .description('list leads of the local copy, the last changed first; with --remote ask the upstream')
+    .option('--remote', 'ask the upstream, a page at a time')
     .option('--pipeline <id>', 'only of this pipeline')
     .option('--status <status>', 'only with this status; may be given several times', collect)
-    .option('--updated-since <time>', 'changed at or after this day or time', instant)
-    .option('--created-since <time>', 'created at or after this day or time', instant)
     .option('--min-score <number>', 'with this score or more', wholeNumber(0, 100))
-    .option('--q <words>', 'with these words in company or contact')
-    .addOption(new Option('--sort <order>', 'their order').choices(LEAD_SORTS).default('-updated_at'))
-    .option('--limit <number>', 'leads on the page', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
-    .option('--cursor <cursor>', 'the page that the one before pointed to')
-    .option('--all', 'all pages, from the cursor on if there is one')
+    .option('--limit <number>', 'how many at most', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
+    .option('--all', 'all of them; with --remote from the cursor on if there is one')
+    .option('--updated-since <time>', 'with --remote: changed at or after this day or time', instant)
+    .option('--created-since <time>', 'with --remote: created at or after this day or time', instant)
+    .option('--q <words>', 'with --remote: with these words in company or contact')
+    .addOption(new Option('--sort <order>', 'with --remote: their order').choices(LEAD_SORTS))
+    .option('--cursor <cursor>', 'with --remote: the page that the one before pointed to')
     .addOption(
-      new Option('--as-of <time>', 'as they were at the end of this day, or at this time, by the local copy')
+      new Option('--as-of <time>', 'as they were at the end of this day, or at this time')
         .argParser(dayOrInstant)
-        .conflicts(['updatedSince', 'createdSince', 'q', 'sort', 'cursor']),
+        .conflicts(['remote']),
     )
     .action((options: ListOptions) => runList(terminal, options))
   addExamples(list, [
     'leads list --status replied --status meeting --min-score 80',
-    'leads list --updated-since 2026-11-20 --sort=-score',
-    'leads list --q robotics --all --json > robotics.json',
+    'leads list --remote --updated-since 2026-11-20 --sort=-score',
+    'leads list --remote --q robotics --all --json > robotics.json',
     'leads list --as-of 2026-11-15 --status contacted',
   ])
 
   const show = command
     .command('show')
-    .description('show one lead with its enrichment and its history')
+    .description('show one lead of the local copy with its enrichment and its history')
     .argument('<id>', 'id of the lead')
-    .action((id: string) => withSource(terminal, (source) => showLead(terminal, source, id)))
-  addExamples(show, ['leads show ld_01', 'leads show ld_01 --json'])
+    .option('--remote', 'ask the upstream')
+    .action((id: string, { remote }: { remote?: boolean }) =>
+      remote
+        ? withSource(terminal, (source) => showRemoteLead(terminal, source, id))
+        : showLocalLead(terminal, id),
+    )
+  addExamples(show, ['leads show ld_01', 'leads show ld_01 --remote --json'])
 }
 
 async function runList(terminal: Terminal, options: ListOptions): Promise<void> {
+  if (options.remote) return withSource(terminal, (source) => listLeads(terminal, source, options))
+  refuseRemoteOptions(options)
   const { asOf, pipeline, status, minScore, limit, all } = options
-  if (asOf === undefined) await withSource(terminal, (source) => listLeads(terminal, source, options))
-  else {
-    const filter = { pipelineId: pipeline, statuses: status, minScore }
-    await listPastLeads(terminal, { asOf, limit: all ? null : limit, ...filter })
-  }
+  const filter = { pipelineId: pipeline, statuses: status, minScore }
+  await listLocalLeads(terminal, { asOf: asOf ?? null, limit: all ? null : limit, ...filter })
+}
+
+/** @throws LeadsheetError usage_invalid for what only the upstream can answer */
+function refuseRemoteOptions({ updatedSince, createdSince, q, sort, cursor }: ListOptions): void {
+  const given = { 'updated-since': updatedSince, 'created-since': createdSince, q, sort, cursor }
+  const [other] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
+  if (other === undefined) return
+  throw new LeadsheetError('usage_invalid', `--${other}: found it without --remote`, {
+    hint: `Add --remote, or ask the local copy by ${shellCommand('query')}.`,
+  })
 }
 
 async function listLeads(terminal: Terminal, source: Source, options: ListOptions): Promise<void> {
@@ -112,14 +129,14 @@ async function listLeads(terminal: Terminal, source: Source, options: ListOption
 
 /** One page, or with `--all` that one and all after it, as a single one. */
 async function fetchPages(terminal: Terminal, source: Source, options: ListOptions): Promise<RawPage> {
-  const { pipeline, all, cursor = null, limit, ...filters } = options
+  const { pipeline, all, cursor = null, limit, remote: _, sort = '-updated_at', ...filters } = options
   const size = all ? (await terminal.config()).api.pageSize : limit
   using progress = all ? await terminal.progress('Leads') : NO_PROGRESS
   const records: RawRecord[] = []
   let next: string | null = cursor
   let total: number | null = null
   do {
-    const page = await source.listLeads({ ...filters, pipelineId: pipeline }, next, size, {
+    const page = await source.listLeads({ ...filters, sort, pipelineId: pipeline }, next, size, {
       signal: terminal.signal,
     })
     records.push(...page.records)
@@ -130,36 +147,37 @@ async function fetchPages(terminal: Terminal, source: Source, options: ListOptio
   return { records, next, total }
 }
 
-/* `leadsheet leads list --as-of`: the leads at a past moment, from the local copy; the service only knows the present. */
+/** @param suffix of headings above what is only known as it is now, where the list is of a past time */
+function localColumns(suffix: string): readonly Column<PastLead>[] {
+  return [
+    { title: 'ID', value: (lead) => lead.id, isWhole: true },
+    { title: `COMPANY${suffix}`, value: (lead) => lead.company_name },
+    { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
+    { title: 'SCORE', value: (lead) => lead.score },
+    { title: 'SINCE', value: (lead) => formatInstant(lead.valid_from), isWhole: true },
+    {
+      title: 'VALUE',
+      value: (lead) => formatMoney(lead.value_amount, lead.value_currency),
+      isOptional: true,
+    },
+    { title: 'PIPELINE', value: (lead) => lead.pipeline_id, isOptional: true },
+    { title: `COUNTRY${suffix}`, value: (lead) => lead.company_country, isOptional: true },
+    { title: `CONTACT${suffix}`, value: (lead) => lead.contact_name, isOptional: true },
+  ]
+}
 
-const DAY_MS = 86_400_000
-
-const LEADS_AS_OF_COLUMNS: readonly Column<PastLead>[] = [
-  { title: 'ID', value: (lead) => lead.id, isWhole: true },
-  { title: 'COMPANY NOW', value: (lead) => lead.company_name },
-  { title: 'STATUS', value: (lead) => lead.status, isWhole: true },
-  { title: 'SCORE', value: (lead) => lead.score },
-  { title: 'SINCE', value: (lead) => formatInstant(lead.valid_from), isWhole: true },
-  { title: 'VALUE', value: (lead) => formatMoney(lead.value_amount, lead.value_currency), isOptional: true },
-  { title: 'PIPELINE', value: (lead) => lead.pipeline_id, isOptional: true },
-  { title: 'COUNTRY NOW', value: (lead) => lead.company_country, isOptional: true },
-  { title: 'CONTACT NOW', value: (lead) => lead.contact_name, isOptional: true },
-]
-
-export interface AsOfOptions extends PastFilter {
-  /** A day, or an instant. */
-  readonly asOf: string
+interface LocalOptions extends PastFilter {
+  /** A day, or an instant; null for now. */
+  readonly asOf: string | null
   /** Null for all. */
   readonly limit: number | null
 }
 
 /** @throws LeadsheetError usage_invalid, history_missing, store_* */
-export async function listPastLeads(
-  terminal: Terminal,
-  { asOf, limit, ...filter }: AsOfOptions,
-): Promise<void> {
+async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: LocalOptions): Promise<void> {
   const config = await terminal.config()
-  const at = momentOf(asOf, config.timeZone, new Date())
+  const now = new Date()
+  const at = asOf === null ? now.toISOString() : momentOf(asOf, config.timeZone, now)
   await using store = await openDataIfThere(config)
   const { firstSync } = await requireHistory(store.db, at)
   const { leads, total } = await listLeadsAsOf(store.db, at, filter, limit)
@@ -168,8 +186,8 @@ export async function listPastLeads(
     terminal.printJson(leads, { as_of: at, first_sync: firstSync, total, unknown })
     return
   }
-  if (leads.length > 0) await terminal.printTable(LEADS_AS_OF_COLUMNS, leads)
-  const day = isDay(asOf) ? `the end of ${asOf} in ${config.timeZone}, ` : ''
+  if (leads.length > 0) await terminal.printTable(localColumns(asOf === null ? '' : ' NOW'), leads)
+  const day = asOf !== null && isDay(asOf) ? `the end of ${asOf} in ${config.timeZone}, ` : ''
   terminal.note(`${leads.length} of ${total} leads as of ${day}${formatInstant(at)}`)
   if (unknown > 0) {
     terminal.note(`Not listed: ${unknown} created by then, of which it is not known what they were.`)

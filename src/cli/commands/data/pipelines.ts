@@ -144,10 +144,15 @@ export function pipelineFrom({ name, file, ...options }: CriteriaOptions): Pipel
   const criteria = file === undefined ? criteriaOf(options) : readCriteria(file)
   const parsed = pipelineCreateSchema.safeParse({ name, criteria })
   if (parsed.success) return parsed.data
-  const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`)
-  throw new LeadsheetError('usage_invalid', `this is no pipeline:\n${lines.join('\n')}`, {
-    hint: 'Criteria are industries, regions, countries, keywords (lists), employees (min, max) and limit.',
-  })
+  const mistakes = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  throw new LeadsheetError(
+    'usage_invalid',
+    `this is no pipeline:\n${mistakes.map((line) => `  ${line}`).join('\n')}`,
+    {
+      mistakes,
+      hint: 'Criteria are industries, regions, countries, keywords (lists), employees (min, max) and limit.',
+    },
+  )
 }
 
 function criteriaOf(options: Omit<CriteriaOptions, 'name' | 'file'>): object {

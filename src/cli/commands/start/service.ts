@@ -75,7 +75,7 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
     terminal.print(
       ...['', terminal.style('bold', 'Try it, in another terminal')],
       `  export LEADSHEET_API_URL=${service.url} LEADSHEET_API_KEY=${key}`,
-      `  ${CALLED} leads list --min-score 90`,
+      `  ${CALLED} leads list --remote --min-score 90`,
       `  ${CALLED} sync`,
       `  ${CALLED} init      # or settings that stay, in a terminal without these variables`,
       ...['', 'Ctrl-C stops it; its data stays.'],

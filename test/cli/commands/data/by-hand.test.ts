@@ -35,9 +35,9 @@ async function json(...args: readonly string[]) {
   return JSON.parse(stdout)
 }
 
-describe('leads list', () => {
+describe('leads list --remote', () => {
   test('shows a page as a table, and beside it how to go on', async () => {
-    const { status, stdout, stderr } = await run(['leads', 'list', '--limit', '3'])
+    const { status, stdout, stderr } = await run(['leads', 'list', '--remote', '--limit', '3'])
     expect(status).toBe(0)
     expect(stdout.trim().split('\n')).toHaveLength(4)
     expect(stdout).toMatch(/^ID +COMPANY +STATUS +SCORE +UPDATED +VALUE +PIPELINE +COUNTRY +CONTACT\nld_/)
@@ -59,6 +59,7 @@ describe('leads list', () => {
     const { data } = await json(
       'leads',
       'list',
+      '--remote',
       ...args,
       '--created-since',
       '2026-11-01',
@@ -73,40 +74,40 @@ describe('leads list', () => {
       expect(lead.score).toBeGreaterThanOrEqual(60)
     }
     const [{ pipeline_id: pipeline, company }] = data
-    const found = await json('leads', 'list', '--pipeline', pipeline, '--q', company.name)
+    const found = await json('leads', 'list', '--remote', '--pipeline', pipeline, '--q', company.name)
     expect(found.data.map((lead: { company: object }) => lead.company)).toContainEqual(company)
   })
 
   test('with --cursor goes on where the page before ended, and with --all to the end', async () => {
-    const whole = await json('leads', 'list', '--all')
+    const whole = await json('leads', 'list', '--remote', '--all')
     expect(whole.meta.page).toEqual({ next_cursor: null, has_more: false, total: whole.data.length })
-    const first = await json('leads', 'list', '--limit', '2')
-    const rest = await json('leads', 'list', '--all', '--cursor', first.meta.page.next_cursor)
+    const first = await json('leads', 'list', '--remote', '--limit', '2')
+    const rest = await json('leads', 'list', '--remote', '--all', '--cursor', first.meta.page.next_cursor)
     expect([...first.data, ...rest.data]).toEqual(whole.data)
   })
 
   test('tells what the service says of a status that it does not know', async () => {
-    const { status, stderr } = await run(['leads', 'list', '--status', 'lukewarm'])
+    const { status, stderr } = await run(['leads', 'list', '--remote', '--status', 'lukewarm'])
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^error: .*answered 400: .*status/)])
   })
 })
 
-describe('leads show', () => {
+describe('leads show --remote', () => {
   test('shows the lead, its enrichment and its history', async () => {
-    const [lead] = (await json('leads', 'list', '--status', 'contacted', '--limit', '1')).data
-    const { stdout } = await run(['leads', 'show', lead.id])
+    const [lead] = (await json('leads', 'list', '--remote', '--status', 'contacted', '--limit', '1')).data
+    const { stdout } = await run(['leads', 'show', '--remote', lead.id])
     expect(stdout).toMatch(new RegExp(`^Lead +${lead.id}\nCompany +`))
     expect(stdout).toMatch(/\nENRICHMENT\ntechnologies:\n {2}- /)
     expect(stdout).toMatch(/\nAT +EVENT +CHANGE +AGENT +SUMMARY\n.*discovered/)
     expect(stdout).toContain('qualified → contacted')
-    expect((await json('leads', 'show', lead.id)).data).toMatchObject({
+    expect((await json('leads', 'show', '--remote', lead.id)).data).toMatchObject({
       ...lead,
       activity: expect.any(Array),
     })
   })
 
   test('of one that is not there names it', async () => {
-    const { status, stderr } = await run(['leads', 'show', 'ld_nobody'])
+    const { status, stderr } = await run(['leads', 'show', '--remote', 'ld_nobody'])
     expect([status, stderr]).toEqual([1, expect.stringContaining('leads/ld_nobody answered 404')])
   })
 })

@@ -91,7 +91,8 @@ describe('leads list --as-of', () => {
     ],
     [['--as-of', '2999-01-01'], 2, '--as-of 2999-01-01 is still to come'],
     [['--as-of', '2026-02-30'], 2, 'Expected a date'],
-    [['--as-of', '2026-11-10', '--q', 'x'], 2, 'cannot be used with'],
+    [['--as-of', '2026-11-10', '--q', 'x'], 2, '--q: found it without --remote'],
+    [['--as-of', '2026-11-10', '--remote'], 2, 'cannot be used with'],
   ])('refuses %j', async (args, status, message) => {
     const cwd = await folderWithHistory()
     const run = await list(cwd, args)
@@ -101,5 +102,37 @@ describe('leads list --as-of', () => {
   it('says that nothing was synced yet where there is no database', async () => {
     const run = await list(folderWith(), ['--as-of', '2026-11-10'])
     expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('no sync has read any yet')])
+  })
+})
+
+describe('leads of the local copy', () => {
+  it('are listed as they are now, without a word to the upstream', async () => {
+    const cwd = await folderWithHistory()
+    const { data, meta } = await listed(cwd, [])
+    expect(data).toMatchObject([
+      { id: '1', status: 'won', score: 90, company_name: 'Now' },
+      { id: '2', status: 'contacted' },
+    ])
+    expect(meta.total).toBe(2)
+    expect((await list(cwd, [])).stdout).toMatch(/^ID +COMPANY +STATUS +SCORE +SINCE/)
+  })
+
+  it('are shown with their history', async () => {
+    const options = { cwd: await folderWithHistory(), env: { LEADSHEET_DATA_DIR: 'data' } }
+    const { stdout } = await runWarm(['leads', 'show', '1'], options)
+    expect(stdout).toMatch(/^Lead +1\nCompany +Now\n/)
+    expect(stdout).toMatch(/2026-11-10 23:30Z +2026-11-12 00:00Z +contacted +70 [\s\S]* now +won +90 /)
+    const { data } = JSON.parse((await runWarm(['leads', 'show', '1', '--json'], options)).stdout)
+    expect(data).toMatchObject({ id: '1', status: 'won', enrichment: null, activity: [] })
+    expect(data.versions.at(-1)).toMatchObject({ status: 'won', valid_to: null })
+    expect(await runWarm(['leads', 'show', 'nobody'], options)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('leads show nobody --remote'),
+    })
+  })
+
+  it('are not asked what only the upstream can answer', async () => {
+    const { status, stderr } = await list(await folderWithHistory(), ['--q', 'robotics'])
+    expect([status, stderr]).toEqual([2, expect.stringContaining('--q: found it without --remote')])
   })
 })
