@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { counted } from '../../report/words/numbers.ts'
 import type { Store } from '../../store/db/store.ts'
 import { countEvents, type EventNews, listEvents } from '../../store/events/event-stats.ts'
-import { tellChange } from '../../web/dashboard/status/events.ts'
+import { formatChange } from '../../web/dashboard/status/events.ts'
 import { plainText } from '../terminal/plain-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -90,7 +90,7 @@ function lineOf(event: Landed, after: number): string {
 
 function changeOf({ outcome, change }: EventNews): string {
   if (outcome === 'removed') return 'removed'
-  const fields = tellChange(change) ?? 'other details'
+  const fields = formatChange(change) ?? 'other details'
   return outcome === 'inserted' ? `new, ${fields}` : fields
 }
 

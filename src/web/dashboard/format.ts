@@ -24,7 +24,7 @@ export interface Clock {
   readonly within: (sentence: string) => string
 }
 
-/** Instants as `tellInstant` writes them, and in ISO 8601. */
+/** Instants as `formatInstant` writes them, and in ISO 8601. */
 const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
 
 /** Null stays null. */

@@ -60,7 +60,7 @@ async function openLive(parts: Partial<LiveParts> = {}) {
     {
       readStamp: async () => 'same',
       renderParts: async () => new Map([['a', '<b>1</b>']]),
-      tellTime: () => '13:00',
+      formatTime: () => '13:00',
       ...parts,
     },
     SILENT,

@@ -99,7 +99,7 @@ function chartOf(drawn: readonly TrendDay[], shown: readonly TrendDay[], locale:
     })),
     series: layout.lines.map(({ series, daily, mean, end }) => ({
       name: NAMES[series],
-      legend: `${TITLES[series]}: ${tellMean(drawn.map((day) => day[series]))}`,
+      legend: `${TITLES[series]}: ${formatMean(drawn.map((day) => day[series]))}`,
       daily: linesOf(daily, across, down),
       mean: linesOf(mean, across, down),
       end: end && { x: percent(across(end.x)), y: percent(down(end.y)) },
@@ -130,7 +130,7 @@ function percent(share: number): string {
 }
 
 /** `47 a day, mean of 7 days`; the count of the last day where fewer are known. */
-function tellMean(counts: readonly (number | null)[]): string {
+function formatMean(counts: readonly (number | null)[]): string {
   const last = counts.findLastIndex((each) => each !== null)
   const mean = meansOfWeek(counts)[last] ?? null
   if (mean !== null) return `${writeMean(mean, numbers)} a day, mean of ${MEAN_DAYS} days`
@@ -139,12 +139,12 @@ function tellMean(counts: readonly (number | null)[]): string {
 
 function summaryOf(drawn: readonly TrendDay[], shown: readonly TrendDay[]): string {
   const write = dayWriter({ day: 'numeric', month: 'long', year: 'numeric' })
-  const told = (['newLeads', 'won'] as const).map((series) => {
+  const parts = (['newLeads', 'won'] as const).map((series) => {
     const known = shown.map((day) => day[series]).filter((each) => each !== null)
     const range = `${count(Math.min(...known))} to ${count(Math.max(...known))} a day`
-    return `${TITLES[series]}: ${range}, at the end ${tellMean(drawn.map((day) => day[series]))}.`
+    return `${TITLES[series]}: ${range}, at the end ${formatMean(drawn.map((day) => day[series]))}.`
   })
-  return [`From ${write(shown[0]?.day ?? '')} to ${write(shown.at(-1)?.day ?? '')}.`, ...told].join(' ')
+  return [`From ${write(shown[0]?.day ?? '')} to ${write(shown.at(-1)?.day ?? '')}.`, ...parts].join(' ')
 }
 
 /** Formats local dates, which have no time zone. */

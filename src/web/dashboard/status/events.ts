@@ -70,9 +70,9 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
       ? news.length > 0
         ? null
         : withInlineCode(AWAITED)
-      : withInlineCode(tellPolling(way, schedules, clock.now)),
+      : withInlineCode(formatPolling(way, schedules, clock.now)),
     last: last === undefined ? null : lastOf(last, clock),
-    recent: tellRecent(await countRecentEvents(db, clock.now)),
+    recent: formatRecent(await countRecentEvents(db, clock.now)),
     waiting:
       since === null
         ? null
@@ -99,7 +99,7 @@ function tagOf(isAwaited: boolean, hasNews: boolean, isWell: boolean): Tag {
   return hasNews ? { kind: 'ok', text: 'in order' } : { kind: 'off', text: 'none yet' }
 }
 
-function tellPolling(
+function formatPolling(
   { canRegister }: EventSource,
   schedules: readonly ScheduleSettings[],
   now: Date,
@@ -122,7 +122,7 @@ function lastOf(event: EventNews, clock: Clock): EventsView['last'] {
   return { at: clock.ago(event.receivedAt), about: aboutOf(event), what }
 }
 
-function tellRecent(counts: readonly EventCount[]): string | null {
+function formatRecent(counts: readonly EventCount[]): string | null {
   const all = countIn(counts)
   if (all === 0) return null
   const parts = [
@@ -164,7 +164,7 @@ function eventOf(event: EventNews, clock: Clock): EventView {
 }
 
 function noteOf({ outcome, change }: EventNews): string | null {
-  return tellChange(change) ?? (outcome === 'updated' ? 'other details' : null)
+  return formatChange(change) ?? (outcome === 'updated' ? 'other details' : null)
 }
 
 function tookOf({ receivedAt, doneAt, outcome }: EventNews): string {
@@ -181,7 +181,7 @@ function aboutOf({ resource, resourceId, name, outcome }: EventNews): string {
 }
 
 /** `qualified → contacted, score 40 → 62`; null where nothing is known to have changed. */
-export function tellChange(change: EventNews['change']): string | null {
+export function formatChange(change: EventNews['change']): string | null {
   if (change === null) return null
   const { before, after } = change
   if (before === null) return statusText(after)

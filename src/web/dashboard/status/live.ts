@@ -14,7 +14,7 @@ export interface LiveParts {
   /** The HTML of each part, by the id of the element that it fills. */
   readonly renderParts: () => Promise<ReadonlyMap<string, string>>
   /** The time that the page shows. */
-  readonly tellTime: () => string
+  readonly formatTime: () => string
 }
 
 const LOOK_MS = 250
@@ -68,7 +68,7 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
 /** Looks until nobody listens any more. */
 async function keepLooking(
   listeners: ReadonlySet<Listener>,
-  { readStamp, renderParts, tellTime }: LiveParts,
+  { readStamp, renderParts, formatTime }: LiveParts,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
@@ -90,7 +90,7 @@ async function keepLooking(
           listener.sent.set(id, html)
           send(listener, 'part', JSON.stringify({ id, html }))
         }
-        if (isBeat) send(listener, 'beat', tellTime())
+        if (isBeat) send(listener, 'beat', formatTime())
       }
     } catch (thrown) {
       // Listeners notice the silence and say so; it may pass.

@@ -45,7 +45,7 @@ export function statusRoutes(deps: StatusDeps): AddRoutes {
           }),
         )
       },
-      tellTime: () => clockOf(timeZone, now()).at(now().toISOString()).text,
+      formatTime: () => clockOf(timeZone, now()).at(now().toISOString()).text,
     },
     log,
   )
