@@ -102,8 +102,8 @@ async function createCluster(
     'max_connections = 200',
     "shared_buffers = '32MB'",
     "timezone = 'America/St_Johns'",
-    // Who connects without a password hears of it only when the server ends the attempt.
-    "authentication_timeout = '15s'",
+    // Whoever drops a database waits for the end of all attempts to connect, and one without a password is left open.
+    "authentication_timeout = '10s'",
     ...(isDurable ? LAZY : HASTY),
   ]
   appendFileSync(join(data, 'postgresql.conf'), `${settings.join('\n')}\n`)
