@@ -28,11 +28,11 @@ export interface Config {
   /** Addresses of those who get the reports that name none of their own. */
   readonly recipients: readonly string[]
   readonly locale: string
-  /** With `{id}` in the place of a lead's id; null for no links. */
+  /** Address with `{id}` in the place of a lead's id; null for no links. */
   readonly leadUrl: string | null
   /** Dates: `2026-12-25`. */
   readonly holidays: readonly string[]
-  /** Need not be there. */
+  /** The folder may be missing. */
   readonly templatesDir: string
   /** Each due time begins up to so much later. */
   readonly jitterSeconds: number
@@ -41,16 +41,16 @@ export interface Config {
   readonly snapshot: SnapshotConfig
   readonly retention: RetentionConfig
   readonly reports: readonly ReportConfig[]
-  /** What is allowed but not wise, a sentence each. */
+  /** Sentences about settings that are allowed but unwise. */
   readonly warnings: readonly string[]
-  /** Where each setting that was given came from: `api.url` -> `leadsheet.yaml:3:8`. */
+  /** The origin of each setting that was given: `api.url` -> `leadsheet.yaml:3:8`. */
   readonly sources: Readonly<Record<string, string>>
 }
 
 export interface ApiConfig {
   readonly url: string | null
   readonly key: Secret | null
-  /** Null for that of the reference service. */
+  /** The upstream's profile; null for the reference service. */
   readonly profile: ProfileData | null
   readonly pageSize: number
   readonly maxWaitSeconds: number
@@ -66,7 +66,7 @@ export interface MailConfig {
   readonly from: string | null
   readonly replyTo: string | null
   readonly unsubscribe: string | null
-  /** Of a whole message, as it is sent. */
+  /** The limit for a whole message, as it is sent. */
   readonly maxMb: number
   readonly perMinute: number
   readonly onUnconfirmed: UnconfirmedPolicy
@@ -82,7 +82,7 @@ export interface DkimConfig {
   readonly key: Secret
 }
 
-/** Who is told of troubles, and when. */
+/** The recipients and channels of alerts, and when they are sent. */
 export interface AlertsConfig {
   /** Addresses. */
   readonly recipients: readonly string[]
@@ -94,15 +94,15 @@ export interface AlertsConfig {
 }
 
 export interface WebConfig {
-  /** Where the daemon listens; null where it serves no pages. */
+  /** The address on which the daemon listens; null where it serves no pages. */
   readonly listen: ListenAddress | null
-  /** Such as `https://reports.example.com`; null where recipients have no pages. */
+  /** `https://reports.example.com`; null where recipients have no pages. */
   readonly publicUrl: string | null
-  /** Further names under which the pages may be asked for. */
+  /** Names to which the pages answer beside the usual ones. */
   readonly allowedHosts: readonly string[]
   /** Addresses, networks, or `loopback`, `linklocal`, `uniquelocal`. */
   readonly trustedProxies: readonly string[]
-  /** What operators sign in with. */
+  /** The token with which operators sign in. */
   readonly token: Secret | null
 }
 
@@ -120,9 +120,9 @@ export interface SnapshotConfig {
   readonly keep: number
 }
 
-/** Null when none are wanted. */
+/** Is null where no single leads are read. */
 export type EnrichmentConfig = {
-  /** Only of so many leads with the best scores; null for all. */
+  /** The number of leads with the best scores that are read; null for all. */
   readonly top: number | null
   readonly perRun: number
   readonly concurrency: number
@@ -131,7 +131,7 @@ export type EnrichmentConfig = {
 export interface RetentionConfig {
   readonly hourlyAfterDays: number
   readonly dailyAfterDays: number
-  /** Null for ever. */
+  /** The years that past states are kept; null for ever. */
   readonly versionsYears: number | null
 }
 
@@ -199,7 +199,7 @@ export function configFrom(
   }
 }
 
-/** Whether `when` is a schedule of its own. */
+/** Says whether `when` is a schedule of its own. */
 export function hasDueTimes({ when }: SnapshotConfig): boolean {
   return when !== 'after_sync' && when !== 'never'
 }
@@ -248,7 +248,7 @@ function absoluteFileUrl(url: string, dataDir: string): string {
   return relative === undefined ? url : pathToFileURL(resolve(dataDir, decodeURIComponent(relative))).href
 }
 
-/** Shorter parts of addresses are words. */
+/** The shortest part of an address that may be a secret; shorter ones are words. */
 const SECRET_PART = 12
 
 /** Every text of a configuration that must not get into a log. */
@@ -266,7 +266,7 @@ export function secretsOf({ api, databaseUrl, smtp, mail, alerts, web, events }:
   return found.filter((text) => text !== '')
 }
 
-/** What of an address may be its secret: errors name paths, or a part of them. */
+/** Finds the parts of an address that may be secret, since errors name paths, or a part of them. */
 function secretParts({ pathname, searchParams }: URL): string[] {
   return [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= SECRET_PART)
 }

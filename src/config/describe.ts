@@ -12,15 +12,15 @@ import { isTree, pathText, type SettingPath } from './setting-path.ts'
 export interface EffectiveSetting {
   /** `api.page_size`, as in the settings file. */
   readonly setting: string
-  /** Null when it is not set and has no default. Secrets are redacted. */
+  /** The value, with secrets redacted; null when it is not set and has no default. */
   readonly value: unknown
-  /** Where it was given; `default`, `not set`, or `as recipients` for what a report takes from the top level. */
+  /** The place that gives it, `default`, `not set`, or `as recipients` where a report takes that of the top level. */
   readonly source: string
 }
 
 export function effectiveSettings(config: Config): EffectiveSetting[] {
   const { file: _file, warnings: _warnings, sources, api, enrichment, web, reports, ...rest } = config
-  // Of the profile the place: it is a document of its own.
+  // The profile is a document of its own, so only its place is shown.
   const settings = {
     api: { ...api, profile: api.profile?.origin ?? null },
     ...rest,
@@ -82,7 +82,7 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Of the store and the mail server everything but how to log in: that much is needed to see what is wrong with it. */
+/** Shows the addresses of database and mail server without their login: operators need the rest to find a fault. */
 function redacted(setting: string, secret: Secret): string {
   if (setting === 'database_url') return nameOf(placeOf(secret.reveal()))
   if (setting !== 'smtp.url') return secret.toString()

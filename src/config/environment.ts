@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The variable that names the settings file itself. */
 export const CONFIG_VARIABLE = 'LEADSHEET_CONFIG'
 
-/** Whether systemd, which has started this process, wants signs of life of it: sd_watchdog_enabled(3). */
+/** Says whether systemd started this process and waits for its heartbeat: sd_watchdog_enabled(3). */
 export function isWatchedBySystemd(env: Environment = process.env): boolean {
   return Boolean(env.NOTIFY_SOCKET && env.WATCHDOG_USEC)
 }
@@ -38,7 +38,7 @@ export function readEnvironment(env: Environment, problems: string[]): VariableS
   const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || known.includes(name) || isServiceLink(name, value ?? '')) continue
-    // What they all begin with makes no two of them alike.
+    // The common prefix would make any two names look alike.
     const meant = nearest(
       name.slice(PREFIX.length),
       known.map((each) => each.slice(PREFIX.length)),

@@ -5,7 +5,7 @@ import { schemaAt, settingsSchema, specialSettings } from './schema.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
 import { pathText, setValueAt, valueAt } from './setting-path.ts'
 
-/** Where a setting was given, and what it is called there. */
+/** The place where a setting was given, and its name there. */
 export interface Origin {
   /** `leadsheet.yaml:4:14`, `environment`, or the file that a secret was read from. */
   readonly place: string
@@ -28,7 +28,7 @@ export function mistakeLine({ place, name }: Origin, problem: string): string {
   return `${place}  ${name}: ${problem}`
 }
 
-/** What zod found wrong, as lines. */
+/** Turns an issue of zod into lines. */
 export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOrigin: FindOrigin): string[] {
   const path = issue.path.filter((key) => typeof key !== 'symbol')
   const meant = issue.code === 'invalid_union' ? issue.errors.find(isOfRightKind) : undefined
@@ -44,7 +44,7 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
   return [mistakeLine(findOrigin(path, 'value'), `${found}expected ${issue.message}`)]
 }
 
-/** Of the kinds that a value may have, the one that it is of but for details. */
+/** Finds the kind that a value has but for details, where several are allowed. */
 function isOfRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')
 }
@@ -56,7 +56,7 @@ function unknownName(group: SettingPath, name: string): string {
   return `no such setting; ${meant === null ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`}`
 }
 
-/** Whether a secret could stand there: also where a whole group was given as one text. */
+/** Says whether a secret could stand there, also where a whole group was given as one text. */
 function mayHoldSecret(path: SettingPath): boolean {
   return SECRET_PATHS.some((secret) => path.every((key, index) => secret[index] === key))
 }
@@ -69,9 +69,7 @@ function shown(value: unknown): string {
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
 }
 
-/* Whether a single value would do as a setting, told as a settings file would be told. */
-
-/** What was expected of it; null where the value will do. */
+/** Checks a single value as a setting: the expectation that it misses, or null. */
 export function settingFault(path: SettingPath, value: unknown): string | null {
   const tree: SettingTree = {}
   setValueAt(tree, path, value)

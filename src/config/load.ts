@@ -61,7 +61,7 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
   })
 }
 
-/** Where the settings are, or will be: the file that `--config` names, or the environment, or the usual one. */
+/** The settings file, there or not: named by `--config`, by the environment, or the usual one. */
 export function settingsPath(file: string | undefined, env: Environment = process.env): string {
   return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
 }
@@ -134,8 +134,6 @@ function deepFreeze<T extends object>(value: T): T {
   return Object.freeze(value)
 }
 
-/* What the settings may say but had better not. */
-
 export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile | null): string[] {
   return [
     ...plainHttp(settings, draft),
@@ -176,7 +174,7 @@ function closedDashboard({ web }: Settings, draft: Draft): string[] {
   return [mistakeLine(origin, `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
 }
 
-/** What is in the data directory of one machine, where several may work on one store. */
+/** Warns of a mail folder in the data directory of one machine, where several may work on one database. */
 function onOneMachine({ database_url, smtp }: Settings, draft: Draft): string[] {
   if (database_url === undefined || smtp.url === undefined || new URL(smtp.url).protocol !== 'file:')
     return []

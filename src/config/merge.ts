@@ -97,7 +97,7 @@ export function draftSettings(
   return { tree, findOrigin, problems, unread, warnings }
 }
 
-/** As `init` would write it: no day is left out, however often it comes. */
+/** Makes the report that `init` would write, so that no day is left out, however often it comes. */
 function reportAt(schedule: string): SettingTree {
   if (scheduleFault(schedule) !== null) return { name: 'daily' }
   const timing = { expression: schedule, timeZone: 'UTC', holidays: [] }

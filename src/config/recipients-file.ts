@@ -12,7 +12,7 @@ import { readFault } from './settings-file.ts'
 
 export interface RecipientsFile {
   readonly recipients: readonly SettingTree[]
-  /** Where each setting of each recipient stands, by line and column: `recipients.csv:3`, `locale`. */
+  /** The line and column of each setting of each recipient: `recipients.csv:3`, `locale`. */
   readonly places: readonly { readonly path: SettingPath; readonly place: string; readonly name: string }[]
 }
 
@@ -83,7 +83,7 @@ function readRows(path: string, origin: string, problems: string[]): readonly Cs
 }
 
 function headingProblems(names: readonly string[]): string[] {
-  // As spreadsheets save it where the comma is that of numbers.
+  // Spreadsheets save semicolons where numbers have a decimal comma.
   if (names.length === 1 && names[0]?.includes(';'))
     return ['the cells stand apart by semicolons, expected commas']
   const known = Object.keys(COLUMNS)
@@ -99,7 +99,7 @@ function headingProblems(names: readonly string[]): string[] {
   ]
 }
 
-/** Null for bounds that cannot be read; everything else is judged as a setting. */
+/** Reads a cell; null for bounds that cannot be read. The schema checks everything else. */
 function settingOf(cell: string, kind: CellKind): unknown {
   if (kind === 'text' || cell === '') return cell
   if (kind === 'list') {
@@ -113,10 +113,8 @@ function settingOf(cell: string, kind: CellKind): unknown {
   return { ...(min !== '' && { min: Number(min) }), ...(max !== '' && { max: Number(max) }) }
 }
 
-/* CSV as RFC 4180 has it: commas, and quotes around what holds a comma, a quote or a line break. */
-
 export interface CsvRow {
-  /** Where it begins, from 1. */
+  /** The line on which the row begins, from 1. */
   readonly line: number
   readonly cells: readonly string[]
 }

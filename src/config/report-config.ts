@@ -16,10 +16,10 @@ export interface ReportConfig {
   readonly catchUp: CatchUp['policy']
   readonly catchUpHours: number
   readonly timeZone: string
-  /** Null for what the report's folder says; `sendWhen` and `blocks` too. */
+  /** Is null where the report's folder decides, as `sendWhen` and `blocks` are. */
   readonly period: PeriodKind | null
   readonly sendWhen: SendPolicy | null
-  /** For data that cover its period. */
+  /** The longest wait for data that cover its period. */
   readonly waitMinutes: number
   readonly onStaleData: StaleDataPolicy
   readonly onVolumeDrop: VolumeDropPolicy
@@ -32,16 +32,16 @@ export interface ReportConfig {
   readonly recipients: readonly RecipientConfig[]
 }
 
-/** Who gets a report, and what of it. */
+/** A recipient of a report, and the parts of it that this person gets. */
 export interface RecipientConfig {
   readonly address: string
   readonly name: string | null
   readonly locale: string
-  /** In which times are told. */
+  /** The zone in which times are shown. */
   readonly timeZone: string
-  /** That of the report included. */
+  /** The recipient's filter and the report's together. */
   readonly filter: LeadFilter
-  /** Null for those of the report's folder. */
+  /** Is null where the report's folder decides. */
   readonly blocks: readonly BlockName[] | null
   readonly attachments: readonly string[]
 }
@@ -133,7 +133,7 @@ export function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilte
   }
 }
 
-/** As it could stand in the settings, on one line; null for all leads. */
+/** Writes a filter as settings on one line; null for all leads. */
 export function filterText({ pipelineIds, conditions }: LeadFilter): string | null {
   const asked = [
     ...(pipelineIds === null ? [] : [`pipelines: [${pipelineIds.join(', ')}]`]),
@@ -150,7 +150,7 @@ function boundsText({ min, max }: { readonly min: number | null; readonly max: n
   return [...(min === null ? [] : [`min: ${min}`]), ...(max === null ? [] : [`max: ${max}`])].join(', ')
 }
 
-/** What both ask for. */
+/** Joins two filters, so that a lead must meet both. */
 export function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   const fields = new Set([...one.conditions, ...other.conditions].map(({ field }) => field))
   const conditions = [...fields].toSorted().map((field) => {
@@ -163,7 +163,7 @@ export function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   return { pipelineIds: commonTexts(one.pipelineIds, other.pipelineIds), conditions }
 }
 
-/** What no lead can meet, as the settings call it; null where there may be leads. */
+/** Finds the setting that no lead can meet; null where there may be leads. */
 export function impossibleIn({ pipelineIds, conditions }: LeadFilter): string | null {
   if (pipelineIds?.length === 0) return 'pipelines'
   const impossible = conditions.find((asked) =>

@@ -1,4 +1,4 @@
-/** What a command cannot do without. Loading asks for nothing, so that each command can name what it lacks. */
+/** Settings that a command needs. Loading requires none, so that each command can name those that are missing. */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { ApiConfig, Config, MailConfig } from './config.ts'
 import { variablesFor } from './environment.ts'
@@ -8,7 +8,7 @@ import { DEFAULT_FILE } from './settings-file.ts'
 
 export interface ReadyApi extends ApiConfig {
   readonly url: string
-  /** Null only where the upstream wants none. */
+  /** Is null only where the upstream needs none. */
   readonly key: Secret | null
 }
 
@@ -51,7 +51,7 @@ export function requireDaemon(
 }
 
 /**
- * For commands that judge an installation: without settings there is none, and a wrong folder is not said to be well.
+ * Refuses to check an installation without settings, so that a wrong folder is not reported as well.
  * @throws LeadsheetError config_missing
  */
 export function requireSettings(config: Config, needsKey = true): void {
@@ -59,7 +59,7 @@ export function requireSettings(config: Config, needsKey = true): void {
     throw missing(missingForDaemon(config, needsKey), config)
 }
 
-/** What `run` would name as not set; null where nothing is missing. */
+/** Names the settings that `run` misses; null where nothing is missing. */
 export function lackOfDaemon(config: Config, needsKey = true): string | null {
   const lacking = missingForDaemon(config, needsKey)
   return lacking.length === 0 ? null : notSet(lacking)

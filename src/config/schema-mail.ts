@@ -1,4 +1,4 @@
-/** How reports are sent, as a schema. */
+/** The schema of the mail server, of messages, and of alerts to operators. */
 import { z } from 'zod'
 import { UNCONFIRMED_POLICIES, WEBHOOK_FORMATS } from '../domain/choices.ts'
 import { address, listOf, mailbox, path, pattern, section, text, wholeNumber } from './field-types.ts'
@@ -65,8 +65,6 @@ export const mailSchema = section({
   }),
   dkim: dkimSchema.optional().meta({ description: 'A signature for each mail; none if absent.' }),
 })
-
-/* Who looks after the installation, and how they are told of troubles, as a schema. */
 
 const noticeUrl = text('a URL with https://, or http:// on this machine', noticeUrlFault)
 

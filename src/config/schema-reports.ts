@@ -26,8 +26,6 @@ import {
 } from './field-types.ts'
 import { attachmentFault } from './validators.ts'
 
-/* The schema of recipients and of what each of them gets; as settings, and row by row in a CSV file. */
-
 const number = z.number({ error: 'a number' })
 const bounds = section({
   min: number.optional().meta({ description: 'The least, included.' }),

@@ -1,9 +1,9 @@
-/** Where the pages of operators and recipients are, and who may see them, as a schema. */
+/** The schema of the pages of operators and recipients, and the rule that says who may see the dashboard. */
 import { isIP } from 'node:net'
 import { listOf, path, section, text } from './field-types.ts'
 import { LOOPBACK } from './validators.ts'
 
-/** In the place of an address, where no pages are wanted. */
+/** Stands for an address where no pages are wanted. */
 const NONE = 'none'
 const TOKEN_LENGTH = 16
 
@@ -63,7 +63,7 @@ export function listenAddress(listen: string): ListenAddress | null {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-/** As it is written in the settings. */
+/** Writes an address as the settings do. */
 export function listenText(listen: ListenAddress | null): string {
   if (listen === null) return NONE
   const { host, port } = listen
@@ -81,7 +81,7 @@ function publicUrlFault(value: string): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'it must begin with https://'
   if (url.username || url.password) return 'it must not hold a user or password'
   if (url.pathname !== '/' || url.search || url.hash) return 'nothing may come after the host'
-  // Who can read along could stop or change what others get.
+  // Anyone who reads the traffic could stop or change the reports of others.
   return url.protocol === 'https:' || LOOPBACK.test(url.hostname) ? null : 'http:// is only for this machine'
 }
 
@@ -109,13 +109,11 @@ function proxyFault(value: string): string | null {
   return isLength ? null : `there is no network /${[bits, ...more].join('/')}`
 }
 
-/* Who may see the dashboard, by what the settings say; all that ask agree on it. */
-
 export interface Doors {
   readonly listen: ListenAddress
-  /** Under which it is reached from outside; null where it is not. */
+  /** The address for visitors from outside; null where there is none. */
   readonly publicUrl: string | null
-  /** Further names that it answers to. */
+  /** Names to which it answers beside the usual ones. */
   readonly allowedHosts: readonly string[]
   readonly hasToken: boolean
 }
@@ -129,7 +127,7 @@ export type DashboardAccess = 'look' | 'token' | 'closed'
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'
 
-/** Whether it matters to those commands alone that serve the pages, or look at how they will be. */
+/** Says whether a warning concerns only commands that serve or check the pages. */
 export function isAboutDashboard(warning: string): boolean {
   return warning.includes(TOKEN_REMEDY)
 }

@@ -25,8 +25,6 @@ import type { SettingPath } from './setting-path.ts'
 import { isTree } from './setting-path.ts'
 import { apiUrlFault, leadUrlFault, scheduleFault } from './validators.ts'
 
-/* What messages of the upstream are signed with, where a webhook was registered by hand, as a schema. */
-
 const SECRET_LENGTH = 8
 
 export const eventsSchema = section({
@@ -39,7 +37,7 @@ export const eventsSchema = section({
   secret_file: path.optional().meta({ description: 'File that holds it, or several, in place of secret.' }),
 })
 
-/** One each. */
+/** Splits the setting into its secrets, one a line. */
 export function eventSecrets(secret: Secret | null): string[] {
   return secret === null ? [] : linesOf(secret.reveal())
 }
@@ -241,7 +239,7 @@ export interface SettingSchema {
   readonly anyOf?: readonly SettingSchema[]
   /** The variable of the environment that gives it. */
   readonly env?: string
-  /** Whether its value is never shown; `login` where only the password of a URL is secret. */
+  /** Is true where the value is never shown, and `login` where only the password of a URL is secret. */
   readonly secret?: boolean | 'login'
 }
 
@@ -271,7 +269,7 @@ function wholeSchema(): SettingSchema & Record<string, unknown> {
   return known
 }
 
-/** What `leadsheet config schema` prints and docs/leadsheet.schema.json holds. */
+/** The JSON Schema that `leadsheet config schema` prints and docs/leadsheet.schema.json holds. */
 export function settingsJsonSchema(): Record<string, unknown> {
   const isOurs = (key: string, value: unknown) => (key === 'env' || key === 'secret') && !isTree(value)
   const { $schema, ...schema } = JSON.parse(
@@ -280,7 +278,7 @@ export function settingsJsonSchema(): Record<string, unknown> {
   return { $schema, title: 'Settings of leadsheet', ...schema }
 }
 
-/** What is known of a setting; undefined when there is none of that name. */
+/** Finds the schema of a setting; undefined when there is none of that name. */
 export function schemaAt(path: SettingPath): SettingSchema | undefined {
   return path.reduce<SettingSchema | undefined>((schema, key) => {
     const kinds = [schema, ...(schema?.anyOf ?? [])]

@@ -1,4 +1,4 @@
-/** Where a setting is in the tree of settings: `['reports', 0, 'name']`, written `reports[0].name`. */
+/** Paths of settings in their tree: `['reports', 0, 'name']`, written `reports[0].name`. */
 
 export type SettingPath = readonly (string | number)[]
 export type SettingTree = { [key: string]: unknown }

@@ -1,6 +1,6 @@
 /**
  * Reads the settings file: YAML to a plain tree with `${VARIABLES}` filled in, and the line of every setting.
- * What is in it is not judged here.
+ * Reads profiles of upstreams too. The schema checks the values later.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
@@ -21,7 +21,7 @@ export interface SettingsFile {
   readonly filled: readonly FilledSetting[]
   /** `leadsheet.yaml:4:14`, of the value, or of the name of the setting. */
   locate(setting: SettingPath, part: 'value' | 'name'): string
-  /** Whether every user of the machine may read it. */
+  /** Is true where every user of the machine may read it. */
   readonly isWorldReadable: boolean
 }
 
@@ -62,7 +62,7 @@ export function readSettingsFile(
   }
 }
 
-/** Whether users other than the owner and the group may read a file; never on Windows, which has no such mode. */
+/** Says whether users other than the owner and the group may read a file; never on Windows, which has no such mode. */
 export function isWorldReadable(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o004) !== 0
 }
@@ -89,7 +89,7 @@ function hintFor(error: unknown): string {
     : 'Let this user read it, or name another file with --config or LEADSHEET_CONFIG.'
 }
 
-/** Why a file could not be read, without repeating its name. */
+/** Says why a file could not be read, without repeating its name. */
 export function readFault(error: unknown): string {
   const text = faultText(error)
   return text.startsWith('ENOENT') ? 'there is no such file' : text
@@ -129,7 +129,7 @@ function withoutNulls(value: unknown): unknown {
   )
 }
 
-/** Of what is not set the group in which it would stand. */
+/** Finds a setting in the text, or the group in which it would stand. */
 export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 'value' | 'name'): number {
   for (let length = setting.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(setting.slice(0, length - 1), true)
@@ -178,7 +178,7 @@ function fillIn(
   return filled
 }
 
-/** Of a secret, what was not meant as a variable is a part of it. */
+/** Hides the text of a secret, since a placeholder that is no variable is a part of it. */
 function shownIn(path: SettingPath, text: string): string {
   return isSecret(path) ? '${…' : text
 }
@@ -199,16 +199,14 @@ function readVariable(
   return value === undefined ? { problem: `the variable ${name} is not set` } : { value }
 }
 
-/* The profile of the upstream as data: YAML from its own file, or the mapping that stands in the settings. */
-
-/** What it says is judged by whoever opens the upstream. */
+/** A profile, not validated here; whoever opens the upstream does that. */
 export interface ProfileData {
   readonly data: unknown
   /** The file, or the place in the settings, for messages. */
   readonly origin: string
-  /** What a line about a part begins with: `profile.yaml:3:9  paging.kind`. */
+  /** Gives the beginning of a line about a part: `profile.yaml:3:9  paging.kind`. */
   readonly nameOf: (path: SettingPath, part: 'value' | 'name') => string
-  /** Why there are no data: told when the profile is needed, for `leadsheet probe` may be about to write it. */
+  /** The reason why there are no data, reported only when they are needed: `probe` may be about to write them. */
   readonly problem: string | null
 }
 

@@ -8,19 +8,19 @@ import { nextDueTime } from '../schedule/scheduled-runs.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { DAY_MS } from '../schedule/zone.ts'
 
-/** What was answered, or the variable of the environment that gives it: then it stands there alone. */
+/** An answer, or the variable of the environment that gives it and is then not written to the file. */
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
 
 export interface FirstSettings {
   /** `2026-11-21`. */
   readonly today: string
   readonly apiUrl: Entry
-  /** Null where the service asks for no key. */
+  /** Is null where the service needs no key. */
   readonly keyFile: Entry | null
-  /** Null for that of the reference service. */
+  /** Is null for the reference service. */
   readonly profile: Entry | null
   readonly timeZone: Entry
-  /** With a password in it, a file holds it. */
+  /** The address of the mail server, or the file that holds it with its password. */
   readonly mail: { readonly name: 'url' | 'url_file'; readonly entry: Entry }
   readonly from: Entry
   readonly recipients: Entry<readonly string[]>
@@ -28,7 +28,7 @@ export interface FirstSettings {
   readonly alertRecipients: Entry<readonly string[]>
   readonly report: { readonly name: string; readonly schedule: string; readonly period: string | null }
   readonly listen: Entry
-  /** Null where there is no dashboard to sign in to. */
+  /** Is null where there is no dashboard to sign in to. */
   readonly tokenFile: Entry | null
 }
 
@@ -99,7 +99,7 @@ ${line('  ', 'token_file', first.tokenFile, './secrets/web-token')}
 `
 }
 
-/** Of the reports that come with the program. */
+/** The periods of the reports that come with the program. */
 const DEFAULT_PERIODS: Readonly<Record<string, string>> = { weekly: 'week', monthly: 'month' }
 
 function line(indent: string, name: string, entry: Entry | null, example: string): string {
@@ -130,11 +130,9 @@ function scalar(value: string): string {
   ).trimEnd()
 }
 
-/* The report for a schedule: which of those that come with the program, and what it has to cover so that no day is left out. */
-
 export interface FirstReport {
   readonly name: 'daily' | 'weekly' | 'monthly'
-  /** Null for what the report covers by itself. */
+  /** Is null for the report's own period. */
   readonly period: 'day' | 'working_day' | 'since_last' | null
 }
 
@@ -160,7 +158,7 @@ function dueDays(timing: Timing, now: Date): number[] {
     const due = nextDueTime(timing, after)
     if (due === null || due.due_at.getTime() > end) return [...days]
     days.add(Math.floor(due.shownMs / DAY_MS))
-    // What is due all day long counts once.
+    // A schedule that is due all day long counts once.
     after = new Date(due.due_at.getTime() + DAY_MS - (due.shownMs % DAY_MS) - 1)
   }
 }

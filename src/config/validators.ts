@@ -1,5 +1,5 @@
 /**
- * What a value must be beyond its type. Each `…Fault` gives null when all is well, else why not, worded to
+ * Rules for values beyond their type. Each `…Fault` gives null when all is well, else the reason, worded to
  * follow "expected …;" in an error.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
@@ -28,7 +28,7 @@ export function scheduleFault(text: string): string | null {
   return meant === null ? parsed.fault : `${parsed.fault}; did you mean ${meant}?`
 }
 
-/** Only names of the IANA database: offsets such as `+01:00` know no daylight saving. */
+/** Accepts names of the IANA database alone, because offsets such as `+01:00` know no daylight saving. */
 export function timeZoneFault(name: string): string | null {
   try {
     if (/^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name })) return null
@@ -75,7 +75,7 @@ export function apiUrlFault(text: string): string | null {
 /** Hosts that are this machine. */
 export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Of an address that notices go to: whoever knows it can write there, so it is not sent in the clear. */
+/** Refuses addresses of alerts that are sent in the clear, because whoever knows one can write there. */
 export function noticeUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null) return 'it is no URL'
@@ -110,13 +110,13 @@ export function dkimKeyFault(pem: string): string | null {
   return bits < DKIM_BITS_MIN ? `it has ${bits} bits` : null
 }
 
-/** What is attached: the charts, or a list of the report or a query of its folder in some format. */
+/** Accepts an attachment: the charts, or a list of the report or a query of its folder in a known format. */
 export function attachmentFault(name: string): string | null {
   if (name === 'charts') return null
   const [, list, format] = /^([\w-]+)\.(\w+)$/.exec(name) ?? []
   if (list === undefined) return 'it is neither'
   if (!ATTACHED_FORMATS.some((known) => known === format)) return `.${format} is no format of it`
   const meant = nearest(list, ATTACHED_LISTS)
-  // Of a query's name only its folder knows whether it is right.
+  // Only the report's folder knows the names of its queries.
   return meant === null || meant === list || list.includes('-') ? null : `did you mean ${meant}.${format}?`
 }
