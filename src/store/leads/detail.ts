@@ -39,7 +39,7 @@ export async function listWaitingLeads(
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   const end = Math.min(n, top ?? n)
-  // Of equal leads the later one comes first; SQLite's indexes have them so, and to be told would sort anew.
+  // Among equal leads the later one comes first: SQLite's indexes have them so, and ORDER BY would sort them anew.
   const later = isPostgres(db) ? sql`, no DESC` : sql``
   const ranking =
     top === null
@@ -68,7 +68,7 @@ export interface DetailCount {
   /** Leads whose details were asked for, and of those how many are to be asked for again. */
   readonly asked: number
   readonly due: number
-  /** Those of them that could not be read. */
+  /** Leads among them whose details could not be read. */
   readonly failing: number
 }
 
@@ -151,7 +151,7 @@ async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
   await insertRows(trx, 'detail_queue', rows, { key: ['lead_no'] })
 }
 
-/** What was read of the activity of a lead, and what of it cannot be read. */
+/** The activity of a lead as it was read, with the entries that could not be mapped. */
 export interface ActivityRead {
   readonly leadId: string
   readonly entries: readonly Activity[]

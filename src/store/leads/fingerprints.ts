@@ -24,7 +24,7 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   const end = last[0]?.no ?? 0
   const known = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
-    // One text for all of them, since each row and value that comes out of SQLite costs as much as a lookup.
+    // Joins all of them into one text, since each row and value that comes out of SQLite costs as much as a lookup.
     const { rows } = await sql<{ text: string | null }>`
       SELECT string_agg(lead_no || ' ' || fingerprint, '') AS text FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)

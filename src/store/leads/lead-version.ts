@@ -20,9 +20,9 @@ import {
 } from './lead-history.ts'
 import { moveTraits, saveStageMoves } from './stage-move.ts'
 
-/** What a page says of the past and present of leads. */
+/** A page of leads, sorted by what it says of their past and present. */
 export interface Arrivals {
-  /** Not stored before. */
+  /** Leads that were not stored before. */
   readonly fresh: readonly Lead[]
   /** Stored before, and their row in `lead` says this now; each lead once. */
   readonly present: readonly Lead[]
@@ -32,7 +32,7 @@ export interface Arrivals {
   readonly returned: readonly string[]
 }
 
-/** Of the states that changed nothing tracked, so many of a lead are kept, the latest. */
+/** How many updates of a lead that changed nothing tracked are kept: the latest. */
 const TOUCHES_KEPT = 16
 
 /** Rows to be deleted, and rows to be written in the place of any with their key. */
@@ -91,7 +91,7 @@ async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation):
     WHERE returned_at IS NULL AND lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
-/** What stands in `lead` now comes last: dated like the state before it where the upstream dates it before that. */
+/** Puts the state that stands in `lead` last, dated like the state before it where the upstream dates it earlier. */
 function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
   const last = states.at(-1)
@@ -101,7 +101,7 @@ function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   } else if (!isSame || lead.updatedAt !== null) states.push(state)
 }
 
-/** One of an instant that is known changes nothing, unless it differs from all of that instant. */
+/** Puts a late state in its place by time, unless the same state is already known of that instant. */
 function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
   if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return

@@ -30,7 +30,7 @@ interface LeadRow {
   readonly raw: string
 }
 
-/** What became of a lead of a page. */
+/** The result of merging one lead of a page. */
 export interface SavedLead {
   readonly no: number
   readonly lead: Lead
@@ -286,7 +286,7 @@ function rowOf(no: number, lead: Lead, before: StoredLead | undefined, seen: Obs
   return { lead: row, raw: lead.raw }
 }
 
-/** Where nothing else is written, no index is touched that has only the others. */
+/** Lists the columns to write, so that an index on other columns alone is not touched. */
 function changedColumns(before: LeadTable, row: LeadTable): string[] {
   const columns = Object.entries(row).filter(([column, value]) => Reflect.get(before, column) !== value)
   return columns.map(([column]) => column).filter((column) => !LASTING.has(column))

@@ -50,7 +50,7 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
   await insertRows(trx, 'stage_move', written, { key })
 }
 
-/** What the activity of leads tells of their status, by lead and in order of time. */
+/** Reads the changes of status in the activity of leads, by lead and in order of time. */
 async function readActivities(
   trx: Trx,
   ids: readonly string[],
@@ -62,7 +62,7 @@ async function readActivities(
   return Map.groupBy(rows, (row) => row.lead_id)
 }
 
-/** What moves are drawn from but for the activity: where two histories have the same, so are the moves. */
+/** The parts of a history that moves are drawn from, beside the activity: equal traits give equal moves. */
 export function moveTraits(steps: readonly Step[]): string {
   const traits = steps.map((step, index) => {
     const before = steps[index - 1]
@@ -74,7 +74,7 @@ export function moveTraits(steps: readonly Step[]): string {
   return JSON.stringify(traits.flat())
 }
 
-/** What a lead's status was from an instant on, by one of the two that tell. */
+/** The status of a lead from an instant on, told by a version or by the activity. */
 interface Event {
   readonly at: Instant
   readonly from: string | null
@@ -128,7 +128,7 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
   return chained(events.sort((a, b) => compare(a.at, b.at) || compare(a.source, b.source)))
 }
 
-/** Of events of one instant, each after the one that leads to it, as far as they tell. */
+/** Orders events of one instant so that each follows the one that leads to it, as far as they tell. */
 function chained(events: readonly Event[]): Event[] {
   const waiting = [...events]
   const chain: Event[] = []

@@ -66,7 +66,7 @@ function describeTable(database: Database.Database, { name: table, sql }: Schema
   )
   const columns = listColumns(database, table).map(({ name, type, isNullable, isGenerated }): Column => {
     const meaning = meaningOf(table, name, comments.columns.get(name) || references.get(name))
-    // What it points to has the unit of its namesake.
+    // Because a column that points to another has the unit of its namesake.
     const unit = unitOf(name, meaning) ?? unitOf(name, meaningOf(table, name))
     return { name, type, unit, meaning, origin: null, isComputed: isGenerated, isNullable }
   })
@@ -129,7 +129,7 @@ function meaningOf(table: string, column: string, said = ''): string {
  * its meaning; a view says `-- column: meaning`.
  */
 interface SchemaComments {
-  /** Of the table or view as a whole; empty where nothing is said. */
+  /** Meaning of the table or view; empty where the comments do not say it. */
   readonly whole: string
   readonly columns: ReadonlyMap<string, string>
 }
@@ -163,7 +163,7 @@ export function readTableComments(create: string): SchemaComments {
   return { whole: whole.join(' '), columns: joined(columns) }
 }
 
-/** What stands before the first SELECT is of the view as a whole; a meaning may go on in the comment lines below it. */
+/** Takes comments before the first SELECT for the view as a whole; a meaning may go on in the comment lines below it. */
 export function readViewComments(create: string, names: readonly string[]): SchemaComments {
   const whole: string[] = []
   const columns = new Map<string, string[]>()

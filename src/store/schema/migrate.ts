@@ -80,7 +80,7 @@ async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> 
   )
 }
 
-/** One row of `sqlite_schema`. */
+/** A row of `sqlite_schema`. */
 export interface SqliteObject {
   readonly type: string
   readonly name: string

@@ -61,7 +61,7 @@ export const PRIVATE: readonly string[] = [
   'upstream_profile',
 ]
 
-/** What the snapshot has of its own; a view of an analyst that is called so stays behind. */
+/** Tables and views that only the snapshot has; an analyst's view of the same name is not copied into it. */
 export const OWN: readonly string[] = [
   ...['snapshot_info', 'figure', 'dictionary', 'dictionary_table'],
   ...['lead_text', 'lead_fts', 'lead_search'],

@@ -197,12 +197,12 @@ export async function dropViews(db: Kysely<Tables>): Promise<Map<string, string>
   return new Map([...present].filter(([name]) => !(name in VIEWS)))
 }
 
-/** One whose name a table has taken since is gone: of ours such as stage_move, or of an analyst. */
+/** Makes our views, and those of others whose name no table has taken since. */
 export async function createViews(db: Kysely<Tables>, others: ReadonlyMap<string, string>): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema`.execute(db)
   const taken = new Set(rows.map((row) => row.name))
-  // As the file itself had them, so that there is nothing to build or to escape.
+  // Because their text is the one that the file had, there is nothing to build or to escape.
   for (const [name, text] of others) if (!taken.has(name)) await db.executeQuery(CompiledQuery.raw(text))
 }
 

@@ -151,7 +151,7 @@ export interface SyncScanTable {
   total_high: number | null
 }
 
-/** What a new scan has by default, so that it need not be said. */
+/** Columns that a new scan has by default. */
 type ScanDefaults = Exclude<
   keyof SyncScanTable,
   'resource' | 'mode' | 'profile_sha256' | 'is_remap' | 'started_at'

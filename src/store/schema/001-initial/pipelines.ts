@@ -1,4 +1,4 @@
-/** What a lead refers to: stages, pipelines with their statistics, and agents. */
+/** The stages, the pipelines with their statistics, and the agents that leads refer to. */
 import { sql } from 'kysely'
 
 export const PIPELINES = [
