@@ -123,8 +123,8 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     expect(await page.evaluate('scrollY')).toBe(200)
     expect(await textOf('#said')).toBe(said)
 
-    await store.write((trx) => upsertAlerts(trx, [notice(1, 'job_stuck')]))
-    await eventually(() => textOf('#said')).toContain('job stuck')
+    await store.write((trx) => upsertAlerts(trx, [notice(1, 'clock_wrong')]))
+    await eventually(() => textOf('#said')).toContain('Clock wrong')
     expect(await textOf('#said')).toBe(await textOf('h1'))
 
     // A new entry above must not put another one under the user's finger.
