@@ -13,7 +13,7 @@ import { loadConfig, settingsPath } from '../../config/load.ts'
 import { CALLED, errorText, faultText, LeadsheetError } from '../../errors.ts'
 import { openLog } from '../../log.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import { VERDICT_COLORS } from '../checks/verdict.ts'
+import { STATUS_COLORS } from '../checks/check-status.ts'
 import { addExamples } from '../command.ts'
 import { plainText } from '../terminal/plain-text.ts'
 import type { Prompter } from '../terminal/prompter.ts'
@@ -140,7 +140,7 @@ async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<CheckResult
 
 /** One of several checks: a line, and the remedy below it. */
 export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): string[] {
-  const mark = terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))
+  const mark = terminal.style(STATUS_COLORS[verdict], verdict.padEnd(4))
   const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
   return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
 }

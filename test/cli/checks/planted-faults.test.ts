@@ -8,9 +8,9 @@ import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { CheckResult } from '../../../src/checks/check.ts'
+import { STATUS_ENDINGS, worstOf } from '../../../src/cli/checks/check-status.ts'
 import { examine } from '../../../src/cli/checks/examination.ts'
 import { checkRuntime } from '../../../src/cli/checks/runtime-check.ts'
-import { VERDICT_ENDINGS, worstOf } from '../../../src/cli/checks/verdict.ts'
 import { EXIT_STATUS } from '../../../src/cli/exit-status.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Service } from '../../../src/service/open.ts'
@@ -79,7 +79,7 @@ async function diagnose(cwd: string, change: Readonly<Record<string, string>> = 
   for await (const check of examine(patient, { whole: true })) checks.push(check)
   const told = checks.filter(({ what }) => what !== 'file system')
   return {
-    status: EXIT_STATUS[VERDICT_ENDINGS[worstOf(told)]].status,
+    status: EXIT_STATUS[STATUS_ENDINGS[worstOf(told)]].status,
     wrong: told.filter(({ verdict }) => verdict !== 'ok'),
   }
 }

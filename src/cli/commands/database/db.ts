@@ -8,8 +8,8 @@ import { nameOf } from '../../../store/db/place.ts'
 import { describeReader, makeReader } from '../../../store/postgres/analyst-role.ts'
 import { PUBLISHED } from '../../../store/schema/published.ts'
 import { VIEWS } from '../../../store/schema/views.ts'
+import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../checks/check-status.ts'
 import { checkStore } from '../../checks/store-check.ts'
-import { VERDICT_COLORS, VERDICT_ENDINGS, worstOf } from '../../checks/verdict.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -122,10 +122,10 @@ function defineCheck(parent: Command, terminal: Terminal): void {
 async function check(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(await terminal.config())
   const checks = await Array.fromAsync(checkStore(store, { whole: true, now: new Date() }))
-  terminal.end(VERDICT_ENDINGS[worstOf(checks)])
+  terminal.end(STATUS_ENDINGS[worstOf(checks)])
   if (terminal.json) return terminal.printJson(checks)
   for (const { verdict, found, remedy } of checks) {
-    terminal.print(`${terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))}  ${found}`)
+    terminal.print(`${terminal.style(STATUS_COLORS[verdict], verdict.padEnd(4))}  ${found}`)
     if (remedy !== null) terminal.print(`      ${terminal.style('dim', remedy)}`)
   }
 }

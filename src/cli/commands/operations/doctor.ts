@@ -2,8 +2,8 @@
 import type { Command } from 'commander'
 import type { CheckResult } from '../../../checks/check.ts'
 import { requireSettings } from '../../../config/requirements.ts'
+import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../checks/check-status.ts'
 import { examine } from '../../checks/examination.ts'
-import { VERDICT_COLORS, VERDICT_ENDINGS, worstOf } from '../../checks/verdict.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -33,11 +33,11 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
   }
   const verdict = worstOf(checks)
   if (terminal.json) terminal.printJson({ verdict, checks })
-  terminal.end(VERDICT_ENDINGS[verdict])
+  terminal.end(STATUS_ENDINGS[verdict])
 }
 
 function printCheck(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): void {
-  const mark = terminal.style(VERDICT_COLORS[verdict], verdict.padEnd(4))
+  const mark = terminal.style(STATUS_COLORS[verdict], verdict.padEnd(4))
   terminal.print(`${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`)
   if (remedy !== null) terminal.print(`${' '.repeat(22)}${terminal.style('dim', remedy)}`)
 }

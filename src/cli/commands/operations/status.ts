@@ -19,8 +19,8 @@ import { nameOf } from '../../../store/db/place.ts'
 import type { Store } from '../../../store/db/store.ts'
 import type { ListedIssue } from '../../../store/reports/issue-list.ts'
 import type { RunSummary } from '../../../store/sync/sync-run.ts'
+import { STATUS_COLORS } from '../../checks/check-status.ts'
 import { lookForViolations } from '../../checks/store-check.ts'
-import { VERDICT_COLORS } from '../../checks/verdict.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -153,7 +153,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
   const messages = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
   const failure = status.lastFailure
   const { verdict, sentence } = status.health
-  terminal.print(terminal.style(VERDICT_COLORS[verdict], sentence), '')
+  terminal.print(terminal.style(STATUS_COLORS[verdict], sentence), '')
   await terminal.printFields({
     Database: database,
     Leads: status.leads.toLocaleString('en'),

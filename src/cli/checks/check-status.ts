@@ -4,13 +4,13 @@ import type { Ending } from '../exit-status.ts'
 
 type Verdict = CheckResult['verdict']
 
-export const VERDICT_COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<
+export const STATUS_COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<
   Verdict,
   string
 >
 
 /** What fails ends with 1, what only warns with 3. */
-export const VERDICT_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
+export const STATUS_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
   Verdict,
   Ending
 >
