@@ -108,7 +108,9 @@ describe('no retired word', () => {
 
 describe('how-it-works.md', () => {
   it('names only files that are there', () => {
-    const named = [...textOf('docs/how-it-works.md').matchAll(/`([\w/-]+\.ts)`/g)].map(([, path]) => path ?? '')
+    const named = [...textOf('docs/how-it-works.md').matchAll(/`([\w/-]+\.ts)`/g)].map(
+      ([, path]) => path ?? '',
+    )
     expect(named.length).toBeGreaterThan(30)
     expect(named.filter((path) => !SOURCES.includes(`src/${path}`))).toEqual([])
   })

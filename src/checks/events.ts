@@ -8,7 +8,7 @@ import {
   type EventCount,
   findLastArrival,
 } from '../store/events/event-stats.ts'
-import type { EventOutcome } from '../store/tables/event-tables.ts'
+import type { EventOutcome } from '../store/tables/lead-tables.ts'
 import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { EventSource } from './event-source.ts'

@@ -1,5 +1,5 @@
 /** Whether the daemon lives, by the beat that it writes into the store each minute. */
-import type { LastBeat } from '../store/schedule/heartbeat.ts'
+import type { LastBeat } from '../store/schedule/uptime.ts'
 
 /** A tick or two may be lost; three are none any more. */
 export const BEAT_MAX_MS = 180_000

@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import type { Store } from '../../src/store/db/store.ts'
 import { loadKnownLeads } from '../../src/store/leads/fingerprints.ts'
 import { openStore } from '../../src/store/open.ts'
-import { createMetLeads } from '../../src/store/sync/seen-leads.ts'
+import { createMetLeads } from '../../src/store/sync/scan.ts'
 import { recordAbsence } from '../../src/store/sync/soft-delete.ts'
 import { createDatabase, openPostgresServer, withClient } from '../support/postgres-server.ts'
 

@@ -18,13 +18,13 @@ import { saveQuarantinedRecords } from '../../src/store/leads/quarantined-record
 import { type MailOutage, saveMailOutage } from '../../src/store/outbox/smtp-circuit.ts'
 import { saveIssue } from '../../src/store/reports/issue.ts'
 import { type Preference, savePreference } from '../../src/store/reports/preference.ts'
-import { addConfigLoad } from '../../src/store/schedule/config-load.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import {
   addScheduledRun,
   finishScheduledRun,
   type ScheduledRun,
 } from '../../src/store/schedule/scheduled-run.ts'
+import { addConfigLoad } from '../../src/store/schedule/uptime.ts'
 import { saveScanResult } from '../../src/store/sync/scan-result.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
 import { saveNotBefore } from '../../src/store/sync/watermark.ts'

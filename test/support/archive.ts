@@ -5,7 +5,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
-import { writeArchiveIndex } from '../../src/jobs/archive/archive-index.ts'
+import { writeArchiveIndex } from '../../src/jobs/archive/archive.ts'
 import { deliverDue } from '../../src/jobs/outbox/send-due.ts'
 import type { MailingDeps } from '../../src/jobs/reports/enqueue-report.ts'
 import type { Recipient, Report } from '../../src/jobs/reports/report-definition.ts'

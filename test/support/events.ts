@@ -2,7 +2,7 @@
 import type { UpstreamEvent } from '../../src/model.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { finishEvents, saveEvents } from '../../src/store/events/event.ts'
-import type { EventOutcome } from '../../src/store/tables/event-tables.ts'
+import type { EventOutcome } from '../../src/store/tables/lead-tables.ts'
 
 /** About a lead unless it says otherwise. */
 export function event(id: string, change: Partial<Omit<UpstreamEvent, 'id'>> = {}): UpstreamEvent {

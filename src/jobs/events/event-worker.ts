@@ -8,15 +8,15 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { BACKOFF, ladderWaitMs } from '../../retry.ts'
 import type { Store } from '../../store/db/store.ts'
-import { finishEvents } from '../../store/events/event.ts'
-import type { QueuedEvent } from '../../store/events/event-queue.ts'
+import type { QueuedEvent } from '../../store/events/event.ts'
 import {
   countAskedLeads,
+  finishEvents,
   listQueued,
   mayApplyEvents,
   putOff,
   takeOut,
-} from '../../store/events/event-queue.ts'
+} from '../../store/events/event.ts'
 import { readWatermark, saveNotBefore } from '../../store/sync/watermark.ts'
 import type { Source } from '../../upstream/source.ts'
 import { createRateLimit } from '../outbox/rate-limit.ts'

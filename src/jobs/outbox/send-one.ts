@@ -11,7 +11,7 @@ import type { Store } from '../../store/db/store.ts'
 import type { Delivery, DeliveryMove } from '../../store/outbox/delivery.ts'
 import { moveDelivery, takeInHand } from '../../store/outbox/delivery.ts'
 import { readMessage } from '../../store/outbox/message.ts'
-import { withdrawIfUnwanted } from '../../store/outbox/message-cancel.ts'
+import { withdrawIfUnwanted } from '../../store/outbox/message-resolve.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { afterFailure, retryAt } from './message-retry.ts'
 

@@ -8,7 +8,7 @@ import { createLocaleContext, nameReport } from '../../report/words/locale-conte
 import type { Timing } from '../../schedule/timing.ts'
 import type { Store } from '../../store/db/store.ts'
 import { listRefusing } from '../../store/outbox/delivery-problems.ts'
-import { withdrawMessages } from '../../store/outbox/message-cancel.ts'
+import { withdrawMessages } from '../../store/outbox/message-resolve.ts'
 import type { Preference, PreferenceKey } from '../../store/reports/preference.ts'
 import {
   copyPreferences,

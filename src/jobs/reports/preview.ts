@@ -9,7 +9,7 @@ import { emptyFigures, sampleFigures, sampleTable } from '../../report/sample.ts
 import { createLocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { StorePlace } from '../../store/db/place.ts'
 import { tryReportQueries } from '../../store/queries/report-query.ts'
-import { writeArchiveIndex } from '../archive/archive-index.ts'
+import { writeArchiveIndex } from '../archive/archive.ts'
 import type { MessageContent, Sender } from '../outbox/message.ts'
 import { messageFor } from '../outbox/message.ts'
 import { sendTest } from '../outbox/send-due.ts'

@@ -5,7 +5,7 @@
 import type { Instant } from '../../model.ts'
 import { type Delivery, enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
 import { addToPack, createMessagePack, type MessagePack } from '../../store/outbox/message.ts'
-import { requeueMessage } from '../../store/outbox/message-requeue.ts'
+import { requeueMessage } from '../../store/outbox/message-resolve.ts'
 import { type Issue, listLastMailed } from '../../store/reports/issue.ts'
 import { listPreferences, type Preference } from '../../store/reports/preference.ts'
 import { claimLease } from '../../store/schedule/lease.ts'

@@ -1,6 +1,6 @@
 /** What the daemon does when a report is due: it first sees to it that the data of the period is there. */
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import { writeArchiveIndex } from '../archive/archive-index.ts'
+import { writeArchiveIndex } from '../archive/archive.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
 import { publishQuietly } from '../snapshot/publish.ts'
 import { enqueueReport, type MailingDeps, mailingText } from './enqueue-report.ts'

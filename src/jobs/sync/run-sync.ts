@@ -8,7 +8,7 @@ import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncResult } from '..
 import { settleWrites } from '../../store/db/dialect.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import type { Store } from '../../store/db/store.ts'
-import { saveStages } from '../../store/leads/stage.ts'
+import { saveStages } from '../../store/leads/stage-move.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
 import { findScanResult } from '../../store/sync/scan-result.ts'
 import { finishRun, readCounts, startRun } from '../../store/sync/sync-run.ts'

@@ -2,13 +2,11 @@
 
 import type { checkLife } from '../../store/db/server-life.ts'
 import type { Db, Trx } from '../../store/db/store.ts'
-import { loadKnownLeads } from '../../store/leads/fingerprints.ts'
+import { createNumberIndex, loadKnownLeads, type NumberIndex } from '../../store/leads/fingerprints.ts'
 import type { FirstLoad } from '../../store/leads/first-load.ts'
-import { createNumberIndex, type NumberIndex } from '../../store/leads/hash-index.ts'
 import { hasQuarantinedLeads } from '../../store/leads/quarantined-record.ts'
 import type { Scan } from '../../store/sync/scan.ts'
-import { listReadByEvents } from '../../store/sync/scan-event.ts'
-import { loadMetLeads, type MetLeads } from '../../store/sync/seen-leads.ts'
+import { listReadByEvents, loadMetLeads, type MetLeads } from '../../store/sync/scan.ts'
 import { listAbsentLeads } from '../../store/sync/soft-delete.ts'
 import { createDriftWatch, type DriftWatch } from './schema-drift.ts'
 
@@ -22,7 +20,7 @@ export interface ScanState {
   readonly absent: Set<number>
   /** Whether records of leads are held, which a page may release. */
   hasHeld: boolean
-  /** Up to which of them it is known what events have read meanwhile (`store/sync/scan-event.ts`), and the leads' numbers. */
+  /** Up to which of them it is known what events have read meanwhile (`store/sync/scan.ts`), and the leads' numbers. */
   eventSeq: number
   readonly readByEvents: Set<number>
   readonly watch: DriftWatch

@@ -1,7 +1,7 @@
 /** Which fields the records of a scan have, from a sample of each page, so that drift is seen and not paid for. */
 import type { FieldDrift, FieldType, Instant } from '../../model.ts'
 import type { Trx } from '../../store/db/store.ts'
-import { type FieldSample, saveFields } from '../../store/sync/field-seen.ts'
+import { type FieldSample, saveFields } from '../../store/sync/schema-drift.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 
 const RECORDS_A_PAGE = 25

@@ -5,18 +5,23 @@
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../../model.ts'
 import { checkLife, readLife } from '../../store/db/server-life.ts'
-import { settleLeads } from '../../store/events/event-queue.ts'
+import { settleLeads } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
 import { findImplausibleTimes, tellDoubtful } from '../../store/leads/implausible-time.ts'
 import { findLastUpdate } from '../../store/leads/lead.ts'
-import { clearScan, findScan, type Scan, startPass, startScan } from '../../store/sync/scan.ts'
+import {
+  clearScan,
+  createMetLeads,
+  findScan,
+  type Scan,
+  startPass,
+  startScan,
+} from '../../store/sync/scan.ts'
 import { saveScanResult } from '../../store/sync/scan-result.ts'
-import { createMetLeads } from '../../store/sync/seen-leads.ts'
 import { recordAbsence } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
-import { findProfileHash, saveProfileHash } from '../../store/sync/upstream-profile.ts'
-import { readWatermark, saveWatermark } from '../../store/sync/watermark.ts'
+import { findProfileHash, readWatermark, saveProfileHash, saveWatermark } from '../../store/sync/watermark.ts'
 import { hashProfile, retryQuarantinedLeads } from './profile-change.ts'
 import { judgePass, provesAbsence, warnOfTotal } from './scan-result.ts'
 import { loadScanState, type ScanState } from './scan-state.ts'

@@ -1,7 +1,7 @@
 /** Messages about alerts, and where each stands with the alert webhook. The outbox holds them as mails. */
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { AlertMessageTable } from '../tables/alert-tables.ts'
+import type { AlertMessageTable } from '../tables/outbox-tables.ts'
 
 /** A message that the webhook has not taken yet. */
 export interface WaitingPost {

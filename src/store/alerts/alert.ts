@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { AlertTable } from '../tables/alert-tables.ts'
+import type { AlertTable } from '../tables/outbox-tables.ts'
 
 export interface Alert {
   readonly id: number

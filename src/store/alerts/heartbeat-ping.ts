@@ -1,7 +1,7 @@
 /** The last ping to the heartbeat monitor, and whether it was taken. */
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { HeartbeatPingTable } from '../tables/alert-tables.ts'
+import type { HeartbeatPingTable } from '../tables/outbox-tables.ts'
 
 export type HeartbeatSignal = HeartbeatPingTable['signal']
 

@@ -5,7 +5,7 @@
 import type { EventResource, Instant } from '../../model.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import type { Db } from '../db/store.ts'
-import type { EventOutcome } from '../tables/event-tables.ts'
+import type { EventOutcome } from '../tables/lead-tables.ts'
 
 const DAY_MS = 86_400_000
 

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { dropIndexes, restoreIndexes } from '../db/dropped-index.ts'
 import type { Db, Store } from '../db/store.ts'
-import { createNumberIndex } from './hash-index.ts'
+import { createNumberIndex } from './fingerprints.ts'
 
 export interface FirstLoad extends AsyncDisposable {
   /**

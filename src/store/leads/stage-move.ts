@@ -4,11 +4,12 @@
  * sightings and what was before the first.
  */
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant, Stage } from '../../model.ts'
 import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
 import type { Trx } from '../db/store.ts'
 import type { StageMoveTable } from '../tables/lead-tables.ts'
-import { lastSightingOf, readHistories, type Step, statesOf, stepsOf } from './lead-history.ts'
+import type { Step } from './lead-history.ts'
+import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
 
 const DAY_MS = 86_400_000
 /** So far apart the upstream may date the same move in a lead and in its activity. */
@@ -185,4 +186,19 @@ function shift(at: Instant, ms: number): Instant {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/* The stages that the upstream's leads pass; figures read them to know what is open, won or lost. */
+
+/** Replaces the list by this one. */
+export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {
+  await trx.deleteFrom('stage').execute()
+  const rows = stages.map((stage) => ({
+    status: stage.status,
+    position: stage.position,
+    outcome: stage.outcome,
+    in_funnel: stage.inFunnel ? 1 : 0,
+    is_qualified: stage.isQualified ? 1 : 0,
+  }))
+  await insertRows(trx, 'stage', rows)
 }

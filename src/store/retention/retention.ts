@@ -7,8 +7,7 @@ import type { Instant } from '../../model.ts'
 import { deleteRows, listOf } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'
-import type { LeadVersionTable } from '../tables/lead-tables.ts'
-import type { PrunedTable } from '../tables/retention-tables.ts'
+import type { LeadVersionTable, PrunedTable } from '../tables/lead-tables.ts'
 
 /** Few enough for a transaction that nobody notices. */
 const CHUNK_ROWS = 500

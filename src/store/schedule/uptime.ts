@@ -1,8 +1,16 @@
 /** When the daemon ran: times without a gap, by which it can be said why something was late or missed. */
+
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { type Selectable, sql } from 'kysely'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import type { Selectable } from 'kysely'
+import { sql } from 'kysely'
+import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
-import { isPostgres } from '../db/postgres.ts'
+import type { StorePlace } from '../db/place.ts'
+import type { PostgresPlace } from '../db/postgres.ts'
+import { glance, isPostgres } from '../db/postgres.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { DaemonSpanTable } from '../tables/tables.ts'
 
@@ -135,4 +143,136 @@ export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
     to: after?.began_at ?? null,
     why: after?.began_after ?? 'down',
   }
+}
+
+/*
+ * The last beat of the daemon, read by whoever only wants to know whether it lives: without migrating, and without
+ * leaving anything beside the file, which might then belong to another user than the daemon's.
+ */
+
+export interface LastBeat {
+  readonly last_tick_at: Instant
+  /** When it was stopped; null where it runs, or was killed. */
+  readonly ended_at: Instant | null
+}
+
+/** So long ago a worker that runs has given a sign of life. */
+const LIVING_MS = 180_000
+/** Another process may just be opening the file, or closing it as the last one: both lock out readers. */
+const BUSY_TIMEOUT_MS = 2_000
+
+/**
+ * @returns undefined where there is no database yet, or no daemon has used it
+ * @throws LeadsheetError store_corrupt, store_unreachable, store_refused
+ */
+export async function readLastBeat(place: StorePlace): Promise<LastBeat | undefined> {
+  return place.kind === 'sqlite' ? readBeatOfFile(place.file) : readBeatOfServer(place)
+}
+
+function readBeatOfFile(file: string): LastBeat | undefined {
+  if (!existsSync(file)) return undefined
+  const url = pathToFileURL(file)
+  // Nobody has it open, so that nothing changes; SQLite would make the files that its users share.
+  if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
+  try {
+    using database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+    const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'daemon_span'").get()
+    if (isThere === undefined) return undefined
+    const row = database
+      .prepare('SELECT last_tick_at, ended_at FROM daemon_span ORDER BY id DESC LIMIT 1')
+      .get()
+    return row === undefined ? undefined : beatOf(row)
+  } catch (cause) {
+    throw new LeadsheetError('store_corrupt', `${file} cannot be read: ${errorText(cause)}`, {
+      hint: `${shellCommand('doctor')} looks into it.`,
+      cause,
+    })
+  }
+}
+
+/** Of a worker on this machine, which a container asks for, else of any; one that runs before one that was ended. */
+async function readBeatOfServer(place: PostgresPlace): Promise<LastBeat | undefined> {
+  return glance(place, 'daemon_span', async (client) => {
+    const { rows } = await client.query(
+      `SELECT last_tick_at, ended_at FROM daemon_span
+      ORDER BY host = $1 DESC, ended_at IS NULL AND last_tick_at >= $2 DESC, last_tick_at DESC LIMIT 1`,
+      [hostname(), new Date(Date.now() - LIVING_MS).toISOString()],
+    )
+    return rows[0] === undefined ? undefined : beatOf(rows[0])
+  })
+}
+
+function beatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): LastBeat {
+  return { last_tick_at: String(last_tick_at), ended_at: ended_at === null ? null : String(ended_at) }
+}
+
+/* When the daemon read its settings, and whether it went over to them. */
+
+/** Whoever keeps asking for wrong settings must not fill the disk. */
+const READINGS_MAX = 100
+
+export interface ConfigLoad {
+  readonly id: number
+  readonly at: Instant
+  /** What was wrong with them; null where they are in force since. */
+  readonly refused: string | null
+  /** The names of those that differ from the ones in force before; null where there were none. */
+  readonly changed: readonly string[] | null
+  readonly pid: number
+  readonly host: string
+}
+
+export async function addConfigLoad(
+  trx: Trx,
+  reading: Pick<ConfigLoad, 'at' | 'refused' | 'changed'> & { readonly program: string },
+): Promise<void> {
+  const { at, refused, changed, program } = reading
+  const { id } = await trx
+    .insertInto('config_load')
+    .values({
+      ...{ read_at: at, refused, changed: changed && JSON.stringify(changed), program },
+      ...{ host: hostname(), pid: process.pid },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await trx
+    .deleteFrom('config_load')
+    .where('id', '<=', id - READINGS_MAX)
+    .execute()
+}
+
+/** A daemon, where several may run. */
+export type ReadBy = Pick<ConfigLoad, 'host' | 'pid'>
+
+/** The last one, or the last that came into force; of any daemon, or of one. */
+export async function findConfigLoad(
+  db: Db,
+  which: 'last' | 'in_force',
+  by: ReadBy | null = null,
+): Promise<ConfigLoad | undefined> {
+  const all = readings(db).orderBy('id', 'desc')
+  const last = by === null ? all : all.where('host', '=', by.host).where('pid', '=', by.pid)
+  return readingOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
+}
+
+/** The one of the same daemon that came after one. */
+export async function findNextReading(
+  db: Db,
+  { id, host, pid }: Pick<ConfigLoad, 'id'> & ReadBy,
+): Promise<ConfigLoad | undefined> {
+  const own = readings(db).where('host', '=', host).where('pid', '=', pid)
+  return readingOf(await own.where('id', '>', id).orderBy('id').executeTakeFirst())
+}
+
+function readings(db: Db) {
+  return db
+    .selectFrom('config_load')
+    .select(['id', 'read_at as at', 'refused', 'changed', 'pid', 'host'])
+    .limit(1)
+}
+
+function readingOf(
+  row: Awaited<ReturnType<ReturnType<typeof readings>['executeTakeFirst']>>,
+): ConfigLoad | undefined {
+  return row && { ...row, changed: row.changed === null ? null : JSON.parse(row.changed) }
 }

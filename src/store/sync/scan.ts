@@ -2,10 +2,12 @@
  * Where the reading of the leads stands. The scan moves on in the transaction that writes its page, so a
  * killed run goes on exactly after the last page that is in.
  */
+
+import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
+import { listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { SyncScanTable } from '../tables/tables.ts'
-import { type Met, saveMet } from './seen-leads.ts'
 
 const RESOURCE = 'lead'
 
@@ -154,4 +156,132 @@ function extreme(
 ): number | null {
   if (now === null) return before
   return before === null ? now : of(before, now)
+}
+
+/*
+ * The leads that events have read while a scan is under way. The scan must not take such a lead for what it was
+ * before, nor for absent, nor undo what the event has brought by a page that is older.
+ */
+
+/** In the transaction that writes what was read of the lead; without a scan there is nothing to note. */
+export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
+  // Anew and not changed, so that it comes behind all that were noted.
+  await trx.deleteFrom('sync_scan_event').where('lead_no', '=', leadNo).execute()
+  await sql`INSERT INTO sync_scan_event (lead_no)
+    SELECT ${leadNo} WHERE EXISTS (SELECT 1 FROM sync_scan)`.execute(trx)
+}
+
+/** Those noted behind a place, in their order. */
+export async function listReadByEvents(db: Db, afterSeq: number): Promise<{ seq: number; no: number }[]> {
+  return db
+    .selectFrom('sync_scan_event')
+    .where('seq', '>', afterSeq)
+    .select(['seq', 'lead_no as no'])
+    .orderBy('seq')
+    .execute()
+}
+
+/** Those of these leads that events have read, with whether they were found gone. */
+export async function findReadByEvents(
+  trx: Trx,
+  ids: readonly string[],
+): Promise<Map<string, { readonly no: number; readonly isRemoved: boolean }>> {
+  const rows = await trx
+    .selectFrom('lead')
+    .innerJoin('sync_scan_event', 'sync_scan_event.lead_no', 'lead.no')
+    .where('lead.id', 'in', listOf(ids))
+    .select(['lead.id', 'lead.no', 'deleted_at'])
+    .execute()
+  return new Map(rows.map(({ id, no, deleted_at }) => [id, { no, isRemoved: deleted_at !== null }]))
+}
+
+/*
+ * What the scan under way has met, in memory: a byte a lead, and a row a page in `sync_scan_page` for the run that
+ * has to go on after a kill. A record that is held and no lead of the store is told by its id.
+ */
+
+/** A lead by its number, or a record by its id. */
+export type Met = number | string
+
+const CHUNK_PAGES = 200
+
+export interface MetLeads {
+  /** The last pass that met it; 0 where none has. */
+  passOf(met: Met): number
+  note(met: Met, pass: number): void
+  /** Gives a record that was told by its id the number that it has now. */
+  number(id: string, no: number): void
+  /** How many were met. */
+  count(): number
+  /** The numbers up to a last one that no pass has met. */
+  missing(last: number): number[]
+}
+
+/** Of the scan under way in the store; of none, nothing. */
+export async function loadMetLeads(db: Db): Promise<MetLeads> {
+  const met = createMetLeads()
+  for (let after = -1; ; ) {
+    const pages = await db
+      .selectFrom('sync_scan_page')
+      .where('page', '>', after)
+      .orderBy('page')
+      .limit(CHUNK_PAGES)
+      .selectAll()
+      .execute()
+    for (const page of pages) for (const each of metOf(page.met)) met.note(each, page.pass)
+    const last = pages.at(-1)
+    if (last === undefined) return met
+    after = last.page
+    await new Promise(setImmediate)
+  }
+}
+
+export interface MetOnPage {
+  readonly page: number
+  readonly pass: number
+  readonly met: readonly Met[]
+}
+
+export async function saveMet(trx: Trx, { met, ...page }: MetOnPage): Promise<void> {
+  await trx
+    .insertInto('sync_scan_page')
+    .values({ ...page, met: JSON.stringify(met) })
+    .execute()
+}
+
+export function createMetLeads(): MetLeads {
+  let passes = new Uint8Array(1024)
+  const others = new Map<string, number>()
+  const note = (met: Met, pass: number): void => {
+    if (typeof met === 'string') {
+      others.set(met, pass)
+      return
+    }
+    if (met >= passes.length) passes = grown(passes, met)
+    passes[met] = pass
+  }
+  return {
+    passOf: (met) => (typeof met === 'string' ? others.get(met) : passes[met]) ?? 0,
+    note,
+    number(id, no) {
+      const pass = others.get(id)
+      if (pass !== undefined) note(no, pass)
+    },
+    count: () => passes.reduce((sum, pass) => (pass === 0 ? sum : sum + 1), others.size),
+    missing(last) {
+      const nos: number[] = []
+      for (let no = 1; no <= last; no++) if ((passes[no] ?? 0) === 0) nos.push(no)
+      return nos
+    },
+  }
+}
+
+function metOf(json: string): Met[] {
+  return JSON.parse(json)
+}
+
+function grown(passes: Uint8Array<ArrayBuffer>, no: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(no * 2)
+  larger.set(passes)
+  return larger
 }

@@ -10,8 +10,8 @@ import { forgetFingerprints } from '../leads/fingerprints.ts'
 import { findLastNo } from '../leads/lead.ts'
 import { recordDeletions } from '../leads/lead-version.ts'
 import { hasNamelessLeads } from '../leads/quarantined-record.ts'
-import { listReadByEvents } from './scan-event.ts'
-import type { MetLeads } from './seen-leads.ts'
+import type { MetLeads } from './scan.ts'
+import { listReadByEvents } from './scan.ts'
 
 /** Above this share of all leads, absence is taken for a fault of the upstream. */
 const ABSENT_SHARE_MAX = 0.2

@@ -2,11 +2,8 @@
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { ScanStop } from '../../model.ts'
-import type { AlertTables } from './alert-tables.ts'
-import type { EventTables } from './event-tables.ts'
-import type { LeadTables } from './lead-tables.ts'
-import type { DeliveryTables, PreferenceTables } from './outbox-tables.ts'
-import type { RetentionTables } from './retention-tables.ts'
+import type { EventTables, LeadTables, RetentionTables } from './lead-tables.ts'
+import type { AlertTables, DeliveryTables, PreferenceTables } from './outbox-tables.ts'
 
 interface Installation {
   id: string

@@ -9,7 +9,7 @@ import { formatLocalDay } from '../../report/words/dates.ts'
 import { createLocaleContext, type LocaleContext, nameStatus } from '../../report/words/locale-context.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Overview } from '../../store/figures/pipeline-overview.ts'
-import { type ListedAgent, listAgents } from '../../store/sync/agent-list.ts'
+import { type ListedAgent, listAgents } from '../../store/sync/samples.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
 import {

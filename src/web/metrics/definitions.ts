@@ -6,7 +6,7 @@
 import { ALERTING_IDS } from '../../checks/table.ts'
 import type { Measures } from '../../jobs/measures.ts'
 import type { Instant } from '../../model.ts'
-import { EVENT_OUTCOMES } from '../../store/tables/event-tables.ts'
+import { EVENT_OUTCOMES } from '../../store/tables/lead-tables.ts'
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>

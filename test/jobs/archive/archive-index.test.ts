@@ -4,8 +4,12 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
-import { archivedPage } from '../../../src/jobs/archive/archive.ts'
-import { issueState, variantText, writeArchiveIndex } from '../../../src/jobs/archive/archive-index.ts'
+import {
+  archivedPage,
+  issueState,
+  variantText,
+  writeArchiveIndex,
+} from '../../../src/jobs/archive/archive.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { openArchivePages } from '../../../src/report/archive/pages.ts'

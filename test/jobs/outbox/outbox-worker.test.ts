@@ -1,6 +1,6 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { writeArchiveIndex } from '../../../src/jobs/archive/archive-index.ts'
+import { writeArchiveIndex } from '../../../src/jobs/archive/archive.ts'
 import { createOutboxTask, queueMessages, sendMessage } from '../../../src/jobs/outbox/outbox-worker.ts'
 import { openSender } from '../../../src/jobs/outbox/send-batch.ts'
 import { changePreference } from '../../../src/jobs/recipients/change-preference.ts'

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { prune, type Retention } from '../../../src/jobs/schedule/retention.ts'
 import type { Db, Store } from '../../../src/store/db/store.ts'
-import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore, save, stat } from '../../support/store.ts'
 

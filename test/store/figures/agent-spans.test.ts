@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentSpans, readAgentSpans } from '../../../src/store/figures/agent-spans.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
-import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
+import { saveAgents } from '../../../src/store/sync/samples.ts'
 import { agent, openEmptyStore, seenAt } from '../../support/store.ts'
 
 const FROM = '2026-11-20T00:00:00.000Z'

@@ -12,7 +12,7 @@ import { explainFigure, type FigureScope, readFigure } from '../../../src/store/
 import { readCoverages } from '../../../src/store/figures/read-figures.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { refreshStageMoves } from '../../../src/store/leads/stage-move.ts'
-import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
 import { askSqlProgram, hasSqlProgram } from '../../support/sql-program.ts'

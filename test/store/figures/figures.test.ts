@@ -7,8 +7,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
-import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
-import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
 import {
   agent as agentOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createNumberIndex } from '../../../src/store/leads/hash-index.ts'
+import { createNumberIndex } from '../../../src/store/leads/fingerprints.ts'
 import { random } from '../../support/random.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)

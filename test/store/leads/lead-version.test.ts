@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
-import { createMetLeads } from '../../../src/store/sync/seen-leads.ts'
+import { createMetLeads } from '../../../src/store/sync/scan.ts'
 import { recordAbsence } from '../../../src/store/sync/soft-delete.ts'
 import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
 

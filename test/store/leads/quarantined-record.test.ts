@@ -7,7 +7,7 @@ import {
   releaseQuarantinedRecords,
   saveQuarantinedRecords,
 } from '../../../src/store/leads/quarantined-record.ts'
-import { createMetLeads } from '../../../src/store/sync/seen-leads.ts'
+import { createMetLeads } from '../../../src/store/sync/scan.ts'
 import { recordAbsence } from '../../../src/store/sync/soft-delete.ts'
 import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
 

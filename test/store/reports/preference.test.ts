@@ -8,7 +8,7 @@ import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { enqueueAlert, listDeliveries, moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { withdrawIfUnwanted, withdrawMessages } from '../../../src/store/outbox/message-cancel.ts'
+import { withdrawIfUnwanted, withdrawMessages } from '../../../src/store/outbox/message-resolve.ts'
 import {
   findPreference,
   listPreferences,

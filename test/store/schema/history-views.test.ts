@@ -3,8 +3,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { FAILING } from '../../../src/report/blocks/agents/view.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { saveAgents } from '../../../src/store/sync/agent-samples.ts'
-import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
 
 function hour(number: number): string {

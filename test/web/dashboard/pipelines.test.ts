@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { savePipelineStat } from '../../../src/store/sync/pipeline-samples.ts'
+import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { clockOf } from '../../../src/web/dashboard/format.ts'
 import { composeAnalysts } from '../../../src/web/dashboard/pipelines/routes.ts'
 import {

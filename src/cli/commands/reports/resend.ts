@@ -6,7 +6,7 @@ import { openDataIfThere } from '../../../app/installation.ts'
 import { requireMail } from '../../../config/requirements.ts'
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import { writeArchiveIndex } from '../../../jobs/archive/archive-index.ts'
+import { writeArchiveIndex } from '../../../jobs/archive/archive.ts'
 import { type DeliverySummary, deliverIssues } from '../../../jobs/outbox/send-due.ts'
 import {
   enqueueResend,

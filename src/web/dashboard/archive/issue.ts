@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError } from '../../../errors.ts'
-import { variantText } from '../../../jobs/archive/archive-index.ts'
+import { variantText } from '../../../jobs/archive/archive.ts'
 import {
   bannerOf,
   type KeptIssue,

@@ -2,7 +2,7 @@
 
 import { localDates, tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
-import { issueState, variantText } from '../../../jobs/archive/archive-index.ts'
+import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { type Excerpt, findExcerpts, searchIssues } from '../../../jobs/archive/search-issues.ts'
 import { countIssues, type ListedIssue } from '../../../store/reports/issue-list.ts'
 import { ISSUE_STATES, type IssueState, listIssueReports } from '../../../store/reports/issue-search.ts'

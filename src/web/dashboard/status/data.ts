@@ -6,8 +6,8 @@ import { countDetails } from '../../../store/leads/detail.ts'
 import { countLeads } from '../../../store/leads/lead.ts'
 import { countQuarantinedRecords, listLastHeld } from '../../../store/leads/quarantined-record.ts'
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
-import { countAgents } from '../../../store/sync/agent-samples.ts'
-import { listDrift, listMissingFields } from '../../../store/sync/field-drift.ts'
+import { countAgents } from '../../../store/sync/samples.ts'
+import { listDrift, listMissingFields } from '../../../store/sync/schema-drift.ts'
 import { type Clock, count, type Moment, type Tag } from '../format.ts'
 
 interface FreshnessView {

@@ -3,8 +3,14 @@ import type { Instant } from '../../../model.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countLeads } from '../../../store/leads/lead.ts'
-import { findSyncUnderWay, type SyncUnderWay } from '../../../store/sync/sync-progress.ts'
-import { listRuns, listRunsSince, type RunBrief, type RunSummary } from '../../../store/sync/sync-run.ts'
+import {
+  findSyncUnderWay,
+  listRuns,
+  listRunsSince,
+  type RunBrief,
+  type RunSummary,
+  type SyncUnderWay,
+} from '../../../store/sync/sync-run.ts'
 import { type InlineCode, withInlineCode } from '../../server/frame.ts'
 import { type Clock, count, duration, type Moment, type Tag } from '../format.ts'
 

@@ -1,0 +1,192 @@
+/** Agents as last read, and the time series of their states. */
+import type { Agent, Instant, PipelineStat } from '../../model.ts'
+import { insertRows, listOf } from '../db/rows.ts'
+import type { Db, Observation, Trx } from '../db/store.ts'
+
+/**
+ * Keeps one reading of all agents; those no longer among them are dated as gone, unless the reading is not whole.
+ * Of an agent that comes twice the last stands.
+ */
+export async function saveAgents(
+  trx: Trx,
+  agents: readonly Agent[],
+  seen: Observation,
+  { isWhole }: { readonly isWhole: boolean },
+): Promise<void> {
+  const rows = agents.map((agent) => rowOf(agent, seen))
+  await insertRows(trx, 'agent', rows, { key: ['id'] })
+  const readings = agents.map((agent) => readingOf(agent, seen))
+  await insertRows(trx, 'agent_sample', readings, { key: ['agent_id', 'observed_at'] })
+  if (!isWhole) return
+  await trx
+    .updateTable('agent')
+    .where('deleted_since', 'is', null)
+    .where('id', 'not in', listOf(agents.map((agent) => agent.id)))
+    .set({ deleted_since: seen.at })
+    .execute()
+}
+
+/** How many agents are in each state, the most first. */
+export async function countAgents(db: Db): Promise<{ status: string; agents: number }[]> {
+  return db
+    .selectFrom('agent')
+    .where('deleted_since', 'is', null)
+    .select((eb) => ['status', eb.fn.countAll<number>().as('agents')])
+    .groupBy('status')
+    .orderBy('agents', 'desc')
+    .orderBy('status')
+    .execute()
+}
+
+function rowOf(agent: Agent, seen: Observation) {
+  return {
+    id: agent.id,
+    name: agent.name,
+    kind: agent.kind,
+    status: agent.status,
+    status_changed_at: agent.statusChangedAt,
+    task_type: agent.taskType,
+    task_pipeline_id: agent.taskPipelineId,
+    task_lead_id: agent.taskLeadId,
+    task_started_at: agent.taskStartedAt,
+    task_progress: agent.taskProgress,
+    last_seen_at: agent.lastSeenAt,
+    tasks_24h: agent.tasks24h,
+    errors_24h: agent.errors24h,
+    last_error_at: agent.lastErrorAt,
+    last_error_message: agent.lastErrorMessage,
+    observed_at: seen.at,
+    deleted_since: null,
+    raw: agent.raw,
+  }
+}
+
+function readingOf(agent: Agent, seen: Observation) {
+  return {
+    agent_id: agent.id,
+    observed_at: seen.at,
+    run_id: seen.runId,
+    status: agent.status,
+    task_type: agent.taskType,
+    task_pipeline_id: agent.taskPipelineId,
+    tasks_24h: agent.tasks24h,
+    errors_24h: agent.errors24h,
+  }
+}
+
+/* The agents that there are, and those that went away lately. */
+
+export interface ListedAgent {
+  readonly id: string
+  readonly name: string
+  readonly kind: string | null
+  /** The upstream's word. */
+  readonly status: string
+  readonly statusChangedAt: Instant | null
+  readonly taskType: string | null
+  /** The name of the pipeline, or its id where none is known. */
+  readonly taskPipeline: string | null
+  /** 0 to 1. */
+  readonly taskProgress: number | null
+  readonly lastSeenAt: Instant | null
+  readonly tasks24h: number | null
+  readonly errors24h: number | null
+  readonly lastErrorAt: Instant | null
+  readonly lastErrorMessage: string | null
+  /** When it was last among those that were read. */
+  readonly observedAt: Instant
+  readonly deletedSince: Instant | null
+}
+
+/**
+ * In order of name.
+ * @param missingSince agents that went away before are left out
+ */
+export async function listAgents(db: Db, missingSince: Instant): Promise<ListedAgent[]> {
+  return db
+    .selectFrom('agent')
+    .leftJoin('pipeline', 'pipeline.id', 'agent.task_pipeline_id')
+    .where((eb) => eb.or([eb('deleted_since', 'is', null), eb('deleted_since', '>=', missingSince)]))
+    .select([
+      ...([
+        'agent.id',
+        'agent.name',
+        'agent.kind',
+        'agent.status',
+        'agent.observed_at as observedAt',
+      ] as const),
+      ...(['status_changed_at as statusChangedAt', 'deleted_since as deletedSince'] as const),
+      ...(['task_type as taskType', 'task_progress as taskProgress', 'last_seen_at as lastSeenAt'] as const),
+      ...(['tasks_24h as tasks24h', 'errors_24h as errors24h'] as const),
+      ...(['last_error_at as lastErrorAt', 'last_error_message as lastErrorMessage'] as const),
+    ])
+    .select((eb) => eb.fn.coalesce('pipeline.name', 'task_pipeline_id').as('taskPipeline'))
+    .orderBy('agent.name')
+    .orderBy('agent.id')
+    .execute()
+}
+
+/* Pipelines and the readings of their statistics. */
+
+/** The ids of the pipelines that leads belong to which are there upstream, in order. */
+export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('pipeline')
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('lead')
+          .whereRef('lead.pipeline_id', '=', 'pipeline.id')
+          .where('lead.deleted_at', 'is', null)
+          .select('lead.id'),
+      ),
+    )
+    .select('id')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Keeps a reading, and the name and status that it tells; without a name, the one that was known stays. */
+export async function savePipelineStat(trx: Trx, stat: PipelineStat, seen: Observation): Promise<void> {
+  const pipeline = { id: stat.pipelineId, name: stat.name ?? stat.pipelineId, status: stat.status }
+  await insertRows(trx, 'pipeline', [{ ...pipeline, first_seen_at: seen.at, observed_at: seen.at }], {
+    key: ['id'],
+    update: [...(stat.name === null ? [] : ['name']), 'status', 'observed_at'],
+  })
+  const key = ['pipeline_id', 'observed_at']
+  await insertRows(trx, 'pipeline_stat', [statRowOf(stat, seen)], { key })
+  await insertRows(trx, 'pipeline_stage_stat', stageRows(stat, seen.at), { key: [...key, 'status'] })
+}
+
+function statRowOf(stat: PipelineStat, seen: Observation) {
+  return {
+    pipeline_id: stat.pipelineId,
+    observed_at: seen.at,
+    as_of: stat.asOf,
+    run_id: seen.runId,
+    leads: stat.leads,
+    open: stat.open,
+    won: stat.won,
+    lost: stat.lost,
+    disqualified: stat.disqualified,
+    win_rate: stat.winRate,
+    open_value_amount: stat.openValue?.amount ?? null,
+    open_value_currency: stat.openValue?.currency ?? null,
+    won_value_amount: stat.wonValue?.amount ?? null,
+    won_value_currency: stat.wonValue?.currency ?? null,
+    raw: stat.raw,
+  }
+}
+
+function stageRows(stat: PipelineStat, at: Instant) {
+  return stat.stages.map((stage) => ({
+    pipeline_id: stat.pipelineId,
+    observed_at: at,
+    status: stage.status,
+    current: stage.current,
+    reached: stage.reached,
+    conversion: stage.conversion,
+    median_hours: stage.medianHours,
+  }))
+}
