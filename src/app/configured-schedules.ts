@@ -4,7 +4,7 @@ import { hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { ScheduleSettings } from '../jobs/schedule/schedule.ts'
-import { clockTroubles } from '../schedule/clock-change.ts'
+import { clockFindings } from '../schedule/clock-change.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
@@ -60,7 +60,7 @@ export function scheduleWarnings(config: Config, now: Date): string[] {
 }
 
 function clockWarnings(timing: Timing, now: Date): string[] {
-  const troubles = clockTroubles(timing, now, new Date(now.getTime() + AHEAD_MS))
+  const troubles = clockFindings(timing, now, new Date(now.getTime() + AHEAD_MS))
   return (['skipped', 'doubled'] as const).flatMap((kind) => {
     const trouble = troubles.find((each) => each.kind === kind)
     if (trouble === undefined) return []

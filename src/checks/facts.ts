@@ -10,7 +10,7 @@ import { findLastScheduledRun } from '../store/schedule/scheduled-run.ts'
 import { findLastSpan } from '../store/schedule/uptime.ts'
 import { readSnapshotInfo, type SnapshotInfo } from '../store/snapshot/snapshot.ts'
 import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
-import { findLastReading, type Reading, type Resource } from '../store/sync/watermark.ts'
+import { findLastRead, type LastRead, type Resource } from '../store/sync/watermark.ts'
 import type { EventSource } from './event-source.ts'
 import { type Life, lifeOf } from './heartbeat.ts'
 
@@ -76,7 +76,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     }),
     /** The last syncs, newest first. */
     runs: once((): Promise<RunSummary[]> => listRuns(db, RUNS_MAX)),
-    lastRead: memo((resource: Resource): Promise<Reading | null> => findLastReading(db, resource)),
+    lastRead: memo((resource: Resource): Promise<LastRead | null> => findLastRead(db, resource)),
     lastScheduledRun: memo((schedule: string) => findLastScheduledRun(db, schedule, now.toISOString())),
     leases: once(() => listHeldLeases(db, now)),
     size: once((): Promise<StoreSize> => readSize(store)),

@@ -3,11 +3,11 @@ import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import {
   countWaiting,
+  type DeliveryProblem,
   listPutOff,
   listRefused,
   listRefusing,
   listUnconfirmed,
-  type MessageTrouble,
   type RefusingRecipient,
 } from '../store/outbox/delivery-problems.ts'
 import { findMailOutage, type MailOutage } from '../store/outbox/smtp-circuit.ts'
@@ -161,11 +161,11 @@ function failing({ recipient, report, issues, since, response }: RefusingRecipie
 }
 
 /** The subject of the alert about them. */
-function subjectOf({ report }: Pick<MessageTrouble, 'report'>): string {
+function subjectOf({ report }: Pick<DeliveryProblem, 'report'>): string {
   return report ?? 'alerts'
 }
 
-function refused(one: MessageTrouble): Finding {
+function refused(one: DeliveryProblem): Finding {
   return {
     subject: subjectOf(one),
     message: `${messagesOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
@@ -175,7 +175,7 @@ function refused(one: MessageTrouble): Finding {
   }
 }
 
-function unconfirmed(one: MessageTrouble): Finding {
+function unconfirmed(one: DeliveryProblem): Finding {
   return {
     subject: subjectOf(one),
     message: `${messagesOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
@@ -186,20 +186,20 @@ function unconfirmed(one: MessageTrouble): Finding {
 }
 
 /** @param again what can be done for messages of a report; alerts are not sent again */
-function resendHint({ report }: MessageTrouble, again: (report: string) => string): string {
+function resendHint({ report }: DeliveryProblem, again: (report: string) => string): string {
   return report === null ? '' : ` ${again(report)}`
 }
 
-function messagesOf({ report, messages }: MessageTrouble): string {
+function messagesOf({ report, messages }: DeliveryProblem): string {
   return report === null
     ? counted(messages, 'alert')
     : `${counted(messages, 'message')} of the report ${report}`
 }
 
-function verb({ messages }: MessageTrouble): string {
+function verb({ messages }: DeliveryProblem): string {
   return messages === 1 ? 'was' : 'were'
 }
 
-function quoted({ recipient, response, messages }: MessageTrouble): string {
+function quoted({ recipient, response, messages }: DeliveryProblem): string {
   return `${messages === 1 ? 'to' : 'such as that to'} ${recipient}${response === null ? '' : `: ${response}`}`
 }

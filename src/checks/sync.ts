@@ -4,7 +4,7 @@ import type { Instant } from '../model.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { LATE_MS, type Timing } from '../schedule/timing.ts'
-import { findImplausibleTimes, tellDoubtful } from '../store/leads/implausible-time.ts'
+import { findImplausibleTimes, formatImplausible } from '../store/leads/implausible-time.ts'
 import { findLastWholeRun, type RunSummary } from '../store/sync/sync-run.ts'
 import type { Resource } from '../store/sync/watermark.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
@@ -144,7 +144,9 @@ function freshnessCheck(resource: Resource, part: Part, words: string, severity:
 async function findDoubtful({ db }: Facts): Promise<Finding[]> {
   const [first, ...others] = await findImplausibleTimes(db)
   if (first === undefined) return []
-  const found = [tellDoubtful(first), ...others.map(({ field }) => `${field} is doubtful too`)].join('; ')
+  const found = [formatImplausible(first), ...others.map(({ field }) => `${field} is doubtful too`)].join(
+    '; ',
+  )
   return [
     plain(
       found,

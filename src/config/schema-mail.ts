@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { UNCONFIRMED_POLICIES, WEBHOOK_FORMATS } from '../domain/choices.ts'
 import { address, listOf, mailbox, path, pattern, section, text, wholeNumber } from './field-types.ts'
-import { dkimKeyFault, mailUrlFault, noticeUrlFault } from './validators.ts'
+import { alertUrlFault, dkimKeyFault, mailUrlFault } from './validators.ts'
 
 const dkimSchema = section({
   domain: pattern(
@@ -66,7 +66,7 @@ export const mailSchema = section({
   dkim: dkimSchema.optional().meta({ description: 'A signature for each mail; none if absent.' }),
 })
 
-const noticeUrl = text('a URL with https://, or http:// on this machine', noticeUrlFault)
+const noticeUrl = text('a URL with https://, or http:// on this machine', alertUrlFault)
 
 export const alertsSchema = section({
   recipients: listOf(address, 'a list of e-mail addresses').default([]).meta({

@@ -76,7 +76,7 @@ export function apiUrlFault(text: string): string | null {
 export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Refuses addresses of alerts that are sent in the clear, because whoever knows one can write there. */
-export function noticeUrlFault(text: string): string | null {
+export function alertUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null) return 'it is no URL'
   if (!/^https?:$/.test(url.protocol)) return `the protocol is ${url.protocol}`

@@ -30,7 +30,7 @@ export function clockChanges(timeZone: string, from: Date, to: Date): ClockChang
 }
 
 /** A time of a schedule that the clock jumps over, or shows twice. */
-export interface ClockTrouble {
+export interface ClockFinding {
   readonly kind: 'skipped' | 'doubled'
   /** As the clock would show it: `2026-03-29 02:30`. */
   readonly time: string
@@ -39,14 +39,14 @@ export interface ClockTrouble {
 }
 
 /** Of the times of the day, as a schedule has them that does not go on all through it; oldest first. */
-export function clockTroubles(timing: Timing, from: Date, to: Date): ClockTrouble[] {
+export function clockFindings(timing: Timing, from: Date, to: Date): ClockFinding[] {
   const { isContinuous, next } = patternOf(timing)
   if (isContinuous) return []
   return clockChanges(timing.timeZone, from, to).flatMap(({ at, forwardMs }) => {
     const changed = wallMs(at.getTime(), timing.timeZone)
     const [begin, end] = forwardMs > 0 ? [changed - forwardMs, changed] : [changed, changed - forwardMs]
     const kind = forwardMs > 0 ? ('skipped' as const) : ('doubled' as const)
-    const troubles: ClockTrouble[] = []
+    const troubles: ClockFinding[] = []
     for (let time = next(begin - 1); time !== null && time < end; time = next(time)) {
       if (kind === 'skipped' && isLeftOut(Math.floor(time / DAY_MS), timing.timeZone)) continue
       const shownMs = wallMs(instantOf(time, timing.timeZone), timing.timeZone)

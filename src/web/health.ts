@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { CheckResult, Part } from '../checks/check.ts'
-import { BEAT_MAX_MS } from '../checks/heartbeat.ts'
+import { HEARTBEAT_MAX_MS } from '../checks/heartbeat.ts'
 import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { AddRoutes } from './server/server.ts'
@@ -35,7 +35,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
   return (app) => {
     app.get('/healthz', (_, reply) => {
       // The database is not asked, since no restart would fix it.
-      const isLive = sinceTickMs() <= BEAT_MAX_MS
+      const isLive = sinceTickMs() <= HEARTBEAT_MAX_MS
       return sendJson(reply.code(isLive ? 200 : 503), { live: isLive })
     })
     app.get('/readyz', async (_, reply) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clockChanges, clockNote, clockTroubles } from '../../src/schedule/clock-change.ts'
+import { clockChanges, clockFindings, clockNote } from '../../src/schedule/clock-change.ts'
 import { nextDueTime } from '../../src/schedule/scheduled-runs.ts'
 import { timing } from '../support/schedule.ts'
 
@@ -38,13 +38,13 @@ describe('times of a schedule', () => {
     ['30 2 * * *', 'Asia/Kathmandu', []],
     ['every 15 minutes', 'Europe/Vienna', []],
   ])('%s in %s that the clock jumps over or shows twice: %j', (expression, zone, troubles) => {
-    const found = clockTroubles(timing(expression, zone), FROM, TO)
+    const found = clockFindings(timing(expression, zone), FROM, TO)
     expect(found.map(({ kind, time, shown }) => `${kind} ${time} ${shown}`)).toEqual(troubles)
   })
 
   it('of a date that the zone leaves out are none', () => {
     const [from, to] = [new Date('2011-12-20'), new Date('2012-01-10')]
-    expect(clockTroubles(timing('0 7 * * *', 'Pacific/Apia'), from, to)).toEqual([])
+    expect(clockFindings(timing('0 7 * * *', 'Pacific/Apia'), from, to)).toEqual([])
   })
 })
 

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
 import { sinceLastBeat } from './broken-daemons.ts'
+import { faultsOf } from './faults-of.ts'
 import { DAY_MS, daily, HOUR_MS, HOURLY, SECOND_MS } from './plan.ts'
 import { SEED } from './scale.ts'
-import { faultsOf } from './verdict.ts'
 import { openWorld, type StartDaemon, type World } from './world.ts'
 
 /** A Monday; at 06:00 UTC it is 07:00 in Vienna. */

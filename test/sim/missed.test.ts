@@ -1,8 +1,8 @@
 /** What becomes of due times through which the daemon did not run, or was at something else. */
 import { describe, expect, it } from 'vitest'
 import type { CatchUp } from '../../src/schedule/timing.ts'
+import { faultsOf } from './faults-of.ts'
 import { DAY_MS, daily, HOUR_MS, HOURLY, MINUTE_MS } from './plan.ts'
-import { faultsOf } from './verdict.ts'
 import { openWorld, type World } from './world.ts'
 
 /** A Sunday; at 06:00 UTC it is 07:00 in Vienna. */

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
 import { sinceLastBeat, tickIsJob } from './broken-daemons.ts'
 import { dueTimes } from './due-times.ts'
+import { faultsOf } from './faults-of.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, PLANNED, SECOND_MS } from './plan.ts'
 import { IS_FULL, SEED } from './scale.ts'
-import { faultsOf } from './verdict.ts'
 import { openWorld, type StartDaemon, type World } from './world.ts'
 
 const YEAR_MS = 365 * DAY_MS

@@ -9,17 +9,17 @@ import type { Job, JobData, Queue, Working } from '../../queue/queue.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import type { WaitingLead } from '../../store/leads/detail.ts'
 import { putOffDetail, saveDetails } from '../../store/leads/detail.ts'
-import type { ReadingEnd } from '../../store/sync/detail-reading.ts'
+import type { DetailsEnd } from '../../store/sync/detail-run.ts'
 import {
-  beginReading,
+  beginDetails,
   countWanted,
-  endReading,
-  findReading,
+  endDetails,
+  findDetailRun,
   listWanted,
   noteResult,
-  stopReading,
+  stopDetails,
   takeOff,
-} from '../../store/sync/detail-reading.ts'
+} from '../../store/sync/detail-run.ts'
 import type { RunUsage } from '../../store/sync/sync-run.ts'
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
@@ -86,7 +86,7 @@ async function readShared(
 ): Promise<DetailsDone> {
   const { runId, store, options } = run
   const batchLeads = Math.min(BATCH_LEADS, Math.ceil(leads.length / concurrency))
-  await writeHolding(run, (trx) => beginReading(trx, runId, leads, batchLeads))
+  await writeHolding(run, (trx) => beginDetails(trx, runId, leads, batchLeads))
   const offer = createOffer(queue, runId, concurrency)
   let end: unknown = null
   try {
@@ -94,7 +94,7 @@ async function readShared(
       options.signal.throwIfAborted()
       run.lease.lost.throwIfAborted()
       const left = await countWanted(store.db, runId)
-      const reading = await findReading(store.db, runId)
+      const reading = await findDetailRun(store.db, runId)
       tellProgress(run, leads.length, left)
       if (reading === undefined) throw new Error(`the details of ${runId} are read by another sync`)
       if (reading.ended !== null) throw errorOf(reading.ended)
@@ -108,8 +108,8 @@ async function readShared(
     else end = thrown
   }
   const held = await writeHolding(run, async (trx) => {
-    const reading = await findReading(trx, runId)
-    await endReading(trx, runId)
+    const reading = await findDetailRun(trx, runId)
+    await endDetails(trx, runId)
     if (reading !== undefined) addUsage(run.helped, reading)
     return reading?.held ?? 0
   })
@@ -141,7 +141,7 @@ function tellProgress({ options }: SyncRun, total: number, left: ReadonlyMap<num
   options.onProgress?.({ part: 'details', pages: 0, done, total })
 }
 
-function errorOf({ code, message, hint, notBefore }: ReadingEnd): Error {
+function errorOf({ code, message, hint, notBefore }: DetailsEnd): Error {
   if (code === null) return new Error(message)
   return new LeadsheetError(code, message, {
     ...(hint !== undefined && { hint }),
@@ -195,7 +195,7 @@ async function readBatch(
   const { db } = deps.store
   for (const lead of await listWanted(db, runId, batch)) {
     signal.throwIfAborted()
-    const reading = await findReading(db, runId)
+    const reading = await findDetailRun(db, runId)
     if (reading === undefined || reading.ended !== null) return
     await readLead(deps, lead, { runId, signal, takeUsage })
   }
@@ -224,7 +224,7 @@ async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking
     const isKnown = thrown instanceof LeadsheetError
     if (isKnown && !thrown.code.startsWith('api_')) throw thrown
     if (isKnown && !OF_ONE_LEAD.has(thrown.code)) {
-      return store.write((trx) => stopReading(trx, runId, endOf(thrown)))
+      return store.write((trx) => stopDetails(trx, runId, endOf(thrown)))
     }
     const isDeleted = isKnown && thrown.code === 'api_not_found'
     if (isKnown) log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
@@ -256,11 +256,11 @@ async function keep(
     const counts = { read: failed ? 0 : 1, gone: isDeleted ? 1 : 0, failed: failed && !isDeleted ? 1 : 0 }
     await addDetailCounts(trx, runId, counts)
     const { failuresInRow } = await noteResult(trx, runId, { failed, held, ...usage })
-    if (failuresInRow >= FAILURES_MAX) await stopReading(trx, runId, endOf(allFailing(failure)))
+    if (failuresInRow >= FAILURES_MAX) await stopDetails(trx, runId, endOf(allFailing(failure)))
   })
 }
 
-function endOf(thrown: unknown): ReadingEnd {
+function endOf(thrown: unknown): DetailsEnd {
   if (!(thrown instanceof LeadsheetError)) return { code: null, message: errorText(thrown) }
   const { code, message, hint, notBefore } = thrown
   return { code, message, hint, notBefore }

@@ -8,7 +8,7 @@ import { checkLife, readLife } from '../../store/db/server-life.ts'
 import { settleLeads } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
-import { findImplausibleTimes, tellDoubtful } from '../../store/leads/implausible-time.ts'
+import { findImplausibleTimes, formatImplausible } from '../../store/leads/implausible-time.ts'
 import { findLastUpdate } from '../../store/leads/lead.ts'
 import {
   clearScan,
@@ -208,7 +208,7 @@ async function finishScan(
     const report = {
       ...reportOf(scan, end),
       heldBack,
-      warnings: [...warningsOf(scan), ...times.map(tellDoubtful)],
+      warnings: [...warningsOf(scan), ...times.map(formatImplausible)],
       drift,
     }
     await saveScanResult(trx, run.runId, report, seen.at)

@@ -10,7 +10,7 @@ import { explainQuery, type FigureScope, findFigure, type Query, type QueryValue
 import { type ReportRequest, scopeOf } from './report-figures.ts'
 import { STALLED_LEADS, TOP_LEADS } from './report-lists.ts'
 import { OPEN_VALUE_SERIES, SPARKLINES, spansOf, TREND } from './series.ts'
-import { OUR_LEVELS, STAT_SAMPLES, scopeOfReading } from './service-stats.ts'
+import { OUR_LEVELS, STAT_SAMPLES, scopeOfSample } from './service-stats.ts'
 
 export interface Explained {
   readonly block: string
@@ -96,7 +96,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
       const asOf = readings.get(name)
       if (asOf === undefined) return []
       const title = `${OUR_LEVELS.title}: ${name}`
-      return [explain('service_stats', { ...OUR_LEVELS, title }, scopeOfReading(scope, id, asOf))]
+      return [explain('service_stats', { ...OUR_LEVELS, title }, scopeOfSample(scope, id, asOf))]
     })
   }
 }

@@ -7,7 +7,7 @@ import type { Db } from '../db/store.ts'
 import { findImplausibleTimes } from '../leads/implausible-time.ts'
 import { countQuarantinedRecords } from '../leads/quarantined-record.ts'
 import { findLastFailure, findLastWholeRun } from '../sync/sync-run.ts'
-import { findLastReading } from '../sync/watermark.ts'
+import { findLastRead } from '../sync/watermark.ts'
 import { isLongAfter } from './funnel.ts'
 import type { FigureScope } from './query.ts'
 import { readRows } from './query.ts'
@@ -34,7 +34,7 @@ export const AGENTS = {
 
 export const OUTAGES = {
   title: 'Outages',
-  meaning: 'runs of readings in which an agent was failing that touch the period, the longest first',
+  meaning: 'runs of samples in which an agent was failing that touch the period, the longest first',
   reads: [],
   sql: `SELECT agent_name AS "agentName", began_at AS "beganAt", ended_at AS "endedAt", hours FROM agent_outage
   WHERE began_at < :to AND (ended_at IS NULL OR ended_at > :from) ORDER BY hours DESC, began_at, agent_name`,
@@ -70,8 +70,8 @@ export async function readFreshness(db: Db, periodTo: Instant): Promise<Freshnes
   return {
     dataAsOf: whole?.asOf ?? null,
     coversPeriod: whole !== undefined && whole.asOf >= periodTo,
-    statsAsOf: (await findLastReading(db, 'stats'))?.asOf ?? null,
-    agentsAsOf: (await findLastReading(db, 'agents'))?.asOf ?? null,
+    statsAsOf: (await findLastRead(db, 'stats'))?.asOf ?? null,
+    agentsAsOf: (await findLastRead(db, 'agents'))?.asOf ?? null,
     lastFailure: await findLastFailure(db),
     runId: whole?.id ?? null,
     requests: whole?.requests ?? null,

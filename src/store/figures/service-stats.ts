@@ -76,7 +76,7 @@ export async function readStatPairs(moment: Moment, scope: FigureScope): Promise
     const levels = await readRows<Level>(
       moment,
       OUR_LEVELS,
-      scopeOfReading(scope, reading.pipeline_id, reading.as_of),
+      scopeOfSample(scope, reading.pipeline_id, reading.as_of),
     )
     const { pipelineName, pipeline_id: pipelineId, as_of: asOf } = reading
     for (const { upstream, ...pair } of pairsOf(reading, levels)) {
@@ -89,7 +89,7 @@ export async function readStatPairs(moment: Moment, scope: FigureScope): Promise
 }
 
 /** The pipeline of a reading, up to and with its moment. */
-export function scopeOfReading(scope: FigureScope, pipelineId: string, asOf: Instant): FigureScope {
+export function scopeOfSample(scope: FigureScope, pipelineId: string, asOf: Instant): FigureScope {
   const to = new Date(Date.parse(asOf) + 1).toISOString()
   return { ...scope, to, filter: { pipelineIds: [pipelineId], conditions: [] } }
 }

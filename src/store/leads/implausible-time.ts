@@ -55,7 +55,7 @@ export async function findImplausibleTimes(db: Db): Promise<ImplausibleTime[]> {
 }
 
 /** For operators. */
-export function tellDoubtful({ field, why, day }: ImplausibleTime): string {
+export function formatImplausible({ field, why, day }: ImplausibleTime): string {
   return why === 'read'
     ? `${field} of nearly all leads is when they were first read: the upstream tells none where the profile looks`
     : `${field} of nearly all leads is of one day, ${day} (UTC): that may be the wrong field`

@@ -86,7 +86,7 @@ export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRec
 /* What is wrong with messages, counted over all of them; a few are named. */
 
 /** Messages of one report, or alerts where that is null, that met the same fate. */
-export interface MessageTrouble {
+export interface DeliveryProblem {
   readonly report: string | null
   readonly messages: number
   /** When the first of them came to it. */
@@ -102,7 +102,7 @@ export interface MessageTrouble {
  * Refused for good or given up since an instant, where the same recipient has got nothing of the report since.
  * The states stand in the SQL, without which SQLite would not use the index on them.
  */
-export function listRefused(db: Db, since: Instant): Promise<MessageTrouble[]> {
+export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
     db,
     sql`state_at`,
@@ -114,7 +114,7 @@ export function listRefused(db: Db, since: Instant): Promise<MessageTrouble[]> {
 }
 
 /** Unconfirmed since an instant and left to a person. */
-export function listUnconfirmed(db: Db, since: Instant): Promise<MessageTrouble[]> {
+export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
     db,
     sql`state_at`,
@@ -145,7 +145,7 @@ export async function listImplausible(db: Db, since: Instant, limit: number): Pr
 }
 
 /** Messages that the mail server has been putting off since before an instant, and that are still tried. */
-export function listPutOff(db: Db, before: Instant): Promise<MessageTrouble[]> {
+export function listPutOff(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
     db,
     sql`put_off_at`,
@@ -162,8 +162,8 @@ async function listTroubles(
   db: Db,
   fate: RawBuilder<unknown>,
   condition: RawBuilder<boolean>,
-): Promise<MessageTrouble[]> {
-  const { rows } = await sql<MessageTrouble>`
+): Promise<DeliveryProblem[]> {
+  const { rows } = await sql<DeliveryProblem>`
     WITH troubled AS (
       SELECT issue.report, message.${fate} AS at, message.recipient, message.response,
         row_number() OVER (PARTITION BY issue.report ORDER BY message.${fate} DESC, message.message_id) AS place

@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../errors.ts'
 import { answerParent } from '../db/subprocess.ts'
-import { allowOnlyReading, READ_ONLY, type Selected, type SelectLimits, select } from './select.ts'
+import { allowReadsOnly, READ_ONLY, type Selected, type SelectLimits, select } from './select.ts'
 
 export interface QueryJob extends SelectLimits {
   readonly file: string
@@ -17,7 +17,7 @@ answerParent(answer)
 function answer({ file, sql, ...limits }: QueryJob): QueryAnswer {
   try {
     const database = new DatabaseSync(file, READ_ONLY)
-    allowOnlyReading(database)
+    allowReadsOnly(database)
     return { error: null, ...select(database, sql, {}, limits) }
   } catch (thrown) {
     return { error: errorText(thrown) }

@@ -8,7 +8,7 @@ import { errorText } from '../../errors.ts'
 import { answerParent } from '../db/subprocess.ts'
 import { chosenLeadsSql, chosenValues } from '../figures/lead-filter.ts'
 import { PUBLISHED } from '../schema/published.ts'
-import { allowOnlyReading, namesIn, READ_ONLY, type Selected, type SelectLimits, select } from './select.ts'
+import { allowReadsOnly, namesIn, READ_ONLY, type Selected, type SelectLimits, select } from './select.ts'
 
 export interface ReportQueryTask extends SelectLimits {
   readonly sqls: readonly string[]
@@ -46,7 +46,7 @@ function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJ
       .map(({ name }) => String(name))
   const tables = namesOf('table')
   const open = new Set([...namesOf('view'), ...TABLE_FUNCTIONS, CHOSEN])
-  allowOnlyReading(database, (table, column) => {
+  allowReadsOnly(database, (table, column) => {
     const withheld = PUBLISHED[table]
     if (withheld !== undefined) return !withheld.includes(column)
     return open.has(table) || (column === '' && !tables.includes(table) && !INTERNAL.test(table))

@@ -41,7 +41,7 @@ const READING: ReadonlySet<number> = new Set([
  * From here on statements can do nothing but read; what they may not do is refused before any of it runs.
  * @param mayRead whether a column of a table is anybody's business; every one unless given
  */
-export function allowOnlyReading(
+export function allowReadsOnly(
   database: DatabaseSync,
   mayRead: (table: string, column: string) => boolean = () => true,
 ): void {
@@ -141,7 +141,7 @@ export function isTrueOf(condition: string, numbers: Readonly<Record<string, num
     database
       .prepare(`INSERT INTO number VALUES (${names.map(() => '?').join(', ')})`)
       .run(...Object.values(numbers))
-    allowOnlyReading(database)
+    allowReadsOnly(database)
     const row = database.prepare(`SELECT iif((${condition}\n), 1, 0) AS holds FROM number`).get()
     return row?.holds === 1
   } catch (thrown) {

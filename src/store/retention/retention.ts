@@ -25,7 +25,7 @@ const SERIES = {
 export type Series = keyof typeof SERIES
 
 /**
- * UTC, each the beginning of a day, the daily one not after the hourly one: of readings before them one an hour, or
+ * UTC, each the beginning of a day, the daily one not after the hourly one: of samples before them one an hour, or
  * one a day, stays.
  */
 export interface DownsamplePlan {
@@ -56,9 +56,9 @@ export async function downsampleRows(
   const counts = { read: 0, gone: 0 }
   for (const id of await listOwners(store.db, series)) {
     const last = await findLast(store.db, series, id)
-    let before: Reading | null = null
+    let before: Sample | null = null
     for (;;) {
-      const chunk: Reading[] = await readChunk(store.db, series, id, before?.at ?? '', plan)
+      const chunk: Sample[] = await readChunk(store.db, series, id, before?.at ?? '', plan)
       const surplus = surplusOf(chunk, before, plan).filter((at) => at !== last)
       if (!options.isDry && surplus.length > 0)
         await store.write((trx) => deleteSamples(trx, series, id, surplus, plan, options.now))
@@ -72,24 +72,24 @@ export async function downsampleRows(
   return counts
 }
 
-export interface Reading {
+export interface Sample {
   readonly at: Instant
   readonly status: string
 }
 
 /**
  * The instants of those that are not needed.
- * @param readings of one owner, in the order of time
+ * @param samples of one owner, in the order of time
  * @param before the one before them; null where there is none
  */
 export function surplusOf(
-  readings: readonly Reading[],
-  before: Reading | null,
+  samples: readonly Sample[],
+  before: Sample | null,
   plan: DownsamplePlan,
 ): Instant[] {
-  return readings
+  return samples
     .filter(({ at, status }, index) => {
-      const previous = readings[index - 1] ?? before
+      const previous = samples[index - 1] ?? before
       return previous !== null && previous.status === status && spanOf(previous.at, plan) === spanOf(at, plan)
     })
     .map(({ at }) => at)
@@ -120,9 +120,9 @@ async function readChunk(
   id: string,
   after: Instant,
   { hourlyBefore }: DownsamplePlan,
-): Promise<Reading[]> {
+): Promise<Sample[]> {
   const { key, status } = SERIES[series]
-  const { rows } = await sql<Reading>`
+  const { rows } = await sql<Sample>`
     SELECT observed_at AS at, ${status} AS status FROM ${sql.table(series)}
     WHERE ${sql.ref(key)} = ${id} AND observed_at > ${after} AND observed_at < ${hourlyBefore}
     ORDER BY observed_at LIMIT ${CHUNK_ROWS}`.execute(db)

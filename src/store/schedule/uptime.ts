@@ -150,7 +150,7 @@ export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
  * leaving anything beside the file, which might then belong to another user than the daemon's.
  */
 
-export interface LastBeat {
+export interface LastHeartbeat {
   readonly last_tick_at: Instant
   /** When it was stopped; null where it runs, or was killed. */
   readonly ended_at: Instant | null
@@ -165,11 +165,11 @@ const BUSY_TIMEOUT_MS = 2_000
  * @returns undefined where there is no database yet, or no daemon has used it
  * @throws LeadsheetError store_corrupt, store_unreachable, store_refused
  */
-export async function readLastBeat(place: StorePlace): Promise<LastBeat | undefined> {
+export async function readLastHeartbeat(place: StorePlace): Promise<LastHeartbeat | undefined> {
   return place.kind === 'sqlite' ? readBeatOfFile(place.file) : readBeatOfServer(place)
 }
 
-function readBeatOfFile(file: string): LastBeat | undefined {
+function readBeatOfFile(file: string): LastHeartbeat | undefined {
   if (!existsSync(file)) return undefined
   const url = pathToFileURL(file)
   // Nobody has it open, so that nothing changes; SQLite would make the files that its users share.
@@ -191,7 +191,7 @@ function readBeatOfFile(file: string): LastBeat | undefined {
 }
 
 /** Of a worker on this machine, which a container asks for, else of any; one that runs before one that was ended. */
-async function readBeatOfServer(place: PostgresPlace): Promise<LastBeat | undefined> {
+async function readBeatOfServer(place: PostgresPlace): Promise<LastHeartbeat | undefined> {
   return glance(place, 'daemon_span', async (client) => {
     const { rows } = await client.query(
       `SELECT last_tick_at, ended_at FROM daemon_span
@@ -202,7 +202,7 @@ async function readBeatOfServer(place: PostgresPlace): Promise<LastBeat | undefi
   })
 }
 
-function beatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): LastBeat {
+function beatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): LastHeartbeat {
   return { last_tick_at: String(last_tick_at), ended_at: ended_at === null ? null : String(ended_at) }
 }
 
@@ -256,7 +256,7 @@ export async function findConfigLoad(
 }
 
 /** The one of the same daemon that came after one. */
-export async function findNextReading(
+export async function findNextConfigLoad(
   db: Db,
   { id, host, pid }: Pick<ConfigLoad, 'id'> & ReadBy,
 ): Promise<ConfigLoad | undefined> {

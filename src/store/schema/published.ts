@@ -43,7 +43,7 @@ export const PRIVATE: readonly string[] = [
   'message',
   'message_file',
   'mail_outage',
-  ...['send_rate', 'request_rate', 'detail_reading', 'detail_wanted'],
+  ...['send_rate', 'request_rate', 'detail_run', 'detail_wanted'],
   'alert',
   'alert_message',
   'heartbeat_ping',

@@ -37,7 +37,7 @@ export const VIEWS = {
     -- one row a lead: since when its status is known without a gap. Its history is known for a period where known_from is not after the beginning of the period or the creation of the lead
     -- lead_id: lead.id
     -- has_moved: 1: its status changed after the lead was created; 0: it did not, but for the first minute
-    -- known_from: UTC: each status since then is known; created_at where all are. Where the upstream lists what leads went through, a move that only two readings tell of ends a gap until the details are read again, since there may be more between
+    -- known_from: UTC: each status since then is known; created_at where all are. Where the upstream lists what leads went through, a move that only two samples tell of ends a gap until the details are read again, since there may be more between
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
       iif(status_changed_at > settled_at, 1, 0) AS has_moved, coalesce(
         -- the end of the last gap; without one the beginning of the first move: in the first stage a lead is from its creation on
@@ -55,10 +55,10 @@ export const VIEWS = {
     FROM (SELECT *, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds') AS settled_at FROM lead) AS lead`,
 
   agent_outage: sql`CREATE VIEW agent_outage AS
-    -- one row for each run of readings in which an agent was failing: failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
+    -- one row for each run of samples in which an agent was failing: failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
     -- began_at: UTC, by our clock: the first reading that found it failing
     -- ended_at: UTC, by our clock: the first reading that did not, or when the agent was gone; null while it lasts
-    -- readings: how many found it failing
+    -- samples: how many found it failing
     -- hours: from began_at to ended_at, or to the last reading while it lasts
     WITH reading AS (
       SELECT agent_id, observed_at, lower(status) IN ('failing', 'failed', 'error', 'errored', 'down', 'offline',
@@ -70,10 +70,10 @@ export const VIEWS = {
           - row_number() OVER (PARTITION BY agent_id, is_failing ORDER BY observed_at) AS run
       FROM reading),
     outage AS (
-      SELECT agent_id, min(observed_at) AS began_at, max(observed_at) AS last_at, count(*) AS readings,
+      SELECT agent_id, min(observed_at) AS began_at, max(observed_at) AS last_at, count(*) AS samples,
         iif(count(next_at) = count(*), max(next_at), NULL) AS next_at
       FROM placed WHERE is_failing GROUP BY agent_id, run)
-    SELECT agent_id, agent.name AS agent_name, began_at, coalesce(next_at, deleted_since) AS ended_at, readings,
+    SELECT agent_id, agent.name AS agent_name, began_at, coalesce(next_at, deleted_since) AS ended_at, samples,
       round(24 * (julianday(coalesce(next_at, deleted_since, last_at)) - julianday(began_at)), 2) AS hours
     FROM outage JOIN agent ON agent.id = outage.agent_id`,
 
@@ -86,11 +86,11 @@ export const VIEWS = {
     -- lost_change: of leads that were lost
     -- disqualified_change: of leads that were disqualified
     SELECT * FROM (
-      SELECT pipeline_id, as_of, lag(as_of) OVER readings AS since,
-        leads - lag(leads) OVER readings AS leads_change, open - lag(open) OVER readings AS open_change,
-        won - lag(won) OVER readings AS won_change, lost - lag(lost) OVER readings AS lost_change,
-        disqualified - lag(disqualified) OVER readings AS disqualified_change
-      FROM pipeline_stat WINDOW readings AS (PARTITION BY pipeline_id ORDER BY observed_at)) AS reading
+      SELECT pipeline_id, as_of, lag(as_of) OVER samples AS since,
+        leads - lag(leads) OVER samples AS leads_change, open - lag(open) OVER samples AS open_change,
+        won - lag(won) OVER samples AS won_change, lost - lag(lost) OVER samples AS lost_change,
+        disqualified - lag(disqualified) OVER samples AS disqualified_change
+      FROM pipeline_stat WINDOW samples AS (PARTITION BY pipeline_id ORDER BY observed_at)) AS reading
     WHERE since IS NOT NULL`,
 
   pipeline_stat_latest: sql`CREATE VIEW pipeline_stat_latest AS

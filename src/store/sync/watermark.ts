@@ -62,7 +62,7 @@ export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Pr
 
 export type Resource = 'leads' | 'stats' | 'agents'
 
-export interface Reading {
+export interface LastRead {
   /** Everything that changed before is in the copy. */
   readonly asOf: Instant
   /** When the run ended that read it, or began that was killed; null while it goes on with what comes after. */
@@ -72,7 +72,7 @@ export interface Reading {
 const ENDED_AT = sql<Instant | null>`coalesce(finished_at, iif(outcome = 'killed', started_at, NULL))`
 
 /** Statistics and agents count as read, too, where the upstream was found to have none any more. Null for never. */
-export async function findLastReading(db: Db, resource: Resource): Promise<Reading | null> {
+export async function findLastRead(db: Db, resource: Resource): Promise<LastRead | null> {
   const runs = db.selectFrom('sync_run').select(ENDED_AT.as('endedAt')).limit(1)
   // The order in which they were begun, whatever the clock said then.
   const newest = runs.orderBy(sql`rowid`, 'desc')

@@ -92,7 +92,7 @@ interface DetailQueueTable {
   last_error: string | null
 }
 
-interface DetailReadingTable {
+interface DetailRunTable {
   run_id: string
   failures_in_row: Generated<number>
   held: Generated<number>
@@ -122,7 +122,7 @@ export interface LeadTables {
   lead_detail: LeadDetailTable
   activity: ActivityTable
   detail_queue: DetailQueueTable
-  detail_reading: DetailReadingTable
+  detail_run: DetailRunTable
   detail_wanted: { lead_no: number; run_id: string; batch: number }
 }
 

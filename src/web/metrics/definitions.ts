@@ -198,7 +198,7 @@ export const DEFINITIONS: readonly Definition[] = [
     ({ snapshotMadeAt }) => (snapshotMadeAt === null ? [] : one(secondsOf(snapshotMadeAt))),
   ),
   gauge(
-    'leadsheet_daemon_last_beat_timestamp_seconds',
+    'leadsheet_daemon_last_heartbeat_timestamp_seconds',
     'The last sign of life of the daemon, committed each minute.',
     ({ lastBeatAt }) => (lastBeatAt === null ? [] : one(secondsOf(lastBeatAt))),
   ),

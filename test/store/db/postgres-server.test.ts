@@ -7,7 +7,7 @@ import { placeOf } from '../../../src/store/db/place.ts'
 import { readInTime } from '../../../src/store/db/postgres.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { readLastBeat } from '../../../src/store/schedule/uptime.ts'
+import { readLastHeartbeat } from '../../../src/store/schedule/uptime.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { withClient } from '../../support/postgres-server.ts'
 import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
 
   it('is not made a store of by who asks for the last sign of life', async () => {
     const url = await newDatabase()
-    expect(await readLastBeat(placeOf(url))).toBeUndefined()
+    expect(await readLastHeartbeat(placeOf(url))).toBeUndefined()
     const { rows } = await withClient(url, (client) =>
       client.query("SELECT FROM pg_namespace WHERE nspname = 'leadsheet'"),
     )
@@ -78,10 +78,10 @@ describe.skipIf(!hasPostgres)('reading that takes too long', () => {
     const { signal } = new AbortController()
     await expect(readInTime(store.db, sleep, { signal, timeoutMs: 50 })).rejects.toThrow(/statement timeout/)
     // All of them, and so the same one too.
-    const readings = await Promise.all(
+    const samples = await Promise.all(
       Array.from({ length: 6 }, () => sql<{ t: string }>`SHOW statement_timeout`.execute(store.db)),
     )
-    expect(new Set(readings.map(({ rows }) => JSON.stringify(rows)))).toEqual(
+    expect(new Set(samples.map(({ rows }) => JSON.stringify(rows)))).toEqual(
       new Set(['[{"statement_timeout":"0"}]']),
     )
   })

@@ -12,10 +12,10 @@ function at(clock: string): string {
   return `2026-11-20T${clock}:00.000Z`
 }
 
-/** @param readings of one agent: its status by the time of the day */
-async function spansOf(readings: Readonly<Record<string, string>>): Promise<AgentSpans> {
+/** @param samples of one agent: its status by the time of the day */
+async function spansOf(samples: Readonly<Record<string, string>>): Promise<AgentSpans> {
   await using store = await openEmptyStore()
-  for (const [clock, status] of Object.entries(readings)) {
+  for (const [clock, status] of Object.entries(samples)) {
     await store.write((trx) => saveAgents(trx, [agent('a', status)], seenAt(at(clock)), { isWhole: true }))
   }
   const scope = { from: FROM, to: TO, filter: EVERY_LEAD, stalledDays: 7, asKnownAt: null }
@@ -23,18 +23,18 @@ async function spansOf(readings: Readonly<Record<string, string>>): Promise<Agen
   return await readAgentSpans({ db: store.db, given: new Set() }, scope, words)
 }
 
-async function told(readings: Readonly<Record<string, string>>): Promise<string[]> {
-  const { spans } = await spansOf(readings)
+async function told(samples: Readonly<Record<string, string>>): Promise<string[]> {
+  const { spans } = await spansOf(samples)
   return spans.map(({ state, from, to }) => `${state} ${from.slice(11, 16)}-${to.slice(11, 16)}`)
 }
 
 describe('the states of an agent', () => {
   it('last from the reading that finds them to the first that finds another', async () => {
-    const readings = {
+    const samples = {
       ...{ '06:00': 'running', '06:15': 'idle', '06:30': 'failing', '06:45': 'Down' },
       ...{ '07:00': 'paused', '07:15': 'running', '07:30': 'running' },
     }
-    expect(await told(readings)).toEqual([
+    expect(await told(samples)).toEqual([
       'well 06:00-06:30',
       'failing 06:30-07:00',
       'other 07:00-07:15',
@@ -42,21 +42,21 @@ describe('the states of an agent', () => {
     ])
   })
 
-  it('are not known between readings that are more than two hours apart', async () => {
-    const readings = {
+  it('are not known between samples that are more than two hours apart', async () => {
+    const samples = {
       '06:00': 'idle',
       '06:15': 'idle',
       '08:16': 'failing',
       '08:30': 'failing',
       '10:30': 'idle',
     }
-    expect(await told(readings)).toEqual(['well 06:00-06:15', 'failing 08:16-10:30', 'well 10:30-10:30'])
+    expect(await told(samples)).toEqual(['well 06:00-06:15', 'failing 08:16-10:30', 'well 10:30-10:30'])
   })
 
-  it('are known between readings that are usually far apart', async () => {
-    const readings = { '01:00': 'idle', '04:00': 'idle', '07:00': 'idle', '15:00': 'idle' }
-    expect((await spansOf(readings)).gapMs).toBe(9 * 60 * 60_000)
-    expect(await told(readings)).toEqual(['well 01:00-15:00'])
+  it('are known between samples that are usually far apart', async () => {
+    const samples = { '01:00': 'idle', '04:00': 'idle', '07:00': 'idle', '15:00': 'idle' }
+    expect((await spansOf(samples)).gapMs).toBe(9 * 60 * 60_000)
+    expect(await told(samples)).toEqual(['well 01:00-15:00'])
   })
 
   it('are none where nothing was read', async () => {

@@ -26,7 +26,7 @@ type Next = () => number
 
 /** What was ever read of a lead, and when it was gone. */
 interface Life {
-  readonly readings: Reading[]
+  readonly samples: Reading[]
   readonly absences: { readonly from: string; to: string | null }[]
 }
 
@@ -90,14 +90,14 @@ function change(id: string, before: Lead | undefined, today: number, next: Next)
 }
 
 function noteReading(lives: Map<string, Life>, read: Lead, readAt: string): void {
-  const life = lives.get(read.id) ?? { readings: [], absences: [] }
+  const life = lives.get(read.id) ?? { samples: [], absences: [] }
   const changedAt = read.statusChangedAt ?? ''
   const absence = life.absences.at(-1)
   if (absence?.to === null) absence.to = readAt
-  const isMoved = life.readings.at(-1)?.status !== read.status
+  const isMoved = life.samples.at(-1)?.status !== read.status
   const from = (isMoved ? changedAt : read.updatedAt) ?? ''
   const gone = life.absences.find((each) => each.from <= from && each.to !== null && from < each.to)
-  life.readings.push({
+  life.samples.push({
     status: read.status,
     changedAt,
     from: gone?.to ?? from,
@@ -122,14 +122,14 @@ interface Told {
 }
 
 /** What has become of a lead from an instant on, by what was known then of the time before. */
-function becomeOf({ readings, absences }: Life, since: string, knownAt: string, to: string): Told | null {
-  const after = readings.findLast((reading) => reading.from < to)
+function becomeOf({ samples, absences }: Life, since: string, knownAt: string, to: string): Told | null {
+  const after = samples.findLast((reading) => reading.from < to)
   if (after === undefined) return null
   const isDeleted = (at: string) =>
     absences.some((gone) => gone.from < at && (gone.to === null || gone.to >= at))
-  const known = readings.findLast((reading) => reading.from < since && reading.readAt <= knownAt)
-  const moves = readings.flatMap((reading, index) => {
-    const before = readings[index - 1]
+  const known = samples.findLast((reading) => reading.from < since && reading.readAt <= knownAt)
+  const moves = samples.flatMap((reading, index) => {
+    const before = samples[index - 1]
     return before && before.status !== reading.status
       ? [{ from: before.status, to: reading.status, at: reading.changedAt }]
       : []
@@ -143,7 +143,7 @@ function becomeOf({ readings, absences }: Life, since: string, knownAt: string, 
   const fromStatus = (knownAt === NEVER ? (moved ?? known?.status) : (known?.status ?? moved)) ?? null
   const told = (kind: ChangeKind): Told => ({ kind, fromStatus, toStatus })
   const isNews =
-    first !== undefined || readings.some((reading) => reading.readAt > knownAt || reading.from >= since)
+    first !== undefined || samples.some((reading) => reading.readAt > knownAt || reading.from >= since)
   if (fromStatus !== toStatus && toStatus === 'won') return isNews ? told('won') : null
   if (fromStatus !== toStatus && (toStatus === 'lost' || toStatus === 'disqualified')) {
     return isNews ? told('lost') : null
@@ -208,8 +208,8 @@ describe(`changes of random pasts (SEED=${SEED})`, () => {
   })
 })
 
-function valueThen({ readings }: Life, to: string) {
-  const then = readings.findLast((reading) => reading.from < to)
+function valueThen({ samples }: Life, to: string) {
+  const then = samples.findLast((reading) => reading.from < to)
   return then && then.amount !== null ? { amount: then.amount, currency: then.currency } : null
 }
 

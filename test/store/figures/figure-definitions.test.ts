@@ -279,7 +279,7 @@ describe('the history of leads', () => {
     expect(await coverage('2026-12-01T00:00:00.000Z')).toEqual(known)
   })
 
-  it('is known since the creation of a lead whose activity was read, and not where two readings alone tell of a move', async () => {
+  it('is known since the creation of a lead whose activity was read, and not where two samples alone tell of a move', async () => {
     await using store = await storeOf([
       ...past('read', { 20: 'won' }),
       ...past('told from the first stage on', { 20: 'won' }),

@@ -173,7 +173,7 @@ describe('the open pipeline', () => {
 })
 
 describe('the funnel', () => {
-  const readings =
+  const samples =
     (...stats: ReturnType<typeof stat>[]) =>
     async (store: Store): Promise<void> => {
       for (const [index, one] of stats.entries()) {
@@ -185,7 +185,7 @@ describe('the funnel', () => {
     const { funnel } = await figuresOf(
       [lead('1'), lead('2', { pipelineId: 'p2' })],
       {},
-      readings(
+      samples(
         stat('p1', '2026-11-20T06:00:00Z', { new: 999, contacted: 999, won: 999 }),
         stat('p1', '2026-11-21T06:00:00Z', { new: 60, contacted: 30, won: 0 }),
         stat('p2', '2026-11-21T05:00:00Z', { new: 40, contacted: 20, won: 10 }),
@@ -206,7 +206,7 @@ describe('the funnel', () => {
     const { funnel } = await figuresOf(
       [lead('1')],
       {},
-      readings(stat('p1', TO, { new: 0, contacted: 0, won: 0 })),
+      samples(stat('p1', TO, { new: 0, contacted: 0, won: 0 })),
     )
     expect(funnel.stages.map((stage) => stage.conversion)).toEqual([null, null, null])
   })
@@ -215,13 +215,13 @@ describe('the funnel', () => {
     const { funnel } = await figuresOf(
       [lead('1')],
       {},
-      readings(stat('p1', TO, { on_hold: 7, new: 10, lost: 3, contacted: 5, won: 1, disqualified: 2 })),
+      samples(stat('p1', TO, { on_hold: 7, new: 10, lost: 3, contacted: 5, won: 1, disqualified: 2 })),
     )
     expect(funnel.stages.map((stage) => stage.status)).toEqual(['new', 'contacted', 'won'])
   })
 
   it('forgets a pipeline whose leads are all gone', async () => {
-    const both = readings(stat('p1', TO, { new: 10 }), stat('p2', '2020-01-01T00:00:00Z', { new: 5 }))
+    const both = samples(stat('p1', TO, { new: 10 }), stat('p2', '2020-01-01T00:00:00Z', { new: 5 }))
     const { funnel } = await figuresOf([lead('1'), lead('2', { pipelineId: 'p2' })], {}, async (store) => {
       await both(store)
       await remove(store, '2', TO)
@@ -244,7 +244,7 @@ describe('the funnel', () => {
   })
 
   it('is counted by us where the statistics of one of the pipelines are missing', async () => {
-    const { funnel } = await figuresOf(two, {}, readings(stat('p1', TO, { new: 10, contacted: 5, won: 1 })))
+    const { funnel } = await figuresOf(two, {}, samples(stat('p1', TO, { new: 10, contacted: 5, won: 1 })))
     expect(funnel).toMatchObject(OURS)
   })
 
@@ -252,8 +252,8 @@ describe('the funnel', () => {
     const both = (at: string) => [stat('p1', at, { new: 60, won: 1 }), stat('p2', at, { new: 40, won: 1 })]
     const dayAfter = new Date(Date.parse(TO) + 86_400_000).toISOString()
     const nextMorning = new Date(Date.parse(TO) + 6 * 3_600_000).toISOString()
-    expect((await figuresOf(two, {}, readings(...both(dayAfter)))).funnel).toMatchObject(OURS)
-    expect((await figuresOf(two, {}, readings(...both(nextMorning)))).funnel).toMatchObject({
+    expect((await figuresOf(two, {}, samples(...both(dayAfter)))).funnel).toMatchObject(OURS)
+    expect((await figuresOf(two, {}, samples(...both(nextMorning)))).funnel).toMatchObject({
       source: 'service',
       asOf: nextMorning,
     })

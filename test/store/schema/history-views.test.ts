@@ -11,21 +11,21 @@ function hour(number: number): string {
 }
 
 /** A reading an hour; of each agent its status by id, one that is not named is gone. */
-async function saveReadings(store: Store, readings: readonly Record<string, string>[]): Promise<void> {
-  for (const [index, reading] of readings.entries()) {
+async function saveReadings(store: Store, samples: readonly Record<string, string>[]): Promise<void> {
+  for (const [index, reading] of samples.entries()) {
     const agents = Object.entries(reading).map(([id, status]) => agent(id, status))
     await store.write((trx) => saveAgents(trx, agents, seenAt(hour(index)), { isWhole: true }))
   }
 }
 
 async function outagesOf(store: Store): Promise<unknown> {
-  const { rows } = await sql`SELECT agent_id, began_at, ended_at, readings, hours FROM agent_outage
+  const { rows } = await sql`SELECT agent_id, began_at, ended_at, samples, hours FROM agent_outage
     ORDER BY agent_id, began_at`.execute(store.db)
   return rows
 }
 
 describe('agent_outage', () => {
-  it('has a row for each run of failing readings, up to the first that is not, and null while it lasts', async () => {
+  it('has a row for each run of failing samples, up to the first that is not, and null while it lasts', async () => {
     await using store = await openEmptyStore()
     const states = ['running', 'failing', 'error', 'idle', 'failing', 'running', 'failing', 'failing']
     await saveReadings(
@@ -33,9 +33,9 @@ describe('agent_outage', () => {
       states.map((status) => ({ a: status, b: 'idle' })),
     )
     expect(await outagesOf(store)).toEqual([
-      { agent_id: 'a', began_at: hour(1), ended_at: hour(3), readings: 2, hours: 2 },
-      { agent_id: 'a', began_at: hour(4), ended_at: hour(5), readings: 1, hours: 1 },
-      { agent_id: 'a', began_at: hour(6), ended_at: null, readings: 2, hours: 1 },
+      { agent_id: 'a', began_at: hour(1), ended_at: hour(3), samples: 2, hours: 2 },
+      { agent_id: 'a', began_at: hour(4), ended_at: hour(5), samples: 1, hours: 1 },
+      { agent_id: 'a', began_at: hour(6), ended_at: null, samples: 2, hours: 1 },
     ])
   })
 
@@ -43,7 +43,7 @@ describe('agent_outage', () => {
     await using store = await openEmptyStore()
     await saveReadings(store, [{ a: 'failing', b: 'idle' }, { a: 'failing', b: 'idle' }, { b: 'idle' }])
     expect(await outagesOf(store)).toEqual([
-      { agent_id: 'a', began_at: hour(0), ended_at: hour(2), readings: 2, hours: 2 },
+      { agent_id: 'a', began_at: hour(0), ended_at: hour(2), samples: 2, hours: 2 },
     ])
   })
 

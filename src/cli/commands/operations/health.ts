@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { storePlaceOf } from '../../../app/installation.ts'
 import { type Life, lifeOf } from '../../../checks/heartbeat.ts'
 import { LeadsheetError } from '../../../errors.ts'
-import { type LastBeat, readLastBeat } from '../../../store/schedule/uptime.ts'
+import { type LastHeartbeat, readLastHeartbeat } from '../../../store/schedule/uptime.ts'
 import { tellSpan } from '../../../time.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -17,8 +17,8 @@ export function defineHealth(command: Command, terminal: Terminal): void {
 }
 
 async function tellHealth(terminal: Terminal): Promise<void> {
-  const { isHealthy, found, lastBeat } = await lookAtDaemon(terminal)
-  if (terminal.json) terminal.printJson({ healthy: isHealthy, found, last_beat: lastBeat })
+  const { isHealthy, found, lastHeartbeat } = await lookAtDaemon(terminal)
+  if (terminal.json) terminal.printJson({ healthy: isHealthy, found, last_heartbeat: lastHeartbeat })
   else terminal.print(`${isHealthy ? 'healthy' : 'unhealthy'}: ${found}`)
   if (!isHealthy) terminal.end('failed')
 }
@@ -26,22 +26,22 @@ async function tellHealth(terminal: Terminal): Promise<void> {
 interface Found {
   readonly isHealthy: boolean
   readonly found: string
-  readonly lastBeat: string | null
+  readonly lastHeartbeat: string | null
 }
 
 /** Settings that cannot be read are no daemon, too: those who ask know of two answers only. */
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {
-    const beat = await readLastBeat(storePlaceOf(await terminal.config()))
+    const beat = await readLastHeartbeat(storePlaceOf(await terminal.config()))
     const life = lifeOf(beat, new Date())
-    return { isHealthy: life === 'alive', found: tell(life, beat), lastBeat: beat?.last_tick_at ?? null }
+    return { isHealthy: life === 'alive', found: tell(life, beat), lastHeartbeat: beat?.last_tick_at ?? null }
   } catch (thrown) {
     if (!(thrown instanceof LeadsheetError)) throw thrown
-    return { isHealthy: false, found: thrown.message.replaceAll(/\s*\n\s*/g, ' '), lastBeat: null }
+    return { isHealthy: false, found: thrown.message.replaceAll(/\s*\n\s*/g, ' '), lastHeartbeat: null }
   }
 }
 
-function tell(life: Life, beat: LastBeat | undefined): string {
+function tell(life: Life, beat: LastHeartbeat | undefined): string {
   if (beat === undefined) return 'no daemon has run on these data'
   const since = tellSpan(Date.now() - Date.parse(beat.last_tick_at))
   if (life === 'alive') return `the daemon gave a sign of life ${since} ago`

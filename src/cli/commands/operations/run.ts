@@ -21,7 +21,7 @@ import type { Db } from '../../../store/db/store.ts'
 import { isStoreThere } from '../../../store/db/store-exists.ts'
 import { isOfDaemon, listHeldLeases } from '../../../store/schedule/lease.ts'
 import type { ConfigLoad } from '../../../store/schedule/uptime.ts'
-import { findConfigLoad, findNextReading } from '../../../store/schedule/uptime.ts'
+import { findConfigLoad, findNextConfigLoad } from '../../../store/schedule/uptime.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -178,7 +178,7 @@ async function waitForReading(
   while (performance.now() < until) {
     await delay(LOOK_EVERY_MS, undefined, { signal })
     // Not the last one: where the daemon could not start with them, it has read those of before again.
-    const reading = await findNextReading(db, before)
+    const reading = await findNextConfigLoad(db, before)
     if (reading !== undefined) return reading
     if (!isDaemon(pid)) throw noDaemon(`process ${pid} has ended`)
   }

@@ -82,8 +82,8 @@ function statusJson(database: string, { health, ...status }: Status) {
     issues: status.issues.map(issueJson),
     events: status.events && eventsJson(status.events),
     workers:
-      status.workers?.map(({ host, pid, since, lastBeat, inHand }) => ({
-        ...{ host, pid, since, last_beat: lastBeat, in_hand: inHand },
+      status.workers?.map(({ host, pid, since, lastHeartbeat, inHand }) => ({
+        ...{ host, pid, since, last_heartbeat: lastHeartbeat, in_hand: inHand },
       })) ?? null,
     jobs: status.jobs,
   }
@@ -174,7 +174,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
         { title: 'WORKER', value: ({ host }) => host, isWhole: true },
         { title: 'PROCESS', value: ({ pid }) => String(pid) },
         { title: 'SINCE', value: ({ since }) => formatInstant(since) },
-        { title: 'LAST BEAT', value: ({ lastBeat }) => formatInstant(lastBeat) },
+        { title: 'LAST BEAT', value: ({ lastHeartbeat }) => formatInstant(lastHeartbeat) },
         { title: 'IN HAND', value: ({ inHand }) => inHand.join(', ') || null },
       ],
       status.workers,

@@ -104,7 +104,7 @@ export const SYNC = [
     sql TEXT NOT NULL -- its definition
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE detail_reading ( -- one row while several processes read details for a sync
+  sql`CREATE TABLE detail_run ( -- one row while several processes read details for a sync
     run_id TEXT PRIMARY KEY, -- sync_run.id
     failures_in_row INTEGER NOT NULL DEFAULT 0, -- leads that could not be read, one after the other
     held INTEGER NOT NULL DEFAULT 0, -- entries of activity that could not be read
@@ -115,7 +115,7 @@ export const SYNC = [
 
   sql`CREATE TABLE detail_wanted ( -- one row a lead whose details are to be read for that sync
     lead_no INTEGER PRIMARY KEY, -- lead.no
-    run_id TEXT NOT NULL REFERENCES detail_reading (run_id), -- the sync
+    run_id TEXT NOT NULL REFERENCES detail_run (run_id), -- the sync
     batch INTEGER NOT NULL -- those of one number are read by one process, one after the other
   ) STRICT`,
   sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,

@@ -84,9 +84,9 @@ export async function readWorkers(
   const sum = (key: 'waiting' | 'active'): string =>
     count(jobs.reduce((total: number, queue: QueueCounts) => total + queue[key], 0))
   return {
-    workers: workers.map(({ host, pid, since, lastBeat, inHand }) => ({
+    workers: workers.map(({ host, pid, since, lastHeartbeat, inHand }) => ({
       ...{ id: `${host}-${pid}`, host, pid: String(pid) },
-      ...{ since: clock.at(since), sign: clock.ago(lastBeat), inHand: inHand.join(', ') },
+      ...{ since: clock.at(since), sign: clock.ago(lastHeartbeat), inHand: inHand.join(', ') },
     })),
     waiting: sum('waiting'),
     active: sum('active'),

@@ -9,31 +9,31 @@ import type { WaitingLead } from '../leads/detail.ts'
 import type { RunUsage } from './sync-run.ts'
 
 /** Why no more leads are read, as an error tells it; without a code it is a mistake of ours. */
-export interface ReadingEnd {
+export interface DetailsEnd {
   readonly code: ErrorCode | null
   readonly message: string
   readonly hint?: string | undefined
   readonly notBefore?: string | undefined
 }
 
-interface DetailReading extends RunUsage {
+interface DetailRun extends RunUsage {
   readonly failuresInRow: number
   /** Entries of activity that could not be read. */
   readonly held: number
   /** Null while it goes on. */
-  readonly ended: ReadingEnd | null
+  readonly ended: DetailsEnd | null
 }
 
 /** Forgets what a sync that was killed has left: its leads wait like all others. */
-export async function beginReading(
+export async function beginDetails(
   trx: Trx,
   runId: string,
   leads: readonly WaitingLead[],
   batchLeads: number,
 ): Promise<void> {
   await trx.deleteFrom('detail_wanted').execute()
-  await trx.deleteFrom('detail_reading').execute()
-  await trx.insertInto('detail_reading').values({ run_id: runId, ended: null }).execute()
+  await trx.deleteFrom('detail_run').execute()
+  await trx.insertInto('detail_run').values({ run_id: runId, ended: null }).execute()
   const wanted = leads.map(({ no }, index) => ({
     ...{ lead_no: no, run_id: runId },
     batch: Math.floor(index / batchLeads),
@@ -42,8 +42,8 @@ export async function beginReading(
 }
 
 /** Undefined where that sync reads none, or no more. */
-export async function findReading(db: Db, runId: string): Promise<DetailReading | undefined> {
-  const row = await db.selectFrom('detail_reading').where('run_id', '=', runId).selectAll().executeTakeFirst()
+export async function findDetailRun(db: Db, runId: string): Promise<DetailRun | undefined> {
+  const row = await db.selectFrom('detail_run').where('run_id', '=', runId).selectAll().executeTakeFirst()
   return (
     row && {
       failuresInRow: row.failures_in_row,
@@ -96,7 +96,7 @@ export async function noteResult(
   { failed, held, requests, retries }: RunUsage & { readonly failed: boolean; readonly held: number },
 ): Promise<{ failuresInRow: number }> {
   return trx
-    .updateTable('detail_reading')
+    .updateTable('detail_run')
     .where('run_id', '=', runId)
     .set((eb) => ({
       failures_in_row: failed ? eb('failures_in_row', '+', 1) : 0,
@@ -109,9 +109,9 @@ export async function noteResult(
 }
 
 /** The first reason stands. */
-export async function stopReading(trx: Trx, runId: string, end: ReadingEnd): Promise<void> {
+export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Promise<void> {
   await trx
-    .updateTable('detail_reading')
+    .updateTable('detail_run')
     .where('run_id', '=', runId)
     .where('ended', 'is', null)
     .set({ ended: JSON.stringify(end) })
@@ -119,7 +119,7 @@ export async function stopReading(trx: Trx, runId: string, end: ReadingEnd): Pro
 }
 
 /** From now on nobody brings a result any more. */
-export async function endReading(trx: Trx, runId: string): Promise<void> {
+export async function endDetails(trx: Trx, runId: string): Promise<void> {
   await trx.deleteFrom('detail_wanted').where('run_id', '=', runId).execute()
-  await trx.deleteFrom('detail_reading').where('run_id', '=', runId).execute()
+  await trx.deleteFrom('detail_run').where('run_id', '=', runId).execute()
 }
