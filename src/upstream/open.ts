@@ -1,4 +1,4 @@
-/** The source: the endpoints of an upstream as functions, over one client and as its profile says. */
+/** Opens the source: the endpoints of an upstream as functions, with one client and one profile. */
 
 import type { z } from 'zod'
 import { leadDetailSchema } from '../contract/lead.ts'
@@ -24,16 +24,21 @@ import { parseJson } from './values/json.ts'
 import { createWebhookSource } from './webhooks/registered-webhooks.ts'
 
 export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'authorize' | 'requestsPerSecond'> {
-  /** Any of `https://h`, `https://h/api`, `https://h/api/v1`, or what the profile's paths go behind. */
+  /**
+   * The address of the API: `https://h`, `https://h/api`, `https://h/api/v1`, or the base of the profile's
+   * paths.
+   */
   readonly baseUrl: string
-  /** That of the reference service unless told otherwise. */
+  /** The profile of the upstream; the reference service's by default. */
   readonly profile?: Profile
 }
 
 /** Fields that the contract does not know stay in the answer. */
 const detailShape = leadDetailSchema.loose()
 
-/** @throws LeadsheetError config_invalid for a base URL that would show the key to everyone on the way */
+/**
+ * @throws LeadsheetError config_invalid for a base URL that would send the key unencrypted over the internet
+ */
 export function openSource(options: SourceOptions): Source {
   refuseOpenHttp(new URL(options.baseUrl))
   const profile = options.profile ?? REFERENCE_PROFILE
@@ -52,7 +57,7 @@ export function openSource(options: SourceOptions): Source {
     return answer
   }
 
-  /** Some upstreams say with status 200 that something went wrong. */
+  /** Because some upstreams report errors with status 200. */
   function refuseError(url: URL, status: number, body: unknown): void {
     const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
     if (error === null || error === undefined || error === false) return
@@ -157,7 +162,10 @@ function itemsOf(url: URL, body: unknown, path: FieldPath, what: string, redact:
   throw withoutList(url, body, path, what, redact)
 }
 
-/** With what it says of an error; other parts may be leads in another place, and are nobody's business. */
+/**
+ * The error for an answer without a list. It quotes only the upstream's message, because other parts may be
+ * leads.
+ */
 function withoutList(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): LeadsheetError {
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
   const said = saidIn(body)
@@ -167,7 +175,10 @@ function withoutList(url: URL, body: unknown, path: FieldPath, what: string, red
 
 const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL -o FILE')} makes one for api.profile.`
 
-/** A list that does not say how it goes on may be another's first page, and would pass for the whole. */
+/**
+ * Refuses a list that does not say whether more follows: it may be the first page of another API and would
+ * pass for the whole list.
+ */
 function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
   if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return
   throw unexpected(url, `does not say whether there is more (${paging.has_more.join('.')})`, PROBE_HINT)

@@ -8,33 +8,35 @@ import type { LeadFilters } from './paging/list-filters.ts'
 import type { Profile } from './profile/profile.ts'
 import type { WebhookSource } from './webhooks/registered-webhooks.ts'
 
-/** One page of records as the upstream sent them; `next` is null on the last one. */
+/** One page of records as the upstream sent them; `next` is null on the last page. */
 export interface RawPage {
   readonly records: readonly RawRecord[]
   readonly next: string | null
   readonly total: number | null
-  /** Whether the answer says with true that more follow, whatever it gives. */
+  /** Whether the answer says explicitly that more records follow. */
   readonly saysMore?: boolean
 }
 
 export interface ListOptions {
   readonly signal?: AbortSignal
-  /** None of the records is known without it. */
+  /** Finds the known records. Without it no record is known. */
   readonly findKnown?: FindKnown | undefined
 }
 
-/** One lead as sent; `detail` where the upstream is the reference service, whose shape is known. */
+/** One lead as sent. `detail` is set where the upstream is the reference service, whose shape is known. */
 export interface LeadAnswer {
   readonly raw: unknown
   readonly detail: WireLeadDetail | null
 }
 
-/** Every function throws LeadsheetError api_* and takes a signal that ends it. */
+/**
+ * The endpoints of an upstream. Every function throws LeadsheetError api_* and takes a signal that ends it.
+ */
 export interface Source {
   readonly profile: Profile
   /** The statuses of this upstream's leads, in funnel order. */
   readonly stages: readonly Stage[]
-  /** Whether the upstream can be asked for changes alone. */
+  /** Whether the upstream can list only the leads changed since a time. */
   readonly hasUpdatedSince: boolean
   has(endpoint: 'lead' | 'stats' | 'agents'): boolean
   listLeads(
@@ -43,16 +45,21 @@ export interface Source {
     size: number,
     options?: ListOptions,
   ): Promise<RawPage>
-  /** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
+  /**
+   * @param sent the record's JSON as received, which is kept unchanged; without it the JSON is written anew
+   */
   mapLead(raw: unknown, sent?: string): Lead | QuarantinedRecord
   fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
   fetchDetail(id: string, signal?: AbortSignal): Promise<LeadDetail>
-  /** The lead and its details by one request. */
+  /** Fetches the lead and its details with one request. */
   fetchSingleLead(id: string, signal?: AbortSignal): Promise<SingleLead>
-  /** The same of a record, JSON, that came with an event; the reason where it is not that lead's. */
+  /**
+   * Reads the lead and its details from a record (JSON) that came with an event; returns the reason where the
+   * record is not that lead's.
+   */
   readLeadRecord(record: string, id: string): SingleLead | { readonly reason: string }
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
-  /** The statistics as sent, for the whole life or the cohort created in [from, to). */
+  /** Fetches the statistics as sent, for the pipeline's whole life or for the leads created in [from, to). */
   fetchPipelineStats(
     id: string,
     period?: { from?: string; to?: string },
@@ -60,11 +67,11 @@ export interface Source {
   ): Promise<unknown>
   mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | QuarantinedRecord
   readonly webhooks: WebhookSource
-  /** The agents as sent, a record each. */
+  /** Fetches the agents as sent, one record each. */
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
   mapAgent(raw: unknown): Agent | QuarantinedRecord
   readonly usage: Usage
-  /** By how much our clock was ahead of the upstream's at the last answer; null where that is not known. */
+  /** How far our clock was ahead of the upstream's at the last answer; null where that is unknown. */
   clockAheadMs(): number | null
   close(): Promise<void>
 }

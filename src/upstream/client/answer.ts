@@ -1,4 +1,7 @@
-/** What an HTTP answer is: the JSON that was asked for, or a failure with all that decides what comes next. */
+/**
+ * Reads an HTTP answer: either the JSON that was asked for, or a failure with the facts that decide about a
+ * retry.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { constants, gunzip } from 'node:zlib'
@@ -7,7 +10,10 @@ import { parseJson, skipSpace } from '../values/json.ts'
 import { isThrottled, wantedWaitMs } from './rate-limit-headers.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
-/** In bytes or characters: far more than is quoted, far less than a body may have. */
+/**
+ * The beginning that is decoded, in bytes or characters: longer than any quote, much shorter than a body may
+ * be.
+ */
 const BEGINNING = 10_000
 
 export interface Answer<T = unknown> {
@@ -18,44 +24,47 @@ export interface Answer<T = unknown> {
 
 export interface Failed {
   readonly error: LeadsheetError
-  /** Whether asking again may cure it. */
+  /** Whether a retry may succeed. */
   readonly isPassing: boolean
   /** Whether the upstream said "too fast". */
   readonly isThrottled: boolean
   /** The wait that the upstream asks for. */
   readonly waitMs: number | null
-  /** Whether the upstream may have done what was asked. */
+  /** Whether the upstream may have carried out the request all the same. */
   readonly isUndecided: boolean
 }
 
-/** What was asked, and by whom, as far as an answer's meaning hangs on it. */
+/** The facts of the request that decide what its answer means. */
 export interface Asked {
   readonly call: {
     readonly method?: string
     readonly url: URL
     readonly headers?: Readonly<Record<string, string>>
-    /** Whether refusals and what is not JSON are answers too, as text. */
+    /** Whether refusals and bodies that are not JSON are returned as answers too, as text. */
     readonly takesAny?: boolean
-    /** Statuses of refusals that are answers too, as text. */
+    /** The statuses whose refusals are returned as answers too, as text. */
     readonly takes?: readonly number[]
-    /** In place of JSON's own; throws SyntaxError for what is not JSON. */
+    /** Replaces the JSON parser. It throws SyntaxError for a body that is not JSON. */
     readonly parse?: (body: Buffer) => unknown
   }
-  /** From 1. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number
   readonly now: Date
-  /** Takes secrets out of what the upstream quotes. */
+  /** Removes secrets from text of the upstream that is quoted. */
   readonly redact: (text: string) => string
 }
 
-/** As undici gives it. */
+/** The part of undici's response that is used here. */
 export interface Response {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
   readonly body: AsyncIterable<Buffer>
 }
 
-/** Reads the answer to its end, or closes it. Throws what the connection throws while the body comes in. */
+/**
+ * Reads the body to its end, or closes it.
+ * @throws whatever the connection throws while the body arrives
+ */
 export async function readAnswer(response: Response, asked: Asked): Promise<Answer | Failed> {
   const { statusCode } = response
   return statusCode >= 200 && statusCode <= 299 ? readSuccess(response, asked) : readRefusal(response, asked)
@@ -83,9 +92,9 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown
     if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
-    // The parser's own words quote the text, and may quote half a key.
+    // Because the parser's own message quotes the body, which may hold half a key.
     const place = / at position \d+/.exec(thrown.message)?.[0] ?? ''
-    // What is no JSON from the start on is not one that was cut.
+    // A body that does not begin like JSON is another kind of answer, not JSON that was cut.
     if (!/^[[{]/.test(beginning))
       return failed(
         unexpected(call.url, `answered ${status} but not with JSON: ${quoteOf(beginning, redact)}`),
@@ -120,7 +129,7 @@ async function readRefusal(
   }
 }
 
-/** Redacted before it is cut, lest a key that stands at the cut be known by its half. */
+/** Redacts before it cuts, because half a key at the cut would no longer be recognised. */
 function quoteOf(text: string, redact: Asked['redact']): string {
   return quote(redact(text.slice(0, BEGINNING)))
 }
@@ -129,23 +138,23 @@ function failed(error: LeadsheetError): Failed {
   return { error, isPassing: false, isThrottled: false, waitMs: null, isUndecided: true }
 }
 
-/* The body of an answer: read whole and within bounds, unpacked, and told apart from what is not JSON. */
+/** The limits of a body, in bytes: as sent, and unpacked. */
 
 const MIB = 1024 * 1024
 export const WIRE_BYTES_MAX = 32 * MIB
 export const BODY_BYTES_MAX = 64 * MIB
-/** Of an error's body no more is read than a message could need. */
+/** The part of an error's body that is read, in bytes. No error message needs more. */
 const ERROR_BYTES_MAX = 64 * 1024
 const QUOTE_CHARS = 200
 
 const unzip = promisify(gunzip)
 
-/** An answer with more in it, or packed in another way, than is read. */
+/** The body is larger than the limits, or is packed in a way that was not asked for. */
 export class UnreadableBody extends Error {}
 
 /**
- * The whole body, unpacked.
- * @throws UnreadableBody; what the connection or zlib throws for a body that is cut
+ * Reads the whole body and unpacks it.
+ * @throws UnreadableBody, and whatever the connection or zlib throws for a body that was cut
  */
 export async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<Buffer> {
   const { bytes, isWhole } = await readBytes(body, WIRE_BYTES_MAX)
@@ -160,7 +169,10 @@ export async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHtt
   }
 }
 
-/** How an error's body begins; empty where it cannot be read, since the status alone says enough. */
+/**
+ * Reads the beginning of an error's body. Returns '' where it cannot be read, because the status alone says
+ * enough.
+ */
 export async function readErrorBody(
   body: AsyncIterable<Buffer>,
   headers: IncomingHttpHeaders,
@@ -174,7 +186,7 @@ export async function readErrorBody(
   }
 }
 
-/** Whether an answer is JSON by its type; without one, by how it begins. */
+/** Whether an answer is JSON, by its content type. An answer without a type is judged by its beginning. */
 export function isJson(headers: IncomingHttpHeaders, text: string): boolean {
   const type = headers['content-type']
   return type === undefined
@@ -182,19 +194,19 @@ export function isJson(headers: IncomingHttpHeaders, text: string): boolean {
     : /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i.test(type)
 }
 
-/** What a problem document (RFC 9457) or a common error body says, in one line. */
+/** The message of a problem document (RFC 9457) or of a common error body, in one line. */
 export function problemText(text: string): string {
   try {
     return quote(saidIn(JSON.parse(text)) ?? text)
   } catch {
-    // Not JSON after all: the text itself is the best there is.
+    // The text is not JSON after all, so it is quoted as it is.
     return quote(text)
   }
 }
 
 const SAYING = ['detail', 'message', 'error_description', 'error', 'errors', 'title'] as const
 
-/** What an error body says in one of the usual places; null where it says nothing there. */
+/** The message of an error body, from one of the usual places. Null where there is none. */
 export function saidIn(body: unknown, depth = 0): string | null {
   if (typeof body === 'string') return body === '' ? null : body
   if (typeof body !== 'object' || body === null || depth > 3) return null
@@ -213,7 +225,7 @@ export function quote(text: string): string {
   return line.length > QUOTE_CHARS ? `${line.slice(0, QUOTE_CHARS)}…` : line
 }
 
-/** @throws UnreadableBody for a packing that was not asked for */
+/** @throws UnreadableBody for an encoding that was not asked for */
 function isGzip(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   if (encoding === '' || encoding === 'identity') return false
@@ -221,7 +233,7 @@ function isGzip(headers: IncomingHttpHeaders): boolean {
   throw new UnreadableBody(`packed its answer as ${quote(encoding)}, though only gzip was asked for`)
 }
 
-/** Leaving the loop early closes the connection: what is not read must not hold it. */
+/** Leaving the loop early closes the connection, so that an unread body does not keep it open. */
 async function readBytes(
   body: AsyncIterable<Buffer>,
   max: number,
@@ -238,7 +250,7 @@ async function readBytes(
 
 const utf8 = new TextDecoder()
 
-/** Bytes as text. A byte order mark is dropped, broken UTF-8 becomes U+FFFD. */
+/** Decodes UTF-8. A byte order mark is dropped, and broken UTF-8 becomes U+FFFD. */
 export function decode(bytes: Buffer): string {
   return utf8.decode(bytes)
 }

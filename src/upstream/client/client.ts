@@ -1,6 +1,6 @@
 /**
- * The one place that speaks HTTP to the upstream. Every attempt has deadlines and a bounded body that is
- * always read; the retry policy is ours, since undici's own cuts Retry-After and asks for parts of a list.
+ * The only place that speaks HTTP to the upstream. Every attempt has deadlines and a bounded body. The retry
+ * policy is our own, because undici's shortens Retry-After and asks for parts of a list.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
@@ -18,40 +18,43 @@ import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } f
 export interface Deadlines {
   readonly connectMs: number
   readonly headersMs: number
-  /** Between two pieces of the body. */
+  /** The longest gap between two pieces of the body. */
   readonly bodyGapMs: number
-  /** The whole attempt: what drips never runs into the gap. */
+  /** The limit of the whole attempt, because a body that drips never reaches the gap. */
   readonly attemptMs: number
 }
 
 const DEADLINES: Deadlines = { connectMs: 5_000, headersMs: 15_000, bodyGapMs: 15_000, attemptMs: 60_000 }
-/** Shorter than servers keep idle connections, so that few requests go out on one that is being closed. */
+/**
+ * Shorter than servers keep idle connections, so that few requests go out on a connection that is being
+ * closed.
+ */
 const KEEP_ALIVE_MS = 4_000
 
-/** A steady clock, for pacing and waits. */
+/** A steady clock, for rate limits and waits. */
 export interface Timer {
   /** Milliseconds since some fixed moment. */
   readonly now: () => number
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** No upstream puts a run off for longer than a day: what asks for more is a mistake, or its clock is wrong. */
+/** The longest deferral. An upstream that asks for more is mistaken, or its clock is wrong. */
 const DEFERRAL_MAX_MS = 24 * 60 * 60_000
 
 export interface ClientOptions {
-  /** Puts the key onto a request. */
+  /** Adds the API key to a request. */
   readonly authorize: (url: URL, headers: Record<string, string>) => void
-  /** Taken out of whatever the upstream quotes. */
+  /** The key, which is removed from all text of the upstream that is quoted. */
   readonly apiKey: string
-  /** And so are these, as they are then. */
+  /** Further secrets to remove, read anew for every quote. */
   readonly otherSecrets?: () => readonly string[]
-  /** The longest wait that an upstream may ask for inside a run; a longer one ends it as deferred. */
+  /** The longest wait that a run accepts from the upstream. A longer one ends the run as deferred. */
   readonly maxWaitMs: number
   readonly userAgent: string
   readonly log: Log
-  /** The configured budget; none by default. */
+  /** The configured rate limit; none by default. */
   readonly requestsPerSecond?: number | undefined
-  /** That of all processes that ask this upstream; one of its own by default. */
+  /** The rate shared by all processes that ask this upstream. By default this client has its own. */
   readonly requestRate?: RequestRate | undefined
   readonly now?: () => Date
   readonly timer?: Timer
@@ -61,23 +64,26 @@ export interface ClientOptions {
 }
 
 export interface Call<T = unknown> {
-  /** What answers a DELETE is no matter but for its status. */
+  /** A DELETE returns only its status; its body is dropped. */
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: URL
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Lets a POST be repeated safely; without one it is sent once. */
+  /** Lets a POST be retried safely. A POST without a key is sent once. */
   readonly idempotencyKey?: string
-  /** Gives refusals and what is not JSON as answers too, its text as the body: for asking what there is. */
+  /** Returns refusals and bodies that are not JSON as answers too, as text. The probe uses this. */
   readonly takesAny?: boolean
-  /** Gives refusals of these statuses as answers too, their text as the body. */
+  /** Returns refusals with these statuses as answers too, as text. */
   readonly takes?: readonly number[]
-  /** Reads the body of a success in place of JSON's own parser; throws SyntaxError for what is not JSON. */
+  /**
+   * Parses the body of a success in place of the JSON parser. It throws SyntaxError for a body that is not
+   * JSON.
+   */
   readonly parse?: (body: Buffer) => T
   readonly signal?: AbortSignal
 }
 
-/** Requests sent, how many of them were repeats, and how often the upstream said "too fast". */
+/** Counts the requests sent, the retries among them, and the answers that said "too fast". */
 export interface Usage {
   readonly requests: number
   readonly retries: number
@@ -86,12 +92,13 @@ export interface Usage {
 
 export interface Client {
   /**
-   * A 2xx answer with its JSON parsed. What is cut or broken is asked for again, like what did not arrive.
-   * @throws LeadsheetError api_*; the signal's reason when it ends the call
+   * Sends a request and returns a 2xx answer with its JSON parsed. A body that was cut or is broken is
+   * retried like an answer that did not arrive.
+   * @throws LeadsheetError api_*; the signal's reason when the signal ends the call
    */
   call<T>(call: Call<T>): Promise<Answer<T>>
   readonly usage: Usage
-  /** By how much our clock was ahead of the upstream's at the last answer; null where that did not say. */
+  /** How far our clock was ahead of the upstream's at the last answer; null where the answer has no Date. */
   clockAheadMs(): number | null
   close(): Promise<void>
 }
@@ -108,10 +115,10 @@ export function createClient(options: ClientOptions): Client {
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
-  // An upstream may quote the key that it refuses, also as HTTP Basic sends it.
+  // Because an upstream may quote the key that it refuses, also in the form of HTTP Basic.
   const redact = redactorOf(options)
   const dispatcher = new Agent({
-    // Said, so that no variable of the environment turns it off.
+    // Set here so that no environment variable turns the check off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
     headersTimeout: deadlines.headersMs,
     bodyTimeout: deadlines.bodyGapMs,
@@ -133,7 +140,7 @@ export function createClient(options: ClientOptions): Client {
         usage.requests++
         if (attempt > 1) usage.retries++
         const outcome = await tryOnce(call, attempt)
-        // Without a parser of its own a call's T is unknown.
+        // Without its own parser a call has an unknown T.
         if (!('error' in outcome)) return outcome as Answer<T>
         isUndecided ||= outcome.isUndecided
         if (outcome.isThrottled) usage.throttled++
@@ -143,7 +150,7 @@ export function createClient(options: ClientOptions): Client {
           await requestRate.hold(outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
-        // A wait that was asked for is kept by all requests alike, when they take their turn.
+        // A wait that the upstream asked for holds all requests alike: each waits in takeRequest.
         const waitMs = outcome.waitMs ?? backoffMs(backoff, attempt, random())
         options.log.warn({ attempt, waitMs, code: outcome.error.code }, outcome.error.message)
         if (outcome.waitMs === null) await timer.wait(waitMs, signal)
@@ -151,14 +158,17 @@ export function createClient(options: ClientOptions): Client {
     },
   }
 
-  /** Waits until our budget and the upstream's allow a request. @throws LeadsheetError api_deferred */
+  /**
+   * Waits until our rate limit and the upstream's allow a request.
+   * @throws LeadsheetError api_deferred
+   */
   async function takeRequest(url: URL, signal: AbortSignal): Promise<void> {
     refuseEarly(url)
     const turn = await requestRate.takeRequest(gapMs, options.maxWaitMs)
     if (!turn.isTaken) throw await putOff(url, turn.inMs)
     try {
       await timer.wait(turn.inMs, signal)
-      // Meanwhile an answer to another request may have asked for a wait.
+      // Another answer may have asked for a wait in the meantime.
       if (turn.inMs > 0) await waitWhileHeld(signal)
       refuseEarly(url)
     } catch (thrown) {
@@ -217,7 +227,7 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  /** From here on no request leaves before that instant, also none that was about to. */
+  /** Defers the client: no request leaves before that instant, not even one that was about to. */
   async function putOff(url: URL, waitMs: number): Promise<LeadsheetError> {
     const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)
     askedUntil = Math.max(askedUntil, Math.ceil(now().getTime() + waitMs))
@@ -228,7 +238,7 @@ export function createClient(options: ClientOptions): Client {
 
   function deferred(url: URL): LeadsheetError {
     const instant = new Date(notBefore).toISOString()
-    // Beyond what an instant can be, a wait of thousands of years.
+    // The largest instant that a Date can hold, for waits of thousands of years.
     const asked = askedUntil > notBefore ? new Date(Math.min(askedUntil, 8.64e15)).toISOString() : instant
     const again =
       asked === instant ? 'after that' : `when it is asked again at ${instant}, a day away at most`
@@ -239,13 +249,16 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** By the Date of an answer, and the Age of one that a cache on the way has kept (RFC 9111, 5.1). */
+/** Compares our clock with the Date of an answer, and with the Age of one from a cache (RFC 9111, 5.1). */
 function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
   const aheadMs = now.getTime() - Date.parse(date ?? '') - Number(age ?? 0) * 1000
   return Number.isFinite(aheadMs) ? aheadMs : null
 }
 
-/** A GET changes nothing, and a DELETE no more when it is sent again; of a POST it must be said when nobody knows whether it has. */
+/**
+ * Returns the error to throw. A GET or DELETE can be sent again without harm, but the error of a POST must
+ * say when nobody knows whether the POST was carried out.
+ */
 function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): LeadsheetError {
   return call.method === 'POST' && isUndecided ? undecided(error, call.idempotencyKey) : error
 }

@@ -1,22 +1,23 @@
 /**
- * What an upstream's headers say of its rate limits. There are several dialects, and a reset may be seconds,
- * an epoch or a date; all become milliseconds from now by the upstream's own clock, so that ours may be wrong.
+ * Reads the upstream's rate limits from its headers. There are several dialects, and a reset may be seconds,
+ * an epoch or a date. All become milliseconds from now by the upstream's own clock, so that ours may be
+ * wrong.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
 
-/** Requests that are left until the limit is reset. */
+/** The number of requests left until the limit is reset. */
 export interface Budget {
   readonly remaining: number
   readonly resetMs: number
 }
 
-/** `RateLimit-Remaining` of the IETF drafts up to 7, and the older private forms of it. */
+/** The `RateLimit-Remaining` of the IETF drafts up to 7, and its older private forms. */
 const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
 const EPOCH_S_MIN = 1e9
 const EPOCH_MS_MIN = 1e11
 
-/** Null where nothing is said, or not until when. */
+/** Null where the headers name no limit, or no reset. */
 export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | null {
   const budgets = [...structured(headers), ...separate(headers)]
     .map(([remaining, reset]) => ({
@@ -27,7 +28,7 @@ export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | nu
   return budgets.sort((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs)[0] ?? null
 }
 
-/** Whether an answer says "too fast": 429, and a 403 that comes with a limit that is used up or with a wait. */
+/** Whether an answer says "too fast": a 429, or a 403 with a used-up limit or with a wait. */
 export function isThrottled(status: number, headers: IncomingHttpHeaders, now: Date): boolean {
   if (status !== 403) return status === 429
   return (
@@ -44,7 +45,10 @@ export function wantedWaitMs(status: number, headers: IncomingHttpHeaders, now: 
   return readBudget(headers, now)?.resetMs ?? resets.find((ms) => ms !== null) ?? null
 }
 
-/** `RateLimit: limit=100, remaining=0, reset=5` and `RateLimit: "default";r=0;t=5`, one or several policies. */
+/**
+ * Reads `RateLimit: limit=100, remaining=0, reset=5` and `RateLimit: "default";r=0;t=5`, with one or several
+ * policies.
+ */
 function structured(headers: IncomingHttpHeaders): [string, string][] {
   const text = textOf(headers.ratelimit) ?? ''
   const named = [/\bremaining=(\d+)/.exec(text)?.[1], /\breset=(\d+)/.exec(text)?.[1]] as const
@@ -64,7 +68,7 @@ function separate(headers: IncomingHttpHeaders): [string, string][] {
   })
 }
 
-/** Null when unreadable or past. */
+/** Null when the reset is unreadable or in the past. */
 function resetMs(value: string | null, now: Date): number | null {
   if (value === null) return null
   const number = /^\s*(\d+(\.\d+)?)/.exec(value)?.[1]
@@ -78,7 +82,7 @@ function fromNumber(value: number, now: Date): number {
   return value >= EPOCH_S_MIN ? value * 1000 - now.getTime() : value * 1000
 }
 
-/** The upstream's clock where it shows one: its dates are meant by that. */
+/** The upstream's clock where the answer has a Date, because the dates in its headers follow that clock. */
 function clockOf(headers: IncomingHttpHeaders, now: Date): Date {
   const theirs = Date.parse(headers.date ?? '')
   return Number.isNaN(theirs) ? now : new Date(theirs)

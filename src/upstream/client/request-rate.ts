@@ -1,33 +1,33 @@
 /**
- * When the next request may leave: a value that pure functions carry on, and the client does the waiting.
- * All times are milliseconds of one steady clock.
+ * Decides when the next request may leave. Pure functions compute the state; the client does the waiting. All
+ * times are milliseconds of one steady clock.
  */
 import type { Budget } from './rate-limit-headers.ts'
 
-/** Keeps the pace of a process, or of all that ask the same upstream. */
+/** The rate limit of one process, or of all processes that ask the same upstream. */
 export interface RequestRate {
   /**
-   * The next turn, which {@link RequestRate.endRequest} ends.
-   * @param gapMs between two requests by the configured budget; 0 without one
-   * @returns in how many milliseconds it is; where the upstream wants a longer wait than `maxWaitMs`, none is taken
+   * Reserves the next request, which {@link RequestRate.endRequest} ends.
+   * @param gapMs the gap between two requests by the configured rate limit; 0 without one
+   * @returns the wait in milliseconds; nothing is reserved where the upstream wants a wait over `maxWaitMs`
    */
   takeRequest(gapMs: number, maxWaitMs: number): Promise<{ readonly isTaken: boolean; readonly inMs: number }>
-  /** For how long the upstream wants no request, by now. */
+  /** How long the upstream wants no request, in milliseconds from now. */
   heldMs(): Promise<number>
-  /** The upstream has asked for a wait. */
+  /** Records a wait that the upstream asked for. */
   hold(ms: number): Promise<void>
-  /** @param budget what an answer says is left; null where it says nothing, or there was none */
+  /** @param budget the requests that an answer says are left; null where it says nothing, or none came */
   endRequest(budget: Budget | null): Promise<void>
-  /** The upstream has asked for a wait that no run waits for. */
+  /** Records a wait that is too long for any run to wait. */
   putOff(ms: number): Promise<void>
 }
 
 export interface RateState {
-  /** No request before this, by our own budget. */
+  /** The earliest time of the next request by our own rate limit. */
   readonly nextAt: number
-  /** No request before this, since the upstream said so. */
+  /** The earliest time of the next request by the upstream's word. */
   readonly heldUntil: number
-  /** Requests left until `resetAt`; null while nothing is known. */
+  /** The requests left until `resetAt`; null while nothing is known. */
   readonly left: number | null
   readonly resetAt: number
 }
@@ -35,8 +35,8 @@ export interface RateState {
 export const UNLIMITED: RateState = { nextAt: 0, heldUntil: 0, left: null, resetAt: 0 }
 
 /**
- * The instant at which a request may leave, and the pace after it.
- * @param gapMs between two requests by the configured budget; 0 without one
+ * Computes when a request may leave, and the state after it.
+ * @param gapMs the gap between two requests by the configured rate limit; 0 without one
  */
 export function admit(pace: RateState, now: number, gapMs: number): { at: number; pace: RateState } {
   const at = Math.max(now, pace.nextAt, upstreamFreeAt(pace, now))
@@ -44,23 +44,29 @@ export function admit(pace: RateState, now: number, gapMs: number): { at: number
   return { at, pace: { ...pace, nextAt: at + gapMs, left } }
 }
 
-/** When the upstream takes requests again, as far as it has said; `now` or earlier if it does already. */
+/**
+ * When the upstream takes requests again, as far as is known. The result is `now` or earlier if it does
+ * already.
+ */
 export function upstreamFreeAt(pace: RateState, now: number): number {
   const isSpent = pace.left !== null && pace.left <= 0 && pace.resetAt > now
   return isSpent ? Math.max(pace.heldUntil, pace.resetAt) : pace.heldUntil
 }
 
-/** Takes in what an answer says is left. Requests still under way may not be counted there yet. */
+/**
+ * Records the budget of an answer. Subtracts the requests under way, which the upstream may not have counted
+ * yet.
+ */
 export function heed(pace: RateState, budget: Budget, underWay: number, now: number): RateState {
   return { ...pace, left: budget.remaining - underWay, resetAt: now + budget.resetMs }
 }
 
-/** Takes in a wait that the upstream asked for. */
+/** Records a wait that the upstream asked for. */
 export function hold(pace: RateState, until: number): RateState {
   return { ...pace, heldUntil: Math.max(pace.heldUntil, until) }
 }
 
-/* The pace of requests of one process alone, by a steady clock. */
+/** Creates the rate limit of a single process, by a steady clock. */
 
 export function createRequestRate(nowMs: () => number): RequestRate {
   let pace = UNLIMITED

@@ -1,4 +1,7 @@
-/** Where the endpoints of an upstream are. */
+/**
+ * Builds requests: the address of an endpoint, the API key that goes along, and where the key may go without
+ * TLS.
+ */
 
 import { BlockList, isIP } from 'node:net'
 import { API_PREFIX } from '../../contract/paths.ts'
@@ -14,13 +17,13 @@ export function hasEndpoint(profile: Profile, name: EndpointName): boolean {
 }
 
 /**
- * The full address of an endpoint. The service's document gives a base that ends in `v1` and paths that begin
- * with `/api/v1`; so a base of `https://h`, `https://h/api`, `https://h/api/v1` or `https://h/x/v1` all reach
- * the same place. Other paths are put behind the base as they are, `.` is the base itself, and a whole URL
- * stands for itself, on the same origin. A query of the base stays.
- * @param id for `{id}`, percent-encoded here
- * @throws LeadsheetError api_not_found where the profile says that there is no such endpoint and as
- * {@link pathStep}, config_invalid for a URL of another origin
+ * Returns the full address of an endpoint. A base of `https://h`, `https://h/api`, `https://h/api/v1` or
+ * `https://h/x/v1` leads to the same place for paths that begin with `/api/v1`. Other paths are appended to
+ * the base, `.` is the base itself, and a whole URL replaces the base on the same origin. A query of the base
+ * stays.
+ * @param id the value of `{id}`, percent-encoded here
+ * @throws LeadsheetError api_not_found where the profile has no such endpoint and for the ids that
+ * {@link pathStep} refuses, config_invalid for a URL of another origin
  */
 export function endpointUrl(
   base: string,
@@ -46,12 +49,12 @@ export function endpointUrl(
   return url
 }
 
-/** As a step of a path they lead to another one, in whatever form they are written. */
+/** Ids that would lead to another path if they were a part of one, however they are written. */
 const NO_STEPS: readonly string[] = ['', '.', '..']
 
 /**
- * An id as one step of a path, percent-encoded.
- * @throws LeadsheetError api_not_found for one that is none
+ * Percent-encodes an id as one step of a path.
+ * @throws LeadsheetError api_not_found for an id that cannot be a step
  */
 export function pathStep(id: string): string {
   if (!NO_STEPS.includes(id)) return encodeURIComponent(id)
@@ -61,13 +64,16 @@ export function pathStep(id: string): string {
   )
 }
 
-/** Path and query as they are sent: a space of ours is %20, since many servers take the + of HTML forms for a plus. */
+/**
+ * The path and query as they are sent. A space is %20, because many servers take the + of HTML forms for a
+ * plus.
+ */
 export function requestTarget({ pathname, search, searchParams }: URL): string {
-  // What is not in the form of searchParams is a link as the upstream wrote it.
+  // A query that differs from searchParams is a link as the upstream wrote it, and stays unchanged.
   return pathname + (search === `?${searchParams}` ? search.replaceAll('+', '%20') : search)
 }
 
-/** The key goes along, and belongs to the origin that api.url names. */
+/** Refuses another origin, because the key goes along and belongs only to the origin of api.url. */
 function sameOrigin(base: URL, url: URL): URL {
   if (base.origin === url.origin) return url
   throw new LeadsheetError(
@@ -82,9 +88,7 @@ function sharedPrefix(root: string): string {
   return root.endsWith('/api') ? '/api' : ''
 }
 
-/* How the key goes along with a request, as the profile says, and what is taken out of what comes back. */
-
-/** Puts the key and the fixed headers of the profile onto a request; changes both arguments. */
+/** Adds the key and the fixed headers of the profile to a request. Changes `url` and `headers`. */
 export function authorize(
   profile: Pick<Profile, 'auth'>,
   key: string,
@@ -100,26 +104,27 @@ export function authorize(
   else if (auth.value !== '') headers[auth.header.toLowerCase()] = fill(auth.value)
 }
 
-/** RFC 7617; a key without a password is the user. */
+/** Encodes the key for HTTP Basic (RFC 7617). A key without a password is the user. */
 export function basicOf(key: string): string {
   return Buffer.from(key.includes(':') ? key : `${key}:`).toString('base64')
 }
 
-/** For what is quoted of an answer. */
+/** Returns a function that removes the secrets from text of an answer. */
 export function redactorOf({
   apiKey,
   otherSecrets = () => [],
 }: {
   readonly apiKey: string
-  /** As they are then. */
+  /** Further secrets, read anew for each text. */
   readonly otherSecrets?: () => readonly string[]
 }): (text: string) => string {
   return (text) => redactor([apiKey, ...otherSecrets()])(text)
 }
 
-/* Where an API key may go without TLS: to this machine and to networks of one's own, never over the internet. */
-
-/** Loopback, private and link-local ranges: RFC 1122, 1918, 3927, 4193, 4291. */
+/**
+ * Loopback, private and link-local ranges (RFC 1122, 1918, 3927, 4193, 4291), where an API key may go without
+ * TLS.
+ */
 const OWN_NETWORKS = [
   ['127.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -131,13 +136,16 @@ const OWN_NETWORKS = [
   ['fe80::', 10, 'ipv6'],
 ] as const
 
-/** Names that no public DNS answers: RFC 6761, 6762, 8375, and those of container networks. */
+/** Names that no public DNS answers (RFC 6761, 6762, 8375), and the names of container networks. */
 const OWN_NAMES = /^([^.]+|.*\.(localhost|local|internal|home\.arpa|test))$/
 
 const own = new BlockList()
 for (const [network, prefix, family] of OWN_NETWORKS) own.addSubnet(network, prefix, family)
 
-/** @throws LeadsheetError config_invalid for http:// to a host that is neither this machine nor on a private network */
+/**
+ * @throws LeadsheetError config_invalid for http:// to a host that is neither this machine nor on a private
+ * network
+ */
 export function refuseOpenHttp(url: URL): void {
   if (url.protocol === 'https:') return
   const host = url.hostname.replace(/^\[|\]$/g, '')

@@ -1,11 +1,14 @@
-/** What a failed call means: ask again, come back later, or give up. Decided from facts, never from texts. */
+/** Decides what a failed call means: retry, defer, or give up. It decides from facts, never from texts. */
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import { requestTarget } from './request.ts'
 
-/** Statuses that say "not now" rather than "no". */
+/** The statuses that say "not now" rather than "no". */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Codes of undici, sockets and zlib that a second attempt may cure, in words where the code's own are none. */
+/**
+ * Error codes of undici, sockets and zlib after which a retry may succeed, with words where the code needs
+ * them.
+ */
 const PASSING_CODES: Readonly<Record<string, string | null>> = {
   EAI_AGAIN: 'its name cannot be looked up',
   ECONNREFUSED: null,
@@ -25,7 +28,7 @@ const PASSING_CODES: Readonly<Record<string, string | null>> = {
   Z_DATA_ERROR: 'the packed answer is broken',
 }
 
-/** The connection never stood, so that nothing was asked. */
+/** Error codes of connections that were never opened, so that the request was not sent. */
 const UNSENT_CODES = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -39,7 +42,7 @@ export function isPassingStatus(status: number): boolean {
   return PASSING.has(status)
 }
 
-/** Whether a thrown network error, a deadline of one attempt, or a cut body may be cured by asking again. */
+/** Whether a retry may succeed after a network error, a deadline of one attempt, or a cut body. */
 export function isPassingError(thrown: unknown): boolean {
   if (thrown instanceof SyntaxError) return true
   if (thrown instanceof AggregateError) return thrown.errors.some(isPassingError)
@@ -47,19 +50,19 @@ export function isPassingError(thrown: unknown): boolean {
   return thrown.name === 'TimeoutError' || codeOf(thrown) in PASSING_CODES
 }
 
-/** Whether a thrown error is of the network or the wire at all, rather than a bug. */
+/** Whether an error comes from the network or from HTTP, rather than from a bug. */
 export function isWireError(thrown: unknown): boolean {
   if (thrown instanceof AggregateError) return thrown.errors.some(isWireError)
   return (
     isPassingError(thrown) ||
     (thrown instanceof Error &&
-      // Not each error of the parser has a code.
+      // Because some errors of the parser have no code.
       (thrown.name === 'HTTPParserError' ||
         /^(UND_ERR|HPE_|ERR_|E[A-Z]+$|CERT|DEPTH|SELF|UNABLE|Z_)/.test(codeOf(thrown))))
   )
 }
 
-/** Whether the upstream may have got the request that failed so. */
+/** Whether the upstream may have received the request that failed with this error. */
 export function mayHaveArrived(thrown: unknown): boolean {
   if (thrown instanceof AggregateError) return thrown.errors.some(mayHaveArrived)
   return !(thrown instanceof Error && UNSENT_CODES.has(codeOf(thrown)))
@@ -68,9 +71,9 @@ export function mayHaveArrived(thrown: unknown): boolean {
 export interface Refusal {
   readonly status: number
   readonly url: URL
-  /** What the upstream says about it. */
+  /** The upstream's own message. */
   readonly detail: string
-  /** Told by name where a parameter may be what is wrong. */
+  /** The names of the request's headers, listed in the hint because one of them may be wrong. */
   readonly headers: readonly string[]
   readonly attempts: number
   readonly isPassing: boolean
@@ -141,7 +144,7 @@ export function unexpected(url: URL, what: string, hint = ADDRESS_HINT): Leadshe
   return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint })
 }
 
-/** For a POST whose fate is unknown. */
+/** The error of a POST of which nobody knows whether it was carried out. */
 export function undecided(cause: LeadsheetError, idempotencyKey: string | undefined): LeadsheetError {
   const again =
     idempotencyKey === undefined

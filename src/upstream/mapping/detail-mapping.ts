@@ -1,6 +1,6 @@
 /**
- * The details of one lead to the model: what enrichment found out, and the activity history. Neither need be
- * there. An entry that cannot be read is held; the others come through.
+ * Maps the details of one lead: the enrichment and the activity history, which may both be absent. An
+ * activity that cannot be read is quarantined; the others are kept.
  */
 import { createHash } from 'node:crypto'
 import type { Activity, Lead, LeadDetail, QuarantinedRecord } from '../../model.ts'
@@ -15,7 +15,7 @@ import { fitRecord } from './record-limits.ts'
 
 const ID_DIGITS = 24
 
-/** @returns the reason where the answer as a whole is not the details of that lead */
+/** @returns the reason where the answer is not the details of that lead */
 export function mapDetail(raw: unknown, leadId: string, profile: Profile): LeadDetail | { reason: string } {
   const fit = fitRecord(raw)
   if ('reason' in fit) return fit
@@ -59,27 +59,27 @@ function mapActivity(raw: unknown, leadId: string, { mapping }: Profile): Activi
   return { id: readText(raw, fields.id) ?? idOf(entry), ...entry }
 }
 
-/** The same entry has the same id whenever it is read. */
+/** Derives an id from the entry, so that the same entry has the same id in every sync. */
 function idOf(entry: Omit<Activity, 'id'>): string {
   const { at, type, agentId, summary, fromStatus, toStatus } = entry
   const text = JSON.stringify([at, type, agentId, summary, fromStatus, toStatus])
   return `sha256:${createHash('sha256').update(text).digest('hex').slice(0, ID_DIGITS)}`
 }
 
-/*
- * A lead that was asked for by itself, or that an event brought, as its list would show it: without what only the single
- * lead tells. Where that leaves the bytes of the list's record, the next scan knows the lead by them.
+/**
+ * A lead that was fetched by itself or came with an event. The fields that only a single lead has are
+ * removed, so that the fingerprint can equal that of the list's record and the next scan recognises the lead.
  */
 
 export interface SingleLead {
   readonly lead: Lead | QuarantinedRecord
-  /** Of its record in the list's form. */
+  /** The fingerprint of the record as the list would show it. */
   readonly fingerprint: Fingerprint
-  /** Why not, where what only the single lead tells cannot be read. */
+  /** The details, or the reason why they cannot be read. */
   readonly detail: LeadDetail | { readonly reason: string }
 }
 
-/** @returns the reason where it is not that lead */
+/** @returns the reason where the record is not that lead */
 export function readSingleLead(raw: unknown, id: string, profile: Profile): SingleLead | { reason: string } {
   const { enrichment, activity } = profile.mapping
   const listed = [enrichment, activity?.items].reduce(withoutPath, raw)
@@ -90,7 +90,7 @@ export function readSingleLead(raw: unknown, id: string, profile: Profile): Sing
   return { lead: mapped, fingerprint: { high, low }, detail: mapDetail(raw, id, profile) }
 }
 
-/** The same value, or a copy that lacks what is there. */
+/** Returns a copy without the value at the path, or the same value where nothing is there. */
 function withoutPath(value: unknown, path: FieldPath | undefined): unknown {
   const [name, ...rest] = path ?? []
   if (name === undefined || typeof value !== 'object' || value === null) return value

@@ -1,7 +1,7 @@
 /**
- * Wire records to the model, as the profile says. Only the id is required of a record, and what dates it must
- * be a date where it is there, and no number may be absurd: a record that breaks this is held with the reason, one
- * with less comes through with nulls. The raw record stays beside it.
+ * Maps records of the upstream to the model by the profile. A record without an id, with a date that is no
+ * date or with an absurd number is quarantined with the reason. All other missing fields become null, and the
+ * raw record is kept.
  */
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import type { Agent, Instant, Lead, Money, PipelineStat, QuarantinedRecord, StageStat } from '../../model.ts'
@@ -22,12 +22,15 @@ import { AMOUNT, COUNT, isOutside, type NumberRange, RATE, toNumber } from '../v
 import { isOddText } from '../values/text.ts'
 import { fitRecord, type OversizedRecord } from './record-limits.ts'
 
-/** Rows of one shape; with {@link NOTHING} they make a lead as quickly as if each field were written out. */
+/**
+ * Every field as an object of one shape. With {@link NOTHING} this makes mapping as fast as code for each
+ * field.
+ */
 const FIELDS = LEAD_FIELDS.map((field) => {
   const { name, column, type, absent } = { absent: null, ...field }
   return { name, column, type, absent }
 })
-/** Read first: a record whose date is none is quarantined for that. */
+/** Times are read first, because a record with a wrong date is quarantined. */
 const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
@@ -47,7 +50,7 @@ const STAT_RANGES: Ranges = {
 const STAGE_RANGES: Ranges = { reached: COUNT, current: COUNT, conversion: RATE, median_hours: COUNT }
 const AGENT_RANGES: Ranges = { task_progress: RATE, tasks_24h: COUNT, errors_24h: COUNT }
 
-/** @param sent the record's JSON as it came, kept as it is; written anew where it is not given */
+/** @param sent the record's JSON as received, which is kept unchanged; without it the JSON is written anew */
 export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | QuarantinedRecord {
   const fields = profile.mapping.lead
   const id = readId(raw, fields.id)
@@ -72,11 +75,11 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
     values[name] =
       type === 'number' ? toNumber(value) : type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }
-  // Because the rows that make the type have made each of these values.
+  // Because LEAD_FIELDS defines the type Lead, and each of its fields was set above.
   return values as unknown as Lead
 }
 
-/** @param observedAt stands for the time of the statistics where they tell none */
+/** @param observedAt the time of the statistics where they name none */
 export function mapPipelineStat(
   raw: unknown,
   pipelineId: string,
@@ -140,12 +143,12 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | QuarantinedRec
   }
 }
 
-/** Tells a record that could not be mapped from one that could. */
+/** Whether a record could not be mapped. */
 export function isHeld(mapped: object): mapped is QuarantinedRecord {
   return 'reason' in mapped
 }
 
-/** The first number that nobody can mean, as a reason; null where all can be meant. */
+/** The reason for the first number outside its range; null where all are inside. */
 function findAbsurd(
   record: unknown,
   fields: Readonly<Partial<Record<string, FieldRule>>>,
@@ -204,7 +207,7 @@ interface ReadTime {
   readonly flaw: 'wrong' | 'placeholder' | null
 }
 
-/** A date that is there and is none speaks of a misread record; a placeholder for "none" does not. */
+/** Reads a time. A date that cannot be read means a misread record; a placeholder for "none" does not. */
 function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
   const value = readField(record, rule)
   const instant = toInstant(value)

@@ -1,26 +1,26 @@
 /**
- * A record of a list as the upstream sent it, with the fingerprint by which a known one is recognised. What is
- * known is parsed only when its value is asked for.
+ * A record of a list as the upstream sent it, with the fingerprint that recognises a known record. A known
+ * record is parsed only when its value is read.
  */
 import { parseJson } from '../values/json.ts'
 import { writeJson } from './record-limits.ts'
 
 /**
- * Says whether the bytes with this 64-bit hash (two unsigned halves) are known, and as what; null where not. Known
- * may be only what was the text of a record before: it is not looked at again.
+ * Looks up a 64-bit fingerprint (two unsigned halves). Returns the number of the known record, or null. Only
+ * the text of a whole record may be known, because a known record is not parsed again.
  */
 export type FindKnown = (high: number, low: number) => number | null
 
 export interface RawRecord extends Fingerprint {
-  /** What {@link FindKnown} said. */
+  /** The result of {@link FindKnown}. */
   readonly known: number | null
-  /** JSON, as sent. */
+  /** The JSON as sent. */
   readonly text: string
-  /** Parsed on first use, large numbers kept as text as `parseJson` does. */
+  /** The parsed JSON, made on first use. Large numbers stay text, as in `parseJson`. */
   readonly value: unknown
 }
 
-/** A record of which only the value is there: its text is written anew. */
+/** Makes a record from its value alone; the text is written anew. */
 export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   const text = writeJson(value)
   const bytes = Buffer.from(text)
@@ -29,12 +29,13 @@ export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   return { high, low, known: findKnown?.(high, low) ?? null, text, value }
 }
 
-/** A record that is a part of its page's bytes, and known to be JSON. */
+/** A known record: a part of its page's bytes that is parsed only on demand. */
 export class KnownRecord implements RawRecord {
   readonly high: number
   readonly low: number
   readonly known: number
-  // Not the part itself: each view of bytes is dear, and few of them are ever looked at.
+  // Keeps the page and two offsets rather than a Buffer, because a Buffer for each record costs much and few
+  // are read.
   readonly #page: Buffer
   readonly #start: number
   readonly #end: number
@@ -59,9 +60,10 @@ export class KnownRecord implements RawRecord {
   }
 }
 
-/* A 64-bit hash of bytes, fast and well mixed: it tells records apart, and is no proof against forgery. */
-
-/** Two unsigned halves. */
+/**
+ * A fast 64-bit hash of bytes, as two unsigned halves. It tells records apart and is no protection against
+ * forgery.
+ */
 export interface Fingerprint {
   readonly high: number
   readonly low: number
@@ -71,8 +73,9 @@ const SEED_HIGH = 0x243f6a88
 const SEED_LOW = 0x85a308d3
 
 /**
- * Each word of four bytes goes into both halves, by steps that lose nothing: bytes that differ in one word never
- * agree. Words at even and odd places go into lanes of their own, which the processor works side by side.
+ * Computes the fingerprint. Each word of four bytes enters both halves by reversible steps, so that bytes
+ * that differ in one word never agree. Even and odd words are hashed separately, which the processor does in
+ * parallel.
  */
 export function fingerprintBytes(view: DataView, start: number, end: number): Fingerprint {
   let evenHigh = SEED_HIGH ^ (end - start)
@@ -101,7 +104,7 @@ function rotate(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits))
 }
 
-/** Of two lanes one: where only one of them differs, the outcome does. */
+/** Joins two hashes. The result differs where only one of them differs. */
 function join(one: number, other: number): number {
   let hash = Math.imul(one ^ (one >>> 16), 0x7feb352d)
   hash = Math.imul(hash ^ (hash >>> 15) ^ other, 0x846ca68b)

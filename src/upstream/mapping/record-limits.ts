@@ -1,29 +1,29 @@
-/** How large a record may be: a nest or a heap of text in one record must not keep out the rest of its page. */
+/** The limits of a record: deep nesting or a huge text in one record must not block the rest of its page. */
 
 const DEPTH_MAX = 64
 const RECORD_BYTES_MAX = 1024 * 1024
 export const FIELD_BYTES_MAX = 64 * 1024
 const STUB_CHARS = 2_000
-/** At most, of UTF-8 for a unit of a string. */
+/** The most bytes of UTF-8 that one unit of a string can need. */
 const BYTES_A_UNIT = 3
 
 export interface FittingRecord {
   readonly record: unknown
   /** The record as JSON. */
   readonly text: string
-  /** How many of its texts were cut to 64 kB. */
+  /** How many texts of the record were cut to 64 kB. */
   readonly cut: number
 }
 
-/** A record over a limit; `stub` is JSON that says how it begins. */
+/** A record over a limit. `stub` is JSON with the beginning of the record. */
 export interface OversizedRecord {
   readonly reason: string
   readonly stub: string
 }
 
 /**
- * Holds a record against the limits: 64 levels, 1 MiB as a whole, 64 kB a text (longer ones are cut).
- * @param sent its JSON as it came, which is kept where it is no longer than that
+ * Checks a record against the limits: 64 levels, 1 MiB in all, 64 kB for a text (longer texts are cut).
+ * @param sent the record's JSON as received, which is kept if it is within the limit
  */
 export function fitRecord(record: unknown, sent?: string): FittingRecord | OversizedRecord {
   if (isTooDeep(record)) {
@@ -53,19 +53,19 @@ export function isTooDeep(value: unknown): boolean {
   return isDeeper(value, DEPTH_MAX)
 }
 
-/** JSON; of what is nested so deep that writing it would exhaust the stack, the names at its top. */
+/** Writes JSON. A value nested too deep, which would exhaust the stack, becomes a list of its top names. */
 export function writeJson(value: unknown): string {
   if (!isTooDeep(value)) return JSON.stringify(value) ?? 'null'
   return JSON.stringify({ names: Object.keys(Object(value)).slice(0, 100) })
 }
 
-/** The first 64 kB at most, without half a character at the end. */
+/** Returns at most the first 64 kB, without half a character at the end. */
 function cutText(text: string): string {
   const bytes = Buffer.from(text).subarray(0, FIELD_BYTES_MAX - 3)
   return `${new TextDecoder('utf-8').decode(bytes, { stream: true })}…`
 }
 
-/** Goes no deeper than `levels` itself. */
+/** Whether a value has more than `levels` levels. The recursion itself goes no deeper than that. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

@@ -1,9 +1,8 @@
 /**
- * The body of a list's answer, taken apart without parsing the records that are known already. The list between
- * its brackets is cut into pieces at commas. Pieces that each are one JSON object make, joined by commas, a JSON
- * list of exactly these: so where to cut may be guessed, as long as each piece is parsed, or known to have been.
- * The rest of the body is parsed with a mark in place of the records, which must turn up where the list belongs.
- * Whatever does not work out so is parsed as a whole, and refused there if it is no JSON.
+ * Takes the body of a list apart without parsing the records that are already known. It cuts the list at
+ * commas, and each piece must parse as an object or be known: joined pieces that are all JSON are the same
+ * JSON list, so the cuts may be guessed. The rest of the body is parsed with a mark in place of the records.
+ * If anything does not fit, the whole body is parsed.
  */
 import { randomUUID } from 'node:crypto'
 import { decode } from '../client/answer.ts'
@@ -28,34 +27,34 @@ import {
   skipSpace,
 } from '../values/json.ts'
 
-/** In place of the records; no upstream can know it. */
+/** The text that stands in place of the records. No upstream can know this text. */
 const MARK = randomUUID()
 
-/** As much of a profile as says where the records are, and what else is looked for in the body. */
+/** The parts of a profile that say where the records and the paging values are. */
 type ListProfile = Pick<Profile, 'envelope' | 'paging'>
 
 export interface ListBody {
-  /** The body as parsed, perhaps without what is in the list. */
+  /** The parsed body. The list in it may be empty. */
   readonly body: unknown
-  /** Null where there is no list at the path. */
+  /** The records; null where there is no list at the path. */
   readonly records: readonly RawRecord[] | null
 }
 
-/** @throws SyntaxError where the body is not JSON, also if all its records are known */
+/** @throws SyntaxError where the body is not JSON, even if all its records are known */
 export function readListBody(bytes: Buffer, profile: ListProfile, findKnown?: FindKnown): ListBody {
   const path = profile.envelope.leads
   const split = looksIntoList(profile) ? null : splitBody(bytes, path, findKnown)
   return split ?? parseBody(bytes, path, findKnown)
 }
 
-/** The plain way, and what the other one must agree with. */
+/** Parses the whole body. Splitting must give the same result. */
 export function parseBody(bytes: Buffer, path: FieldPath, findKnown?: FindKnown): ListBody {
   const body = parseJson(decode(bytes))
   const list = readPath(body, path)
   return { body, records: Array.isArray(list) ? list.map((value) => recordOf(value, findKnown)) : null }
 }
 
-/** Whether something else is read from the list's records, such as a total that each of them repeats. */
+/** Whether another value is read from inside the list, such as a total that each record repeats. */
 function looksIntoList({ envelope, paging }: ListProfile): boolean {
   const places = [paging.total, 'pages' in paging ? paging.pages : undefined]
   const paths = [
@@ -86,13 +85,14 @@ function splitBody(bytes: Buffer, path: FieldPath, findKnown: FindKnown | undefi
 
 interface SplitList {
   readonly records: readonly RawRecord[]
-  /** Where the closing bracket is. */
+  /** The index of the closing bracket. */
   readonly close: number
 }
 
 /**
- * The same bytes mostly part one record from the next: they are searched for, which is fast, as long as the
- * pieces are JSON. From the first one on that is not, and for the last one, each record's end is looked for.
+ * Splits the list into records. The bytes between two records are mostly the same, so they are searched for,
+ * which is fast, while the pieces are JSON. From the first piece that is not, and for the last record, the
+ * end of each record is searched for.
  */
 function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined): SplitList | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -121,7 +121,10 @@ function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined
   }
 }
 
-/** `},{"id"` or the like, spaces included: what stands from the end of the first record to the second's first name. */
+/**
+ * The bytes from the end of the first record to the first name of the second, such as `},{"id"` with any
+ * spaces.
+ */
 function findSeparator(bytes: Buffer, first: number): Buffer | null {
   const end = endOfValue(bytes, first)
   const comma = skipSpace(bytes, end)
@@ -130,7 +133,7 @@ function findSeparator(bytes: Buffer, first: number): Buffer | null {
   return bytes.subarray(end - 1, endOfString(bytes, skipSpace(bytes, second + 1)))
 }
 
-/** Null where the bytes are no object. */
+/** Null where the bytes are not an object. */
 function readRecord(
   bytes: Buffer,
   view: DataView,
@@ -147,7 +150,7 @@ function readRecord(
   return value === null ? null : { high, low, known, text, value }
 }
 
-/** Null also for `null`, which is neither a record nor a list's body. */
+/** Returns null for `null` too, which is neither a record nor the body of a list. */
 function parseOrNull(text: string): unknown {
   try {
     return parseJson(text)

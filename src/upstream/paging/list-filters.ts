@@ -1,9 +1,9 @@
-/** The filters of the list of leads, put onto a request as the profile says. */
+/** Adds the filters of the lead list to a request, as the profile says. */
 import { LeadsheetError } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import type { Profile, TimeFilter } from '../profile/profile.ts'
 
-/** Instants as RFC 3339. */
+/** The filters of the lead list. Instants are RFC 3339. */
 export interface LeadFilters {
   readonly pipelineId?: string | undefined
   readonly status?: readonly string[] | undefined
@@ -11,7 +11,7 @@ export interface LeadFilters {
   readonly createdSince?: Instant | undefined
   readonly minScore?: number | undefined
   readonly q?: string | undefined
-  /** In place of the profile's order. */
+  /** Replaces the profile's order. */
   readonly sort?: string | undefined
 }
 
@@ -57,7 +57,10 @@ function putTime(
   else url.searchParams.set(filter.param, value)
 }
 
-/** Cut to what the format can say: earlier rather than later, so that nothing is left out. */
+/**
+ * Formats an instant. Digits that the format cannot hold are cut, which gives an earlier time, so that no
+ * record is missed.
+ */
 export function formatTime(instant: Instant, format: TimeFilter['format']): string {
   switch (format) {
     case 'iso':

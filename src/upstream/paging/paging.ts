@@ -1,7 +1,7 @@
 /**
- * How a list goes on from page to page. A position is text, kept by whoever reads, so that a scan can be
- * resumed in another process; null is the first page. What ends a list is no next position or an empty page,
- * never a short one.
+ * Moves through a list from page to page. A position is text, which the caller stores so that another process
+ * can resume a scan; null is the first page. A list ends where there is no next position or at an empty page,
+ * never at a short page.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../../errors.ts'
@@ -11,7 +11,7 @@ import type { PagingProfile, Place } from '../profile/profile.ts'
 import { pathText, readPath } from '../values/field-path.ts'
 import { COUNT, isOutside, toNumber } from '../values/number.ts'
 
-/** What a page's answer says of the pages behind it. */
+/** The parts of a page's answer that lead to the next page. */
 export interface PageAnswer {
   readonly url: URL
   readonly body: unknown
@@ -19,7 +19,7 @@ export interface PageAnswer {
   readonly records: readonly Pick<RawRecord, 'value'>[]
 }
 
-/** Asks for a page: the address of the list (with filters) and headers, changed in place or replaced. */
+/** Builds the request of a page from the list's address (with filters). May set `headers`. */
 export function requestPage(
   paging: PagingProfile,
   list: URL,
@@ -56,14 +56,14 @@ export function nextPosition(
   const hasMore = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
   if (hasMore !== undefined && isNo(hasMore)) return null
   const next = positionAfter(paging, position, answer)
-  // One that says so and does not tell where is no end, and must not pass for one.
+  // An answer that says "more" without saying where must not pass for the end of the list.
   const isTold = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
   if (next === null && saysMore(paging, answer.body) && isTold)
     throw unexpected(answer.url, 'says that more follow, but not where')
   return next
 }
 
-/** Whether an answer says outright that more follow. */
+/** Whether an answer says explicitly that more follow. */
 export function saysMore({ has_more: path }: PagingProfile, body: unknown): boolean {
   return path !== undefined && readPath(body, path) === true
 }
@@ -74,7 +74,8 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
       return null
     case 'page':
       return nextPage(paging, Number(position ?? paging.start), answer)
-    // By what came, not by what was asked for: some upstreams give less than the size wanted and say nothing.
+    // Counts the records that came, not the size that was asked for, because some upstreams silently give
+    // fewer.
     case 'offset': {
       const next = Number(position ?? paging.start) + answer.records.length
       return isPastTotal(paging, next - paging.start, answer) ? null : String(next)
@@ -96,7 +97,7 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
   }
 }
 
-/** How many records there are in all, as far as the upstream says: a whole number that can be meant. */
+/** The number of all records as the upstream reports it; null unless it is a plausible whole number. */
 export function readTotal(
   place: Place | undefined,
   answer: Pick<PageAnswer, 'body' | 'headers'>,
@@ -104,7 +105,7 @@ export function readTotal(
   if (place === undefined) return null
   if ('path' in place) return toCount(readPath(answer.body, place.path))
   const header = answer.headers[place.header.toLowerCase()]
-  // Content-Range: items 0-24/319
+  // The total stands behind the slash, as in `Content-Range: items 0-24/319`.
   return toCount(String(header ?? '').replace(/^.*\//, ''))
 }
 
@@ -113,7 +114,7 @@ function toCount(value: unknown): number | null {
   return Number.isInteger(number) && !isOutside(number, COUNT) ? number : null
 }
 
-/** The address of rel="next" in a Link header, RFC 8288. */
+/** The address of rel="next" in a Link header (RFC 8288). */
 export function linkNext(header: string | string[] | undefined): string | null {
   const links = [header ?? []].flat().join(',')
   for (const [, address, parameters] of links.matchAll(/<([^<>]*)>([^<]*)/g)) {
@@ -150,7 +151,10 @@ function nextRange(position: string | null, answer: PageAnswer): string | null {
   return total !== undefined && total !== '*' && next >= Number(total) ? null : String(next)
 }
 
-/** Without it the list cannot go on, and must not pass for one that has ended. */
+/**
+ * @throws LeadsheetError api_unexpected for a last record without an id: the list cannot go on, and must not
+ * pass for ended
+ */
 function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: PageAnswer): string {
   const id = tokenOf(readPath(answer.records.at(-1)?.value, paging.id))
   if (id !== null) return id
@@ -161,7 +165,7 @@ function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: Pag
   )
 }
 
-/** Absent, null, false and "" all say that there is no next page. */
+/** Reads a cursor or a link. Absent, null, false and "" all mean that there is no next page. */
 function tokenOf(value: unknown): string | null {
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null
 }
@@ -170,7 +174,7 @@ function isNo(value: unknown): boolean {
   return value === false || value === 0 || value === 'false' || value === null
 }
 
-/** A link comes from the server, and the key goes along: it is followed only where the key belongs. */
+/** Refuses a link to another origin, because the API key would go along. */
 function sameOrigin(from: URL, to: URL): URL {
   if (from.origin === to.origin) return to
   throw new LeadsheetError(

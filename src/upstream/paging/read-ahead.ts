@@ -1,13 +1,13 @@
 /**
- * Pages of a list, on their way before they are asked for: the next one as soon as the one before has come, and
- * several at once where positions are numbers. A reader sees what it would have seen asking one after another.
+ * Fetches pages of a list before they are asked for: the next page as soon as the last has arrived, and
+ * several at once where positions are numbers. The caller sees the same pages as without reading ahead.
  */
 import type { FindKnown } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
 import type { RawPage, Source } from '../source.ts'
 import type { LeadFilters } from './list-filters.ts'
 
-/** @param signal ends all that is under way; whoever stops reading must abort it */
+/** @param signal ends all requests under way; the caller must abort it when it stops reading */
 export function readAhead(
   source: Pick<Source, 'listLeads' | 'profile' | 'usage'>,
   filters: LeadFilters,
@@ -22,7 +22,7 @@ export function readAhead(
       : guessPages(startPage, source, first)
   return (position) => {
     const page = handOut(fetchPage(position))
-    // A reader that stops leaves it under way: that it is then ended is nobody's failure.
+    // A caller that stops leaves this page under way; its abort must not become an unhandled rejection.
     page.catch(() => undefined)
     return page
   }
@@ -38,31 +38,32 @@ export function readAhead(
   }
 }
 
-/** Null where positions are no numbers. */
+/** The first position as a number; null where positions are not numbers. */
 function firstPosition(paging: PagingProfile): number | null {
   if (paging.kind === 'page' || paging.kind === 'offset') return paging.start
   return paging.kind === 'range' ? 0 : null
 }
 
-/** The page, after the requests that its coming has led to have left: its reader may keep the thread busy. */
+/**
+ * Hands a page to the caller after the next requests have left, because the caller may keep the thread busy.
+ */
 async function handOut(page: Promise<RawPage>): Promise<RawPage> {
   const read = await page
-  // Undici watches an idle connection for a turn of the event loop before it writes on it.
+  // Undici waits one turn of the event loop before it writes on an idle connection.
   await new Promise(setImmediate)
   await new Promise(setImmediate)
   return read
 }
 
-/*
- * Pages whose positions are tokens: each names the next, so they can only come one after another. The next one
- * is asked for as soon as the one before has come, whatever its reader is still doing with those before.
+/**
+ * Fetches pages whose positions are tokens. Each page names the next, so only one is fetched at a time, but
+ * without waiting for the caller to finish the page before.
+ * @param most the number of pages that may wait for the caller
  */
-
-/** @param most pages that may wait for their reader */
 export function chainPages(startPage: StartPage, most: number): FetchPage {
   let waiting: StartedPage[] = []
   let last: StartedPage | null = null
-  // Where the list goes on behind the last page; null while that is not known, and at its end.
+  // The position behind the last page; null until it is known, and at the end of the list.
   let next: string | null = null
 
   return (position) => {
@@ -71,7 +72,10 @@ export function chainPages(startPage: StartPage, most: number): FetchPage {
     return asked.page
   }
 
-  /** The first that waits, if it is the one; else its reader goes on from elsewhere, and none of them is wanted. */
+  /**
+   * Takes the first waiting page if its position fits. Otherwise the caller continues elsewhere, and all are
+   * dropped.
+   */
   function take(position: string | null): StartedPage | undefined {
     if (waiting[0]?.position === position) return waiting.shift()
     for (const { dropped } of waiting) dropped.abort()
@@ -89,7 +93,7 @@ export function chainPages(startPage: StartPage, most: number): FetchPage {
         next = page.next
         goOn()
       },
-      // Told to who asks for the page.
+      // The failure reaches the caller who asks for the page.
       () => undefined,
     )
     return started
@@ -100,15 +104,14 @@ export function chainPages(startPage: StartPage, most: number): FetchPage {
   }
 }
 
-/*
- * Pages whose positions are numbers, several under way at once. Where a page begins is a guess, from the distance
- * between the last two; one that proves wrong is thrown away.
- */
-
-/** Pages without a "too fast" for one more page at once. */
+/** The number of pages without "too fast" after which one more page is fetched at once. */
 const PAGES_TO_WIDEN = 8
 
-/** @param first the position of the first page */
+/**
+ * Fetches several pages at once whose positions are numbers. The positions are guessed from the distance
+ * between the last two; a wrong guess is dropped.
+ * @param first the position of the first page
+ */
 export function guessPages(
   startPage: StartPage,
   { profile: { paging, limits }, usage }: Pick<Source, 'profile' | 'usage'>,
@@ -118,7 +121,8 @@ export function guessPages(
   let last: { readonly at: number; readonly stride: number | null } | null = null
   let width: number = limits.concurrency
   let throttled = usage.throttled
-  // No page is guessed at or behind these: what the total says, and where a page failed or was the last.
+  // No page is guessed at or behind these: the end by the total, and the first page that failed or was the
+  // last.
   let totalEnd = Number.POSITIVE_INFINITY
   let knownEnd = Number.POSITIVE_INFINITY
 
@@ -142,7 +146,7 @@ export function guessPages(
     }
   }
 
-  /** The guess for a position. Those before it and, if it is none of them, all others were wrong. */
+  /** Takes the guess for a position. The guesses before it were wrong; without a match, all were. */
   function take(at: number): StartedPage | undefined {
     const index = guesses.findIndex((guess) => Number(guess.position) === at)
     const wrong = index === -1 ? guesses : guesses.slice(0, index)
@@ -172,52 +176,50 @@ export function guessPages(
   }
 }
 
-/** Halves on "too fast", and grows back page by page. */
+/** Halves the width on "too fast", and widens it again page by page. */
 export function adapt(width: number, max: number, isTooFast: boolean): number {
   return isTooFast ? Math.max(1, width / 2) : Math.min(max, width + 1 / PAGES_TO_WIDEN)
 }
 
-/* A page of a list that is fetched before its reader asks for it: what the two ways of reading ahead hold. */
-
-/** Fetches the page at a position; throws as `Source.listLeads` does. */
+/** Fetches the page at a position; throws like `Source.listLeads`. */
 export type FetchPage = (position: string | null) => Promise<RawPage>
 
 export interface StartedPage {
   readonly position: string | null
-  /** A failure that nobody waits for is none. */
+  /** The page. A failure is ignored until somebody waits for the page. */
   readonly page: Promise<RawPage>
-  /** For a page that nobody will ask for. */
+  /** Aborts the request of a page that nobody will ask for. */
   readonly dropped: AbortController
 }
 
 export type StartPage = (position: string | null) => StartedPage
 
-/*
- * Lists whose pages are counted from the start: a row that goes or comes before the place in hand moves all
- * rows behind it from page to page. Where rows are counted, each page can begin a few rows early.
+/**
+ * The most rows that two pages overlap. In a list that counts rows, a row that is deleted or added shifts all
+ * rows behind it, so each page begins a few rows early.
  */
 
 const OVERLAP_ROWS_MAX = 20
-/** The share of a page that is read again, so that small pages still get on. */
+/** The largest overlap as a share of the page, so that small pages still make progress. */
 const OVERLAP_SHARE = 0.2
 
-/** Whether a position is a number that one can count past the end with. */
+/** Whether a position is a number, so that a request can go past the end of the list. */
 export function isNumbered(paging: PagingProfile): boolean {
   return paging.kind === 'page' || paging.kind === 'offset' || paging.kind === 'range'
 }
 
-/** Whether rows may shift between pages. A cursor points at a row; links may hide page numbers. */
+/** Whether rows may shift between pages. A cursor points at a row, but links may hide page numbers. */
 export function canShift(paging: PagingProfile): boolean {
   return isNumbered(paging) || paging.kind === 'link' || paging.kind === 'next_url'
 }
 
-/** How many rows of a page the next one shows again; 0 where pages cannot begin anywhere. */
+/** How many rows of a page the next page repeats; 0 where a page cannot begin at any row. */
 export function overlapRows(paging: PagingProfile, largestPage: number): number {
   if (paging.kind !== 'offset' && paging.kind !== 'range') return 0
   return Math.min(OVERLAP_ROWS_MAX, Math.floor(largestPage * OVERLAP_SHARE))
 }
 
-/** The position so many rows before another, and not before the first. */
+/** The position a number of rows earlier, but not before the first. */
 export function rewind(paging: PagingProfile, position: string | null, rows: number): string | null {
   if (position === null || rows === 0) return position
   const first = paging.kind === 'offset' ? paging.start : 0

@@ -1,6 +1,6 @@
 /**
- * How one field of the model is found in a record: one or several candidate places, a named transform, a table
- * of values. What cannot be read is null with a note, never the wrong type.
+ * Says how one field of the model is found in a record: candidate places, transforms, and a table of values.
+ * A value that cannot be read is null, never of the wrong type.
  */
 import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/field-path.ts'
@@ -13,21 +13,24 @@ type Transform = (typeof TRANSFORMS)[number]
 const NOWHERE: readonly FieldPath[] = []
 
 const full = z.strictObject({
-  /** Candidates; the first that is there and not null counts. */
+  /** The candidate places. The first one with a value other than null counts. */
   from: z
     .union([z.string().transform((path) => [splitPath(path)]), z.array(fieldPathSchema).min(1)])
     .optional(),
-  /** Several places at once, as a list: for `join`. Those that are not there are left out. */
+  /** Several places whose values become one list, for `join`. Absent values are left out. */
   all: z.array(fieldPathSchema).min(1).optional(),
-  /** Applied in order. */
+  /** The transforms, applied in order. */
   transform: z.union([z.enum(TRANSFORMS).transform((one) => [one]), z.array(z.enum(TRANSFORMS))]).default([]),
-  /** What upstream's values are called here; others stay as they are. */
+  /** The upstream's values and their names here. Other values stay unchanged. */
   values: z.record(z.string(), z.string()).optional(),
-  /** Where nothing was found. */
+  /** The value where nothing was found. */
   default: z.union([z.string(), z.number()]).optional(),
 })
 
-/** A path alone is the short form: as text, since a list of names would look like one of candidates. */
+/**
+ * The short form is a path alone. It must be text, because a list of names would look like a list of
+ * candidates.
+ */
 export const fieldRuleSchema = z.union([
   z
     .union([z.string(), z.array(z.string().min(1))])
@@ -47,14 +50,14 @@ function twoMeanings({ input }: { input?: unknown }): string {
   return `a path: {from: [${names}]} takes the first of these that is there, ${pathText(input as FieldPath)} what is inside the other`
 }
 
-/** What the rule finds in a record; null where there is nothing. */
+/** The value that the rule finds in a record; null where there is none. */
 export function readField(record: unknown, rule: FieldRule | undefined): unknown {
   if (rule === undefined) return null
   let value: unknown = readFirst(record, rule.from) ?? readAll(record, rule.all) ?? rule.default ?? null
   for (const transform of rule.transform) value = applyTransform(value, transform)
   if (rule.values === undefined) return value
   const name = toText(value)
-  // Only the table's own names: a value of "constructor" must not find what every object has.
+  // Looks only at the table's own names, because "constructor" must not find what every object inherits.
   return name !== null && Object.hasOwn(rule.values, name) ? rule.values[name] : value
 }
 
@@ -75,29 +78,29 @@ export function readText(record: unknown, rule: FieldRule | undefined): string |
   return toText(readField(record, rule))
 }
 
-/** Null where it is no number by the rules of {@link toNumber}. */
+/** Null where the value is no number by the rules of {@link toNumber}. */
 export function readNumber(record: unknown, rule: FieldRule | undefined): number | null {
   return toNumber(readField(record, rule))
 }
 
-/** Null where it is no whole number. */
+/** Null where the value is no whole number. */
 export function readCount(record: unknown, rule: FieldRule | undefined): number | null {
   const number = readNumber(record, rule)
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** Null where it is no instant by the rules of {@link toInstant}. */
+/** Null where the value is no instant by the rules of {@link toInstant}. */
 export function readInstant(record: unknown, rule: FieldRule | undefined): string | null {
   return toInstant(readField(record, rule))
 }
 
-/** Identifiers and words, cleaned: numbers digit for digit, nothing else. */
+/** Text, cleaned, for ids and words. Numbers keep every digit; lists and objects are null. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return cleanText(value) || null
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
 }
 
-/** What a record is told from others by: text or a number, digit for digit; `true` is no id. */
+/** The id of a record: text or a number with every digit. A boolean is no id. */
 export function toId(value: unknown): string | null {
   return typeof value === 'boolean' ? null : toText(value)
 }

@@ -1,13 +1,13 @@
-/** A line for each mistake in a profile: where, what was found, what is accepted. */
+/** Writes one line for each mistake in a profile: the place, the value found, and the values accepted. */
 import type { z } from 'zod'
 import { readPath } from '../values/field-path.ts'
 
 const SHOWN_CHARS = 60
 
-/** What a line about a part of the profile begins with: `profile.yaml:3:9  paging.kind`. */
+/** Names the place of a part at the start of a line, such as `profile.yaml:3:9  paging.kind`. */
 export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
 
-/** @param schema what a profile may hold, as JSON Schema: for the names that are known */
+/** @param schema the profile's JSON Schema, which gives the known names */
 export function explainIssue(
   issue: z.core.$ZodIssue,
   data: unknown,
@@ -34,7 +34,7 @@ export function explainIssue(
   return [`${nameOf(path, 'value')}: ${shown}, expected ${acceptedBy(issue)}`]
 }
 
-/** The names that a group may hold; of a choice those of the branch that was chosen, or else of all. */
+/** The names that a group may hold. In a choice, those of the chosen branch, or of all branches. */
 function namesAt(schema: unknown, data: unknown, path: readonly string[]): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const node = schema as { anyOf?: unknown[]; oneOf?: unknown[]; properties?: object; items?: unknown }
@@ -49,7 +49,7 @@ function namesAt(schema: unknown, data: unknown, path: readonly string[]): strin
   return namesAt(inner, readPath(data, [name]), rest)
 }
 
-/** Whether what tells a branch from the others, such as its kind, stands in the data. */
+/** Whether the data has the constants, such as the kind, that distinguish the branch. */
 function isChosen(branch: unknown, data: unknown): boolean {
   const properties = Object.entries(Object(readPath(branch, ['properties'])))
   const marks = properties.filter(([, property]) => readPath(property, ['const']) !== undefined)
@@ -59,7 +59,7 @@ function isChosen(branch: unknown, data: unknown): boolean {
   )
 }
 
-/** The branch whose mistakes lie deepest is the one that was meant. */
+/** Picks the branch whose mistakes lie deepest, because that branch was probably meant. */
 function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] {
   const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
     Math.max(0, ...issues.map((issue) => issue.path.length + (issue.code === 'unrecognized_keys' ? 1 : 0)))

@@ -1,6 +1,7 @@
 /**
- * A profile: how an upstream is addressed, asked, paged and read. Data, checked when it is loaded; what a
- * profile leaves out has the default that most list APIs share. The reference service's own is built in, see `reference-profile.ts`.
+ * The profile: how an upstream is addressed, authorized, paged and mapped. It is data, checked when it is
+ * loaded. Its defaults are those that most list APIs share. The reference service's profile is built in, see
+ * `reference-profile.ts`.
  */
 import { z } from 'zod'
 import { API_PREFIX } from '../../contract/paths.ts'
@@ -11,9 +12,11 @@ import { fieldRuleSchema } from './field-rule.ts'
 import { explainIssue, type NamePlace } from './profile-mistakes.ts'
 import { webhookProfileSchema } from './webhook-profile.ts'
 
-/** A path below the base address, `.` for the base itself, a URL, or `none` where there is no such endpoint. */
+/**
+ * A path below the base address, `.` for the base itself, a URL, or `none` where there is no such endpoint.
+ */
 const endpoint = z.string().min(1)
-/** Where a value stands in an answer: in the body, or in a header. */
+/** The place of a value in an answer: a path in the body, or a header. */
 const place = z.union([
   fieldPathSchema.transform((path) => ({ path })),
   z.strictObject({ header: z.string().min(1) }),
@@ -32,13 +35,16 @@ export type EndpointName = keyof z.output<typeof endpointsSchema>
 
 const authSchema = z
   .strictObject({
-    /** The header that carries the key; null with `query`. */
+    /** The header that carries the key, unless `query` is set. */
     header: z.string().min(1).default('Authorization'),
-    /** `{key}` is the key, `{basic}` its base64 for HTTP Basic: `user:password`, or the key as the user. Empty: not sent. */
+    /**
+     * The value of the header: `{key}` is the key, `{basic}` is its base64 for HTTP Basic (`user:password`,
+     * or the key as the user). An empty value is not sent.
+     */
     value: z.string().default('Bearer {key}'),
-    /** A query parameter in place of a header. */
+    /** A query parameter that carries the key in place of the header. */
     query: z.string().min(1).optional(),
-    /** Further headers that every request has; `{key}` and `{basic}` are filled in here too. */
+    /** Further headers of every request. `{key}` and `{basic}` are filled in here too. */
     headers: z.record(z.string(), z.string()).default({}),
   })
   .refine((auth) => sendsKey(auth) || (auth.value === '' && Object.keys(auth.headers).length > 0), {
@@ -52,7 +58,7 @@ interface AuthParts {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Whether requests have the key at all. */
+/** Whether requests carry the key at all. */
 export function sendsKey(auth: AuthParts | 'none'): boolean {
   if (auth === 'none') return false
   const texts = [auth.value, ...Object.values(auth.headers)]
@@ -60,17 +66,20 @@ export function sendsKey(auth: AuthParts | 'none'): boolean {
 }
 
 const size = {
-  /** The parameter that sets the page size; none where the upstream has its own. */
+  /** The parameter that sets the page size; absent where the upstream chooses the size. */
   size_param: z.string().min(1).optional(),
   size_max: z.int().min(1).default(1000),
 }
 const more = {
-  /** Says whether there is a next page. */
+  /** The path of the value that says whether there is a next page. */
   has_more: fieldPathSchema.optional(),
-  /** How many records there are in all: shown, and never a reason to stop, except by `stop_at_total`. */
+  /** The place of the total. The total is shown, and ends a list only with `stop_at_total`. */
   total: place.optional(),
 }
-/** For lists whose pages behind the last are no empty ones: an error, or the last page again. */
+/**
+ * Ends the list at its total, for upstreams that answer a page behind the last with an error or with the last
+ * page.
+ */
 const stop_at_total = z.boolean().default(false)
 
 export const pagingSchema = z.discriminatedUnion('kind', [
@@ -79,7 +88,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     kind: z.literal('page'),
     param: z.string(),
     start: z.int().min(0).default(1),
-    /** How many pages there are in all: the last one is not passed. */
+    /** The place of the number of pages. No page behind the last is asked for. */
     pages: place.optional(),
     stop_at_total,
     ...size,
@@ -93,30 +102,30 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     ...size,
     ...more,
   }),
-  /** A whole address, a path or a query in the body. */
+  /** Follows an address, a path or a query in the body. */
   z.strictObject({ kind: z.literal('next_url'), next: fieldPathSchema, ...size, ...more }),
-  /** The `Link` header, RFC 8288. */
+  /** Follows the `Link` header (RFC 8288). */
   z.strictObject({ kind: z.literal('link'), ...size, ...more }),
-  /** The `Range` and `Content-Range` headers. */
+  /** Uses the `Range` and `Content-Range` headers. */
   z.strictObject({
     kind: z.literal('range'),
     unit: z.string().default('items'),
     size_max: size.size_max,
     ...more,
   }),
-  /** The id of the last record as the cursor. */
+  /** Uses the id of the last record as the cursor. */
   z.strictObject({ kind: z.literal('last_id'), param: z.string(), id: fieldPathSchema, ...size, ...more }),
-  /** Everything in one answer. */
+  /** Expects all records in one answer. */
   z.strictObject({ kind: z.literal('none'), ...size, ...more }),
 ])
 export type PagingProfile = z.output<typeof pagingSchema>
 
-/** A filter by time: `{value}` stands for the instant in its format. */
+/** A filter by time. `{value}` stands for the instant in its format. */
 const timeFilter = z.strictObject({
   param: z.string().min(1),
   format: z.enum(['iso', 'iso_seconds', 'epoch_s', 'epoch_ms', 'date', 'datetime']).default('iso'),
   value: z.string().default('{value}'),
-  /** As a header in place of a parameter, such as If-Modified-Since. */
+  /** Whether the filter is a query parameter or a header, such as If-Modified-Since. */
   in: z.enum(['query', 'header']).default('query'),
 })
 export type TimeFilter = z.output<typeof timeFilter>
@@ -187,12 +196,12 @@ const mappingSchema = z.strictObject({
     path: ['id'],
   }),
   stat: rules(STAT_FIELDS).default({}),
-  /** The list of stages in the statistics, and what stands in each. */
+  /** The list of stages in the statistics, and the fields of each stage. */
   stages: z.strictObject({ items: fieldPathSchema, fields: rules(STAGE_STAT_FIELDS) }).optional(),
   agent: rules(AGENT_FIELDS).default({}),
-  /** In the answer about a single lead: what was found out about it, as a whole. */
+  /** The path of the enrichment in the answer about a single lead. */
   enrichment: fieldPathSchema.optional(),
-  /** In the answer about a single lead: the list of what happened to it, and what stands in each entry. */
+  /** The list of activities in the answer about a single lead, and the fields of each activity. */
   activity: z
     .strictObject({
       items: fieldPathSchema,
@@ -207,22 +216,22 @@ const mappingSchema = z.strictObject({
 export const profileSchema = z.strictObject({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
-  /** `none` where the upstream asks for no key. */
+  /** Where the key goes; `none` where the upstream needs no key. */
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
-  /** Where the records are; an empty path is the answer itself. */
+  /** The paths of the records. An empty path is the answer itself. */
   envelope: z
     .strictObject({
       leads: fieldPathSchema.default([]),
       lead: fieldPathSchema.default([]),
       stats: fieldPathSchema.default([]),
       agents: fieldPathSchema.default([]),
-      /** Where an answer of 200 says that it is an error. */
+      /** The path of an error in an answer with status 200. */
       error: fieldPathSchema.optional(),
     })
     .prefault({}),
   filters: filtersSchema.prefault({}),
-  /** The order that makes paging stable, as query parameters. */
+  /** The query parameters that set a stable order for paging. */
   sort: z.record(z.string(), z.string()).default({}),
   mapping: mappingSchema,
   /** The statuses, in funnel order. */
@@ -232,7 +241,10 @@ export const profileSchema = z.strictObject({
         status: z.string().min(1),
         outcome: z.enum(['open', 'won', 'lost', 'disqualified']).default('open'),
         in_funnel: z.boolean().optional(),
-        /** The first stage in which a lead counts as qualified; the stages of the funnel behind it count too. */
+        /**
+         * Marks the first stage in which a lead counts as qualified. The later stages of the funnel count
+         * too.
+         */
         qualified: z.boolean().optional(),
       }),
     )
@@ -242,20 +254,20 @@ export const profileSchema = z.strictObject({
   limits: z
     .strictObject({
       requests_per_second: z.number().positive().max(1000).optional(),
-      /** Pages fetched at once, where the paging allows it. */
+      /** The number of pages fetched at once, where the paging allows it. */
       concurrency: z.int().min(1).max(16).default(6),
       max_pages: z.int().min(1).default(10_000),
     })
     .prefault({}),
-  /** None where the upstream tells of nothing by itself. */
+  /** How webhooks are read; absent where the upstream sends none. */
   webhook: webhookProfileSchema.optional(),
 })
 export type Profile = z.output<typeof profileSchema>
 export type ProfileInput = z.input<typeof profileSchema>
 
 /**
- * @param origin the name of the file, or what a line about a part begins with
- * @throws LeadsheetError config_invalid with a line for each mistake: place, and what is accepted
+ * @param origin the name of the file, or a function that names the place of a part
+ * @throws LeadsheetError config_invalid with a line for each mistake: the place, and the values accepted
  */
 export function parseProfile(data: unknown, origin: string | NamePlace): Profile {
   const parsed = profileSchema.safeParse(data)

@@ -1,4 +1,4 @@
-/** The built-in profile: how the reference service is asked and read. */
+/** The built-in profile of the reference service. */
 import { FUNNEL_STATUSES, STAGES } from '../../contract/stage.ts'
 import { fieldsWith } from '../../domain/lead-fields.ts'
 import { type Profile, parseProfile } from './profile.ts'

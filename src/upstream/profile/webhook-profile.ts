@@ -1,10 +1,10 @@
-/** The part of a profile about webhooks: how a message is known to be the upstream's, and what stands where in it. */
+/** The part of a profile about webhooks: how a request is verified, and where its values stand. */
 import { z } from 'zod'
 import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../../contract/standard-webhooks.ts'
 import { fieldPathSchema } from '../values/field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
 
-/** Parts of `signed`. */
+/** The placeholders of `signed`. */
 export const SIGNED_PARTS = ['body', 'timestamp', 'method', 'url'] as const
 const SIGNED_HOLDS = `a text with {body}, and no others than ${SIGNED_PARTS.map((part) => `{${part}}`).join(', ')}`
 
@@ -12,26 +12,32 @@ const header = z.string().regex(/^[\w-]+$/, 'the name of a header')
 const tolerance_seconds = z.int().min(1).max(86_400).default(TOLERANCE_SECONDS)
 
 const verifySchema = z.discriminatedUnion('scheme', [
-  /** https://www.standardwebhooks.com: three headers behind a prefix, which is `svix-` for some. */
+  /**
+   * Three headers with a common prefix, which is `svix-` at some upstreams
+   * (https://www.standardwebhooks.com).
+   */
   z.strictObject({
     scheme: z.literal('standard'),
     header_prefix: header.default(STANDARD_PREFIX),
     tolerance_seconds,
   }),
-  /** A header with an HMAC, as of GitHub: `X-Hub-Signature-256: sha256=<hex>`. */
+  /** A header with an HMAC, like GitHub's: `X-Hub-Signature-256: sha256=<hex>`. */
   z
     .strictObject({
       scheme: z.literal('hmac'),
       header,
-      /** What stands before the signature. */
+      /** The text before the signature. */
       prefix: z.string().default(''),
       algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
       encoding: z.enum(['hex', 'base64']).default('hex'),
-      /** How the secret is written down. */
+      /** The encoding of the secret. */
       key: z.enum(['text', 'hex', 'base64']).default('text'),
-      /** What is signed: `{body}`, with `{timestamp}` where it has a header, `{method}` and `{url}`. */
+      /** The signed text: `{body}`, and `{timestamp}` if it has a header, `{method}` and `{url}`. */
       signed: z.string().refine(isSigned, SIGNED_HOLDS).default('{body}'),
-      /** Seconds or milliseconds since 1970, or an instant. Without it an old message cannot be told from a new one. */
+      /**
+       * The header with the time: seconds or milliseconds since 1970, or an instant. Without it an old
+       * request cannot be told from a new one.
+       */
       timestamp_header: header.optional(),
       tolerance_seconds,
     })
@@ -49,28 +55,31 @@ const verifySchema = z.discriminatedUnion('scheme', [
         path: ['signed'],
       },
     ),
-  /** A header such as Stripe's: `t=<seconds>,v1=<hex>`, over `<seconds>.<body>`. */
+  /** A header like Stripe's: `t=<seconds>,v1=<hex>`, signed over `<seconds>.<body>`. */
   z.strictObject({
     scheme: z.literal('stripe'),
     header: header.default('Stripe-Signature'),
     tolerance_seconds,
   }),
-  /** A text that both know, in a header. */
+  /** A shared text in a header. */
   z.strictObject({
     scheme: z.literal('token'),
     header: header.default('Authorization'),
-    /** `{secret}` is the secret, `{basic}` its base64 for HTTP Basic: `user:password`. */
+    /**
+     * The value of the header: `{secret}` is the secret, `{basic}` its base64 for HTTP Basic
+     * (`user:password`).
+     */
     value: z
       .string()
       .regex(/\{(?:secret|basic)\}/, 'a text with {secret} or {basic}')
       .default('Bearer {secret}'),
   }),
-  /** Everybody who knows the address is believed: no more than that something may have changed. */
+  /** Accepts every request. Such an event only says that something may have changed. */
   z.strictObject({ scheme: z.literal('none') }),
 ])
 export type WebhookVerify = z.output<typeof verifySchema>
 
-/** Where a value stands in an event, or in a header of its message. */
+/** The place of a value: a path in the event, or a header of the request. */
 const place = z.union([
   fieldPathSchema.transform((path) => ({ path })),
   z.strictObject({ header: z.string().min(1) }),
@@ -79,20 +88,26 @@ const place = z.union([
 export const webhookProfileSchema = z
   .strictObject({
     verify: verifySchema,
-    /** Where the events stand, if one message has several. */
+    /** The path of the events, if one request carries several. */
     items: fieldPathSchema.optional(),
-    /** The same whenever the event is sent again; made of the event if absent. */
+    /**
+     * The place of the event's id, which is the same whenever the event is sent again. Without it the id is
+     * derived from the event.
+     */
     id: place.optional(),
     type: place.optional(),
-    /** When it happened. */
+    /** The time of the event. */
     time: place.optional(),
-    /** The ids of what it is about; the first that is there counts. */
+    /** The ids of the lead, pipeline or agent that the event is about. The first one found counts. */
     lead: fieldRuleSchema.optional(),
     pipeline: fieldRuleSchema.optional(),
     agent: fieldRuleSchema.optional(),
-    /** The whole record of the lead as the list has it, which is then taken in place of asking for the lead. */
+    /**
+     * The path of the lead's whole record, as in the list. The record is then used instead of fetching the
+     * lead.
+     */
     record: fieldPathSchema.optional(),
-    /** Types that say that the lead is gone. */
+    /** The types of events that report a deleted lead. */
     removed: z.array(z.string().min(1)).default([]),
   })
   .refine(({ lead, record }) => lead !== undefined || record !== undefined, {
@@ -115,7 +130,7 @@ function isSigned(signed: string): boolean {
   return parts.includes('body') && parts.every((part) => SIGNED_PARTS.some((known) => known === part))
 }
 
-/** Whether who sends a signed message again may change this header of it. */
+/** Whether somebody who replays a signed request could change this header. */
 function isForgeable(name: string, verify: WebhookVerify): boolean {
   if (verify.scheme === 'standard') return name.toLowerCase() !== `${verify.header_prefix}id`.toLowerCase()
   return verify.scheme === 'hmac' || verify.scheme === 'stripe'

@@ -1,7 +1,7 @@
 /**
  * Paths into JSON, as profiles write them: `paging.next.after`, with `\.` for a dot in a name, or a list of
- * names for anything else (`['@odata.nextLink']`). An empty path is the value itself; a number an index;
- * `links[rel=next].href` the first of a list whose `rel` is `next`.
+ * names (`['@odata.nextLink']`). An empty path is the value itself and a number is an index.
+ * `links[rel=next].href` takes the first item of `links` whose `rel` is `next`.
  */
 import { z } from 'zod'
 
@@ -18,12 +18,12 @@ export function splitPath(text: string): FieldPath {
     .slice(0, text.endsWith('.') ? undefined : -1)
 }
 
-/** The other way round, so that a path can be shown and written down. */
+/** Writes a path as text; the opposite of splitPath. */
 export function pathText(path: FieldPath): string {
   return path.map((name) => name.replace(/[.\\]/g, '\\$&')).join('.')
 }
 
-/** Undefined where the path leads nowhere. Only own properties count. */
+/** Returns undefined where the path leads nowhere. Only own properties count. */
 export function readPath(value: unknown, path: FieldPath): unknown {
   let at = value
   for (const name of path) {
@@ -33,7 +33,7 @@ export function readPath(value: unknown, path: FieldPath): unknown {
   return at
 }
 
-/** `link[relation=next]`: the first item of a list that says so of itself. */
+/** Finds an item by one of its fields: `link[relation=next]` is the first item whose `relation` is `next`. */
 function findItem(group: object, name: string): unknown {
   const [, list = '', field = '', wanted] = /^(.+)\[([^=[\]]+)=([^[\]]*)\]$/.exec(name) ?? []
   const items: unknown = wanted !== undefined && Object.hasOwn(group, list) ? Reflect.get(group, list) : null

@@ -1,30 +1,36 @@
-/** Times as upstreams write them, to UTC. */
+/** Converts times as upstreams write them to UTC. */
 import type { Instant } from '../../model.ts'
 
-/** Epoch numbers from here on are milliseconds, then microseconds, then nanoseconds: smaller ones would lie before 1974. */
+/**
+ * Epoch numbers from these limits on are milliseconds, microseconds or nanoseconds. Smaller ones would lie
+ * before 1974.
+ */
 const MILLISECONDS_FROM = 1e11
 const MICROSECONDS_FROM = 1e14
 const NANOSECONDS_FROM = 1e17
 const EARLIEST = Date.parse('1970-01-02T00:00:00Z')
 const LATEST = Date.parse('2200-01-01T00:00:00Z')
-/** Of the months of a leap year. */
+/** The days of each month in a leap year. */
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-/** As instants are written here, and sure to be one: no day behind the 28th, no year near the limits. */
+/**
+ * Matches instants in our own form that need no further check: no day behind the 28th, no year near the
+ * limits.
+ */
 const CANONICAL =
   /^(?:197[1-9]|19[89]\d|20\d\d|21[0-8]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 const WRITTEN =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/i
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)Z?)?$/
 const EPOCH = /^-?\d{9,19}(\.\d+)?$/
-/** RFC 5322, which the HTTP date is a case of. */
+/** Dates of RFC 5322, which include the HTTP date. */
 const MESSAGE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:GMT|UTC|[+-]\d{4})$/
-/** `/Date(1700000000000)/` of older Microsoft services. */
+/** Dates of older Microsoft services: `/Date(1700000000000)/`. */
 const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
 
 /**
- * RFC 3339 in any offset, without seconds or zone (then UTC), a day alone (its midnight), compact
- * (`20261121T060000Z`), RFC 5322 dates, epoch numbers from seconds to nanoseconds as number or text,
- * `{"__type": "Date", "iso": …}`. Null for anything else and for {@link isPlaceholderTime}.
+ * Reads RFC 3339 with any offset, also without seconds or zone (then UTC), a day alone (its midnight), the
+ * compact form (`20261121T060000Z`), RFC 5322 dates, epoch numbers from seconds to nanoseconds as number or
+ * text, and `{"__type": "Date", "iso": …}`. Returns null for anything else and for {@link isPlaceholderTime}.
  */
 export function toInstant(value: unknown): Instant | null {
   if (typeof value === 'string' && CANONICAL.test(value)) return value
@@ -32,7 +38,10 @@ export function toInstant(value: unknown): Instant | null {
   return ms === null || isOutside(ms) ? null : new Date(ms).toISOString()
 }
 
-/** Times that stand for "none": before 1970-01-02, such as 0001-01-01 and epoch 0, after 2199, `0000-00-00`. */
+/**
+ * Whether a time stands for "none": before 1970-01-02 (such as 0001-01-01 and epoch 0), after 2199, or
+ * `0000-00-00`.
+ */
 export function isPlaceholderTime(value: unknown): boolean {
   if (typeof value === 'string' && /^0000-00-00/.test(value.trim())) return true
   const ms = milliseconds(value)
@@ -43,7 +52,7 @@ function isOutside(ms: number): boolean {
   return ms < EARLIEST || ms >= LATEST
 }
 
-/** Null where the value is no time at all. */
+/** Returns null where the value is no time at all. */
 function milliseconds(value: unknown): number | null {
   const ms = typeof value === 'number' ? epoch(value) : parsed(value)
   return Number.isFinite(ms) ? ms : null
@@ -63,7 +72,10 @@ function parsed(value: unknown): number {
   return MESSAGE.test(text) ? Date.parse(text) : Number.NaN
 }
 
-/** The parser would roll 30 February over; a day that is none is no time. A leap second counts as the one before. */
+/**
+ * Refuses a day that does not exist, because Date.parse would roll 30 February over. A leap second becomes
+ * the second before.
+ */
 function written(day: string, time: string, offset: string): number {
   if (!isDay(Number(day.slice(0, 4)), Number(day.slice(5, 7)), Number(day.slice(8)))) return Number.NaN
   return Date.parse(`${day}T${time.replace(',', '.').replace(/^(\d\d:\d\d):60/, '$1:59')}${offset}`)

@@ -1,10 +1,10 @@
-/** What an unknown answer is made of: where its records are, and what stands around them. Pure. */
+/** Finds the records in an unknown answer, and the values around them. Pure. */
 import type { FieldPath } from './field-path.ts'
 
 const DEPTH_MAX = 4
 const LEAF_DEPTH_MAX = 5
 
-/** Names that lists of records have, and names of lists that are beside the point. */
+/** Names that lists of records have, and names of lists that hold other things. */
 const GOOD_NAMES =
   /^(data|items?|results?|records?|rows|entries|values?|list|content|objects|docs|hits|elements|leads?|contacts?|people|persons?|companies|deals|prospects|customers|members|users|issues)$/i
 const BAD_NAMES =
@@ -16,7 +16,7 @@ export interface RecordList {
   readonly records: readonly object[]
 }
 
-/** The list that most looks like records: by name, by having ids, by size, and by not lying deep. */
+/** Finds the list that most looks like records, by its name, ids, size and depth. */
 export function findRecords(body: unknown): RecordList | null {
   let best: (RecordList & { points: number }) | null = null
   for (const list of listsOf(body, [])) {
@@ -26,7 +26,7 @@ export function findRecords(body: unknown): RecordList | null {
   return best
 }
 
-/** Whether an answer has a place for records, and none in it. */
+/** Whether an answer has a list for records that is empty. */
 export function isEmptyList(body: unknown, depth = 0): boolean {
   if (Array.isArray(body)) return body.length === 0
   if (typeof body !== 'object' || body === null || depth >= DEPTH_MAX) return false
@@ -35,7 +35,7 @@ export function isEmptyList(body: unknown, depth = 0): boolean {
   )
 }
 
-/** Every path to a single value outside the records. */
+/** Lists every path to a single value outside the records. */
 export function* leavesAround(body: unknown, records: FieldPath, path: FieldPath = []): Generator<Leaf> {
   if (path.length > LEAF_DEPTH_MAX || (path.length === records.length && isPrefix(records, path))) return
   if (Array.isArray(body)) {
@@ -49,7 +49,7 @@ export function* leavesAround(body: unknown, records: FieldPath, path: FieldPath
   for (const [name, value] of Object.entries(body)) yield* leavesAround(value, records, [...path, name])
 }
 
-/** What stands in a list of links, each found by its relation: `links[rel=next].href`. */
+/** Lists the values in a list of links, each found by its relation: `links[rel=next].href`. */
 function* linksIn(list: readonly unknown[], path: FieldPath): Generator<Leaf> {
   for (const item of list) {
     const [sign, relation] = Object.entries(Object(item)).find(([name]) => /^rel(ation)?$/i.test(name)) ?? []
@@ -65,7 +65,7 @@ export interface Leaf {
   readonly value: unknown
 }
 
-/** Every path to a single value or a list inside a record. */
+/** Lists every path to a single value or a list inside a record. */
 export function* fieldsOf(record: unknown, path: FieldPath = []): Generator<Leaf> {
   if (typeof record === 'object' && record !== null && !Array.isArray(record) && path.length < DEPTH_MAX) {
     for (const [name, value] of Object.entries(record)) yield* fieldsOf(value, [...path, name])

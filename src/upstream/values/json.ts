@@ -1,26 +1,33 @@
-/** JSON from the wire: numbers that a double would alter keep every digit, as text. */
+/** Parses JSON of the upstream. Numbers that a double would alter stay text, with every digit. */
 import type { FieldPath } from './field-path.ts'
 
-/** What a large number has, and most JSON does not. Written out, as the engine passes over `\d{16}` far more slowly. */
+/**
+ * Finds text that may hold a large number. It is written out because the engine is far slower with `\d{16}`.
+ */
 const SUSPECT = new RegExp(`${'\\d'.repeat(16)}|\\d[eE]\\+?\\d\\d\\d`)
-/** A number that begins with sixteen digits or has an exponent of three: what a double may round or cannot hold. */
+/**
+ * A number that begins with sixteen digits or has an exponent of three, which a double may round or cannot
+ * hold.
+ */
 const LARGE = /(?<![^\s:,[-])\d(?:\d{15}|[\d.]*[eE]\+?\d{3})/
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
 const WHOLE = /^(-?\d+)(?:\.0+)?$/
 
 /**
- * As JSON.parse; whole numbers beyond 2^53 (`9007199254740993`, `9007199254740993.0`) and numbers too large for
- * a double come as text. A byte order mark is passed over. No recursion, so that depth cannot exhaust the stack.
+ * Parses JSON like JSON.parse. Whole numbers beyond 2^53 (`9007199254740993`, `9007199254740993.0`) and
+ * numbers too large for a double become text. A byte order mark is skipped. There is no recursion, so that
+ * deep nesting cannot exhaust the stack.
  * @throws SyntaxError where the text is not JSON
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   const value: unknown = JSON.parse(json)
-  // Only of what is JSON: in quotes, `{12345678901234567890:1}` would become some.
+  // Quotes numbers only after JSON.parse has accepted the text: `{12345678901234567890:1}` would become JSON
+  // by the quotes.
   return SUSPECT.test(json) && LARGE.test(json) ? JSON.parse(quoteLarge(json)) : value
 }
 
-/** The same JSON with every such number in quotes. */
+/** Returns the same JSON with every large number in quotes. */
 function quoteLarge(json: string): string {
   const parts: string[] = []
   let at = 0
@@ -43,7 +50,9 @@ function quoteIfAltered(digits: string): string {
   return Number.isFinite(value) ? digits : `"${digits}"`
 }
 
-/** The index after the closing quote; a quote behind an odd number of backslashes does not close. */
+/**
+ * The index after the closing quote. A quote behind an odd number of backslashes does not close the string.
+ */
 function stringEnd(json: string, open: number): number {
   for (let close = json.indexOf('"', open + 1); close !== -1; close = json.indexOf('"', close + 1)) {
     let backslashes = 0
@@ -53,10 +62,10 @@ function stringEnd(json: string, open: number): number {
   return json.length
 }
 
-/*
- * Where values of JSON begin and end, found in its bytes without parsing. Exact for what is JSON; what is not is
- * passed over somehow, and must be refused by whoever parses the pieces. Inside UTF-8 no byte of another
- * character looks like a bracket or a quote.
+/**
+ * Bytes of JSON's signs. The functions below find where values begin and end without parsing. They are exact
+ * for JSON only, so the caller must parse the pieces. In UTF-8 no byte of another character equals one of
+ * these.
  */
 
 export const COMMA = 0x2c
@@ -68,7 +77,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BYTE_ORDER_MARK = 0xef
 
-/** Where the value at a path of names begins; null where the path leads nowhere, or through a list. */
+/** The index at which the value at a path begins; null where the path leads nowhere or through a list. */
 export function findValue(bytes: Buffer, path: FieldPath): number | null {
   let at = skipSpace(bytes, bytes[0] === BYTE_ORDER_MARK ? 3 : 0)
   for (const name of path) {
@@ -79,7 +88,10 @@ export function findValue(bytes: Buffer, path: FieldPath): number | null {
   return at
 }
 
-/** The index behind the value that begins at an index. No recursion, so that depth cannot exhaust the stack. */
+/**
+ * The index behind the value that begins at `start`. There is no recursion, so that deep nesting cannot
+ * exhaust the stack.
+ */
 export function endOfValue(bytes: Buffer, start: number): number {
   const first = bytes[start]
   if (first === QUOTE) return endOfString(bytes, start)
@@ -94,7 +106,7 @@ export function endOfValue(bytes: Buffer, start: number): number {
   return bytes.length
 }
 
-/** The index behind the closing quote of the string that begins at an index. */
+/** The index behind the closing quote of the string that begins at `start`. */
 export function endOfString(bytes: Buffer, start: number): number {
   for (let at = start + 1; at < bytes.length; at++) {
     const byte = bytes[at]
@@ -104,7 +116,7 @@ export function endOfString(bytes: Buffer, start: number): number {
   return bytes.length
 }
 
-/** The first index from one on that is none of JSON's four kinds of space. */
+/** The first index from `start` on without one of JSON's four space characters. */
 export function skipSpace(bytes: Buffer, start: number): number {
   let at = start
   while (isSpace(bytes[at])) at++
@@ -115,7 +127,7 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/** Of an object's members the first of that name; one written with escapes is not found. */
+/** The first member of that name in an object. A name written with escapes is not found. */
 function findMember(bytes: Buffer, open: number, name: string): number | null {
   if (bytes[open] !== OPEN_BRACE) return null
   for (let at = skipSpace(bytes, open + 1); bytes[at] === QUOTE; ) {

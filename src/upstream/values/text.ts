@@ -1,15 +1,15 @@
 /**
- * Text as it may be stored and shown: without what can hide or turn round what stands beside it. Bytes that
- * are no UTF-8 have become U+FFFD before they come here.
+ * Cleans text for storing and showing: removes characters that can hide or reverse the text around them.
+ * Bytes that are not UTF-8 are already U+FFFD here.
  */
 
-/** Controls other than tab and line breaks, marks of direction that reach beyond themselves, and U+FEFF. */
+/** Control characters except tab and line breaks, direction marks that affect other text, and U+FEFF. */
 const UNWANTED = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069\uFEFF]/gu
 
-/** What most texts are made of, which spares them a closer look. */
+/** Printable ASCII, which needs no closer look. */
 const PLAIN = /^[ -~]*$/
 
-/** Lone surrogates become U+FFFD, unwanted characters go. Clean text comes back as it is. */
+/** Replaces lone surrogates by U+FFFD and removes unwanted characters. Clean text stays unchanged. */
 export function cleanText(text: string): string {
   return PLAIN.test(text) ? text : text.toWellFormed().replace(UNWANTED, '')
 }

@@ -1,6 +1,6 @@
 /**
- * The events of a message that has been verified. What is wrong with one is said in it, and nothing is thrown: its
- * sender would only send it again.
+ * Reads the events of a verified webhook request. A problem is stored in the event and never thrown, because
+ * the upstream would only send the same request again.
  */
 import { createHash } from 'node:crypto'
 import type { UpstreamEvent } from '../../model.ts'
@@ -13,24 +13,24 @@ import { parseJson } from '../values/json.ts'
 import { cleanText } from '../values/text.ts'
 import { valuesOf, type WebhookMessage } from './verify-signature.ts'
 
-/** The parts of a profile that say what stands where in a message. */
+/** The parts of a profile that say where the values of an event stand. */
 export interface EventPlaces {
   readonly webhook: WebhookProfile
-  /** Where a record has its id. */
+  /** The place of the id in a record. */
   readonly recordId: FieldRule | undefined
 }
 
 type Message = Pick<WebhookMessage, 'headers' | 'body'>
 
-/** An event among those of its message. */
+/** An event's place in its request. */
 interface Sent {
   readonly message: Message
   readonly index: number
-  /** Whether it is the only one. */
+  /** Whether the request has only this event. */
   readonly isAlone: boolean
 }
 
-/** More than any upstream puts into one message; each becomes a row. */
+/** The most events of one request that are read, because each becomes a row. No upstream sends as many. */
 const EVENTS_MAX = 1_000
 const ID_CHARS_MAX = 256
 const TYPE_CHARS_MAX = 200
@@ -80,7 +80,7 @@ function readEvent(event: unknown, places: EventPlaces, sent: Sent): UpstreamEve
 type About = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'record' | 'problem'>
 const NOTHING: About = { resource: null, resourceId: '', record: null, problem: null }
 
-/** A record before an id, since it is what would be stored. */
+/** Prefers a record to an id, because the record is what would be stored. */
 function aboutOf(event: object, { webhook, recordId }: EventPlaces): About {
   const record = webhook.record === undefined ? undefined : readPath(event, webhook.record)
   if (typeof record === 'object' && record !== null) {
@@ -101,7 +101,10 @@ function aboutId(resource: 'lead' | 'pipeline', value: unknown): About {
   return { ...NOTHING, problem: `${shown} cannot be the id of a ${resource}` }
 }
 
-/** That of the upstream; where it has none, the same event has the same all the same. */
+/**
+ * The upstream's id of the event. Without one, a digest of the event, which is the same when the event is
+ * sent again.
+ */
 function idOf(event: object, place: WebhookProfile['id'], sent: Sent): string {
   const id = toId(valueAt(place, event, sent))
   if (id === null) return digestOf(writeJson(event))
@@ -117,7 +120,7 @@ function valueAt(place: WebhookProfile['id'], event: object, { message }: Sent):
   return more.length > 0 ? null : (value ?? null)
 }
 
-/** Kept, so that an operator sees that something came which nobody can follow. */
+/** An event with a problem. It is kept so that an operator sees what could not be followed. */
 function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   return {
     ...{ ...NOTHING, problem },
@@ -128,7 +131,7 @@ function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   }
 }
 
-/** Without half a character at its end. */
+/** Cuts the text without leaving half a character at its end. */
 function beginningOf<T extends string | null>(text: T, chars: number): string | T {
   return text === null ? text : text.slice(0, chars).toWellFormed()
 }

@@ -1,6 +1,6 @@
 /**
- * Webhooks that are registered at the upstream. Only registering is a part of the API's document; an upstream may lack
- * all else, and says so by answers that are told as such here.
+ * Manages the webhooks registered at the upstream. The API's document has only the registering, so an
+ * upstream may lack the rest; its answers become api_not_found here.
  */
 import { z } from 'zod'
 import {
@@ -18,7 +18,7 @@ import type { Profile } from '../profile/profile.ts'
 
 export type { WireWebhookAttempt }
 
-/** The upstream may be newer than we are, and know of more events. */
+/** Accepts any event name, because the upstream may be newer than leadsheet and have more events. */
 const ofAnyEvents = { events: z.array(z.string()) }
 const shownSchema = webhookSchema.extend(ofAnyEvents)
 const withSecretSchema = webhookWithSecretSchema.extend(ofAnyEvents)
@@ -26,45 +26,51 @@ const listSchema = z.object({ data: z.array(shownSchema) })
 export type WireWebhook = z.infer<typeof shownSchema>
 export type WireWebhookWithSecret = z.infer<typeof withSecretSchema>
 
-/** As `WebhookCreate`, and with events that only the upstream may know. */
+/** A `WebhookCreate` that allows events which only the upstream knows. */
 export interface WebhookOrder {
   readonly url: string
   readonly events: readonly string[]
   readonly description?: string | undefined
 }
 
-/** Each throws LeadsheetError api_*: api_not_found where the upstream has no such webhook, or offers no such thing. */
+/**
+ * Every function throws LeadsheetError api_*; api_not_found where the upstream has no such webhook or does
+ * not offer the action.
+ */
 export interface WebhookSource {
   register(body: WebhookOrder, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
   list(signal?: AbortSignal): Promise<readonly WireWebhook[]>
   show(id: string, signal?: AbortSignal): Promise<WireWebhook>
-  /** With its new secret, which no later answer shows. */
+  /** Returns the webhook with its new secret, which no later answer shows. */
   rotate(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
-  /** Has a message sent at once. */
+  /** Makes the upstream send a test message at once. */
   test(id: string, signal?: AbortSignal): Promise<WireWebhookAttempt>
   enable(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhook>
-  /** The last ones first. */
+  /** Lists the latest attempts first. */
   listAttempts(id: string, signal?: AbortSignal): Promise<readonly WireWebhookAttempt[]>
-  /** @returns whether there was one */
+  /** @returns whether the webhook existed */
   remove(id: string, signal?: AbortSignal): Promise<boolean>
 }
 
 export interface WebhookSourceDeps {
   readonly profile: Profile
-  /** Of the endpoint `webhooks`. */
+  /** The address of the endpoint `webhooks`. */
   readonly at: () => URL
   readonly call: (call: Call) => Promise<Answer>
   readonly checked: <T>(url: URL, shape: z.ZodType<T>, answer: unknown) => T
 }
 
-/** Answers to what there is not: no such path, no such method, not made. */
+/**
+ * The statuses that say that the upstream does not offer something: no such path, no such method, not
+ * implemented.
+ */
 const UNOFFERED = [404, 405, 501]
 
 interface Asking {
-  /** Such as `list webhooks`. */
+  /** The action in words, such as `list webhooks`. */
   readonly what: string
   readonly method: Call['method']
-  /** Behind the endpoint: of one webhook, and what is done with it. */
+  /** The id of a webhook and the action on it, which follow the endpoint in the path. */
   readonly id?: string
   readonly action?: string
   readonly body?: WebhookOrder

@@ -1,7 +1,7 @@
 /**
- * Whether a message is the upstream's, told from its raw bytes. How long that takes depends on the message and on how
- * many secrets there are, of which none counts as one: which fits, and whether one is known at all, cannot be learned
- * from outside.
+ * Verifies from the raw bytes that a webhook request comes from the upstream. The time taken depends only on
+ * the request and the number of secrets (none counts as one), so nobody outside can learn which secret fits
+ * or whether one is set.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { standardKey } from '../../contract/standard-webhooks.ts'
@@ -11,31 +11,32 @@ import { toInstant } from '../values/instant.ts'
 
 export interface WebhookMessage {
   readonly method: string
-  /** As the upstream knows it: the public address. */
+  /** The public address, as the upstream knows it. */
   readonly url: string
-  /** Names in lower case, each with all values that came. */
+  /** The header names in lower case, each with all its values. */
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>
-  /** As sent, to the byte. */
+  /** The bytes as sent. */
   readonly body: Buffer
 }
 
-/** What a message says of itself. */
+/** The signature and time that a request claims. */
 interface Claim {
   readonly signatures: readonly string[]
-  /** In milliseconds since 1970; null where its scheme has no time. */
+  /** Milliseconds since 1970; null where the scheme has no time. */
   readonly sentAtMs: number | null
-  /** The signature that it would have by a secret. */
+  /** Computes the expected signature with a secret. */
   readonly sign: (key: Buffer) => string
 }
 
-/** Signs where no secret is known: it can be read as text, hex and base64, and nobody has it. */
+/** A random secret that signs where none is set. It is valid as text, hex and base64. */
 const NOBODYS = randomBytes(32).toString('hex')
 const SECONDS = /^\d{1,12}$/
 const HEX = /^(?:[0-9a-f]{2})+$/i
 
 /**
- * @param secrets each may have signed it: more than one while they change
- * @returns null where it is the upstream's, else why not, which is for us and never for the sender
+ * @param secrets the secrets that may have signed the request; there are several during a rotation
+ * @returns null where the request is genuine, otherwise the reason, which is for operators and never for the
+ * sender
  */
 export function whyRefused(
   { verify }: WebhookProfile,
@@ -56,7 +57,7 @@ export function whyRefused(
   return isSigned ? null : 'its signature is by no secret that is known'
 }
 
-/** Null where everybody is believed, a text where something is amiss whatever the secrets are. */
+/** Null where every request is accepted; a text where the request is wrong whatever the secrets are. */
 function readClaim(verify: WebhookVerify, message: WebhookMessage): Claim | string | null {
   switch (verify.scheme) {
     case 'standard':
@@ -113,7 +114,7 @@ function readHmac(verify: Verify<'hmac'>, message: WebhookMessage): Claim | stri
   }
 }
 
-/** `{timestamp}.{body}` with its parts filled in. */
+/** Fills in the placeholders of a template such as `{timestamp}.{body}`. */
 function signedBy(
   template: string,
   parts: Readonly<Record<(typeof SIGNED_PARTS)[number], Buffer | string>>,
@@ -134,7 +135,7 @@ function signedBy(
   })
 }
 
-/** `t=1614265330,v1=…,v1=…,v0=…` */
+/** Reads a header such as `t=1614265330,v1=…,v1=…,v0=…`. */
 function readStripe(header: string, message: WebhookMessage): Claim | string {
   const headers = readOnce(message, { signature: header })
   if (typeof headers === 'string') return headers
@@ -163,7 +164,10 @@ function readToken({ header, value }: Verify<'token'>, message: WebhookMessage):
   }
 }
 
-/** The values of headers that came exactly once; a text where one did not. An undefined name has an empty value. */
+/**
+ * The values of headers that came exactly once, or a text about one that did not. An undefined name has an
+ * empty value.
+ */
 function readOnce<Name extends string>(
   { headers }: WebhookMessage,
   names: Readonly<Record<Name, string | undefined>>,
@@ -178,7 +182,7 @@ function readOnce<Name extends string>(
   return found as Record<Name, string>
 }
 
-/** Of a header in any case. */
+/** The values of a header, whose name may be in any case. */
 export function valuesOf(headers: WebhookMessage['headers'], name: string): readonly string[] {
   const key = name.toLowerCase()
   return Object.hasOwn(headers, key) ? (headers[key] ?? []) : []
@@ -194,13 +198,15 @@ function lateness(sentAtMs: number, now: Date, toleranceSeconds: number): string
   return seconds > 0 ? `it was signed ${seconds} s ago` : `it was signed for ${-seconds} s from now`
 }
 
-/** Whether a secret is written as the profile says. */
+/** Whether a secret has the encoding that the profile names. */
 export function isReadableSecret({ verify }: WebhookProfile, secret: string): boolean {
   const isPair = verify.scheme === 'token' && verify.value.includes('{basic}')
   return keyOf(verify, secret).length > 0 && (!isPair || secret.includes(':'))
 }
 
-/** Those secrets that can be one: an empty key is no key, and one of which half cannot be read would be half of one. */
+/**
+ * The usable keys. A secret that cannot be decoded is left out, because an empty or half key would be unsafe.
+ */
 function keysIn(verify: WebhookVerify, secrets: readonly string[]): readonly Buffer[] {
   return secrets.map((secret) => keyOf(verify, secret)).filter((key) => key.length > 0)
 }
@@ -212,7 +218,7 @@ function keyOf(verify: WebhookVerify, secret: string): Buffer {
   return Buffer.from(secret, form === 'text' ? 'utf8' : form)
 }
 
-/** Compares each with each, to the end. */
+/** Compares every pair, to the end. */
 function isAnyOf(given: readonly string[], expected: readonly string[]): boolean {
   const digests = expected.map(digestOf)
   let isFound = false
@@ -222,7 +228,7 @@ function isAnyOf(given: readonly string[], expected: readonly string[]): boolean
   return isFound
 }
 
-/** Of the same length for all. */
+/** Returns a digest, which has the same length for every text. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
