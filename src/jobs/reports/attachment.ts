@@ -1,4 +1,7 @@
-/** The lists and the trend of an issue as files to go with its mails. The same figures and reader give the same bytes. */
+/**
+ * Makes the files attached to an issue's messages: its lists as CSV or Excel, and its trend chart. The same
+ * figures and locale always give the same bytes.
+ */
 
 import { localDates } from '../../domain/period.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -9,33 +12,37 @@ import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/export-text.ts'
 import { encodeXlsx } from '../snapshot/export-xlsx.ts'
 
-/** By it Excel knows that a CSV is UTF-8. */
+/** Tells Excel that a CSV file is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
 
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
-/** Widths of the columns of a sheet, in characters. */
+/** Limits of the width of a sheet's columns, in characters. */
 const WIDTH = { least: 8, most: 48, gap: 2 } as const
 
-/** A file to go with a mail, and what of the report it holds: a list, a query of its own, or `charts`. */
+/**
+ * An attached file and what it holds (`of`): the name of a list, of one of the report's own queries, or
+ * `charts`.
+ */
 export interface Attachment {
   readonly of: string
   readonly file: MessageFile
 }
 
 export interface AttachmentRequest extends ListOptions {
-  /** Name of the report, for those of the files. */
+  /** Name of the report; the file names begin with it. */
   readonly report: string
   readonly figures: ListedFigures
-  /** The pictures of the issue, by the names of their files. */
+  /** The chart images of the issue, by file name. */
   readonly charts: readonly Pick<MessageFile, 'name' | 'content'>[]
-  /** Whose language the headings are in, and whose clock the times are on. */
+  /** Language of the headings and time zone of the times. */
   readonly locale: LocaleContext
 }
 
 /**
- * @param wanted such as `stalled.xlsx`, `charts` or, of a query of the report's own, `by-industry.csv`
- * @throws LeadsheetError config_invalid where the report has no such list
+ * Makes the files that `wanted` names: `stalled.xlsx`, `charts`, or `by-industry.csv` for one of the
+ * report's own queries.
+ * @throws LeadsheetError config_invalid if the report has no such list
  */
 export async function makeAttachments(
   wanted: readonly string[],
@@ -49,7 +56,7 @@ export async function makeAttachments(
   return attachments
 }
 
-/** None where there are too few days for a trend. */
+/** Attaches the trend chart; returns nothing if there are too few days for a trend. */
 function attachCharts({ report, figures, charts }: AttachmentRequest): Attachment[] {
   const trend = charts.find((chart) => chart.name === 'trend-light.png')
   if (trend === undefined) return []
@@ -72,7 +79,9 @@ async function attachList(
   return { of: list, file: { name, ...file, cid: null } }
 }
 
-/** `by-industry.csv` -> `by-industry` and `csv`; the settings have checked the format. */
+/**
+ * Splits `by-industry.csv` into `by-industry` and `csv`; the settings have already validated the format.
+ */
 function splitName(wanted: string): [list: string, format: string] {
   const dot = wanted.lastIndexOf('.')
   return [wanted.slice(0, dot), wanted.slice(dot + 1)]
@@ -92,7 +101,7 @@ async function xlsxOf({ title, columns, rows }: ListTable): Promise<Buffer> {
     })),
   }
   const pieces: Uint8Array[] = []
-  // Nothing is cut here: the texts of a list are shorter than what a cell can hold.
+  // The callback for cut texts does nothing: every text of a list fits into a cell.
   for await (const piece of encodeXlsx(sheet, [rows], () => {})) pieces.push(piece)
   return Buffer.concat(pieces)
 }

@@ -1,6 +1,7 @@
 /**
- * The messages of a report: an issue for each choice of leads that its recipients have, and in the ledger a message
- * for each of them. What was made for some is let go before the next, so that it takes no more room for a thousand.
+ * Enqueues a report: makes one issue for each filter that its recipients use, and writes one message per
+ * recipient to the outbox. Each issue's messages are freed before the next issue is made, which keeps
+ * memory use flat.
  */
 import type { FailedSection, LateWarning } from '../../domain/figures.ts'
 import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
@@ -27,30 +28,33 @@ export interface MailingDeps extends IssueDeps {
 /** A report that is due. */
 export interface DueReport {
   readonly at: Date
-  /** Of its schedule: whoever has it alone may write its messages. */
+  /** The lease of the report's schedule; only its owner may write the report's messages. */
   readonly lease: Pick<Lease, 'renew'>
-  /** What kept it; absent where it is made at its time, or by hand. */
+  /** Why the report is late; null or absent if it is on time or made by hand. */
   readonly late?: LateWarning | null
 }
 
-/** An issue and what is to become of it. */
+/** An issue, and whether it is sent. */
 export interface Mailing {
   readonly issue: Pick<Issue, 'id' | 'period' | 'variant' | 'subject'>
-  /** Path of its page in the archive; null where that could not be written. */
+  /** Path of the issue's page in the archive; null if the page could not be written. */
   readonly page: string | null
-  /** Null where its messages are in the ledger. */
+  /** Why the issue is not sent; null if its messages are in the outbox. */
   readonly notSent: string | null
-  /** How many were put there now. */
+  /** How many messages this run added to the outbox. */
   readonly messages: number
-  /** What of it could not be made, as it says itself. */
+  /** The sections that could not be made; the issue lists them too. */
   readonly failed: readonly FailedSection[]
 }
 
-/** What was made of a report for its recipients, and who wants none of it now. */
+/** The issues made for a report's recipients, and the recipients who were left out. */
 export interface Enqueued {
   readonly mailings: readonly Mailing[]
   readonly leftOut: readonly LeftOut[]
-  /** Why a page of the archive could not be written, although the messages are in the ledger; null where all are. */
+  /**
+   * The first error met while writing archive pages, although the messages are in the outbox; null if there
+   * was none.
+   */
   readonly archiveFault: unknown
 }
 
@@ -59,8 +63,9 @@ type Recipients = readonly [Recipient, ...Recipient[]]
 const LEFT_OUT_NAMED = 3
 
 /**
- * Who has a message already keeps it, and who is new gets the issue that the others got; preferences are obeyed. An
- * issue and all its messages are written at once, so that a kill leaves all of it or nothing; its folder in the archive
+ * Makes the report's issues and writes their messages to the outbox, according to the recipients'
+ * preferences. A recipient who already has a message keeps that message; a new recipient gets the issue
+ * that the others got. An issue and all its messages are written in one transaction; its archive folder
  * follows.
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy, data_unwritable
  */
@@ -83,7 +88,7 @@ export async function enqueueReport(
     if (first === undefined || signal.aborted) continue
     const audience: Recipients = [first, ...others]
     const { issue, messages, failed, findContent } = await enqueueIssue(deps, as, audience, due, signal)
-    // No mail is to wait for a folder that can be made at any time.
+    // A failure here does not stop the messages: the folder can be made again later.
     const page = await putInArchive(deps, as, issue, audience, findContent).catch((thrown: unknown) => {
       archiveFault ??= thrown
       return null
@@ -95,8 +100,9 @@ export async function enqueueReport(
 }
 
 /**
- * The same for who is no schedule: under the lease of the one that the report has.
- * @throws LeadsheetError as enqueueReport, also job_busy while another process makes the report
+ * Enqueues a report by hand; takes the lease of the report's schedule itself.
+ * @throws LeadsheetError the errors of {@link enqueueReport}, and job_busy while another process makes the
+ * report
  */
 export async function enqueueReportNow(
   deps: MailingDeps,
@@ -115,14 +121,14 @@ export async function enqueueReportNow(
 }
 
 /**
- * `Daily leads: 59 new …: 12 messages to send`; of several issues how many there are. What became of the messages is
- * asked of the ledger.
+ * Summarizes the run: `Daily leads: 59 new …: 12 messages to send`, or the number of issues if there are
+ * several. Does not say what became of the messages; the outbox knows that.
  */
 export function mailingText({ mailings, leftOut }: Pick<Enqueued, 'mailings' | 'leftOut'>): string {
   return [writtenText(mailings), ...failedText(mailings), ...leftOutText(leftOut)].join('; ')
 }
 
-/** Each once, with the reason of the first. */
+/** Lists each failed section once, with the message of its first failure. */
 function failedText(mailings: readonly Mailing[]): string[] {
   const failed = new Map(
     mailings
@@ -171,7 +177,7 @@ async function enqueueIssue(
   const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
   using pack = createMessagePack(deps.store.place)
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
-  // Awaited here: else the pack would be gone before it is written.
+  // The await is needed: without it `using` would dispose of the pack before the transaction ends.
   return await deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
     const kept = await keepIssue(trx, composed)
@@ -192,7 +198,7 @@ async function judge({ store }: MailingDeps, report: Report, issue: UnsavedIssue
   return reasonNotToSend(report.sendWhen, issue.figures, last?.figures ?? null)
 }
 
-/** Of those who have none yet. */
+/** Packs a message for each recipient who has none yet. */
 async function packMessages(
   pack: MessagePack,
   { store, sender }: MailingDeps,
@@ -204,7 +210,7 @@ async function packMessages(
   for (const recipient of recipients.filter(({ address }) => !known.has(address.toLowerCase()))) {
     const content = await findContent(recipient, recipient.address)
     addToPack(pack, messageFor(store, issue, recipient, content, sender))
-    // What waits gets its turn: of ten thousand each takes some milliseconds.
+    // Let other tasks run: each message takes milliseconds, and there may be ten thousand.
     await new Promise(setImmediate)
   }
 }

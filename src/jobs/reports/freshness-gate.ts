@@ -1,7 +1,7 @@
 /**
- * The gate before a report: whether the data that it needs are there. Until they are it waits for a sync, which it
- * triggers itself; after that the settings say whether it goes out with a banner, is held, or skipped. Nothing is
- * written here, so that it can be asked again and again.
+ * The gate before a report: checks that the data of its period is there. It starts syncs and waits for them
+ * until the deadline; then the settings decide whether the report is sent with a banner, held or skipped.
+ * The gate itself stores nothing, so it can be passed through again.
  */
 
 import type { UnusualWarning } from '../../domain/figures.ts'
@@ -26,27 +26,27 @@ export interface GateDeps extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
 }
 
-/** How the data of a report are, for its period. */
+/** How fresh the data of a report is for its period. */
 interface DataState {
   readonly period: Period
   readonly freshness: Freshness
-  /** What was last read before its end, of what anybody is shown. */
+  /** The resources that any recipient sees and that were last read before the end of the period. */
   readonly old: readonly Resource[]
 }
 
-/** A report has nothing of the details, and must not wait for them. */
+/** Reports show no lead details, so a report never waits for the details. */
 const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
 const MINUTE_MS = 60_000
-/** After a sync that failed, until the next one for the sake of a report. */
+/** Wait after a failed sync before the gate starts another. */
 const RETRY_MINUTES = 5
-/** Where the key is refused, or nothing is waited for any longer: as often as the syncs of the settings. */
+/** Wait if the API key is refused or the deadline has passed; equal to the default interval of syncs. */
 const RARE_RETRY_MINUTES = 15
 const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
 
 /**
- * Null where the report may be made now; else what becomes of its scheduled run meanwhile.
- * @param next the due time after this one, whose report would end the wait of this one; null where there is none
- * @throws LeadsheetError store_busy and such; what a sync meets is only logged
+ * Decides whether the report may be made now: returns null if so, else the new state of its scheduled run.
+ * @param next the following scheduled run, before which the wait must end; null if there is none
+ * @throws LeadsheetError such as store_busy; errors of the sync are only logged
  */
 export async function passGate(
   work: GateDeps,
@@ -82,8 +82,8 @@ function deadlineOf({ gate }: Report, { notedAt }: DueRun, next: Date | null): D
 }
 
 /**
- * For a report that is sent by hand, which waits for nothing.
- * @throws LeadsheetError report_held where the settings would not have it sent
+ * Checks the data of a report that is sent by hand; never waits.
+ * @throws LeadsheetError report_held if the settings would hold or skip the report
  */
 export async function requireGoodData(
   deps: Pick<SyncDeps, 'store'>,
@@ -114,7 +114,7 @@ async function readState(
   return { period, freshness, old: [...old] }
 }
 
-/** As the settings say, when nothing is waited for any longer. */
+/** Applies the settings once the wait is over; returns null if the report may be made. */
 async function judge(
   { store }: Pick<SyncDeps, 'store'>,
   report: Report,
@@ -130,7 +130,7 @@ async function judge(
   return unusual.length === 0 ? null : { state: 'held', message: unusual.map(tellUnusual).join('; ') }
 }
 
-/** What any of its issues would say, each once. */
+/** Collects the volume warnings of all issues of the report, each once. */
 async function readUnusual(
   db: Db,
   report: Report,
@@ -151,17 +151,22 @@ async function readUnusual(
   return [...found.values()]
 }
 
-/** When the next sync may be begun for the sake of a report: an upstream that is in trouble is not stormed. */
+/**
+ * Returns the time at which the gate may start the next sync; an upstream in trouble gets fewer requests.
+ */
 async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>, deadline: Date): Promise<Date> {
   const { notBefore } = await readWatermark(store.db)
   const last = await findLastRun(store.db)
-  // Noted by a clock that was ahead, it says nothing.
+  // A run dated in the future came from a wrong clock and is ignored.
   const isKnown = last !== null && last.at <= now().toISOString()
   const at = isKnown ? Date.parse(last.at) + pauseMinutes(last, now() < deadline) * MINUTE_MS : 0
   return new Date(Math.max(at, notBefore === null ? 0 : Date.parse(notBefore)))
 }
 
-/** One that went well has only begun too early; one without an outcome still runs elsewhere, or was killed. */
+/**
+ * Returns the wait after the last sync. A successful sync has no wait: it only started too early. Neither
+ * has a sync without an outcome: it still runs elsewhere, or it was killed.
+ */
 function pauseMinutes({ outcome, problems }: LastRun, isWaiting: boolean): number {
   if (outcome === null || outcome === 'ok' || outcome === 'ok_no_change') return 0
   const isRefused = problems.some(({ code }) => REFUSALS.includes(code))
@@ -177,7 +182,10 @@ async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC; the last sync: …` */
+/**
+ * Describes the old data: `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC; the
+ * last sync: …`
+ */
 function tellOld({ freshness, old, period }: DataState): string {
   const { dataAsOf, statsAsOf, agentsAsOf, lastFailure } = freshness
   const asOf: Readonly<Record<Resource, Instant | null>> = {
@@ -186,7 +194,7 @@ function tellOld({ freshness, old, period }: DataState): string {
     agents: agentsAsOf,
   }
   const names = { leads: 'leads', stats: 'statistics', agents: 'agents' }
-  // Where the leads are old, so is all else.
+  // If the leads are old, so is everything else.
   const named: readonly Resource[] = old.includes('leads') ? ['leads'] : old
   const told = named.map((resource) => {
     const at = asOf[resource]

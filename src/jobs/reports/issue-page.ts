@@ -1,4 +1,7 @@
-/** An issue with all that is known of it: its messages and who wanted them, its neighbours, and how it was made. */
+/**
+ * Reads all that is known of one issue for its page: messages, preferences, neighbours, how it was made,
+ * and its figures as CSV files.
+ */
 
 import { localDates } from '../../domain/period.ts'
 import type { MessageFile } from '../../model.ts'
@@ -31,21 +34,24 @@ import { drawPictures } from './report-content.ts'
 export interface KeptIssue {
   readonly issue: Issue
   readonly line: ListedIssue
-  /** With the next try as it will be: of none while the mail server is away. */
+  /** Messages with the time of their next attempt; no message is tried while the mail server is away. */
   readonly messages: readonly IssueMessage[]
-  /** By address, in lower case; of the whole report. */
+  /** Preferences of all recipients of the report, by address in lower case. */
   readonly choices: ReadonlyMap<string, Preference>
   readonly older: IssueName | null
   readonly newer: IssueName | null
-  /** Of the same report and the same end: for other leads, or of the week. */
+  /** Other issues of the same report with the same end: for other filters, or weekly ones. */
   readonly beside: readonly ListedIssue[]
-  /** Whether it is one of those that `resend` takes. */
+  /** Whether this is one of the issues that `resend` would send. */
   readonly isLast: boolean
 }
 
 const DEFAULT_LOCALE = 'en-GB'
 
-/** @returns null where there is none of that id */
+/**
+ * Reads an issue and what belongs to it.
+ * @returns null if there is no issue with that id
+ */
 export async function readKeptIssue(db: Db, id: string, now: Date): Promise<KeptIssue | null> {
   const issue = await readIssue(db, id)
   const [line] = issue === undefined ? [] : await listIssuesOf(db, [id])
@@ -63,7 +69,10 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
   }
 }
 
-/** Null of one of an older program, which kept other figures. */
+/**
+ * Explains how the issue was made; null for an issue of an older program version, whose figures had another
+ * form.
+ */
 export async function readAbout(db: Db, issue: Issue): Promise<Omit<AboutView, 'files'> | null> {
   const { figures, renderedAt, programVersion: program } = issue
   if (program === null) return null
@@ -71,7 +80,7 @@ export async function readAbout(db: Db, issue: Issue): Promise<Omit<AboutView, '
   return composeAbout({ figures, renderedAt, program, explained })
 }
 
-/** What stood above all of it, in English; null where nothing did. */
+/** Returns the warnings banner of the issue, in English; null if it had none. */
 export function bannerOf(
   { figures, renderedAt, programVersion }: Issue,
   timeZone: string,
@@ -81,30 +90,31 @@ export function bannerOf(
   return composeBanner(figures, figures.failed, locale, { blocks: BLOCKS, notMade: [], resend: null })
 }
 
-/** The pictures of the issue as it is kept for nobody, which are drawn anew and come out the same. */
+/** Draws the charts of the archived issue again; they come out the same. */
 export async function picturesOf(issue: Issue): Promise<readonly MessageFile[]> {
   if (issue.programVersion === null) return []
   return drawPictures(issue.figures, localeContextOf(issue))
 }
 
-/** In its own language and on the clock of its period. */
+/** Returns the language of the archived issue and the time zone of its period. */
 export function localeContextOf({ html, period, renderedAt }: Issue): LocaleContext {
   const [, lang = DEFAULT_LOCALE] = /<html lang="([\w-]+)"/.exec(html) ?? []
   return createLocaleContext(hasWordsIn(lang) ? lang : DEFAULT_LOCALE, period.timeZone, renderedAt)
 }
 
-/* The figures of a kept issue as CSV files: the numbers, the trend, and each of its lists whole. */
-
 const FIGURES = 'figures'
 const TREND = 'trend'
 
 export interface FigureFile {
-  /** In an address. */
+  /** Name of the file in the URL. */
   readonly name: string
   readonly title: string
 }
 
-/** Of what there are files; without what could not be made, and of an older program without any. */
+/**
+ * Lists the CSV files of an issue. Sections that failed have none, and neither have issues of an older
+ * program version.
+ */
 export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[] {
   if (programVersion === null) return []
   const failed = new Set<string>(figures.failed.map(({ block, query }) => query ?? block))
@@ -117,7 +127,10 @@ export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[
   return files.filter(({ name }) => !failed.has(name))
 }
 
-/** @returns null where the issue has none of that name */
+/**
+ * Makes one CSV file of an issue.
+ * @returns null if the issue has no file of that name
+ */
 export async function makeFigureFile(issue: Issue, name: string): Promise<MessageFile | null> {
   if (!listFigureFiles(issue).some((file) => file.name === name)) return null
   const { report, figures } = issue

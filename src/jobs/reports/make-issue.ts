@@ -1,6 +1,7 @@
 /**
- * An issue: the figures of a period for some readers, read first, then composed, rendered and kept, in the store
- * and as a folder of the archive. Made once a report, period and choice of leads; asked for again it is the same.
+ * Makes an issue: reads the figures of a period, renders them, and keeps the issue in the store and in the
+ * archive. There is one issue per report, period and filter; making it again after it was mailed returns
+ * the same issue.
  */
 
 import { join } from 'node:path'
@@ -31,7 +32,7 @@ import { type ContentDeps, contentsOf, createContents, type FindContent } from '
 import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
 
-/** Those whose messages are of one issue: the leads are the same for all. */
+/** The recipients who share an issue: they all have the same filter. */
 export type Audience = readonly [Reader, ...Reader[]]
 
 export interface IssueDeps extends ContentDeps {
@@ -44,26 +45,29 @@ export interface IssueDeps extends ContentDeps {
 
 export interface MadeIssue {
   readonly issue: Issue
-  /** Path of its page in the archive. */
+  /** Path of the issue's page in the archive. */
   readonly page: string
 }
 
-/** An issue with all that can be said of it; kept by {@link keepIssue}. */
+/** A rendered issue; {@link keepIssue} stores it. */
 export interface ComposedIssue {
   readonly issue: UnsavedIssue
-  /** As it was mailed and stands; null where it was not. */
+  /** The stored issue if it was already mailed, else null. */
   readonly mailed: Issue | null
-  /** What of it could not be made, as the archive shows it. */
+  /** The sections that could not be made, as the archive shows them. */
   readonly failed: readonly FailedSection[]
   readonly findContent: FindContent
 }
 
-/** Of the trend 90 days are shown, and the mean of the first needs six more. */
+/** The trend shows 90 days; the moving average of the first one needs six more. */
 const TREND_DAYS = 96
-/** Rows of each list, where nobody wants it as a file: more than any mail shows. */
+/** Rows of each list if nobody wants files: more than any mail shows. */
 const ROWS_SHOWN = 50
 
-/** What a report that is due at an instant covers for readers of these leads; all that it is about unless given. */
+/**
+ * Returns the period that a report due at `at` covers. The filter matters to `since_last` reports; without
+ * a reader the report's own filter is used.
+ */
 export async function findPeriod(
   store: Pick<Store, 'db'>,
   report: Report,
@@ -73,14 +77,15 @@ export async function findPeriod(
   const { kind, timeZone, holidays } = report
   const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
   if (kind !== 'since_last') return never
-  // Before its end, so that a report of today that was sent already is found, and not followed by an empty one.
+  // The last end is searched before this period's own end: a report already sent today is then found again
+  // and not followed by an empty one.
   const lastEnd = await findLastSentEnd(store.db, seriesOf(report, reader), never.to)
   return periodOf(kind, at, timeZone, { holidays, lastEnd })
 }
 
 /**
- * Composes the issue of a period, and keeps it in the store and in the archive: to be looked at, since no message of
- * it is written.
+ * Makes the issue of a period to be looked at: keeps it in the store and in the archive, but writes no
+ * messages.
  * @throws LeadsheetError report_no_data, report_failed, report_template, data_unwritable
  */
 export async function makeIssue(
@@ -96,10 +101,10 @@ export async function makeIssue(
 }
 
 /**
- * The issue of a period for readers of the same leads, as the archive shows it: in the report's own language, with
- * its blocks and files. One that was mailed stands as it was mailed; one that was only looked at is made anew from the
- * data of now.
- * @param late where it is made later than it was due
+ * Composes the issue of a period for recipients with the same filter, in the report's own language and with
+ * its blocks and files. A mailed issue is returned unchanged; any other is made again from the present
+ * data.
+ * @param late why the report is late, or null
  * @throws LeadsheetError report_no_data, report_failed, report_template
  */
 export async function composeIssue(
@@ -127,7 +132,8 @@ export async function composeIssue(
 }
 
 /**
- * What a preview or a test shows: always made from the data of now, also where the issue stands as it was mailed.
+ * Returns the content of a preview or a test message: made from the present data even if the issue was
+ * mailed.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function contentsOfNow(
@@ -142,15 +148,15 @@ export async function contentsOfNow(
   return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
 }
 
-/** Keeps it in the store, unless it stands there as it was mailed. */
+/** Stores the issue, unless it was already mailed. */
 export async function keepIssue(trx: Trx, { issue, mailed }: ComposedIssue): Promise<Issue> {
   return mailed ?? (await saveIssue(trx, issue))
 }
 
 /**
- * Puts its folder into the archive. What was mailed stays there as it is, and is put there again only where it was
- * lost, or a kill came before it.
- * @returns the path of its page
+ * Writes the issue's folder in the archive. The folder of a mailed issue is not overwritten; it is only
+ * written if it is missing.
+ * @returns the path of the issue's page
  * @throws LeadsheetError data_unwritable
  */
 export async function putInArchive(
@@ -161,7 +167,7 @@ export async function putInArchive(
   findContent: FindContent,
 ): Promise<string> {
   const { isMailed, figures, renderedAt, programVersion } = issue
-  // Older programs kept other figures.
+  // Issues of older program versions kept figures of another form and cannot be rendered again.
   if (isMailed && (programVersion === null || (await isArchived(archive, issue)))) {
     return join(archive.folder, archivedPage(issue))
   }
@@ -172,7 +178,7 @@ export async function putInArchive(
   return archiveIssue(archive, { ...issue, files, about })
 }
 
-/** Every file that anybody gets with the report, also those that are too large for their mail. */
+/** Returns every file that any recipient gets, including files too large for a mail. */
 async function attachmentsFor(
   findContent: FindContent,
   report: Report,
@@ -184,7 +190,7 @@ async function attachmentsFor(
 }
 
 /**
- * The figures that such an issue would have now, and what is unusual about them.
+ * Reads the figures that this issue would have now, with their volume warnings.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function readIssueFigures(

@@ -1,6 +1,6 @@
 /**
- * Who gets a report that is due, and as what: preferences laid over what the settings say. Who wants it weekly gets,
- * with the first report of an ISO week that goes out, an issue of the week before in the place of the usual one.
+ * Applies the recipients' preferences to a report: who gets it now, and who gets the weekly version. Weekly
+ * subscribers get last week's report with the first issue of the ISO week.
  */
 import { periodOf } from '../../domain/period.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -10,18 +10,23 @@ import { findPeriod } from './make-issue.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
 export interface Attendance {
-  /** The usual report, and that of the week; each only where somebody gets it. */
+  /**
+   * The usual report and the weekly one, each with its recipients; a report without recipients is left out.
+   */
   readonly groups: readonly { readonly report: Report; readonly recipients: readonly Recipient[] }[]
   readonly leftOut: readonly LeftOut[]
 }
 
 export interface LeftOut {
   readonly address: string
-  /** Such as `paused by the operator on 2026-11-20: on leave`. */
+  /** The reason, such as `paused by the operator on 2026-11-20: on leave`. */
   readonly why: string
 }
 
-/** @param at when the report is due */
+/**
+ * Sorts the recipients of a report by their preferences.
+ * @param at when the report is due
+ */
 export async function findAttendance(
   { db }: Pick<Store, 'db'>,
   report: Report,
@@ -47,7 +52,10 @@ export async function findAttendance(
   return { groups: groups.filter((group) => group.recipients.length > 0), leftOut }
 }
 
-/** The report as a recipient gets it; as everybody does where no address is given. */
+/**
+ * Returns the report as a recipient gets it: weekly if they prefer that. A null address gives the usual
+ * report.
+ */
 export async function reportAs(
   { db }: Pick<Store, 'db'>,
   report: Report,
@@ -61,14 +69,17 @@ function weeklyReport(report: Report): Report {
   return { ...report, kind: 'week' }
 }
 
-/** `paused by the operator on 2026-11-20: on leave` */
+/** Describes a preference: `paused by the operator on 2026-11-20: on leave`. */
 export function preferenceText({ state, cadence, changedAt, changedBy, reason }: Preference): string {
   if (state === 'active') return cadence === 'weekly' ? 'weekly' : 'active'
   const by = { recipient: 'themselves', operator: 'the operator', leadsheet: 'leadsheet' }[changedBy]
   return `${state} by ${by} on ${changedAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`
 }
 
-/** Whether no report of an earlier day of the ISO week has gone out, so that one that was missed is made up for. */
+/**
+ * Returns whether no issue of an earlier day of this ISO week was sent. A missed first day is thus made up
+ * for on the next one.
+ */
 export async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
   const { name, timeZone, holidays } = report
   const { to: monday } = periodOf('week', at, timeZone, { holidays, lastEnd: null })

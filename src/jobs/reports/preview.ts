@@ -1,4 +1,7 @@
-/** A report to look at: of real figures or made-up ones, and neither kept nor sent. */
+/**
+ * Previews a report with real or made-up figures, checks it before use, and sends it as a test to one
+ * address.
+ */
 import type { ReportFigures } from '../../domain/figures.ts'
 import { periodOf, priorOf } from '../../domain/period.ts'
 import type { Transport } from '../../mail/transport.ts'
@@ -22,7 +25,7 @@ import type { Reader, Recipient, Report } from './report-definition.ts'
 
 export type PreviewDeps = Omit<IssueDeps, 'archive' | 'program'>
 
-/** Whose eyes it is looked at with: a recipient, or nobody's but those of the archive. */
+/** The recipient whose view is previewed; a null address previews the archive's view. */
 export interface PreviewReader extends Reader {
   readonly address: string | null
 }
@@ -30,7 +33,8 @@ export interface PreviewReader extends Reader {
 const HOUR_MS = 60 * 60_000
 
 /**
- * @param data real figures are those of now, also where an issue was sent
+ * Renders a preview; neither keeps nor sends it.
+ * @param data `real` uses the present figures, even if an issue was already sent
  * @throws LeadsheetError report_no_data, report_template, query_failed
  */
 export async function renderPreview(
@@ -48,9 +52,9 @@ export async function renderPreview(
 }
 
 /**
- * Whether a report could be sent: its SQL is understood, and its templates can be filled in, be there much to tell or
- * next to nothing.
- * @param deps.place of a store, of which nothing is read but its schema
+ * Checks that a report could be sent: its SQL is valid, and its templates render both full and empty
+ * figures.
+ * @param deps.place a store of which only the schema is read
  * @throws LeadsheetError report_template, report_failed, query_failed
  */
 export async function tryReport(
@@ -86,7 +90,7 @@ interface TrialDeps {
   readonly now: () => Date
 }
 
-/** Figures, and when the report is made of them. */
+/** Figures, and the time at which the report is rendered. */
 type Making = { readonly figures: ReportFigures; readonly renderedAt: string }
 
 async function readReal(
@@ -101,7 +105,7 @@ async function readReal(
   return { figures, renderedAt: now.toISOString() }
 }
 
-/** Made soon after the end of the period, so that the made-up data are not old. */
+/** Makes sample figures; renders them one hour after they were read, so that they do not count as old. */
 async function makeUp(
   { place, now }: Pick<TrialDeps, 'place' | 'now'>,
   report: Report,
@@ -119,11 +123,10 @@ async function makeUp(
   return { figures, renderedAt: new Date(readAt + HOUR_MS).toISOString() }
 }
 
-/* A report as somebody who tries it gets it: as it would be now, to one address, and to nobody else. */
-
 /**
- * @param address one of the recipients gets it as they usually do, anybody else as the report is
- * @returns what the server said
+ * Sends the report with present data to one address only.
+ * @param address a recipient gets the report with their own settings, any other address gets it as defined
+ * @returns what the mail server answered
  * @throws LeadsheetError report_no_data, report_failed, report_template, mail_unreachable, mail_rejected
  */
 export async function sendTestReport(
@@ -147,7 +150,7 @@ export async function sendTestReport(
   return sendTest(deps, message, signal)
 }
 
-/** Who tries the button of a test is not to end what they or others get. */
+/** Removes the unsubscribe page, so that trying the button of a test message unsubscribes nobody. */
 export function withoutPage(sender: Sender): Sender {
   return { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf: null } }
 }

@@ -1,4 +1,4 @@
-/** The figures of a kept issue asked for again, and why they may not be what they were. */
+/** Computes the figures of a kept issue again and compares them with the kept ones. */
 
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
@@ -13,13 +13,16 @@ import { findLastSent, toldUpTo } from '../../store/reports/issue.ts'
 import { LIST_ROWS_MAX } from './report-definition.ts'
 
 export interface IssueComparison {
-  /** Empty where all are equal. */
+  /** Empty if all figures are equal. */
   readonly differences: readonly FigureDifference[]
-  /** Leads of which something of that time was read only after the issue was made. */
+  /** Number of leads with data of that time that was read only after the issue was made. */
   readonly leadsKnownLater: number
 }
 
-/** @param isAsKnown whether only what was known when the issue was made counts, by which nothing differs */
+/**
+ * Compares a kept issue with its figures computed now.
+ * @param isAsKnown whether to use only what was known when the issue was made; then nothing should differ
+ */
 export async function compareIssue(
   store: Pick<Store, 'db'>,
   issue: Issue,
@@ -34,7 +37,7 @@ export async function compareIssue(
   }
 }
 
-/** What the figures of a kept issue were asked for with. */
+/** Returns the request from which the figures of a kept issue were computed. */
 export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> {
   const { report, variant, renderedAt } = issue
   const { kind, period, prior, filter, stalled, topLeads, trend } = issue.figures
@@ -50,26 +53,25 @@ export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> 
   }
 }
 
-/** A list that was cut tells how many rows were kept. */
+/** Returns how many rows of a list were kept: the length of a list that was cut, else the maximum. */
 function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
   const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
   return cut?.rows.length ?? LIST_ROWS_MAX
 }
 
-/*
- * The figures of a kept issue beside the same ones asked for again. Compared is what a period tells; not what only
- * tells how things stood when it was asked (agents, freshness, the service's own numbers), nor what leads are called.
- */
-
 export interface FigureDifference {
-  /** Such as `new_leads.current`, `won_value.prior.USD` or `stalled.rows.lead-17`. */
+  /** Path of the figure, such as `new_leads.current`, `won_value.prior.USD` or `stalled.rows.lead-17`. */
   readonly figure: string
-  /** Null where there was none. */
+  /** The value in the kept issue; null if it had none. */
   readonly kept: string | number | null
   readonly now: string | number | null
 }
 
-/** What is compared, and the block that says so where it could not be read; the headline's never fails alone. */
+/**
+ * The figures that are compared, each with the block that is marked as failed if the figure could not be
+ * read. The figures left out describe the moment of asking (agents, freshness, the service's own numbers).
+ * The headline never fails alone.
+ */
 const COMPARED = {
   leads: 'headline',
   newLeads: 'headline',
@@ -87,10 +89,13 @@ const COMPARED = {
   bySource: 'sources',
 } as const satisfies Partial<Record<keyof ReportFigures, BlockName>>
 
-/** Entries of two lists are the same where the first of these that they have is. */
+/** Two entries of a list are the same if the first of these fields that they have is equal. */
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
-/** Of a lead or a pipeline as it is now, whatever the period; so is a status of which none was known then. */
+/**
+ * Fields that describe a lead or pipeline as it is now, whatever the period; they are not compared. A
+ * status belongs here because it may have been unknown then.
+ */
 const DESCRIPTIONS = new Set<string>([
   ...LISTED_FIELDS,
   ...['companyName', 'pipelineName', 'name', 'status', 'changedAt'],
@@ -99,7 +104,10 @@ const DESCRIPTIONS = new Set<string>([
 type ComparedFigures = Pick<ReportFigures, keyof typeof COMPARED | 'failed'>
 type Fields = Readonly<Record<string, unknown>>
 
-/** Empty where all are equal. What could not be read on one side is not compared. */
+/**
+ * Compares two sets of figures; returns an empty list if all are equal. Skips what could not be read on
+ * either side.
+ */
 export function compareFigures(kept: ComparedFigures, now: ComparedFigures): FigureDifference[] {
   const failed = new Set([...kept.failed, ...now.failed].map(({ block }) => block))
   const names = Object.keys(COMPARED) as (keyof typeof COMPARED)[]
@@ -117,7 +125,10 @@ function compareValues(figure: string, kept: unknown, now: unknown): FigureDiffe
   return [...names].flatMap((name) => compareValues(`${figure}.${name}`, before[name], after[name]))
 }
 
-/** What is compared one by one: the fields of an object, or the entries of a list by their key; null of anything else. */
+/**
+ * Returns what is compared one by one: the fields of an object or the entries of a list by key; null for
+ * other values.
+ */
 function fieldsOf(value: unknown): Fields | null {
   if (Array.isArray(value))
     return Object.fromEntries(value.map((each, index) => [keyOf(each) ?? index, each]))
@@ -132,7 +143,7 @@ function keyOf(entry: unknown): string | null {
   return key === undefined ? null : String(entry[key])
 }
 
-/** A whole entry that only one side has is told by its amount or its name. */
+/** Returns the value to show; a whole entry that only one side has is shown by its amount or name. */
 function shown(value: unknown): string | number | null {
   if (typeof value === 'string' || typeof value === 'number') return value
   if (!isObject(value)) return null
@@ -144,7 +155,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null
 }
 
-/** `newLeads` -> `new_leads` */
+/** Converts `newLeads` to `new_leads`. */
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

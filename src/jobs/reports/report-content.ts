@@ -1,6 +1,6 @@
 /**
- * What an issue says to its readers: words, pictures and files, each as they want it. Pictures are drawn once a
- * language, files made once for those who want the same.
+ * Renders an issue for each recipient: words, charts and files. Charts are drawn once per language, and
+ * files are made once for all recipients who want the same.
  */
 
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
@@ -22,23 +22,23 @@ import type { Reader, Report } from './report-definition.ts'
 
 export interface ContentDeps {
   readonly templates: Templates
-  /** Of a whole message, as it is sent. */
+  /** Maximum size of a whole message, in bytes. */
   readonly maxBytes: number
   readonly sender: Pick<Sender, 'unsubscribe'>
-  /** Of the dashboard, where it is reached from outside; null or absent where it is not. */
+  /** Public URL of the dashboard; null or absent if the dashboard is not reachable from outside. */
   readonly dashboardUrl?: string | null
 }
 
 export interface IssueContent extends MessageContent {
-  /** Attachments that would have made the mail too large; it says so. */
+  /** Attachments that would make the message too large; the message names them. */
   readonly leftOut: readonly MessageFile[]
-  /** What of it could not be made, as it says itself. */
+  /** The sections that could not be made; the content lists them too. */
   readonly failed: readonly FailedSection[]
 }
 
 /**
- * The issue as a reader gets it; of nobody for the archive, with null.
- * @param resend where the reader has had a message of it before
+ * Renders the issue for one recipient; a null recipient gives the archive's version.
+ * @param resend given if the recipient already had a message of this issue
  * @throws LeadsheetError report_template, report_failed
  */
 export type FindContent = (
@@ -49,7 +49,10 @@ export type FindContent = (
 
 const MEGABYTE = 1_000_000
 
-/** Of an issue that is kept. Older programs kept other figures: of theirs everybody gets what was made then. */
+/**
+ * Returns the content of a kept issue. An issue of an older program version kept figures of another form,
+ * so everybody gets what was rendered then.
+ */
 export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): FindContent {
   if (issue.programVersion !== null) return createContents(deps, report, issue)
   const { subject, html, text } = issue
@@ -105,7 +108,7 @@ export function createContents(
   }
 }
 
-/** The pictures that mails of these figures show, in a language. */
+/** Draws the charts that messages with these figures show, in one language. */
 export async function drawPictures(figures: ReportFigures, locale: LocaleContext): Promise<MessageFile[]> {
   const { files } = await drawCharts(figures, chartLabels(locale))
   return files.map(pictureOf)
@@ -115,18 +118,18 @@ function moreUrlOf({ dashboardUrl = null }: ContentDeps, { name }: Report): stri
   return dashboardUrl === null ? null : `${dashboardUrl}/archive?report=${encodeURIComponent(name)}`
 }
 
-/** It tells of files that were left out, also to those who do not want it otherwise. */
+/** Adds the attention block, which names the files that were left out. */
 function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
   return blocks.includes('attention') ? blocks : ['attention', ...blocks]
 }
 
-/** Whether what `charts`, `stalled.xlsx` or such would hold is not known. */
+/** Returns whether the content of an attachment such as `charts` or `stalled.xlsx` could not be made. */
 function isOfFailed(attachment: string, failed: readonly FailedSection[]): boolean {
   const list = attachment === 'charts' ? 'trend' : attachment.replace(/\.\w+$/, '')
   return failed.some(({ block, query }) => (query ?? block) === list)
 }
 
-/** The file that holds a list whole, where one does; of two formats the first. */
+/** Maps each list to the name of its attached file; if there are two formats, to the first. */
 function attachedLists(attachments: readonly Attachment[]): ReadonlyMap<string, string> {
   return new Map(attachments.toReversed().map(({ of, file }) => [of, file.name]))
 }
@@ -141,7 +144,7 @@ function pictureOf({ name, content }: ChartFile): MessageFile {
   return { name, contentType: 'image/png', content, cid: cidOf(name) }
 }
 
-/** `trend-light.png` -> `trend-light@leadsheet` (RFC 2392: an address, of which the mail is the host). */
+/** Converts `trend-light.png` to `trend-light@leadsheet`, the form of a Content-ID (RFC 2392). */
 function cidOf(name: string): string {
   return `${name.replace(/\.png$/, '')}@leadsheet`
 }

@@ -1,4 +1,4 @@
-/** A report and who reads it: what the settings and the report's folder say, put together. */
+/** Defines a report and its recipients, merged from the settings and the report's folder. */
 import {
   ATTACHED_FORMATS,
   type SendPolicy,
@@ -11,60 +11,65 @@ import { ATTACHED_LISTS, type BlockName } from '../../report/blocks/registry.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
 import { checkSendPolicy } from './send-policy.ts'
 
-/** Rows of a list that an issue keeps at most: as many as somebody may want to work through in a file. */
+/** Maximum rows of a list that an issue keeps: as many as a person may work through in a file. */
 export const LIST_ROWS_MAX = 1000
 
 export interface Report extends Reader {
   readonly name: string
   readonly template: string
-  /** Null where its name says it, in the words of its reader. */
+  /** Title of the report; null if the report is titled by its name in the recipient's language. */
   readonly title: string | null
   readonly kind: PeriodKind
-  /** Dates, besides Saturdays and Sundays, on which nobody works: `2026-12-25`. */
+  /** Dates other than weekends on which nobody works, such as `2026-12-25`. */
   readonly holidays: readonly string[]
   readonly sendWhen: SendPolicy
   readonly gate: GateSettings
   readonly stalledDays: number
   readonly topScore: number
   readonly queries: readonly QueryDefinition[]
-  /** `https://crm.example.com/leads/{id}`; null for no links. */
+  /** Link pattern such as `https://crm.example.com/leads/{id}`; null for no links. */
   readonly leadUrl: string | null
 }
 
-/** What becomes of a report whose data are not as they should be. */
+/** Settings for data that is old or unusual. */
 export interface GateSettings {
-  /** For a sync that covers its period, from when it is seen to be due. */
+  /**
+   * Minutes to wait for a sync that covers the period, counted from when the report is first seen to be
+   * due.
+   */
   readonly waitMinutes: number
   readonly onStaleData: StaleDataPolicy
   readonly onVolumeDrop: VolumeDropPolicy
 }
 
-/** How somebody reads a report; the report's own is how it stands in the archive. */
+/** How a person reads a report. The report's own values are used for the archive. */
 export interface Reader {
-  /** BCP 47. */
+  /** Language tag (BCP 47). */
   readonly locale: string
-  /** Of a report also that of its days. */
+  /** Time zone; the report's own also decides where its days begin. */
   readonly timeZone: string
   readonly filter: LeadFilter
   readonly blocks: readonly BlockName[]
-  /** `charts`, or such as `stalled.xlsx`. */
+  /** Attachments such as `charts` or `stalled.xlsx`. */
   readonly attachments: readonly string[]
 }
 
 export interface Recipient extends Reader {
   readonly address: string
-  /** Who that is; null where it is not known. */
+  /** Name of the recipient; null if unknown. */
   readonly name: string | null
 }
 
-/** What of the leads of a report a reader has: empty for all of them, else the filter as JSON. */
+/**
+ * Returns the key of a recipient's filter: empty if it is the report's own filter, else the filter as JSON.
+ */
 export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Reader, 'filter'>): string {
   const [all, asked] = [report.filter, filter].map((each) => JSON.stringify(each))
   return asked === undefined || asked === all ? '' : asked
 }
 
 /**
- * What can be wrong with a report only once its folder is known, so that it is told before anything is made.
+ * Checks the parts of a report that only its folder can prove, before anything is made.
  * @throws LeadsheetError config_invalid
  */
 export function checkReport(report: Report, recipients: readonly Recipient[]): void {

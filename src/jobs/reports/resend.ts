@@ -1,6 +1,6 @@
 /**
- * Messages that a person wants sent again. Who has not got one gets it under its Message-ID; who has, gets a new message
- * that takes the place of the first and says so.
+ * Sends messages again when an operator asks. A recipient without the message gets it under its old
+ * Message-ID; a recipient who has it gets a new message that replaces the first and says so.
  */
 import type { Instant } from '../../model.ts'
 import { type Delivery, enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
@@ -24,14 +24,14 @@ interface PlannedMessage {
   readonly issue: Issue
   readonly message: Delivery
   readonly recipient: Recipient
-  /** The Message-ID of the first one. */
+  /** Message-ID of the first message of this issue to this recipient. */
   readonly firstId: string
 }
 
 export interface ResendPlan {
-  /** Under their Message-ID, since they have not arrived, or nobody knows. */
+  /** Messages that failed or are unconfirmed; they are sent again under their Message-ID. */
   readonly again: readonly PlannedMessage[]
-  /** Who has the message. */
+  /** Messages that arrived; their recipients get a new message. */
   readonly anew: readonly PlannedMessage[]
   readonly leftOut: readonly LeftOut[]
 }
@@ -42,8 +42,9 @@ interface LeftOut {
 }
 
 /**
- * Of the issues whose period ended last by an instant.
- * @param recipients whom the settings name
+ * Plans the resending of a report's last mailed issues.
+ * @param recipients the recipients in the settings
+ * @param by only issues whose period ended by then are considered
  */
 export async function planResend(
   { store }: Pick<MailingDeps, 'store'>,
@@ -80,9 +81,9 @@ export async function planResend(
 }
 
 /**
- * Puts them into the ledger, all or none.
- * @param reason in the operator's words, for those who have the message; null where none is given
- * @returns the Message-IDs of those that are now to be sent
+ * Writes the planned messages to the outbox, all or none.
+ * @param reason the operator's words for recipients who already have the message; null if none are given
+ * @returns the Message-IDs of the messages to be sent
  * @throws LeadsheetError job_busy while the report is being made; report_template, report_failed
  */
 export async function enqueueResend(
@@ -133,7 +134,10 @@ function isChosen({ state, recipient }: Delivery, choice: ResendChoice): boolean
   return choice.which === 'all' || state === choice.which
 }
 
-/** @param messages by recipient, and then by revision */
+/**
+ * Returns the newest message of each recipient.
+ * @param messages sorted by recipient, then by revision
+ */
 function lastRevisions(messages: readonly Delivery[]): Delivery[] {
   return messages.filter(({ recipient }, index) => messages[index + 1]?.recipient !== recipient)
 }

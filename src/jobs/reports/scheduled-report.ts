@@ -1,4 +1,7 @@
-/** What the daemon does when a report is due: it first sees to it that the data of the period is there. */
+/**
+ * The schedule of a report: when the report is due, passes the freshness gate, enqueues the messages and
+ * updates the archive.
+ */
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { writeArchiveIndex } from '../archive/archive.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
@@ -8,9 +11,9 @@ import { type GateDeps, passGate } from './freshness-gate.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
 export interface ScheduledReportDeps extends MailingDeps, GateDeps {
-  /** Called when messages are in the outbox, so that they leave at once. */
+  /** Called when messages are in the outbox; makes the outbox worker send them at once. */
   readonly wake: () => void
-  /** Shows what is new where the settings want that. */
+  /** Publishes the snapshot of the data, if the settings ask for that. */
   readonly publish: (signal: AbortSignal) => Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Whether an issue is worth a mail, from its headline numbers. */
+/** Decides from an issue's headline numbers whether it is worth sending. */
 import type { SendPolicy } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -8,7 +8,10 @@ import { isTrueOf } from '../../store/queries/select.ts'
 
 type Numbers = Readonly<Record<string, number | null>>
 
-/** By the names that a threshold calls them. Values are in the currency of most leads now, rates from 0 to 1. */
+/**
+ * The headline numbers, by the names that thresholds use. Values are in the currency that most leads have
+ * now; rates are from 0 to 1.
+ */
 const HEADLINE = {
   leads: (figures) => figures.leads,
   new_leads: (figures) => figures.newLeads.current,
@@ -35,10 +38,13 @@ function amountIn(moneys: readonly Money[], currency: string | undefined): numbe
   return moneys.find((money) => money.currency === (currency ?? money.currency))?.amount ?? 0
 }
 
-/** What there is to tell; of these one that is not 0 makes a report worth its mail. */
+/** Under `if_rows`, a report is sent if any of these numbers is not 0. */
 const EVENTS = ['new_leads', 'won', 'lost', 'changes', 'agents_failing', 'query_rows'] as const
 
-/** @throws LeadsheetError config_invalid for a threshold that cannot be asked, naming the report, it and the known numbers */
+/**
+ * Checks the threshold of a send policy; the error names the report, the threshold and the known numbers.
+ * @throws LeadsheetError config_invalid if the threshold is invalid
+ */
 export function checkSendPolicy(report: string, policy: SendPolicy): void {
   if (typeof policy === 'string') return
   try {
@@ -51,15 +57,15 @@ export function checkSendPolicy(report: string, policy: SendPolicy): void {
 }
 
 /**
- * Why the issue is not sent; null where it is.
- * @param last the figures that were last sent to the same readers; null before the first time
+ * Returns why the issue is not sent, or null if it is.
+ * @param last the figures last sent to the same recipients; null before the first time
  */
 export function reasonNotToSend(
   policy: SendPolicy,
   figures: ReportFigures,
   last: ReportFigures | null,
 ): string | null {
-  // What failed is unknown, which is no quiet day either.
+  // A failed section is unknown, so the day does not count as quiet.
   if (figures.failed.length > 0) return null
   const now = numbersOf(figures)
   if (typeof policy !== 'string') {
@@ -69,7 +75,7 @@ export function reasonNotToSend(
     case 'always':
       return null
     case 'if_rows':
-      // What is not known, or not covered, is no quiet day.
+      // A number that is unknown, or a period that is not covered, does not count as quiet.
       return !figures.freshness.coversPeriod || EVENTS.some((name) => now[name] !== 0)
         ? null
         : 'quiet: nothing is new, won, lost or changed, and no agent is failing'
@@ -86,7 +92,7 @@ function numbersOf(figures: ReportFigures): Numbers {
   return Object.fromEntries(Object.entries(HEADLINE).map(([name, numberIn]) => [name, numberIn(figures)]))
 }
 
-/** Of the period before: that changes although nothing does. */
+/** Returns whether a number is of the prior period; such a number changes even if nothing happens. */
 function isPast(name: string): boolean {
   return name.endsWith('_before')
 }

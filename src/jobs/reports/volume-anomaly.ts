@@ -1,32 +1,38 @@
 /**
- * Whether there are fewer leads than a service loses in good faith, so that a report on them should not pass for an
- * ordinary one. Few leads may halve from one day to the next, and mean nothing.
+ * Decides whether the number of leads fell so far that a report should carry a warning. A small list may
+ * halve from one day to the next without meaning anything.
  */
 import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWholeScans, type WholeScan } from '../../store/sync/scan-result.ts'
 
-/** Fewer than these before are no measure of what is usual. */
+/** Smallest earlier number of leads that is judged. */
 const LEADS_LEAST = 50
-/** Of the leads before, what is left at most where that is unusual. */
+/** A fall is unusual if at most this share of the leads is left. */
 const SHARE_LEFT = 0.5
 
 type Counted = Pick<ReportFigures, 'leads' | 'filter'>
 
 export interface LeadCounts {
-  /** What the report is about now. */
+  /** The leads that the report covers now. */
   readonly now: Counted
-  /** What it was about when it was last sent to the same readers; null before the first time. */
+  /**
+   * The leads that the report covered when it was last sent to the same recipients; null before the first
+   * time.
+   */
   readonly last: Counted | null
-  /** The last readings of the whole list, the newest first. */
+  /** The last complete scans, the newest first. */
   readonly scans: readonly WholeScan[]
 }
 
-/** Pure. Of the list as it was read one warning at most: that absences are not believed says more than that there are fewer. */
+/**
+ * Compares the counts without reading anything. A scan gives at most one warning: missing leads that were
+ * not believed to be deleted say more than a smaller count.
+ */
 export function judgeCounts({ now, last, scans }: LeadCounts): UnusualWarning[] {
   const [scan, before] = scans
   const warnings: UnusualWarning[] = []
-  // Of other leads than before there may be as few as there are.
+  // A changed filter may cover any number of leads, so only equal filters are compared.
   const isSameScope = last !== null && JSON.stringify(last.filter) === JSON.stringify(now.filter)
   if (isSameScope && isFall(last.leads, now.leads)) {
     warnings.push({ kind: 'unusual', what: 'scope', was: last.leads, is: now.leads })
