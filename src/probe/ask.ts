@@ -1,6 +1,6 @@
 /**
- * Asks an upstream that is not known yet: GETs only, one after the other at a polite pace, none twice, and no
- * more than a fixed number. A refusal is an answer here.
+ * Sends the probe's requests: GETs only, one after the other with a pause, none twice, and at most
+ * REQUESTS_MAX. A refusal counts as an answer.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../errors.ts'
@@ -16,37 +16,37 @@ const PACE_MS = 50
 
 export type Auth = Profile['auth']
 
-/** What sends nothing but its further headers. */
+/** Sends no key, only the further headers. */
 export const NO_KEY = { header: 'Authorization', value: '' } as const
 
 export interface Reply {
   readonly url: URL
-  /** `GET /leads?limit=3`, as evidence; without the key. */
+  /** The request as evidence, without the key: `GET /leads?limit=3`. */
   readonly request: string
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Parsed JSON, or the text of a refusal or of what is no JSON. */
+  /** The parsed JSON, or the text of a refusal or of a body that is not JSON. */
   readonly body: unknown
 }
 
 export type Headers = Readonly<Record<string, string>>
 
 export interface Asker {
-  /** How the key goes along from now on. */
+  /** How the key is sent from now on. */
   auth: Auth
-  /** Go along with every request, as the user gave them; `{key}` is filled in. */
+  /** Headers of every request, as the user gave them. `{key}` is filled in. */
   readonly headers: Headers
   get(url: URL, headers?: Headers): Promise<Reply>
   readonly requests: number
-  /** How many questions may still be asked before there were so many. */
+  /** How many requests are left before the total reaches the limit. */
   left(limit: number): number
   close(): Promise<void>
 }
 
 export interface AskerOptions {
-  /** Empty where there is none. */
+  /** The API key; empty where there is none. */
   readonly apiKey: string
-  /** Further ones that every request has. */
+  /** Further headers of every request. */
   readonly headers?: Headers
   readonly maxWaitMs: number
   readonly log: Log
@@ -55,10 +55,12 @@ export interface AskerOptions {
   readonly backoff?: Backoff
 }
 
-/** Asking throws LeadsheetError api_unreachable, api_deferred, or api_rejected when the limit is reached. */
+/**
+ * Requests throw LeadsheetError api_unreachable, api_deferred, or api_rejected when REQUESTS_MAX is reached.
+ */
 export function openAsker(options: AskerOptions): Asker {
   const { apiKey, signal } = options
-  // That a trial is refused is no news.
+  // Because refused trials are normal here and need no warning.
   const log = options.log.child({}, { level: 'error' })
   const client = createClient({
     apiKey,
@@ -97,7 +99,7 @@ export function openAsker(options: AskerOptions): Asker {
   return asker
 }
 
-/** A 5xx that stays is an answer too: some servers fail over a parameter that they do not know. */
+/** Turns a lasting 5xx into an answer, because some servers fail on a parameter that they do not know. */
 function asRefusal(thrown: unknown): Answer {
   const isAnswered =
     thrown instanceof LeadsheetError &&
@@ -111,7 +113,7 @@ function requestText(url: URL, headers: Headers): string {
   return `GET ${decodeSoftly(url.pathname + url.search)}${extra.join('')}`
 }
 
-/** For reading: `page[size]=3` rather than `page%5Bsize%5D=3`. */
+/** Decodes a path for people: `page[size]=3` rather than `page%5Bsize%5D=3`. */
 function decodeSoftly(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

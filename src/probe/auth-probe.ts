@@ -1,6 +1,6 @@
 /**
- * How the upstream wants the key: read from its challenge, then tried. The forms that the refusal itself
- * names come first; none is tried before a request without a key was refused.
+ * Finds out how the upstream takes the key: first the forms that its refusal names, then the usual ones. No
+ * form is tried before a request without a key was refused.
  */
 
 import { basicOf } from '../upstream/client/request.ts'
@@ -22,7 +22,7 @@ const QUERY_FORMS = ['api_key', 'apikey', 'api_token', 'key', 'access_token', 't
 const REFUSED_TEXT =
   /unauthori[sz]ed|unauthenticated|not authenticated|authentication (is )?required|(missing|invalid|no|provide|requires?)( an?| your| valid)? ?(api)?[ _-]?(key|token|credentials)|access denied/i
 
-/** Whether an answer says that a key is wanted, also where it says so with another status than 401 and 403. */
+/** Whether an answer asks for a key. Some upstreams do so with another status than 401 and 403. */
 export function wantsKey({ status, headers, body }: Reply): boolean {
   if (status === 401 || status === 403 || status === 407) return true
   if (status >= 300 && status < 400) return /log-?in|sign-?in|auth/i.test(headers.location ?? '')
@@ -30,7 +30,7 @@ export function wantsKey({ status, headers, body }: Reply): boolean {
   return REFUSED_TEXT.test(shortText(body))
 }
 
-/** The forms to try, those that the challenge names first. `key` decides whether Basic comes early. */
+/** The forms to try. Those named by the challenge come first. `key` decides whether Basic comes early. */
 export function authForms(challenge: Reply, key: string): Auth[] {
   const said = shortText(`${challenge.headers['www-authenticate'] ?? ''} ${shortText(challenge.body)}`)
   const scheme = /^\s*([A-Za-z][\w-]*)/.exec(String(challenge.headers['www-authenticate'] ?? ''))?.[1]
@@ -62,7 +62,10 @@ export function authForms(challenge: Reply, key: string): Auth[] {
   return distinct([...first, ...standard])
 }
 
-/** Tries the forms on an address that was refused without a key; leaves the asker with the one that is taken. */
+/**
+ * Tries the forms on an address that was refused without a key. Leaves the asker with the form that was
+ * accepted.
+ */
 export async function findAuth(
   asker: Asker,
   challenge: Reply,
@@ -72,7 +75,7 @@ export async function findAuth(
     asker.auth = form
     const reply = await asker.get(challenge.url)
     if (wantsKey(reply) || reply.status >= 500) continue
-    // The form may be what such an answer refuses: then it refuses any key in it alike.
+    // The error may be about the form itself. In that case any other key gets the same answer.
     const isOdd = reply.status >= 400 && reply.status !== 404
     if (isOdd && !(await refusesAnother(asker, challenge, form))) continue
     asker.auth = form
@@ -90,7 +93,7 @@ export async function findAuth(
   return null
 }
 
-/** Whether a key that there cannot be is refused as such, in a form of which ours has another answer. */
+/** Whether a wrong key is refused in this form, which proves that the upstream reads the key there. */
 async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promise<boolean> {
   if (form === 'none') return false
   const url = new URL(challenge.url)
@@ -100,7 +103,7 @@ async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promi
   return wantsKey(await asker.get(url))
 }
 
-/** For an upstream that answers without a key. */
+/** The finding for an upstream that answers without a key. */
 export function openFinding(reply: Reply): Finding {
   return {
     place: 'auth',
@@ -129,7 +132,7 @@ function inQuery(query: string): Auth {
 }
 
 function distinct(forms: readonly Auth[]): Auth[] {
-  // Names of headers are the same in any case, those of parameters are not.
+  // Header names ignore case, parameter names do not.
   const keyOf = (form: Auth): string =>
     form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form)
   const first = new Map(forms.toReversed().map((form) => [keyOf(form), form]))

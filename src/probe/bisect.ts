@@ -1,13 +1,15 @@
-/** Finds the one candidate that has an effect by trying many at once and halving: few requests for many names. */
+/**
+ * Finds the one candidate that has an effect by trying many at once and halving: few requests for many names.
+ */
 
 const SINGLES_MAX = 12
 
-/** Whether one name nests in the other, as `sort[]` in `sort`: together they are broken, and crash some servers. */
+/** Whether one name nests in the other, like `sort[]` in `sort`. Some servers crash on both together. */
 export function clashes(a: string, b: string): boolean {
   return a.startsWith(`${b}[`) || b.startsWith(`${a}[`)
 }
 
-/** In as few groups as possible, of which none has names that clash or are the same. */
+/** Puts the candidates into as few groups as possible, without equal or clashing names in a group. */
 export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => string): T[][] {
   const groups: T[][] = []
   for (const each of candidates) {
@@ -23,14 +25,14 @@ export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => str
 
 export type Effect = 'effect' | 'none' | 'refused'
 
-/** Shared by trials that belong together. */
+/** The number of requests left, shared by related trials. */
 export interface Budget {
   left: number
 }
 
 /**
- * Servers mostly ignore parameters that they do not know, so a request may carry many. Where all of them have
- * no effect, none of them has; where a server refuses, the halves are tried apart.
+ * Tries many parameters in one request, because servers mostly ignore those that they do not know. If all
+ * together have no effect, none has. If the server refuses, the halves are tried separately.
  */
 export async function findEffective<T>(
   candidates: readonly T[],
@@ -41,7 +43,7 @@ export async function findEffective<T>(
   return isStrict ? findSingly(candidates, test, budget) : findByHalves(candidates, test, budget)
 }
 
-/** For servers that mind a parameter which they do not know: the most usual ones, one by one. */
+/** Tries the most usual candidates one by one, for servers that refuse unknown parameters. */
 async function findSingly<T>(
   candidates: readonly T[],
   test: (some: readonly T[]) => Promise<Effect>,

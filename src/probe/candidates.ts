@@ -1,6 +1,6 @@
-/** What is usual among list APIs, the most usual first: the names that the probe tries. Data, no logic. */
+/** The names that the probe tries: what is usual among list APIs, the most usual first. Data, no logic. */
 
-/** Where lists of leads are found, behind the address that was given. */
+/** Paths of lead lists, below the address that was given. */
 export const LIST_PATHS = [
   '/api/v1/leads',
   '/leads',
@@ -28,7 +28,7 @@ export const INDEX_PATHS = [
   '/api',
 ] as const
 
-/** Words in a path that speak for a list of leads, the best first. */
+/** Words in a path that suggest a list of leads, the best first. */
 export const LIST_WORDS = [
   ...[
     'lead',
@@ -57,7 +57,7 @@ export const LIST_WORDS = [
   ],
 ] as const
 
-/** Parameters that set the size of a page, each with those that usually move it. */
+/** Parameters that set the page size, each with the parameters that usually move the page beside it. */
 export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   limit: ['offset', 'page', 'skip', 'start'],
   per_page: ['page'],
@@ -98,7 +98,10 @@ export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   _count: ['_offset', '_getpagesoffset'],
 }
 
-/** The same in brackets: apart, since `page` and `page[size]` in one request confuse many servers. */
+/**
+ * The same with brackets. They are tried separately, because `page` and `page[size]` in one request confuse
+ * many servers.
+ */
 export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>> = {
   'page[size]': ['page[number]', 'page[offset]'],
   'page[limit]': ['page[offset]', 'page[number]'],
@@ -109,7 +112,7 @@ export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>
   'filter[limit]': ['filter[skip]', 'filter[offset]'],
 }
 
-/** Parameters that move the page, by number or by records. */
+/** Parameters that move the page, by page number or by record. */
 export const POSITION_PARAMS = [
   ...['page', 'offset', 'skip', 'start', 'page_number', 'pageNumber', 'p', 'from', 'pageIndex', 'page_index'],
   ...[
@@ -200,12 +203,12 @@ export const LAST_ID_PARAMS_IN_BRACKETS = ['page[after]', 'id[gt]', 'id[after]',
 /** Sizes tried for the largest page. */
 export const SIZES = [1000, 500, 250, 200, 100, 50, 20, 10] as const
 
-/** Page sizes that a server has by default: a page of so many records may well have others behind it. */
+/** Default page sizes of servers. A page with so many records may well have more behind it. */
 export const ROUND_SIZES = [
   10, 12, 15, 16, 20, 24, 25, 30, 32, 40, 48, 50, 60, 64, 75, 80, 90, 96, 100,
 ] as const
 
-/** Headers that tell how many records there are. */
+/** Headers with the number of all records. */
 export const TOTAL_HEADERS = [
   ...[
     'x-total-count',
@@ -222,7 +225,7 @@ export const PAGES_HEADERS = [
   ...['x-total-pages', 'x-wp-totalpages', 'x-pagination-page-count', 'x-page-count', 'pagination-page-count'],
 ] as const
 
-/** Parameters that take the name of the field to order by. */
+/** Parameters that take the name of the field to sort by. */
 export const SORT_PARAMS = [
   ...[
     'sort',
@@ -240,7 +243,7 @@ export const SORT_PARAMS = [
 ] as const
 export const SORT_PARAMS_IN_BRACKETS = ['sort[]', 'filter[order]'] as const
 
-/** How the direction is told apart from the field. */
+/** Parameters that set the direction of the sort, with the value for ascending. */
 export const ASCENDING_PARAMS = {
   direction: 'asc',
   order: 'asc',

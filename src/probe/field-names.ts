@@ -1,9 +1,9 @@
-/** How fields of leads are called in the world, and what their values look like. Data, no logic. */
+/** The usual names of lead fields, and what their values look like. Data, no logic. */
 import { fieldsWith, type LeadField } from '../domain/lead-fields.ts'
 
 export interface FieldSign {
   readonly field: LeadField
-  /** The best first. */
+  /** The names of the field, the best first. */
   readonly names: readonly string[]
   readonly looks: LeadField['type'] | 'few' | 'email' | 'domain' | 'currency'
 }
@@ -17,7 +17,7 @@ export const LEAD_SIGNS: readonly FieldSign[] = fieldsWith('probe').map((field) 
 export const FIRST_NAMES = ['firstname', 'givenname', 'first', 'forename', 'fname'] as const
 export const LAST_NAMES = ['lastname', 'familyname', 'surname', 'last', 'lname'] as const
 
-/** What a status means by its words: the first that fits. */
+/** The outcome that a status means, by its words. The first match counts. */
 export const OUTCOME_WORDS = [
   {
     outcome: 'disqualified',
@@ -34,7 +34,7 @@ export const OUTCOME_WORDS = [
   },
 ] as const
 
-/** Words of stages in the order of a funnel. */
+/** Words of stages, in the order of a funnel. */
 export const FUNNEL_WORDS = [
   /^(new|open|raw|created|incoming|intake|fresh|cold|lead|subscriber|discovered|backlog|todo|todo)/i,
   /enrich|research|assign|pending|queued/i,

@@ -1,4 +1,4 @@
-/** Which fields of a record are what: by their names and by all the values that were seen. Pure. */
+/** Recognises the fields of a record by their names and by all the values seen. Pure. */
 import type { LeadField } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/field-path.ts'
@@ -12,7 +12,7 @@ import type { Confidence } from './probed-page.ts'
 
 const STATUSES_MAX = 30
 
-/** As a profile writes it. */
+/** A field rule in the form that a profile writes. */
 export type RuleInput =
   | string
   | string[]
@@ -23,18 +23,18 @@ export interface FoundField {
   readonly field: LeadField['column']
   readonly rule: RuleInput
   readonly confidence: Confidence
-  /** What was seen there, short. */
+  /** A short sample of the values. */
   readonly evidence: string
 }
 
 interface Column {
   readonly path: FieldPath
-  /** Of the records that have one. */
+  /** The values of the records that have this field. */
   readonly values: readonly unknown[]
   readonly of: number
 }
 
-/** Every field that was recognised but the id, which is chosen by being unique. */
+/** Finds every field except the id, which `pickId` chooses. */
 export function findFields(records: readonly unknown[], id: FieldPath): FoundField[] {
   const columns = columnsOf(records).filter(({ path }) => pathText(path) !== pathText(id))
   const found: FoundField[] = []
@@ -69,7 +69,7 @@ export interface FoundStage {
   readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
 }
 
-/** The statuses that were met, in the order of a usual funnel; the outcome is guessed from the words. */
+/** The statuses seen, in the order of a usual funnel. The outcome is guessed from the words. */
 export function findStages(records: readonly unknown[], path: FieldPath): FoundStage[] {
   const statuses = [...new Set(records.flatMap((record) => toText(readPath(record, path)) ?? []))]
   return statuses
@@ -78,7 +78,7 @@ export function findStages(records: readonly unknown[], path: FieldPath): FoundS
     .map(({ status, outcome }) => ({ status, outcome }))
 }
 
-/** Every path of every record, with the values that stand there. */
+/** Every path of every record, with its values. */
 export function columnsOf(records: readonly unknown[]): Column[] {
   const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
   for (const record of records) {
@@ -96,7 +96,7 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
   const fitting = columns
     .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
     .filter((column) => column.values.length > 0 && looksLike(column, sign.looks))
-    // Where open ones have it too, it is a day that is hoped for.
+    // A close date that open leads have too is only an expected day.
     .filter(({ path, values, of }) => !/close_?date$/i.test(path.at(-1) ?? '') || values.length < of)
     .sort(
       (a, b) =>
@@ -106,7 +106,7 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
   return fitting[0] ?? null
 }
 
-/** The name of the sign that the path has: its last name, or its last two. Empty where it has none. */
+/** The known name that the path matches, by its last name or its last two. Empty where none matches. */
 function nameOf(path: FieldPath, names: readonly string[]): string {
   const plain = path.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
   const last = plain.at(-1) ?? ''
@@ -148,7 +148,7 @@ function looksLike({ values, of }: Column, looks: FieldSign['looks']): boolean {
   }
 }
 
-/** A name in two parts. */
+/** Joins a first and a last name into one. */
 function joinedName(columns: readonly Column[]): FoundField | null {
   const part = (names: readonly string[]): Column | undefined =>
     columns.find(({ path, values }) => {
@@ -166,7 +166,9 @@ function joinedName(columns: readonly Column[]): FoundField | null {
   }
 }
 
-/** A bare `name` beside an e-mail address is a person's; of a record without one it is the company's. */
+/**
+ * Decides whose a bare `name` is: with an e-mail address in the record, a person's; otherwise the company's.
+ */
 function nameOfCompany(found: readonly FoundField[], columns: readonly Column[]): FoundField[] {
   const has = (field: FoundField['field']): boolean => found.some((each) => each.field === field)
   const bare = columns.find(
@@ -181,7 +183,7 @@ function nameOfCompany(found: readonly FoundField[], columns: readonly Column[])
   return [...others, { field: 'company_name', rule: path, confidence: 'guessed', evidence: sampleOf(bare) }]
 }
 
-/** What is the same in all records tells none from another: its name alone is no reason. */
+/** Whether all records have the same value. A name alone is then not enough to recognise the field. */
 function isConstant({ values }: Column): boolean {
   return values.length > 1 && new Set(values.map((value) => JSON.stringify(value))).size === 1
 }
@@ -190,7 +192,7 @@ function outcomeOf(status: string): FoundStage['outcome'] {
   return OUTCOME_WORDS.find(({ words }) => words.test(status))?.outcome ?? 'open'
 }
 
-/** Open stages by their words, unknown ones in the middle, ends last. */
+/** The rank of a status in the funnel: open stages by their words, unknown ones in the middle, ends last. */
 function funnelRank(status: string): number {
   const outcome = outcomeOf(status)
   if (outcome !== 'open') return 20 + ['won', 'lost', 'disqualified'].indexOf(outcome)
@@ -198,7 +200,7 @@ function funnelRank(status: string): number {
   return at < 0 ? 5.5 : at
 }
 
-/** Ages and counts are numbers too, but no times. */
+/** Whether a number is too small for a time, such as an age or a count. */
 function isSmallNumber(value: unknown): boolean {
   return typeof value === 'number' && value < 500_000_000
 }
@@ -207,7 +209,7 @@ function isDomain(value: unknown): boolean {
   return typeof value === 'string' && /^(?!www\.)[\w-]+(\.[\w-]+)+$/.test(value)
 }
 
-/** Without a sample: what people are called does not belong into a file of settings. */
+/** Counts the records without a sample, because names of people do not belong in a settings file. */
 function countOf({ values, of }: Column): string {
   return `in ${values.length} of ${of} records`
 }
@@ -218,9 +220,7 @@ function sampleOf({ values, of }: Column): string {
   return `${text.length > 40 ? `${text.slice(0, 39)}…` : text}${share}`
 }
 
-/* Which field identifies a record: one that every record has, and no two share. */
-
-/** The last name of the path in lower case, without signs; the best first. */
+/** Names of id fields, the best first: the last name of the path in lower case, letters only. */
 const NAMES = [
   'id',
   'uuid',
@@ -234,7 +234,7 @@ const NAMES = [
   'gid',
 ]
 const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'externalid', 'email']
-/** Where records have nothing else, and many of them were seen, none with the same. */
+/** Names that serve as an id where records have nothing else, if many records were seen and all differ. */
 const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
 const NAMED_RECORDS_MIN = 10
 
@@ -254,12 +254,12 @@ export function pickId(records: readonly unknown[]): IdField | null {
   return best ?? null
 }
 
-/** Whether records are told apart by what they are called, which others may be called too. */
+/** Whether the id is only a name, which two records may share. */
 export function isName(path: FieldPath): boolean {
   return path.length === 1 && NAMES_OF_RECORDS.includes(plainNameOf(path))
 }
 
-/** Whether every record has a value there, and no two the same. */
+/** Whether every record has a value there, and no two have the same. */
 export function isUnique(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => toText(readPath(record, path)))
   return values.every((value) => value !== null) && new Set(values).size === values.length
@@ -268,7 +268,8 @@ export function isUnique(records: readonly unknown[], path: FieldPath): boolean 
 function rankOf(path: FieldPath): number {
   const name = plainNameOf(path)
   const at = NAMES.indexOf(name)
-  // The id of something else inside the record, such as company.id, only after one that ends the record's own.
+  // The id of something else inside the record, such as company.id, ranks after a name that fits the record's
+  // own id.
   const depth = isOwnGroup(path) ? 0 : path.length - 1
   if (at >= 0) return at + depth * 20
   if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
@@ -280,7 +281,7 @@ function plainNameOf(path: FieldPath): string {
   return (path.at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '')
 }
 
-/** A field whose name does not speak for it: one record alone says nothing, as whatever it has is unique. */
+/** Whether an unusual field may be the id. One record proves nothing, because all its values are unique. */
 function mayBeId(records: readonly unknown[], path: FieldPath): boolean {
   if (isName(path)) return records.length >= NAMED_RECORDS_MIN
   return records.length > 1 && !looksLikeMeasure(records, path)
@@ -290,7 +291,7 @@ function isOwnGroup(path: FieldPath): boolean {
   return path.length <= 2 && /^(attributes|fields|properties|data|node)$/i.test(path[0] ?? '')
 }
 
-/** Times and amounts may differ in every record by chance. */
+/** Whether a field looks like a time or an amount, which may differ in every record by chance. */
 function looksLikeMeasure(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => readPath(record, path))
   const text = pathText(path)

@@ -1,4 +1,7 @@
-/** Where the list of leads is: the address that was given, the usual paths, or what an index document names. */
+/**
+ * Finds the list of leads: at the address that was given, at the usual paths, or at the paths of an index
+ * document.
+ */
 
 import { problemText, quote } from '../upstream/client/answer.ts'
 import { findRecords, isEmptyList } from '../upstream/values/json-shape.ts'
@@ -21,16 +24,16 @@ export interface FoundList {
 }
 
 export interface Missed {
-  /** What was learnt of the key on the way. */
+  /** What was found out about the key on the way. */
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
-  /** What was asked, and what came back. */
+  /** Each request and its answer. */
   readonly tried: readonly string[]
 }
 
 /**
- * @param path of the list where the user knows it
- * @param auth how the key goes along where the user knows it
+ * @param path the path of the list, if the user gave it
+ * @param auth how the key is sent, if the user gave it
  */
 export async function findList(
   asker: Asker,
@@ -45,7 +48,7 @@ export async function findList(
   queue.push(...later.map((each) => below(base, each)))
   const found = await walk(search, queue, base)
   if (found !== null || search.isRefused || key === '') return found ?? search.missed()
-  // Some hide what they have from those without a key, and say 404.
+  // Some upstreams hide their lists from requests without a key, and answer 404.
   asker.auth = BEARER
   return (await walk(search, queue.slice(0, 5), base)) ?? search.missed()
 }
@@ -67,12 +70,15 @@ async function walk(search: Search, candidates: readonly URL[], base: URL): Prom
   return index
 }
 
-/** At the root of an API stands what it is made of, which may look like records: only where there is no other. */
+/**
+ * Whether the address is the root of an API. Its list of endpoints may look like records, so a list there is
+ * taken only if there is no other.
+ */
 function isRoot(url: URL, base: URL): boolean {
   return url.href === base.href && /^\/?((api|rest|v\d+(\.\d+)?)\/?)*$/i.test(url.pathname.slice(1))
 }
 
-/** One search: what was tried, and what was learnt of the key on the way. */
+/** One search for the list, with the requests made and what was found out about the key. */
 class Search {
   readonly #asker: Asker
   readonly #key: string
@@ -89,7 +95,7 @@ class Search {
     return this.#refused !== null
   }
 
-  /** Whether the address that was given lets nobody in: others behind it are not asked then. */
+  /** Whether the given address accepts no key. No other address is asked then. */
   get isShutOut(): boolean {
     return this.#refused !== null && this.#auth === null && this.#tried.length === 1
   }
@@ -101,7 +107,7 @@ class Search {
     if (given !== null) asker.auth = given
   }
 
-  /** Asks; where a key is wanted and none was found yet, finds out how it goes along. */
+  /** Requests a URL. The first time a key is required, finds out how the key is sent. */
   async ask(url: URL): Promise<Reply> {
     const reply = await this.#asker.get(url)
     if (!wantsKey(reply)) return this.#noted(reply)
@@ -180,7 +186,7 @@ class Search {
 
   #noted(reply: Reply): Reply {
     this.#tried.push(evidenceOf(reply))
-    // A page for people says less than any answer of an API.
+    // An HTML page explains less than any answer of an API.
     if (/html/i.test(reply.headers['content-type'] ?? '')) this.#page ??= whyNoList(reply)
     else this.#why ??= whyNoList(reply)
     return reply
@@ -194,7 +200,7 @@ class Search {
   }
 }
 
-/** The paths of an OpenAPI document or of an index, those that sound like leads first. */
+/** The paths in an OpenAPI document or an index, those that sound like leads first. */
 export function listPathsIn(body: unknown, from: URL): URL[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
   const document = body as { paths?: unknown; basePath?: unknown; servers?: unknown }
@@ -218,7 +224,7 @@ function prefixOf(document: { basePath?: unknown; servers?: unknown }): string {
   return typeof url === 'string' ? url.replace(/\/$/, '') : ''
 }
 
-/** Texts up to two levels deep, as in `{"leads": "/leads"}` or `{"_links": {"leads": {"href": "/leads"}}}`. */
+/** Flattens nested objects, such as `{"leads": "/leads"}` or `{"_links": {"leads": {"href": "/leads"}}}`. */
 function flat(body: object, depth = 3): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
@@ -232,7 +238,7 @@ function flat(body: object, depth = 3): Record<string, unknown> {
   )
 }
 
-/** No path is longer, and a name may be of any length. */
+/** The longest name that is read as a path. A name may have any length, but no path is longer. */
 const NAME_MAX = 500
 
 function pathLike(value: unknown, name: string): string[] {
@@ -243,7 +249,7 @@ function pathLike(value: unknown, name: string): string[] {
     : []
 }
 
-/** By the last word of the path, the best lowest. */
+/** Ranks a URL by the last word of its path; the best is lowest. */
 function rank(url: URL): number {
   const last =
     url.pathname
@@ -272,7 +278,7 @@ function below(base: URL, path: string): URL {
   return url
 }
 
-/** The path of an endpoint as the profile writes it, for `api.url` = base. */
+/** The path of an endpoint as the profile writes it, where `api.url` is `base`. */
 export function endpointPath(base: URL, url: URL): string {
   const root = base.pathname.replace(/(?<!\/)\/+$/, '')
   if (url.pathname.replace(/(?<!\/)\/+$/, '') === root) return '.'
@@ -283,9 +289,10 @@ export function endpointPath(base: URL, url: URL): string {
     : url.origin + url.pathname + query
 }
 
-/* Why an answer is no list that could be read, where it tells: by its status, what it allows, its type. Pure. */
-
-/** Null where it says no more than that nothing is there, or that a key is wanted. */
+/**
+ * Explains why an answer has no readable list: by its status, the methods it allows, or its type. Null where
+ * the answer only says that nothing is there or that a key is required.
+ */
 export function whyNoList(reply: Reply): string | null {
   const { status, headers, body, url } = reply
   const isFine = status >= 200 && status <= 299

@@ -1,10 +1,10 @@
-/** Whether a parameter that moves the page counts pages or records, and from 0 or from 1. */
+/** Finds out whether a parameter counts pages or records, from 0 or from 1. */
 import { isDisjoint, type Page } from './probed-page.ts'
 
 interface Reading {
   readonly kind: 'page' | 'offset'
   readonly start: number
-  /** Which record of the list a value leads to, from 0. */
+  /** The index of the first record that a value of the parameter leads to, from 0. */
   readonly begins: (value: number, size: number) => number
 }
 
@@ -22,13 +22,13 @@ export interface Position {
   readonly kind: 'page' | 'offset'
   readonly start: number
   readonly second: Page
-  /** That brought the second page. */
+  /** The value of the parameter that brought the second page. */
   readonly value: number
 }
 
 /**
- * @param first a page at least as large as the small one: the order of the first records
- * @param read the page at a value of the parameter, as small as `small`
+ * @param first a page at least as large as `small`, which gives the order of the first records
+ * @param read fetches the page at a value of the parameter, in the size of `small`
  */
 export async function positionOf(
   small: Page,
@@ -52,7 +52,10 @@ export async function positionOf(
     : null
 }
 
-/** Whether a page begins with the record at a place of the list, as far as that is known. */
+/**
+ * Whether a page begins with the record at this place of the list. A place behind the known records only
+ * needs unknown records.
+ */
 function fits(page: Page | null, place: number, known: readonly string[]): boolean {
   const expected = known[place]
   if (page === null) return false

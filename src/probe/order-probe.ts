@@ -1,4 +1,4 @@
-/** Whether the list can be put in order, seen by what comes first. */
+/** Finds the parameter that sorts the list, proved by the records that come first. */
 import { type FieldPath, readPath } from '../upstream/values/field-path.ts'
 import { toInstant } from '../upstream/values/instant.ts'
 import type { Asker } from './ask.ts'
@@ -10,9 +10,10 @@ const TRIES = 9
 const QUESTIONS_MAX = 120
 
 /**
- * The parameter is found by the order of changes, which no list has by chance. What is best to read by while
- * records change is the order of creation, where nothing moves: that is taken if the parameter gives it too.
- * @param params of the largest page
+ * Finds the sort parameter with the time of the last change, because no list has that order by chance. Then
+ * prefers the time of creation if the parameter takes it too, because in that order no record moves while
+ * pages are read.
+ * @param params the parameters of the largest page
  */
 export async function findOrder(
   asker: Asker,

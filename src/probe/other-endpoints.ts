@@ -1,4 +1,7 @@
-/** What stands beside the list: one lead by its id, statistics, agents. Tried with a GET each. */
+/**
+ * Finds the endpoints beside the list: a single lead by its id, statistics, and agents. Each is tried with a
+ * GET.
+ */
 import { API_PREFIX } from '../contract/paths.ts'
 import { endpointUrl } from '../upstream/client/request.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
@@ -15,7 +18,7 @@ import { evidenceOf, type Finding, type Gap } from './probed-page.ts'
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
 const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
 
-/** Names of the statistics and of agents' fields, in lower case without signs. */
+/** Names of fields in statistics and agents, in lower case, letters only. */
 const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
   name: ['name', 'pipelinename'],
   leads: ['leads', 'totalleads', 'total', 'count', 'leadcount'],
@@ -48,8 +51,8 @@ export const NOTHING_BESIDE: Beside = {
 }
 
 /**
- * @param ids of the list: an answer that has them is the list once more, whatever was asked for
- * @param pipelineId of some lead, where leads name one
+ * @param ids the ids of the list; an answer with them is the list once more, whatever was asked for
+ * @param pipelineId the id of a pipeline, if leads name one
  */
 export async function findBeside(
   asker: Asker,
@@ -90,10 +93,10 @@ export async function findBeside(
   }
 }
 
-/** A record by its own id, below the list; and another by its own, since some answer anything with the same. */
+/** Fetches two records by their ids below the list. The second proves that the answer depends on the id. */
 async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
   if (id === undefined) return null
-  // A query of the address may be the list's own, and refused here.
+  // The query of the address may belong to the list only, and be refused here.
   for (const query of new Set([list.url.search, ''])) {
     const url = leadUrl(list, id, query)
     const reply = await asker.get(url)
@@ -118,7 +121,10 @@ function leadUrl({ url }: List, id: string, query: string): URL {
   return lead
 }
 
-/** A whole URL where the query of `api.url` is left out, which paths have with them. */
+/**
+ * Writes the path of a lead. It is a whole URL where the query of `api.url` must be left out, because paths
+ * get that query.
+ */
 function leadPath(base: URL, { url }: List, query: string): string {
   const slash = url.pathname.endsWith('/') ? '/' : ''
   const bareUrl = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
@@ -129,13 +135,13 @@ function leadPath(base: URL, { url }: List, query: string): string {
   return `${bare.replace(/(?<!\/)\/+$/, '')}/{id}${slash}${rest}`
 }
 
-/** Whether records that the list has stand anywhere in an answer. */
+/** Whether an answer holds records of the list anywhere. */
 function holdsAny(body: unknown, id: FieldPath, ids: ReadonlySet<string>): boolean {
   const found = findRecords(body)
   return found?.records.some((record) => ids.has(toText(readPath(record, id)) ?? '')) ?? false
 }
 
-/** Where the record stands in its own answer. */
+/** The path of the record in its own answer. */
 function envelopeOf(body: unknown, idPath: FieldPath, id: string): FieldPath | null {
   const places: FieldPath[] = [[]]
   if (typeof body === 'object' && body !== null) places.push(...Object.keys(body).map((name) => [name]))

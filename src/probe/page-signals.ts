@@ -1,4 +1,7 @@
-/** What an answer says of the pages behind it: links, tokens, counts. Pure; nothing is believed untried. */
+/**
+ * Reads signs of further pages from an answer: links, tokens, counts. Pure. Every sign is tried before it is
+ * trusted.
+ */
 
 import { linkNext } from '../upstream/paging/paging.ts'
 import type { Place } from '../upstream/profile/profile.ts'
@@ -42,7 +45,7 @@ export function nextTokens(page: Page): Token[] {
     .sort((a, b) => Number(/next/i.test(pathText(b.path))) - Number(/next/i.test(pathText(a.path))))
 }
 
-/** Parameters whose value in some next link is the token. */
+/** Parameters whose value in a next link is the token. */
 export function paramsWith(page: Page, token: string): string[] {
   const links = [linkNext(page.reply.headers.link), ...nextUrls(page).map(({ token: url }) => url)]
   return links.flatMap((link) => {
@@ -53,7 +56,7 @@ export function paramsWith(page: Page, token: string): string[] {
   })
 }
 
-/** Where the body says with true that there is more. */
+/** The path of a `true` in the body that says that more follow. */
 export function hasMorePath(page: Page): FieldPath | null {
   const name = /^_?(has_?)?(more|next|next_?page|more_?(records|results|items|data|items_in_collection))$/i
   return leaves(page).find(({ path, value }) => value === true && name.test(lastOf(path)))?.path ?? null
@@ -64,7 +67,7 @@ export interface FoundTotal {
   readonly total: number
 }
 
-/** Where an answer tells how many records there are: a number that does not change with the page size. */
+/** Finds the number of all records: a number that stays the same for every page size. */
 export function findTotal(pages: readonly Page[]): FoundTotal | null {
   const [first] = pages
   if (first === undefined) return null
@@ -90,7 +93,7 @@ export function findTotal(pages: readonly Page[]): FoundTotal | null {
   return found === undefined ? null : { place: { path: found.path }, total: found.total }
 }
 
-/** Where an answer tells how many pages there are: right for pages of different size. */
+/** Finds the number of pages: a value that fits pages of different sizes. */
 export function findPages(
   pages: readonly { page: Page; size: number }[],
   total: number | null,

@@ -1,4 +1,4 @@
-/** Which parameter sets the size of a page, and how large a page may be. */
+/** Finds the parameter that sets the page size, and the largest page. */
 import { linkNext } from '../upstream/paging/paging.ts'
 import { leavesAround } from '../upstream/values/json-shape.ts'
 import type { Asker } from './ask.ts'
@@ -6,20 +6,20 @@ import { type Budget, findEffective } from './bisect.ts'
 import { ROUND_SIZES, SIZE_PARAMS, SIZE_PARAMS_IN_BRACKETS, SIZES } from './candidates.ts'
 import { evidenceOf, type Finding, type List, type Page, type Params, readPage } from './probed-page.ts'
 
-/** Questions after which no further name is tried for the size. */
+/** The number of requests after which no further size parameter is tried. */
 const QUESTIONS_MAX = 40
 
 export interface PageSize {
-  /** Null where nothing changes it. */
+  /** The size parameter; null where nothing changes the size. */
   readonly param: string | null
-  /** Parameters that must be there for the size to count, such as `_page=1`. */
+  /** Parameters without which the size is ignored, such as `_page=1`. */
   readonly along: Params
-  /** A small page: the first records, so few that others are left for a second page. */
+  /** A small page with the first records, which leaves records for a second page. */
   readonly small: Page
   readonly finding: Finding | null
 }
 
-/** @param first as the list answers without parameters */
+/** @param first the answer of the list without parameters */
 export async function findPageSize(asker: Asker, list: List, first: Page): Promise<PageSize> {
   const budget: Budget = { left: asker.left(QUESTIONS_MAX) }
   const wanted = smallSize(first.ids.length)
@@ -27,7 +27,7 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
     const attempts: [readonly string[], Params][] = [
       [echoedFirst(Object.keys(SIZE_PARAMS), first), {}],
       [Object.keys(SIZE_PARAMS_IN_BRACKETS), {}],
-      // Some page only when they are asked for a page.
+      // Some upstreams page only when a page is asked for.
       [['_per_page', '_limit', '_size', '_perPage'], { _page: '1' }],
       [['per_page', 'limit', 'size', 'page_size', 'pageSize'], { page: '1' }],
     ]
@@ -47,7 +47,10 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
   return { param: null, along: {}, small: first, finding: null }
 }
 
-/** Each name with a size of its own, so that one answer tells which of them counts; else by halving. */
+/**
+ * Gives each name a different size, so that one answer shows which name counts. If that fails, halves the
+ * names.
+ */
 async function searchSize(
   asker: Asker,
   list: List,
@@ -71,7 +74,7 @@ async function searchSize(
       ...along,
       ...asParams(new Map(some.map((name) => [name, wanted]))),
     })
-    // No record at all: one of the names is a filter here.
+    // An empty page means that one of the names is a filter here.
     if (page === null || page.ids.length === 0) return 'refused'
     return page.ids.length === wanted ? 'effect' : 'none'
   }
@@ -79,8 +82,8 @@ async function searchSize(
 }
 
 /**
- * The largest page: asked for 1,000 and less, and what comes back.
- * @param total of the list where it is known
+ * Finds the largest page: asks for 1,000 and fewer, and counts the records.
+ * @param total the number of all records, if known
  */
 export async function findSizeMax(
   asker: Asker,
@@ -95,7 +98,7 @@ export async function findSizeMax(
   for (const wanted of param === null ? [] : SIZES) {
     if (best !== null && wanted <= best.max) break
     const page = await readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
-    // Some refuse a size that is too large with an empty list.
+    // Some upstreams answer a size that is too large with an empty list.
     if (page === null || page.ids.length === 0) continue
     const count = page.ids.length
     const more = total === null ? hasMore(page) : count < total
@@ -109,7 +112,7 @@ export async function findSizeMax(
       }
     const smaller = SIZES.find((each) => each <= count)
     if (isWhole && smaller !== undefined && wanted !== smaller) {
-      // The list is shorter than that: what can be proved is a size of which it has more.
+      // The list is shorter than the size. Only a size below the length of the list can be proved.
       const exact = await readPage(asker, list, { ...size.along, [param ?? '']: String(smaller) })
       if (exact?.ids.length === smaller) {
         const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)
@@ -138,7 +141,7 @@ export async function findSizeMax(
       largest: page,
       finding: { place, value: String(count), confidence: 'proved', evidence: `${evidence}: cut to that` },
     }
-    // Clamped to a number larger than what was tried last: no other will bring more.
+    // The upstream cut the page to its own limit, which is above the sizes still to try.
     if (count >= 100) break
   }
   const max = small.ids.length
@@ -156,7 +159,7 @@ export async function findSizeMax(
   )
 }
 
-/** So small that a list of `count` has room for a second page. */
+/** A size that leaves records of a list of `count` for a second page. */
 export function smallSize(count: number): number {
   if (count >= 7) return 3
   return count >= 4 ? 2 : 1
@@ -166,7 +169,7 @@ export function isRound(count: number): boolean {
   return count % 50 === 0 || ROUND_SIZES.some((size) => size === count)
 }
 
-/** Names that the answer itself uses, in its body or its next link, before the others. */
+/** Puts the names that the answer itself uses, in its body or next link, before the others. */
 function echoedFirst(params: readonly string[], { reply, envelope }: Page): string[] {
   const link = linkNext(reply.headers.link) ?? ''
   const names = [...leavesAround(reply.body, envelope)].map(({ path }) => path.at(-1) ?? '')

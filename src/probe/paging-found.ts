@@ -1,4 +1,4 @@
-/** The paging part of a profile, put together from its pieces, and walked along to see that it holds. */
+/** Puts the paging part of a profile together from its findings, and checks it by reading along the list. */
 
 import type { Place } from '../upstream/profile/profile.ts'
 import { pathText } from '../upstream/values/field-path.ts'
@@ -19,17 +19,17 @@ import {
 import { type Walk, walkList } from './verify-paging.ts'
 
 export interface FoundPaging {
-  /** Null where it could not be told how the list goes on. */
+  /** The paging for the profile; null where no way to the next page was found. */
   readonly input: PagingInput | null
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
-  /** All that were seen, each once. */
+  /** All records seen, each once. */
   readonly records: readonly unknown[]
   readonly largest: Page
-  /** Query and headers of the largest page. */
+  /** The query parameters of the largest page. `headers` are its headers. */
   readonly params: Params
   readonly headers: Headers
-  /** Parameters that every request needs beside. */
+  /** Further parameters that every request needs. */
   readonly along: Params
 }
 
@@ -73,13 +73,13 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
   }
 }
 
-/** Where the upstream failed before it could be told. */
+/** The result where the upstream failed before the paging was known. */
 export function unreadPaging({ first }: { readonly first: Page }): FoundPaging {
   const known = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
   return { ...known, input: null, findings: [], gaps: [] }
 }
 
-/** Some tell how many there are only where they page. */
+/** Some upstreams name the total only when they page. */
 function totalOfPages(pages: readonly Page[], first: Page): FoundTotal | null {
   const found = findTotal(pages)
   return found !== null && pages.length > 1 && found.total >= first.ids.length ? found : null
@@ -106,7 +106,10 @@ function rangeHeader(unit: string, size: number): Headers {
   return { range: `${unit}=0-${size - 1}` }
 }
 
-/** A list that is whole in one answer, proved by its total or by its odd number; or one that cannot be read on. */
+/**
+ * Handles a list without a next page: it is whole, by its total or by an uneven count, or it cannot be read
+ * on.
+ */
 function withoutWayOn(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
   const isWhole = total === null ? size.param === null && !isRound(count) : total.total === count
@@ -178,7 +181,7 @@ function assemble(
   } as PagingInput
 }
 
-/** Behind the last page some servers refuse, or give the last page again: then the total ends the list. */
+/** Ends the list at its total where a page behind the last is an error or the last page again. */
 function withEnd(paging: PagingInput, walk: Walk, total: Place | null): PagingInput {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
   const isOdd = walk.ended === 'refused' || walk.ended === 'repeated'
@@ -198,13 +201,13 @@ function endGaps(paging: PagingInput, walk: Walk): Gap[] {
   ]
 }
 
-/** `_page=1` and the like are only for trying out where the paging sets the same itself. */
+/** Drops parameters such as `_page=1` where the paging sets them itself. */
 function alongOf({ along }: PageSize, paging: PagingInput): Params {
   const own = 'param' in paging ? paging.param : ''
   return Object.fromEntries(Object.entries(along).filter(([name]) => name !== own && paging.kind !== 'page'))
 }
 
-/** Null where the kind of paging tells nothing of what is behind a page. */
+/** Null where the kind of paging gives no sign of further pages. */
 function saysMore(page: Page, { paging }: WayOn): boolean | null {
   if (hasMorePath(page) !== null) return true
   if (paging.kind === 'link') return /rel="?next/i.test(String(page.reply.headers.link ?? ''))
@@ -247,8 +250,8 @@ function kindText(paging: PagingInput): string {
 }
 
 /**
- * Each record once. Of what was read page by page, two with one id but of different content are two, so that an
- * id that repeats is seen; elsewhere the same record may just have changed in between.
+ * Lists each record once. Among the walked pages, two records with one id and different content stay two, so
+ * that a repeated id is noticed. On other pages such a record may just have changed in between.
  */
 function seenRecords(walked: readonly Page[], others: readonly Page[]): unknown[] {
   const byText = new Map(walked.flatMap(({ records }) => records).map((each) => [JSON.stringify(each), each]))

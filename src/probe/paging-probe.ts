@@ -1,6 +1,6 @@
 /**
- * How the list goes on: each kind of paging tried in the order of how well it bears changes while one reads,
- * and proved by a second page that is disjoint from the first.
+ * Finds out how the list continues. Tries the kinds of paging that bear changes during a scan best first, and
+ * proves each by a second page that shares no record with the first.
  */
 import type { z } from 'zod'
 import { linkNext } from '../upstream/paging/paging.ts'
@@ -23,7 +23,10 @@ import { hasMorePath, nextTokens, nextUrls, paramsWith } from './page-signals.ts
 import type { PageSize } from './page-size.ts'
 import { isDisjoint, type List, type Page, type Params, pageOf, readPage } from './probed-page.ts'
 
-/** For one kind of parameter, and questions after which no further kind is tried. */
+/**
+ * The most requests for one kind of parameter; QUESTIONS_MAX is the total after which no further kind is
+ * tried.
+ */
 const TRIES = 10
 const QUESTIONS_MAX = 60
 
@@ -38,7 +41,7 @@ export interface WayOn {
 export interface Trial {
   readonly asker: Asker
   readonly list: List
-  /** As the list answers without parameters: it tells the order of the first records. */
+  /** The answer of the list without parameters, which gives the order of the first records. */
   readonly first: Page
   readonly size: PageSize
 }
@@ -81,7 +84,9 @@ async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promi
   return null
 }
 
-/** Links that drop the parameters of the request would drop a filter too: only where no token does better. */
+/**
+ * Follows links that drop the request's parameters. They would drop a filter too, so tokens are tried before.
+ */
 async function byShortLink(trial: Trial): Promise<WayOn | null> {
   return (await byLink(trial, true)) ?? (await byNextUrl(trial, true))
 }
@@ -175,7 +180,7 @@ async function byRange({ asker, list, first }: Trial): Promise<WayOn | null> {
   return { paging: { kind: 'range', unit }, second, evidence }
 }
 
-/** The parameter that takes a token and brings another page. */
+/** The parameter that takes the token and brings another page. */
 async function findParam(
   trial: Trial,
   params: readonly string[],
@@ -192,7 +197,7 @@ async function findParam(
   return param === null || second === null ? null : { param, second }
 }
 
-/** Where the order is known from the larger first page, the second page begins where the small one ended. */
+/** Whether the second page begins where the small one ended, if the larger first page shows that order. */
 function comesAfter(page: Page, { first, size: { small } }: Trial): boolean {
   const expected = first.ids[0] === small.ids[0] ? first.ids[small.ids.length] : undefined
   return expected === undefined || page.ids[0] === expected
@@ -212,7 +217,7 @@ function budgetOf({ asker }: Trial): Budget {
   return { left: Math.min(TRIES, asker.left(QUESTIONS_MAX)) }
 }
 
-/** Only on the same origin: the key goes along. */
+/** Follows a link on the same origin only, because the key goes along. */
 async function follow(asker: Asker, list: List, next: string, from: Page): Promise<Page | null> {
   const url = URL.parse(next, from.reply.url.href)
   if (url === null || url.origin !== from.reply.url.origin) return null
@@ -220,7 +225,10 @@ async function follow(asker: Asker, list: List, next: string, from: Page): Promi
   return page !== null && isDisjoint(page, from.ids) ? page : null
 }
 
-/** `next_cursor` -> `cursor`; `nextPageToken` -> `pageToken`, `page_token`; `cursor_next` -> `cursor`, `_cursor`. */
+/**
+ * Parameter names from a field name: `next_cursor` -> `cursor`; `nextPageToken` -> `pageToken`, `page_token`;
+ * `cursor_next` -> `cursor`, `_cursor`.
+ */
 function namesFrom(name: string): string[] {
   const bare = name.replace(/^_*next[_-]?|[_-]?next$|^end(?=C)/gi, '')
   const lower = bare.charAt(0).toLowerCase() + bare.slice(1)

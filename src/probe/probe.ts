@@ -1,4 +1,4 @@
-/** The probe: asks an unknown upstream step by step, and makes a profile of what was proved. */
+/** The probe: examines an unknown upstream step by step, and writes a profile from what was proved. */
 import { LeadsheetError } from '../errors.ts'
 import { redactor } from '../redaction.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
@@ -16,30 +16,30 @@ import { findSince } from './since-probe.ts'
 
 export interface ProbeOptions {
   readonly base: URL
-  /** Of the list, where the user knows it. */
+  /** The path of the list, if the user gave it. */
   readonly path: string | null
-  /** Empty where there is none. */
+  /** The API key; empty where there is none. */
   readonly key: string
-  /** How the key goes along, where the user knows it. */
+  /** How the key is sent, if the user gave it. */
   readonly auth?: Auth | null
-  /** Told what is being looked for. */
+  /** Called with the name of each step. */
   readonly onStep?: (step: string) => void
 }
 
 export interface ProbeResult {
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
-  /** Null where no list was found. What could not be found out is left out of it. */
+  /** The profile without the parts that were not found; null where no list was found. */
   readonly input: ProfileInput | null
-  /** The same, checked; null where a line must be written by hand before it is whole. */
+  /** The checked profile; null where a line must be written by hand first. */
   readonly profile: Profile | null
-  /** Where no list was found: what was asked, and what came back. */
+  /** Each request and its answer, where no list was found. */
   readonly tried: readonly string[]
 }
 
 /** @throws LeadsheetError api_unreachable, api_deferred */
 export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
-  // An upstream may put the key that it was given into its links.
+  // Because an upstream may put the key into its links.
   const redact = redactor([options.key])
   const result = await ask(asker, options)
   const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
@@ -61,7 +61,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const records = paging.records
   const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
   const fields = findFields(records, list.id)
-  // Some wrap their records only when they are paged, as from here on.
+  // Some upstreams wrap their records only in paged answers, such as all that follow.
   const paged = { ...list, envelope: paging.largest.envelope }
   const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, fields))
   const order = await cut.go('sort', null, () => findSort(asker, paged, paging, fields))
@@ -98,7 +98,9 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   return { findings, gaps, input, profile: isWhole ? parseProfile(input, 'probe') : null, tried: [] }
 }
 
-/** Goes on where the upstream has failed half-way: with what is known, and without another question. */
+/**
+ * Runs the steps. When the upstream fails half-way, the later steps return their default without a request.
+ */
 class Cut {
   readonly gaps: Gap[] = []
   readonly #onStep: (step: string) => void
@@ -124,14 +126,14 @@ class Cut {
   }
 }
 
-/** Whether a parameter that no server knows changes the answer; then names must be tried one by one. */
+/** Whether an unknown parameter changes the answer. Names must then be tried one by one. */
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
   if (page === null) return 'refused'
   return page.ids.length === first.ids.length ? null : page
 }
 
-/** An id that was unique on the first page may repeat on the next. */
+/** Chooses another id if the id of the first page repeats on later pages. */
 function withSafeId(list: List, records: readonly unknown[]): List {
   if (isUnique(records, list.id)) return list
   const id = pickId(records)
@@ -199,7 +201,7 @@ function ruleText(rule: FoundField['rule']): string {
   return 'all' in rule ? rule.all.map(String).join(' + ') : `${rule.from} (${rule.transform})`
 }
 
-/** What reports lack most where it was not recognised. */
+/** The fields that reports miss most if they were not recognised. */
 function missingFields(fields: readonly FoundField[]): Gap[] {
   return (['status', 'company_name', 'created_at', 'updated_at'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))

@@ -1,4 +1,4 @@
-/** Pages of the list that is being probed: its records and their ids, however a request was made. */
+/** Pages of the probed list with their records and ids, and the findings of the probe. */
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/field-path.ts'
 import { readPath } from '../upstream/values/field-path.ts'
@@ -9,7 +9,7 @@ export type Params = Readonly<Record<string, string>>
 
 export interface Page {
   readonly reply: Reply
-  /** Where its records stand; some servers wrap them only when they are paged. */
+  /** The path of the records. Some servers wrap them only in paged answers. */
   readonly envelope: FieldPath
   readonly records: readonly unknown[]
   readonly ids: readonly string[]
@@ -19,11 +19,11 @@ export interface List {
   readonly url: URL
   readonly envelope: FieldPath
   readonly id: FieldPath
-  /** Whether it minds parameters that it does not know: refuses them, or takes them for filters. */
+  /** Whether the server refuses unknown parameters or takes them for filters. */
   readonly isStrict: boolean
 }
 
-/** A page of the list with parameters, or null where the server refuses or answers with something else. */
+/** A page of the list with parameters; null where the server refuses or answers with something else. */
 export async function readPage(
   asker: Asker,
   list: List,
@@ -44,7 +44,7 @@ export function pageOf(reply: Reply, list: List): Page | null {
   return { reply, envelope: found.path, records, ids: records.map((record) => idOf(record, list.id)) }
 }
 
-/** Whether a page has records and none of those before. */
+/** Whether a page has records, and none of the given ones. */
 export function isDisjoint(page: Page, ids: readonly string[]): boolean {
   const before = new Set(ids)
   return page.ids.length > 0 && page.ids.every((id) => !before.has(id))
@@ -54,21 +54,22 @@ function idOf(record: unknown, path: FieldPath): string {
   return toText(readPath(record, path)) ?? ''
 }
 
-/* What the probe has found out, with its reasons. */
-
-/** Proved by an answer that could have been otherwise; likely by several signs; guessed by a name alone. */
+/**
+ * How sure a finding is: proved by an answer that could have been different, likely by several signs, or
+ * guessed by a name alone.
+ */
 export type Confidence = 'proved' | 'likely' | 'guessed'
 
 export interface Finding {
-  /** `auth`, `paging.param`, `mapping.lead.score`: a place in the profile. */
+  /** The place in the profile: `auth`, `paging.param`, `mapping.lead.score`. */
   readonly place: string
   readonly value: string
   readonly confidence: Confidence
-  /** The request and what came back, short. */
+  /** The request and a summary of its answer. */
   readonly evidence: string
 }
 
-/** What could not be found out, and what to do about it. */
+/** A part that could not be found out, and what to do about it. */
 export interface Gap {
   readonly place: string
   readonly problem: string

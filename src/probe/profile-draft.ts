@@ -1,4 +1,4 @@
-/** A profile as it is written down, put together from what was found. */
+/** Puts a profile together from the findings. */
 
 import type { ProfileInput, TimeFilter } from '../upstream/profile/profile.ts'
 import { pathText, splitPath } from '../upstream/values/field-path.ts'
@@ -20,7 +20,7 @@ export interface Found {
   readonly beside: Beside
 }
 
-/** Defaults are left out, so that what is written is what was found. */
+/** Leaves defaults out, so that the profile shows only what was found. */
 export function draftProfile({
   asker,
   base,
@@ -66,7 +66,7 @@ function sinceInput({ param, format, value, in: where }: TimeFilter) {
   }
 }
 
-/** The path of the list, with the parameters that must always be there. */
+/** The path of the list, with the parameters that it always needs. */
 function leadsPath(base: URL, list: List, along: Params): string {
   const url = new URL(list.url)
   for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)

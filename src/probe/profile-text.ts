@@ -1,4 +1,7 @@
-/** A profile as YAML for people: what was found, the evidence beside it, and what is left to be written by hand. */
+/**
+ * Writes a profile as YAML for people: the values, the evidence beside them, and the parts left to write by
+ * hand.
+ */
 
 import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
 import { shellCommand } from '../errors.ts'
@@ -6,7 +9,7 @@ import type { ProfileInput } from '../upstream/profile/profile.ts'
 import type { ProbeResult } from './probe.ts'
 import type { Finding, Gap } from './probed-page.ts'
 
-/** Only its documentation tells what an upstream would send, and how it signs that. */
+/** A note about webhooks, because only the upstream's documentation says what it sends and how it signs. */
 const WEBHOOK_PART = ` Webhooks are not looked for. Where the upstream has them, this tells how; then what changes is here within seconds:
 webhook:
   verify: { scheme: standard } # or hmac, stripe, token: as its documentation has it
@@ -16,7 +19,7 @@ webhook:
   lead: data.id
   removed: [ lead.deleted ]`
 
-/** @param url that was probed: `api.url` of the settings */
+/** @param url the probed address, which becomes `api.url` */
 export function profileText(input: ProfileInput, result: ProbeResult, url: string, today: string): string {
   const document = new Document(input)
   for (const finding of result.findings) comment(document, finding)
@@ -42,7 +45,7 @@ function todo(gaps: readonly Gap[]): string[] {
   return ['', ' Not found out:', ...lines]
 }
 
-/** Behind a single value, or above a group. */
+/** Adds the evidence behind a single value, or above a group. */
 function comment(document: Document, { place, confidence, evidence }: Finding): void {
   const path = place.split('.')
   const node = document.getIn(path, true)

@@ -1,7 +1,7 @@
 /**
- * The filter for what changed since: names in the usual formats, proved by the effect. Servers ignore what they
- * do not know, so a parameter counts only when a time in the far future leaves nothing, and one in between
- * leaves exactly the records of that time and later.
+ * Finds the filter for leads changed since a time, proved by its effect. Servers ignore unknown parameters,
+ * so a parameter counts only if a far future time gives no record and a time in between gives exactly the
+ * later records.
  */
 import { formatTime } from '../upstream/paging/list-filters.ts'
 import type { TimeFilter } from '../upstream/profile/profile.ts'
@@ -19,25 +19,25 @@ const FAR_PAST = '1975-01-01T00:00:00.000Z'
 const BUDGET = 45
 const QUESTIONS_MAX = 105
 const ROUND_BUDGET = 12
-/** Of the records seen, how many lie after the time in between. */
+/** The share of the seen records that lie after the time in between. */
 const SHARE_AFTER = 0.2
 
 export interface SinceSearch {
   readonly asker: Asker
   readonly list: List
-  /** Of the largest page. */
+  /** The parameters of the largest page. */
   readonly params: Params
   readonly headers: Headers
   readonly updated: FieldPath
   readonly created: FieldPath | null
-  /** How many records the largest page has without a filter. */
+  /** The number of records on the largest page without a filter. */
   readonly pageSize: number
   readonly records: readonly unknown[]
 }
 
 type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
 
-/** Null where no filter of the usual names has an effect. */
+/** Null where none of the usual filters has an effect. */
 export async function findSince(
   search: SinceSearch,
 ): Promise<{ filter: TimeFilter; finding: Finding } | null> {
@@ -46,7 +46,7 @@ export async function findSince(
   const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
   for (const [guesses, format] of roundsOf(search)) {
     let left = guesses
-    // A name with an effect of another kind, such as created-since, is set aside and the search goes on.
+    // A name with another effect, such as created-since, is dropped, and the search continues.
     for (let tries = 0; tries < 3 && left.length > 0; tries++) {
       const round: Budget = { left: Math.min(budget.left, ROUND_BUDGET) }
       const before = round.left
@@ -67,7 +67,7 @@ export async function findSince(
   return null
 }
 
-/** An instant with some of the records after it, and most before. */
+/** An instant with some of the records after it and most before. */
 export function timeBetween(records: readonly unknown[], path: FieldPath): string | null {
   const times = records.flatMap((record) => toInstant(readPath(record, path)) ?? []).sort()
   const at = times[Math.floor(times.length * (1 - SHARE_AFTER))]
@@ -82,12 +82,12 @@ async function emptiesList(
   const page = await ask(search, guesses, format, FAR_FUTURE)
   if (page === null) return 'refused'
   if (page.ids.length > 0) return 'none'
-  // A filter by equality leaves nothing either way.
+  // A filter by equality gives no record for the far past either.
   const past = await ask(search, guesses, format, FAR_PAST)
   return past !== null && past.ids.length > 0 ? 'effect' : 'refused'
 }
 
-/** The records from the time on, all that were seen of them, and no other. */
+/** Proves the filter: the page has only records from the time on, and all of them that were seen. */
 async function proveSince(search: SinceSearch, filter: TimeFilter, between: string): Promise<Finding | null> {
   const page = await ask(search, [filter], filter.format, between)
   if (page === null || page.ids.length === 0) return null
@@ -97,8 +97,8 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
   const given = new Set(page.ids)
   const expected = search.records.filter((record) => timeOf(record) > between)
   const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
-  // What is missing may be on a further page, but only of a full one; and by its time of creation no filter of
-  // changes leaves a record out: that would lose every change of an old one.
+  // Missing records may be on the next page, but only behind a full page. A filter by creation would lose
+  // changes of old records, so at least one record must be older than the time.
   const { created } = search
   const isOlder = (record: unknown): boolean =>
     created !== null && (toInstant(readPath(record, created)) ?? first) < first
@@ -129,8 +129,9 @@ async function ask(
 type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
 
 /**
- * What is tried together, the likeliest first: what is named like the paging, names, names in brackets, expressions,
- * in the format of the records' own times; then the other formats. What shares a parameter never goes into one request.
+ * The trials, the likeliest first: names that resemble the paging parameters, plain names, names in brackets,
+ * expressions, all in the format of the records' times; then other formats. Trials with the same parameter
+ * never share a request.
  */
 function roundsOf(search: SinceSearch): Round[] {
   const field = search.updated.at(-1) ?? ''
@@ -160,7 +161,7 @@ function roundsOf(search: SinceSearch): Round[] {
   ]
 }
 
-/** The format of the records' own times first. */
+/** The formats to try. The format of the records' own times comes first. */
 function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
   const value = records
     .map((record) => readPath(record, updated))
@@ -178,7 +179,7 @@ function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
   return [...new Set([own, 'iso', 'epoch_s', 'iso_seconds', 'date', 'datetime', 'epoch_ms'] as const)]
 }
 
-/** The instant that the filter can say, which is at or before the one meant. */
+/** The instant after rounding by the filter's format, which is at or before the one given. */
 function dayOf(instant: string, format: TimeFilter['format']): string {
   return format === 'date' ? `${instant.slice(0, 10)}T00:00:00.000Z` : `${instant.slice(0, 19)}.000Z`
 }
@@ -196,9 +197,10 @@ function filterText({ param, value, format, in: where }: TimeFilter): string {
   return `${place}${value.replace('{value}', `{${format}}`)}`
 }
 
-/* How list APIs are asked for what changed since some time, the most usual first. Data, no logic. */
-
-/** Parameters that ask for what changed since; `{field}` is the name of the time of the last change. */
+/**
+ * Parameters for records changed since a time, the most usual first. `{field}` is the name of the field with
+ * the time of the last change.
+ */
 export const SINCE_PARAMS = [
   ...[
     'updated_since',
@@ -283,7 +285,7 @@ export const SINCE_PARAMS_IN_BRACKETS = [
   ],
 ] as const
 
-/** Filters that are expressions: parameter and value, `{value}` being the time. */
+/** Filters that are expressions, as parameter and value. `{value}` is the time. */
 export const SINCE_EXPRESSIONS = [
   { param: '{field}', value: 'gte.{value}' },
   { param: 'filter', value: '({field}>="{value}")' },
@@ -315,7 +317,10 @@ export const SINCE_EXPRESSIONS = [
   { param: 'filter', value: '{"{field}":{"$gte":"{value}"}}' },
 ] as const
 
-/** Who names the parameters of a page so mostly names those of filters alike: these are tried first. */
+/**
+ * Families of names: an upstream whose paging parameters match `paging` mostly has filters that match
+ * `since`.
+ */
 export const SINCE_FAMILIES = [
   { paging: /^\$/, since: /^\$/ },
   { paging: /^_/, since: /^_|[_:]gte$/ },

@@ -1,6 +1,6 @@
 /**
- * Reads on with the paging that was found, by the same functions as a sync: to the end where that is near, so
- * that the end itself is proved too, and the fields are judged by more than one page.
+ * Reads the list with the paging that was found, with the same functions as a sync. A near end is reached and
+ * so proved too, and the fields are judged by more than one page.
  */
 import { nextPosition, type PageAnswer, requestPage } from '../upstream/paging/paging.ts'
 import { type PagingProfile, pagingSchema } from '../upstream/profile/profile.ts'
@@ -9,20 +9,20 @@ import type { PagingInput } from './paging-probe.ts'
 import { type List, type Page, type Params, pageOf } from './probed-page.ts'
 
 const PAGES_MAX = 5
-/** Behind the end of any list that tells no total. */
+/** A position behind the end of any list without a total. */
 const FAR_RECORDS = 10_000_000
 
 export interface Walk {
   readonly pages: readonly Page[]
-  /** Distinct ids. */
+  /** The number of distinct ids. */
   readonly seen: number
-  /** `end`: the list says so; the others tell what came behind the last page. */
+  /** How the walk ended: `end` if the list said so, otherwise what came behind the last page. */
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
 }
 
 /**
- * @param params that go along with every request of the first page
- * @param total of the list where it is known
+ * @param params the parameters of every request
+ * @param total the number of all records, if known
  */
 export async function walkList(
   asker: Asker,
@@ -48,7 +48,7 @@ export async function walkList(
   return { pages, seen: ids.size, ended: await lookBehind(asker, list, paging, params, total) }
 }
 
-/** What numbered lists answer behind their end, where the end itself is far. */
+/** Checks what a numbered list answers behind its end, where the end itself is far. */
 async function lookBehind(
   asker: Asker,
   list: List,
