@@ -1,4 +1,4 @@
-/** All that is measured of an installation, read from the store at one time; nothing is counted before its commit. */
+/** Collects the values that an installation's metrics show, all read from the store at one time. */
 
 import type { Installation } from '../checks/facts.ts'
 import { type Health, readHealth } from '../checks/run-checks.ts'
@@ -41,12 +41,12 @@ export interface Measures {
   readonly scheduledRuns: readonly ScheduledRunCounts[]
   readonly missed: readonly { readonly schedule: string; readonly runs: number }[]
   readonly messages: Readonly<Record<string, number>>
-  /** Since when the oldest message waits that is still to be sent. */
+  /** When the oldest message that is still to be sent was enqueued. */
   readonly waitingSince: Instant | null
   readonly serversAway: number
-  /** A reason for each that is open and that nobody has acknowledged. */
+  /** The check of each open alert that nobody has acknowledged. */
   readonly openAlerts: readonly string[]
-  /** Those that are done with, since the first. */
+  /** Counts of processed events, since the first event. */
   readonly events: readonly EventCount[]
   readonly waitingEvents: WaitingEvents
   readonly lastEventAt: Instant | null
@@ -54,7 +54,7 @@ export interface Measures {
   readonly size: StoreSize
   readonly snapshotMadeAt: Instant | null
   readonly lastBeatAt: Instant | null
-  /** Null where the store is a file. */
+  /** Number of running workers; null if the store is an SQLite file. */
   readonly workers: number | null
   readonly jobs: readonly QueueCounts[] | null
 }

@@ -1,6 +1,7 @@
 /**
- * Keeps what the dashboard shows of pipelines and agents, so that a page costs nothing: counted soon after the start, and
- * again whenever a sync has ended, for a day after somebody last looked. What is shown says of when it is.
+ * Keeps the dashboard's figures of pipelines and agents in memory, so that a page costs nothing. They are
+ * counted soon after the start and after each sync, as long as somebody has looked within the last day. The
+ * overview says of when its figures are.
  */
 
 import { daysBefore, daysUpTo } from '../domain/period.ts'
@@ -14,14 +15,14 @@ import { countOverview, readOverviewMark } from '../store/figures/overview-subpr
 import type { Overview, OverviewRequest } from '../store/figures/pipeline-overview.ts'
 import { findLastWholeRun } from '../store/sync/sync-run.ts'
 
-/** What is new and won is told of so many days, and the longest trend has so many. */
+/** New and won leads are shown for this many days; the longest trend has TREND_DAYS_MAX days. */
 export const PERIOD_DAYS = 30
 export const TREND_DAYS_MAX = 365
 
 const LOOK_MS = 10_000
-/** While somebody has looked so lately, it is counted before they ask. */
+/** The overview is counted ahead of time if somebody has looked within this time. */
 const WANTED_MS = 24 * 60 * 60_000
-/** Whoever looks first waits so long for it; the page then says that it is being counted. */
+/** The first visitor waits this long for the count; then the page says that it is being counted. */
 const PATIENCE_MS = 1_500
 
 export interface OverviewDeps {
@@ -33,13 +34,13 @@ export interface OverviewDeps {
 }
 
 export interface KeptOverview {
-  /** Null where none has been counted yet. */
+  /** Null if none has been counted yet. */
   readonly overview: Overview | null
-  /** Up to when all leads have been read by now; null where they never were. */
+  /** The time up to which all leads have been read; null if they never were. */
   readonly dataAsOf: Instant | null
-  /** A newer one is on its way. */
+  /** Whether a newer overview is being counted. */
   readonly isBeingCounted: boolean
-  /** Why the last one could not be counted; null where it could. */
+  /** Why the last count failed; null if it succeeded. */
   readonly failure: string | null
 }
 
@@ -69,7 +70,10 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
     }
   }
 
-  /** Begins to count where something has changed since `last`; gives up to when all leads have been read. */
+  /**
+   * Starts to count if something has changed since `last`; returns the time up to which all leads have been
+   * read.
+   */
   async function look(last: string | null): Promise<Instant | null> {
     const mark = await readOverviewMark(db)
     const whole = await findLastWholeRun(db)
@@ -84,10 +88,10 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
 
   const timer = setInterval(() => {
     if (now().getTime() - askedAtMs > WANTED_MS) return
-    // What could not be counted is not tried again before there is something new, or somebody asks.
+    // A failed count is only tried again when there is new data or somebody asks.
     look(tried).catch((thrown: unknown) => {
       const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
-      // What is away is told by who works with it, once.
+      // The alert about an unreachable database already covers this case.
       if (closing.signal.aborted || isAway) return
       log.error({ err: thrown }, `pipelines and agents cannot be looked at: ${errorText(thrown)}`)
     })
@@ -109,7 +113,10 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
   }
 }
 
-/** @param asOf up to when all leads have been read: its local day is not over, and so is none that is counted */
+/**
+ * Builds the request for an overview.
+ * @param asOf the time up to which all leads have been read; its local day is not over and is left out
+ */
 function requestOf({ now, timeZone, stalledDays }: OverviewDeps, asOf: Instant): OverviewRequest {
   const period = daysBefore(new Date(asOf), PERIOD_DAYS, timeZone)
   const readings = daysBefore(now(), PERIOD_DAYS, timeZone)

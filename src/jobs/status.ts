@@ -1,4 +1,7 @@
-/** What can be seen of an installation at one moment: the health of it, what ran last, what waits, what comes next. */
+/**
+ * Reads the state of an installation at one moment: its health, what ran last, what waits and what comes
+ * next.
+ */
 
 import type { Installation, Knowledge } from '../checks/facts.ts'
 import { readHealth } from '../checks/run-checks.ts'
@@ -16,7 +19,7 @@ import type { ScheduleSettings } from './schedule/schedule.ts'
 import { readScheduleStates } from './schedule/schedule-state.ts'
 import { listWorkers } from './schedule/worker-list.ts'
 
-/** How many of the last. */
+/** How many of the latest rows of each kind to read. */
 export interface StatusRows {
   readonly runs: number
   readonly scheduledRuns: number
@@ -49,10 +52,10 @@ export async function readStatus<S extends ScheduleSettings>(
     deliveries: await countDeliveries(db),
     serversAway: await listMailOutages(db),
     issues: await listIssues(db, null, rows.issues),
-    /** Null where the store is a file, and one daemon does it all. */
+    /** Null if the store is an SQLite file, on which only one daemon runs. */
     workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
     jobs: await countJobs(store),
-    /** Null where the upstream has no webhooks, or nothing listens to them. */
+    /** Null if the upstream has no webhooks or nothing listens for them. */
     events: events && {
       last: await listEvents(db, rows.events),
       recent: await countRecentEvents(db, now),

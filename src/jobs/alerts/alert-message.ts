@@ -1,4 +1,6 @@
-/** The message about alerts as data, from which mail, webhook and log each make their own words. */
+/**
+ * Composes the message about alerts as data, from which the mail, the webhook and the log make their texts.
+ */
 
 import { alertFacts } from '../../checks/table.ts'
 import { shellCommand } from '../../errors.ts'
@@ -15,13 +17,13 @@ export interface AlertMessage {
   /** For example `2 alerts: sync failing, mail waiting`. */
   readonly subject: string
   readonly made_at: Instant
-  /** The machine and its data directory, which tell several installations apart. */
+  /** The machine and its data directory; they tell several installations apart. */
   readonly place: string
   readonly opened: readonly AlertLine[]
-  /** Announced before, and still open. */
+  /** Alerts that were announced before and are still open. */
   readonly reminded: readonly AlertLine[]
   readonly resolved: readonly AlertLine[]
-  /** How many alerts are open in all. */
+  /** How many alerts are open in total. */
   readonly open: number
 }
 
@@ -29,14 +31,14 @@ export interface AlertLine {
   readonly id: number
   /** For example `sync_failing`. */
   readonly check: string
-  /** The check in words: `sync failing`. */
+  /** Name of the check in words: `sync failing`. */
   readonly title: string
-  /** The report, recipient or field it is about; empty where the check says it. */
+  /** The report, recipient or field that the alert is about; empty if the check has only one subject. */
   readonly subject: string
   readonly message: string
   readonly hint: string
   readonly since: Instant
-  /** Null where it is open. */
+  /** When the alert was resolved; null while it is open. */
   readonly until: Instant | null
 }
 
@@ -47,7 +49,10 @@ export interface AlertSection {
   readonly more: number
 }
 
-/** @param open how many alerts are open in all */
+/**
+ * Composes the message.
+ * @param open how many alerts are open in total
+ */
 export function composeAlertMessage(
   announcement: Announcement,
   open: number,
@@ -69,7 +74,10 @@ function lineOf(alert: Alert): AlertLine {
   }
 }
 
-/** `2 alerts: sync failing, mail waiting`; names only the worst kind: new before old before resolved. */
+/**
+ * Returns the subject, such as `2 alerts: sync failing, mail waiting`. Names only new alerts, else only
+ * reminders, else only resolved ones.
+ */
 function subjectOf(
   opened: readonly AlertLine[],
   reminded: readonly AlertLine[],
@@ -80,7 +88,7 @@ function subjectOf(
   return `resolved: ${titlesOf(resolved)}`
 }
 
-/** Each title once, with its subject where it has only one. */
+/** Lists each title once, with its subject if there is only one. */
 function titlesOf(lines: readonly AlertLine[]): string {
   const titles = [...Map.groupBy(lines, ({ title }) => title)].map(([title, same]) => {
     const [first] = same
@@ -90,7 +98,7 @@ function titlesOf(lines: readonly AlertLine[]): string {
   return titles.slice(0, TITLES_IN_SUBJECT).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-/** The sections that are not empty, none longer than `linesMax`. */
+/** Returns the sections that are not empty, none longer than `linesMax`. */
 export function sectionsOf(message: AlertMessage, linesMax: number): AlertSection[] {
   const { opened, reminded, resolved } = message
   const all = [
@@ -106,7 +114,10 @@ export function sectionsOf(message: AlertMessage, linesMax: number): AlertSectio
     }))
 }
 
-/** @param message as it was composed, perhaps long ago */
+/**
+ * Builds the view from which the mail is rendered.
+ * @param message may have been composed long ago
+ */
 export function alertMailView(message: AlertMessage): AlertMailView {
   const { open } = message
   return {
@@ -135,7 +146,7 @@ export function alertMailView(message: AlertMessage): AlertMailView {
   }
 }
 
-/** `2026-11-20 07:00 UTC`. */
+/** Formats an instant as `2026-11-20 07:00 UTC`. */
 export function formatTime(instant: Instant): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
 }

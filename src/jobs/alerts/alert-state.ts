@@ -1,6 +1,7 @@
 /**
- * The states of an alert: pure, from what the checks find now and what operators were told before. An alert is
- * announced once, reminded of, and announced as resolved; one that comes and goes is not announced each time.
+ * Decides the state of each alert from what the checks find now and what was announced before; reads and
+ * writes nothing. An alert is announced once, then reminded of, then announced as resolved. An alert that
+ * comes and goes is not announced each time.
  */
 
 import type { AlertFindings, Found } from '../../checks/run-checks.ts'
@@ -11,18 +12,26 @@ import type { Alert } from '../../store/alerts/alert.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** An alert that comes back so soon reopens silently, and is announced once it has lasted as long. */
+/**
+ * An alert that comes back within this time reopens silently, and is announced once it has lasted that
+ * long.
+ */
 export const REOPEN_MS = HOUR_MS
-/** The least time between messages, by how many there were in the last six hours; the last one repeats. */
+/**
+ * Minimum time between messages, by the number of messages in the last six hours; the last value repeats.
+ */
 const GAP_MINUTES = [0, 5, 15, 60] as const
 export const GAPS_COUNT_MS = 6 * HOUR_MS
 
-/** What is in the store. */
+/** The alerts and message times read from the store. */
 export interface KnownAlerts {
-  /** Those not resolved, resolved for less than {@link REOPEN_MS}, or whose resolution was not announced yet. */
+  /**
+   * The alerts that are not resolved, were resolved less than {@link REOPEN_MS} ago, or whose resolution is
+   * not announced yet.
+   */
   readonly alerts: readonly Alert[]
   readonly nextId: number
-  /** When messages were made, at least those within {@link GAPS_COUNT_MS}, in order. */
+  /** When messages were made, in order; at least those within {@link GAPS_COUNT_MS}. */
   readonly messagesAt: readonly Instant[]
 }
 
@@ -38,11 +47,11 @@ export interface Announcement {
 }
 
 export interface Decision {
-  /** Alerts to be written, as they are once `announcement` has been made. */
+  /** The alerts to write, in their state after the announcement. */
   readonly changed: readonly Alert[]
   /** Ids of alerts that passed before they were opened. */
   readonly dropped: readonly number[]
-  /** One message; null where there is nothing to say, or it is too soon for another. */
+  /** The message to send; null if there is nothing to say or it is too soon for another message. */
   readonly announcement: Announcement | null
 }
 
@@ -64,8 +73,8 @@ function applyFindings(
   const found = new Map(findings.map((finding) => [keyOf(finding.check, finding.subject), finding]))
   const alerts: Alert[] = []
   const dropped: number[] = []
-  // Where one came back after a while, the older row waits only for its announcement. An unresolved row goes before
-  // it: a clock that was set can make a row that was resolved long ago look newer.
+  // If an alert came back after a while, its older row only waits for its announcement. An unresolved row
+  // comes first: after a clock was set, a row resolved long ago can look newer.
   const latest = new Map(
     [...known.alerts].sort(byLiveness).map((alert) => [keyOf(alert.check, alert.subject), alert]),
   )
@@ -134,7 +143,8 @@ function announcementOf(alerts: readonly Alert[], rules: AlertRules, now: Date):
       acknowledgedAt === null &&
       alertFacts(check).alert !== 'once',
   )
-  // All at once, so that alerts opened an hour apart are not reminded of an hour apart for ever.
+  // All alerts are reminded of at once; otherwise alerts opened an hour apart would cause reminders an hour
+  // apart for ever.
   const isTime = known.some(({ announcedAt }) => hasPassed(announcedAt, rules.remindHours * HOUR_MS, now))
   const reminded = isTime ? known : []
   return opened.length + reminded.length + resolved.length === 0 ? null : { opened, reminded, resolved }
@@ -163,7 +173,10 @@ function isTooSoon(messagesAt: readonly Instant[], now: Date): boolean {
   return last !== undefined && !hasPassed(last, gap * MINUTE_MS, now)
 }
 
-/** An instant in the future was noted by a wrong clock, and counts as long ago. */
+/**
+ * Returns whether the time has passed. An instant in the future came from a wrong clock and counts as long
+ * ago.
+ */
 function hasPassed(since: Instant | null, ms: number, now: Date): boolean {
   if (since === null) return true
   const ageMs = now.getTime() - Date.parse(since)

@@ -1,4 +1,7 @@
-/** The alert webhook: its queue in the store, and the JSON, Slack or Teams body of a message. */
+/**
+ * Sends alert messages to the alert webhook: works off the queue in the store and composes the JSON, Slack
+ * or Teams body.
+ */
 import type { WebhookFormat } from '../../domain/choices.ts'
 import { CALLED } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -18,7 +21,10 @@ import type { Poster, PostOutcome } from './http-post.ts'
 const MINUTE_MS = 60_000
 const GIVE_UP_MS = GIVE_UP.alertWebhook.hours * 60 * MINUTE_MS
 const POSTS_AT_ONCE = 10
-/** Keeps a body, with long messages, below what Slack (3,000 characters a section) and Teams (28 kB) take. */
+/**
+ * Keeps a body, even with long messages, below the limits of Slack (3,000 characters a section) and Teams
+ * (28 kB).
+ */
 const LINES_MAX = 10
 const TEXT_MAX = 600
 
@@ -30,7 +36,7 @@ export interface AlertWebhook {
   readonly webhook: { readonly url: string; readonly format: WebhookFormat } | null
 }
 
-/** Posts what is due, oldest first. A message that is refused holds up those after it. */
+/** Posts the due messages, oldest first. A refused message holds up those after it. */
 export async function postDueAlerts({ webhook, ...deps }: AlertWebhook, signal: AbortSignal): Promise<void> {
   if (webhook === null) return
   for (const post of await listWaitingPosts(deps.store.db, deps.now().toISOString(), POSTS_AT_ONCE)) {
@@ -63,13 +69,19 @@ function afterPost({ attempts, madeAt }: WaitingPost, { isTaken, response }: Pos
   return { state: 'pending', nextAt: nextAttempt(attempts, now), response } as const
 }
 
-/** @param attempts how many have failed before this one */
+/**
+ * Returns when to try again.
+ * @param attempts how many failed before this one
+ */
 export function nextAttempt(attempts: number, now: Date): Instant {
   const waitMs = ladderWaitMs(BACKOFF.alertWebhook, attempts + 1, 0) ?? 0
   return new Date(now.getTime() + waitMs).toISOString()
 }
 
-/** @returns JSON */
+/**
+ * Composes the body of the webhook.
+ * @returns JSON
+ */
 export function composeWebhook(message: AlertMessage, format: WebhookFormat): string {
   return JSON.stringify(COMPOSERS[format](message))
 }
@@ -80,7 +92,7 @@ const COMPOSERS: Readonly<Record<WebhookFormat, (message: AlertMessage) => objec
   teams: composeTeams,
 }
 
-/** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
+/** Composes a Slack message: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
 function composeSlack(message: AlertMessage): object {
   const head = `*leadsheet: ${escaped(message.subject)}*\n${escaped(message.place)}`
   const sections = sectionsOf(message, LINES_MAX).flatMap((section) => [
@@ -94,12 +106,15 @@ function composeSlack(message: AlertMessage): object {
   }
 }
 
-/** https://api.slack.com/reference/surfaces/formatting: these three, and no others. */
+/**
+ * Escapes the three characters that Slack wants escaped:
+ * https://api.slack.com/reference/surfaces/formatting
+ */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** An Adaptive Card, as incoming webhooks and workflows of Teams take it. */
+/** Composes an Adaptive Card, the format of incoming webhooks and workflows of Teams. */
 function composeTeams(message: AlertMessage): object {
   const block = (text: string, more: object = {}) => ({
     type: 'TextBlock',

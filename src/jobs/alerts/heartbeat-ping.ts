@@ -1,6 +1,6 @@
 /**
- * Heartbeats that leave the process: the outcome of each sync to a heartbeat monitor
- * (https://healthchecks.io/docs/http_api/ and what speaks the same), and the watchdog of systemd.
+ * Sends heartbeats out of the process: the outcome of each sync to a heartbeat monitor
+ * (https://healthchecks.io/docs/http_api/ and compatible services), and the watchdog signal to systemd.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ import { listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
 import { type AlertWebhook, nextAttempt } from './alert-webhook.ts'
 
 const TIMEOUT_MS = 5_000
-/** A sync that ended before the monitor was set up is not reported to it. */
+/** A sync that ended longer ago than this is not reported to a monitor that was just set up. */
 const NEWS_MS = 15 * 60_000
 const BODY_MAX = 1_000
 const SYSTEMD_TIMEOUT_MS = 10_000
@@ -23,7 +23,7 @@ export interface HeartbeatMonitor extends Pick<AlertWebhook, 'store' | 'log' | '
   readonly heartbeat: { readonly url: string } | null
 }
 
-/** Tells the heartbeat monitor how the last sync stands, where it does not know. */
+/** Reports the state of the last sync to the heartbeat monitor, unless the monitor already knows it. */
 export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: AbortSignal): Promise<void> {
   if (deps.heartbeat === null) return
   const [run] = await listRuns(deps.store.db, 1)
@@ -40,7 +40,7 @@ export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: Abort
   if (!isTaken) deps.log.warn({ response }, 'heartbeat ping failed: it is tried again')
 }
 
-/** Returns null where the monitor knows, or it is too soon to try again. Pure. */
+/** Returns the ping to send; null if the monitor knows the state or it is too soon to try again. */
 function findDuePing(
   run: RunSummary | undefined,
   known: HeartbeatPing | undefined,
@@ -56,7 +56,10 @@ function findDuePing(
   return isDue ? known : null
 }
 
-/** A deferred or stopped run is neither good nor bad: where that lasts, the monitor raises the alarm by itself. */
+/**
+ * Returns the signal for a run. A deferred or stopped run is neither good nor bad: if that lasts, the
+ * monitor raises the alarm by itself.
+ */
 function signalOf({ outcome, leadsAsOf, problems }: RunSummary): HeartbeatSignal {
   if (outcome === null) return 'start'
   if (leadsAsOf !== null) return 'success'
@@ -72,7 +75,7 @@ function bodyOf({ id, outcome, seen, inserted, updated, removed, problems }: Run
   return [`sync ${id}: ${outcome}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
 }
 
-/** The monitor keeps a `log` signal without changing its state. */
+/** Path of each signal; the monitor stores a `log` signal without changing its state. */
 const PATHS: Readonly<Record<HeartbeatSignal, string>> = {
   start: '/start',
   success: '',
@@ -80,7 +83,10 @@ const PATHS: Readonly<Record<HeartbeatSignal, string>> = {
   log: '/log',
 }
 
-/** @param runId tells the monitor which start and end belong together */
+/**
+ * Builds the URL of a ping.
+ * @param runId tells the monitor which start and end belong together
+ */
 export function heartbeatUrl(base: string, signal: HeartbeatSignal, runId: string): URL {
   const url = new URL(base)
   url.pathname = url.pathname.replace(/\/$/, '') + PATHS[signal]
@@ -88,7 +94,7 @@ export function heartbeatUrl(base: string, signal: HeartbeatSignal, runId: strin
   return url
 }
 
-/** The protocol wants a UUID: version 8 (RFC 9562, 5.8), always the same for one run. */
+/** Makes a UUID, which the protocol requires: version 8 (RFC 9562, 5.8), always the same for one run. */
 function uuidOf(runId: string): string {
   const hex = createHash('sha256').update(runId).digest('hex')
   const variant = '89ab'[Number.parseInt(hex[16] ?? '0', 16) % 4]
@@ -102,8 +108,8 @@ function uuidOf(runId: string): string {
 }
 
 /**
- * Returns the function that tells systemd that the daemon is alive (sd_notify(3), `WatchdogSec`). Node cannot write to
- * the socket of systemd, so systemd's own program does. A failure is logged once, since systemd acts by itself.
+ * Returns the function that tells systemd that the daemon is alive (sd_notify(3), `WatchdogSec`). Node
+ * cannot write to the socket of systemd, so systemd's own program does. A failure is logged only once.
  */
 export function openWatchdog(warn: (message: string) => void): () => void {
   let isLogged = false

@@ -1,22 +1,27 @@
 /**
- * Posts a few bytes to an address that operators have set. It never throws, follows no redirect, and ends in time:
- * what announces problems must not be one.
+ * Posts a few bytes to a URL from the settings. Never throws, follows no redirect, and always ends in time:
+ * alerts must not cause problems themselves.
  */
 import { Agent } from 'undici'
 
 const CONNECT_MS = 5_000
 const TOTAL_MS = 10_000
-/** Only the status of an answer is wanted. */
+/** Only the status of an answer is used. */
 const ANSWER_MAX_BYTES = 64 * 1024
 
 export interface PostOutcome {
   readonly isTaken: boolean
-  /** `200`, or why it was not taken; never with the address, which is secret, nor with the other side's words. */
+  /**
+   * `200`, or why the post failed; never contains the URL, which is secret, or text from the other side.
+   */
   readonly response: string
 }
 
 export interface Poster extends AsyncDisposable {
-  /** @param timeoutMs in all, at most 10 s */
+  /**
+   * Posts the body.
+   * @param timeoutMs for the whole request, at most 10 s
+   */
   post(
     url: URL,
     contentType: string,
@@ -28,7 +33,7 @@ export interface Poster extends AsyncDisposable {
 
 export function openPoster(): Poster {
   const agent = new Agent({
-    // Explicit, so that no variable of the environment turns it off.
+    // Set explicitly, so that no environment variable turns it off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true },
     maxResponseSize: ANSWER_MAX_BYTES,
     pipelining: 0,
@@ -45,7 +50,7 @@ export function openPoster(): Poster {
           signal: AbortSignal.any([signal, AbortSignal.timeout(Math.min(timeoutMs, TOTAL_MS))]),
         })
         const { statusCode } = answer
-        // The status is known already: an endless or too long body does not matter.
+        // The status is known already, so an endless or too long body does not matter.
         await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => {})
         return { isTaken: statusCode >= 200 && statusCode <= 299, response: formatStatus(statusCode) }
       } catch (thrown) {
@@ -61,7 +66,7 @@ function formatStatus(status: number): string {
   return String(status)
 }
 
-/** Uses codes alone, because the text of an error may hold the address. */
+/** Describes an error by its code alone, because its text may hold the URL. */
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return reasonOf(thrown.errors[0])
   if (!(thrown instanceof Error)) return 'it failed'

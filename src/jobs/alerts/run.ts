@@ -1,6 +1,6 @@
 /**
- * What the daemon does for its operators each minute: runs the checks, opens and resolves alerts, and writes what is
- * to be announced into the outbox and the webhook's queue in one transaction. Sending happens later.
+ * Runs the checks each minute, opens and resolves alerts, and writes the announcements to the outbox and
+ * the webhook's queue in one transaction. Sending happens later.
  */
 import { type Installation, type Knowledge, readFacts } from '../../checks/facts.ts'
 import { findForAlerts } from '../../checks/run-checks.ts'
@@ -34,9 +34,9 @@ import { type HeartbeatMonitor, pingHeartbeatMonitor } from './heartbeat-ping.ts
 /** Resolved alerts and their messages are deleted after 90 days. */
 const RETENTION_MS = 90 * 24 * 60 * 60_000
 
-/** Who gets alerts, and how. */
+/** Where alerts are sent, and by which rules. */
 export interface AlertSettings {
-  /** Null where nobody is mailed. */
+  /** Null if alerts are not mailed. */
   readonly mail: AlertMailSettings | null
   readonly hasWebhook: boolean
   readonly rules: AlertRules
@@ -60,7 +60,10 @@ export interface AlertDeps {
   readonly alerts: AlertSettings
 }
 
-/** @param onMessages called when messages to operators wait in the outbox */
+/**
+ * Updates the alerts, posts them to the webhook and pings the heartbeat monitor.
+ * @param onMessages called when alert messages wait in the outbox
+ */
 export async function runAlerts(
   deps: AlertDeps & AlertWebhook & HeartbeatMonitor,
   onMessages: () => void,
@@ -71,7 +74,10 @@ export async function runAlerts(
   await pingHeartbeatMonitor(deps, signal)
 }
 
-/** @returns what is announced; null where nothing is */
+/**
+ * Runs the checks and stores the changed alerts.
+ * @returns the announcement; null if there is none
+ */
 export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null> {
   const { store, log, alerts: settings } = deps
   const now = deps.now()
@@ -104,7 +110,7 @@ export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null
   return message
 }
 
-/** One message for each operator. */
+/** Makes one message for each operator. */
 export function alertMailsOf(
   { installationId }: Pick<Store, 'installationId'>,
   { recipients, from, replyTo, render }: AlertMailSettings,
@@ -128,12 +134,12 @@ export function alertMailsOf(
   })
 }
 
-/** The headers of an alert carry this in the place of the name of a report. */
+/** Takes the place of a report's name in the headers of an alert message. */
 const REPORT = 'alerts'
 
 /**
  * Ends the reminders of an open alert.
- * @throws LeadsheetError usage_invalid where no open alert has that number
+ * @throws LeadsheetError usage_invalid if no open alert has that number
  */
 export async function acknowledgeAlert(store: Store, id: number, now: Date): Promise<Alert> {
   const alert = await store.write((trx) => markAcknowledged(trx, id, now.toISOString()))

@@ -1,7 +1,6 @@
 /**
- * The archive: a folder an issue, with its mail as everybody sees it and how each figure is made (index.html), its
- * text, its figures as JSON and its attachments; and a page that lists all issues. Plain files that need nothing but
- * a browser.
+ * Writes the archive: a folder for each issue with its page (index.html), text, figures as JSON and
+ * attachments, and an index page of all issues. Plain files that only need a browser.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -22,27 +21,27 @@ export interface Archive {
   readonly pages: ArchivePages
 }
 
-/** An issue as it goes into the archive. */
+/** An issue as it is written to the archive. */
 export interface ArchivedIssue extends Rendered {
   readonly report: string
   readonly period: Period
-  /** Which leads it is about; empty for all. Only compared. */
+  /** Key of the issue's filter; empty for all leads. Only compared. */
   readonly variant: string
   readonly renderedAt: Instant
   readonly figures: object
-  /** The pictures of its mail, and every attachment made of it. */
+  /** The images of the message, and every attachment made for any recipient. */
   readonly files: readonly MessageFile[]
   readonly about: Omit<AboutView, 'files'>
 }
 
 const PAGE = 'index.html'
 const FIGURES = 'figures.json'
-/** A folder by its name: the dates, and for other leads than all of them a mark. */
+/** Matches the name of an issue's folder: its dates, and a hash if the issue has a filter of its own. */
 const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
 
 /**
- * Keeps an issue, in the place of an earlier one; whole or not at all.
- * @returns the path of its page
+ * Writes the folder of an issue, replacing an earlier one, completely or not at all.
+ * @returns the path of the issue's page
  * @throws LeadsheetError data_unwritable
  */
 export async function archiveIssue(archive: Archive, issue: ArchivedIssue): Promise<string> {
@@ -65,8 +64,8 @@ export async function archiveIssue(archive: Archive, issue: ArchivedIssue): Prom
 }
 
 /**
- * Writes a file of the archive itself, in the place of the one before.
- * @returns its path
+ * Writes a file in the top folder of the archive, replacing an earlier one.
+ * @returns the path of the file
  * @throws LeadsheetError data_unwritable
  */
 export async function writeArchiveFile(archive: Archive, name: string, content: string): Promise<string> {
@@ -78,12 +77,12 @@ export async function writeArchiveFile(archive: Archive, name: string, content: 
   return file
 }
 
-/** The page of an issue, from the folder of the archive; it may not be there. */
+/** Returns the path of an issue's page within the archive; the file may not exist. */
 export function archivedPage(issue: Pick<ArchivedIssue, 'report' | 'period' | 'variant'>): string {
   return join(issue.report, folderNameOf(issue), PAGE)
 }
 
-/** Whether its folder is there, and not one of an earlier issue in whose place it came. */
+/** Returns whether the issue's folder exists and is not that of an earlier issue with the same name. */
 export async function isArchived(
   { folder }: Pick<Archive, 'folder'>,
   issue: Pick<ArchivedIssue, 'report' | 'period' | 'variant' | 'renderedAt'>,
@@ -100,7 +99,7 @@ function folderNameOf({ period, variant }: Pick<ArchivedIssue, 'period' | 'varia
   return `${dates}-${createHash('sha256').update(variant).digest('hex').slice(0, 8)}`
 }
 
-/** The folders of a report's issues that are about the same leads. */
+/** Lists the folders of the report's issues with the same filter. */
 async function listSeries(report: string, name: string): Promise<string[]> {
   const mark = markOf(name)
   const entries = await readdir(report)
@@ -113,7 +112,10 @@ function markOf(folder: string): string | undefined {
   return FOLDER.exec(folder)?.[2]
 }
 
-/** @param series folders in order of time */
+/**
+ * Builds the links to the issues before and after.
+ * @param series folders in order of time
+ */
 function navIn(series: readonly string[], report: string, folder: string): NavView {
   const at = series.indexOf(folder)
   const neighbour = (index: number) => {
@@ -143,7 +145,9 @@ function contentsOf(
   ])
 }
 
-/** Another process may be writing the same one. */
+/**
+ * Replaces a folder. File names carry the process id, because another process may write the same folder.
+ */
 async function replaceFolder(
   folder: string,
   contents: ReadonlyMap<string, string | Uint8Array>,
@@ -181,13 +185,11 @@ async function writable(path: string, write: () => Promise<void>): Promise<void>
   })
 }
 
-/* The page that lists the issues of all reports, the newest first, with what became of each. */
-
-/** More would make a page that nobody reads to its end. */
+/** Maximum issues on the index page; nobody reads a longer page to its end. */
 const LINES_MAX = 1000
 
 /**
- * To be called whenever an issue was kept or its messages went out.
+ * Writes the index page of all issues; to be called whenever an issue was made or its messages were sent.
  * @returns the path of the page
  * @throws LeadsheetError data_unwritable
  */
@@ -202,7 +204,7 @@ export async function writeArchiveIndex(archive: Archive, db: Db): Promise<strin
   return writeArchiveFile(archive, 'index.html', archive.pages.index({ summary: summaryOf(count), months }))
 }
 
-/** What became of an issue: `sent to 12`, `sent to 10 of 12, 2 refused`, `not sent: quiet`. */
+/** Describes what became of an issue: `sent to 12`, `sent to 10 of 12, 2 refused`, `not sent: quiet`. */
 export function issueState({ notSent, messages }: Pick<ListedIssue, 'notSent' | 'messages'>): string {
   const { total, sent, failed, unconfirmed, withdrawn } = messages
   if (total === 0) return notSent === null ? 'looked at, not sent' : `not sent: ${notSent}`
@@ -217,7 +219,7 @@ export function issueState({ notSent, messages }: Pick<ListedIssue, 'notSent' | 
   return `sent to ${sent} of ${total}, ${rest.join(', ')}`
 }
 
-/** Which leads an issue is about; null for all that its report is about. */
+/** Describes the filter of an issue; null if the issue uses the report's own filter. */
 export function variantText(variant: string): string | null {
   if (variant === '') return null
   const filter: LeadFilter = JSON.parse(variant)
@@ -237,7 +239,7 @@ function lineOf(archive: Archive, issue: ListedIssue): IndexLine {
   }
 }
 
-/** `2026-11-20` -> `November 2026` */
+/** Converts `2026-11-20` to `November 2026`. */
 function monthOf(dates: string): string {
   const format = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
   return format.format(Date.parse(dates.slice(0, 10)))

@@ -1,4 +1,4 @@
-/** How each figure of an issue is made, by what was known when it was: what its page in the archive shows. */
+/** Explains how each figure of an issue was computed; the issue's page in the archive shows it. */
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
 import type { ExplainedFigure } from '../../report/archive/about.ts'
@@ -7,8 +7,9 @@ import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import { explainReportQuery } from '../../store/queries/report-query.ts'
 
 /**
- * @param request by which the figures were read
- * @param readAt when that was
+ * Explains the figures.
+ * @param request the request by which the figures were read
+ * @param readAt when they were read
  */
 export function explainIssue(
   request: ReportRequest,

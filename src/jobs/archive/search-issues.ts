@@ -1,6 +1,6 @@
 /**
- * What somebody types to find issues: words, addresses, numbers as they were written, and dates. A date is looked for
- * in the periods, on the clock of each report.
+ * Searches issues by what a person types: words, addresses, numbers as they were written, and dates. A date
+ * matches the period of an issue, in the time zone of its report.
  */
 import { periodBetween } from '../../domain/period.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
@@ -16,19 +16,19 @@ import {
 } from '../../store/reports/issue-search.ts'
 
 export interface IssueChoice extends Omit<IssueQuestion, 'terms'> {
-  /** As typed; nothing for all. */
+  /** Text as typed; empty for all issues. */
   readonly text: string
 }
 
 const TEXT_MAX = 200
 const TERMS_MAX = 8
-/** Characters of an excerpt, before what was found and from there on. */
+/** Length of an excerpt before and after the start of the match, in characters. */
 const EXCERPT_BEFORE = 40
 const EXCERPT_AFTER = 80
-/** `2026-11-20`, `2026-11` or `2026`. */
+/** Matches `2026-11-20`, `2026-11` or `2026`. */
 const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
 
-/** The newest first. */
+/** Returns the matching issues, the newest first. */
 export async function searchIssues(
   db: Db,
   { text, ...choice }: IssueChoice,
@@ -43,10 +43,12 @@ export async function searchIssues(
   return listIssuesOf(db, await findIssues(db, { ...choice, terms }, limit))
 }
 
-/** Where a text holds what was typed: every second part is what was found, and the first is before it. */
+/** A piece of text around a match, split so that every second part is a match and the first is not. */
 export type Excerpt = readonly string[]
 
-/** Of those of these issues whose text holds any of it, where it first does. */
+/**
+ * Returns an excerpt around the first match of each of these issues; issues without a match are left out.
+ */
 export async function findExcerpts(
   db: Db,
   ids: readonly string[],
@@ -59,13 +61,16 @@ export async function findExcerpts(
   return new Map([...texts].flatMap(([id, each]) => excerptOf(each, pattern).map((found) => [id, found])))
 }
 
-/** As the index takes a phrase: whatever is neither message nor digit stands for all that is neither. */
+/**
+ * Builds a pattern that matches a phrase the way the index does: any run of characters that are neither
+ * letters nor digits matches any other such run.
+ */
 function patternOf(word: string): string {
   const tokens = word.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== '')
   return `(?<![\\p{L}\\p{N}])${tokens.join('[^\\p{L}\\p{N}]+')}`
 }
 
-/** One, or none. */
+/** Returns one excerpt, or none. */
 function excerptOf(text: string, pattern: RegExp): Excerpt[] {
   const plain = text.replace(/\s+/g, ' ')
   const at = plain.search(pattern)
@@ -76,7 +81,7 @@ function excerptOf(text: string, pattern: RegExp): Excerpt[] {
   return [`${from > 0 ? '…' : ''}${cut}${end < 0 ? '' : '…'}`.split(pattern)]
 }
 
-/** What stands between spaces, or between quotation marks; without what has neither message nor digit. */
+/** Splits the text into words and quoted phrases; leaves out those without a letter or digit. */
 export function wordsIn(text: string): string[] {
   const found = oneLine(text.slice(0, TEXT_MAX), TEXT_MAX).matchAll(/"([^"]*)"?|[^\s"]+/g)
   return [...found]
@@ -87,7 +92,7 @@ export function wordsIn(text: string): string[] {
 
 type Dates = readonly [first: string, after: string]
 
-/** Null of what is no date. */
+/** Returns the range of days that a date covers; null if the word is not a date. */
 function datesIn(word: string): Dates | null {
   const [, year, month, day] = DATE.exec(word) ?? []
   if (year === undefined) return null

@@ -1,4 +1,4 @@
-/** What recipients and operators choice of a report, done: from now on, and for messages that still wait. */
+/** Changes the preference of a recipient: for future issues, and for messages that still wait. */
 
 import type { Log } from '../../log.ts'
 import { readLink } from '../../mail/unsubscribe.ts'
@@ -26,9 +26,9 @@ export interface ChosenBy {
 
 export interface ChangedPreference {
   readonly preference: Preference
-  /** False where the choice could not be done, since they had unsubscribed. */
+  /** False if the choice was not possible because the recipient had unsubscribed. */
   readonly isFit: boolean
-  /** Messages that waited and now never go out. */
+  /** Number of waiting messages that will now never be sent. */
   readonly withdrawn: number
 }
 
@@ -44,7 +44,10 @@ const OUTCOMES: Readonly<Record<PreferenceChoice, Partial<Standing>>> = {
   stop: { state: 'unsubscribed' },
 }
 
-/** What changes nothing leaves also who said it last, and when. */
+/**
+ * Stores a recipient's choice and withdraws waiting messages if needed. A choice that changes nothing also
+ * keeps the earlier author and time.
+ */
 export async function changePreference(
   store: Store,
   key: PreferenceKey,
@@ -72,18 +75,19 @@ export async function changePreference(
   return changed
 }
 
-/** A page that was opened long ago may choice what no longer fits: who has unsubscribed does not become paused. */
+/**
+ * Returns whether the choice is possible; a recipient who has unsubscribed cannot be paused or resumed from
+ * a page opened earlier.
+ */
 function fits({ state }: Standing, choice: PreferenceChoice): boolean {
   return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
 }
 
-/* What stands behind the page of a recipient: whose link it is, what they get, and their choice done. */
-
 export interface DeskDeps {
   readonly store: Store
-  /** The reports of the settings. */
+  /** The reports in the settings. */
   readonly reports: readonly DeskReport[]
-  /** For those who are in the settings no more. */
+  /** Locale for recipients who are no longer in the settings. */
   readonly reader: { readonly locale: string; readonly timeZone: string }
   readonly log: Log
   readonly now: () => Date
@@ -95,7 +99,10 @@ export interface DeskReport {
   readonly timing: Timing
 }
 
-/** What it shows is null for a token that is not ours. */
+/**
+ * Opens the preference page of recipients: shows and changes what they get. Both functions return null for
+ * a token that is not ours.
+ */
 export function openPreferencePage(deps: DeskDeps) {
   const { store, log, now } = deps
   const subjectOf = async (token: string) => readLink(await readOrCreateLinkKey(store, now()), token)
@@ -117,7 +124,10 @@ export function openPreferencePage(deps: DeskDeps) {
   }
 }
 
-/** Who is on no list can only see to it that it stays so, and what comes once a week comes no more seldom. */
+/**
+ * Returns whether the recipient may make the choice. A person who is on no list may only unsubscribe, and a
+ * report that comes at most weekly cannot be set to weekly.
+ */
 function mayChoose(deps: DeskDeps, subject: PreferenceKey, choice: PreferenceChoice): boolean {
   const { of, recipient } = findListed(deps, subject)
   if (choice === 'stop') return true
@@ -168,13 +178,11 @@ function findListed({ reports }: DeskDeps, { address, report: name }: Preference
   return { of, recipient }
 }
 
-/* Recipients whose server refuses one issue after the other: after so many they get no more, until a person says so. */
-
 export interface PauseDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /** Issues in a row; 0 for never. */
+  /** Number of refused issues in a row after which a recipient is paused; 0 for never. */
   readonly suppressAfterBounces: number
 }
 

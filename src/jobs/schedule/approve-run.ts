@@ -1,12 +1,13 @@
-/** A report that is held, or waits, is let go by a person. */
+/** Approves a scheduled report that is held or waits. */
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Store } from '../../store/db/store.ts'
 import { releaseScheduledRun, type ScheduledRun } from '../../store/schedule/scheduled-run.ts'
 
 /**
- * @param schedule as in the ledger: `report:daily`
- * @returns its due time as it was
- * @throws LeadsheetError usage_invalid where nothing of it is held or waits
+ * Lets the report's scheduled run go ahead.
+ * @param schedule its name in the store, such as `report:daily`
+ * @returns the scheduled run as it was before
+ * @throws LeadsheetError usage_invalid if no run of the schedule is held or waits
  */
 export async function release(store: Store, schedule: string, now: Date): Promise<ScheduledRun> {
   const released = await store.write((trx) => releaseScheduledRun(trx, schedule, now.toISOString()))

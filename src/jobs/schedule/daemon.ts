@@ -1,6 +1,6 @@
 /**
- * The daemon: a minute clock that notes what has come due, and a queue by which it is run. It is alone on a store in a
- * file, and one of several workers on a store in PostgreSQL, where the queue says which of them does what.
+ * The daemon: ticks each minute, notes which scheduled runs are due, and runs them through a queue. On an
+ * SQLite file it runs alone; on PostgreSQL it is one of several workers, and the queue shares the work out.
  */
 import { randomUUID } from 'node:crypto'
 import cron from 'node-cron'
@@ -21,44 +21,55 @@ import type { SerialTask } from './serial-task.ts'
 import type { Uptime, UptimeDeps } from './uptime.ts'
 import { openUptime } from './uptime.ts'
 
-/** A tick that has not come for so long will not come by itself. */
+/** After this long without a tick, the clock of node-cron is restarted. */
 const TICK_MAX_MS = 75_000
 const WATCH_MS = 15_000
-/** Another process holds the lease: a command by hand, or a worker that was killed a moment ago. */
+/**
+ * Wait before a job is tried again whose lease another process holds: a command run by hand, or a worker
+ * that was killed a moment ago.
+ */
 const BUSY_AGAIN_SECONDS = 5
 
 export interface Daemon extends UptimeDeps {
   readonly schedules: readonly Schedule[]
   readonly queue: Queue
-  /** Messages and alerts; woken each minute, and whenever there is something to send. */
+  /** Sends messages and alerts; woken each minute, and whenever there is something to send. */
   readonly post: SerialTask
-  /** Events of the upstream; woken each minute, after each sync or report, and whenever one comes. */
+  /**
+   * Handles events of the upstream; woken each minute, after each sync or report, and when an event comes.
+   */
   readonly events: SerialTask
   /** Tasks that each worker does for its own machine; woken each minute. */
   readonly own?: SerialTask
 }
 
 export interface StartedDaemon {
-  /** Aborted when the daemon has to stop, also because another one took over. */
+  /** Aborted when the daemon has to stop, for example because another daemon took over. */
   readonly signal: AbortSignal
-  /** To be called each minute: notes what has come due, and has all tasks look after it. */
+  /** To be called each minute: notes which runs are due and wakes all tasks. */
   tick(): Promise<void>
-  /** Has what is due looked after now, without waiting for the next tick. */
+  /** Starts what is due without waiting for the next tick. */
   wake(): void
-  /** The time since the last tick began, or the daemon itself, by a clock that nobody sets. */
+  /**
+   * Milliseconds since the last tick began, or since the start of the daemon, by a clock that nobody can
+   * set.
+   */
   sinceTickMs(): number
-  /** For example `sync`, `report:daily`, `messages and alerts`, `events`. */
+  /** The work in progress, such as `sync`, `report:daily`, `messages and alerts`, `events`. */
   inHand(): readonly string[]
-  /** Resolves when this process has nothing in hand. */
+  /** Resolves when this process is working on nothing. */
   idle(): Promise<void>
   /**
-   * Resolves when the work in hand is put down.
-   * @throws LeadsheetError job_busy where another daemon took over
+   * Stops the daemon; resolves when the work in progress has ended.
+   * @throws LeadsheetError job_busy if another daemon took over
    */
   stop(): Promise<void>
 }
 
-/** @throws LeadsheetError job_busy when another daemon runs on a store in a file */
+/**
+ * Starts the daemon.
+ * @throws LeadsheetError job_busy if another daemon runs on the same SQLite file
+ */
 export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<StartedDaemon> {
   const { store, log, now, schedules, queue, post, events, own } = daemon
   const presence = await claimPresence(store, now)
@@ -85,7 +96,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   const idle = async (): Promise<void> => {
     await enqueuing
     await running.idle()
-    // The scheduled runs may have woken these.
+    // The tasks come last, because scheduled runs may wake them.
     for (const task of tasks) await task.idle()
   }
   return {
@@ -122,9 +133,9 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
 }
 
 /**
- * Ticks at once and then each minute until it has to stop, never two at a time; a tick that node-cron loses is made up
- * for by the next. node-cron waits for the minute that the clock showed before it was set back, however long that takes.
- * So a timer that does not go by the clock looks after it, and has it begin anew.
+ * Ticks at once and then each minute until the daemon stops, never two ticks at a time. After the system
+ * clock was set back, node-cron waits until its old time comes again. A timer that does not use that clock
+ * notices the silence and restarts node-cron.
  */
 export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon): Promise<void> {
   let inHand: Promise<void> | null = null
@@ -152,11 +163,11 @@ export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon):
   await inHand
 }
 
-/** The lease by which others see that a daemon runs. */
+/** The lease by which other processes see that a daemon runs. */
 interface Presence {
-  /** Aborted when another daemon took over; never of one of several workers. */
+  /** Aborted when another daemon took over; never aborted on PostgreSQL, where several workers run. */
   readonly lost: AbortSignal
-  /** Has a worker seen again that was taken for gone, since its machine slept or PostgreSQL was away. */
+  /** Claims the lease again after it was lost, because the machine slept or PostgreSQL was away. */
   keep(): Promise<void>
   release(): Promise<void>
 }
@@ -180,7 +191,7 @@ async function claimPresence(store: Store, now: () => Date): Promise<Presence> {
   }
 }
 
-/** Notes what has come due, and tells of what was missed; another worker may have noted it already. */
+/** Notes which runs are due and logs which were missed. Another worker may have noted them already. */
 async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
   const missed = await noteScheduledRuns(store, schedule, now())
   const [first] = missed
@@ -201,8 +212,8 @@ interface Runner {
 }
 
 /**
- * Runs what is due of the schedules that share a lease. A daemon that is alone does one after the other in the order of
- * its schedules; workers do beside each other what does not have to wait for a sync.
+ * Creates the function that runs the due runs of all schedules with the same lease. A single daemon runs
+ * one after the other; workers run in parallel what need not wait for a sync.
  */
 function createRunner(daemon: Daemon): Runner {
   const { store, log, schedules, events, queue, now } = daemon
@@ -233,7 +244,7 @@ function createRunner(daemon: Daemon): Runner {
           ran.add(await runDue(deps, schedule, signal))
         } catch (thrown) {
           const isBusy = thrown instanceof LeadsheetError && thrown.code === 'job_busy'
-          // Several workers have their queue try again what has failed.
+          // On PostgreSQL the queue itself tries a failed job again.
           if (isShared && !isBusy) throw thrown
           if (!isShared) logFailure(log, thrown, { schedule: schedule.name })
           await enqueue([lease], BUSY_AGAIN_SECONDS)
@@ -243,7 +254,8 @@ function createRunner(daemon: Daemon): Runner {
       }
       if (!ran.has('over') && !ran.has('waits')) return
       events.wake()
-      // Two reports that are held would otherwise have one another asked for ever.
+      // Only a finished run or a sync may wake other reports. Otherwise two held reports would wake each
+      // other for ever.
       const mayBeAny = ran.has('over') || lease === SYNC_LEASE
       const waiting = (await listDue()).filter((name) => name !== lease)
       await enqueue(mayBeAny ? waiting : waiting.filter((name) => name === SYNC_LEASE))
@@ -251,7 +263,7 @@ function createRunner(daemon: Daemon): Runner {
   }
 }
 
-/** Logs a failure in the place of throwing it, so that it does not keep the others from running. */
+/** Runs `work` and logs its failure, so that the failure does not stop other work. */
 async function quietly(
   log: Log,
   at: Readonly<Record<string, string>>,
@@ -260,18 +272,13 @@ async function quietly(
   try {
     await work()
   } catch (thrown) {
-    // The watch of outages tells once that PostgreSQL is away.
+    // The database's own outage check logs once that PostgreSQL is away.
     if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'))
       logFailure(log, thrown, at)
   }
 }
 
-/*
- * The order in which workers begin scheduled runs: no report runs beside the sync that it needs, and a report waits for
- * the sync that is due before it.
- */
-
-/** Lists the leases of the schedules of which something is due, each once. */
+/** Lists the leases of all schedules with a due run, each once. */
 async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date): Promise<readonly string[]> {
   const due = new Set<string>()
   for (const { name, leaseName } of schedules)
@@ -279,7 +286,10 @@ async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date):
   return [...due]
 }
 
-/** Leaves the reports out while a sync is due. */
+/**
+ * Lists the leases that workers may start now: only the sync while a sync is due, because reports need its
+ * data.
+ */
 async function listStartableLeases(
   db: Db,
   schedules: readonly Schedule[],

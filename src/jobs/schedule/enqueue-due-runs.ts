@@ -1,4 +1,7 @@
-/** Which due times of a schedule have come since the last one noted, and which of them are made up for. */
+/**
+ * Finds the scheduled runs that have come due since the last noted one, and decides which missed runs to
+ * catch up on.
+ */
 import type { Instant } from '../../model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
@@ -9,22 +12,23 @@ import { findGap, type Gap } from '../../store/schedule/uptime.ts'
 import { tellInstant } from '../../time.ts'
 import { type Schedule, tellHours } from './schedule.ts'
 
-/** No more scheduled runs than this are noted at once, nor walked one by one. */
+/** Maximum number of runs noted at once. */
 const SCHEDULED_RUNS_MAX = 400
-/** Of the first row of a schedule, from which on its due times count. */
+/** Message of a schedule's first row, from which its runs are counted. */
 export const SET_UP = 'the schedule was set up'
 const HOUR_MS = 60 * 60_000
 
 interface NotedScheduledRun {
   readonly due_at: Instant
   readonly state: 'due' | 'skipped'
-  /** Why it is skipped. */
+  /** Why the run is skipped; null if it is due. */
   readonly message: string | null
 }
 
 /**
- * Notes the scheduled runs that have come, each once, however often it is called and wherever the clock goes.
- * @returns those that were missed and are not made up for, oldest first
+ * Notes the runs that have come due. Each is noted once, however often this is called and even if the clock
+ * is set.
+ * @returns the missed runs that are not caught up on, oldest first
  */
 export async function noteScheduledRuns(
   store: Store,
@@ -52,7 +56,10 @@ export async function noteScheduledRuns(
   return last ? added.filter(({ state }) => state === 'skipped') : []
 }
 
-/** When a scheduled run begins: its time, and what the settings want it to be put off by; never past half the way to the next. */
+/**
+ * Returns when a scheduled run begins: its time plus its jitter, which is at most half the way to the next
+ * run.
+ */
 export function startOf(
   { installationId }: Pick<Store, 'installationId'>,
   { name, timing, jitterSeconds }: Pick<Schedule, 'name' | 'timing' | 'jitterSeconds'>,
@@ -128,8 +135,8 @@ function tellPolicy(
 }
 
 /**
- * After `from`, up to and including `to`: the last of them if there are very many. Looks back step by step, so
- * that a clock which was years behind does not make it walk through those years.
+ * Lists the runs after `from` up to and including `to`, or the last of them if there are too many. Looks
+ * back in growing steps: a clock that was years behind must not cause a walk through all those years.
  */
 function scheduledRunsBetween(timing: Timing, from: Date, to: Date): Date[] {
   for (let span = HOUR_MS; ; span *= 4) {

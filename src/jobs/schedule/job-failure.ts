@@ -1,4 +1,4 @@
-/** Failures of work that is due: how they are logged, and whether they may pass by themselves. */
+/** Decides how a failed job is logged and whether it is tried again. */
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Instant } from '../../model.ts'
@@ -12,10 +12,13 @@ const PASSING = new Set<string>([
   'report_failed',
   'store_busy',
 ] satisfies ErrorCode[])
-/** Nothing is wrong with the work here: another process is at it, or the store itself was away. */
+/** Errors for which the job is not to blame: another process holds the lease, or the store was away. */
 const COMES_AGAIN = new Set<string>(['job_busy', 'store_unreachable'] satisfies ErrorCode[])
 
-/** Logs a failure: one that an operator can act on has a code, anything else is a bug and shows its stack. */
+/**
+ * Logs a failure. An error that an operator can act on is logged with its code; any other is a bug and is
+ * logged with its stack.
+ */
 export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string, string>> = {}): void {
   const fields = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
   const isBusy = thrown instanceof LeadsheetError && thrown.code === 'job_busy'
@@ -28,13 +31,13 @@ type AfterFailure =
       readonly state: 'again'
       readonly message: string
       readonly notBefore: Instant | null
-      /** Nothing was tried. */
+      /** Whether nothing was tried yet; the attempt then does not count. */
       readonly isWait?: boolean
     }
 
 /**
- * Decides what becomes of a scheduled run whose work has thrown. Where nothing was wrong with the work, it comes with
- * the next tick; a failure that may be transient is tried again by `BACKOFF.scheduledRun`; anything else has failed.
+ * Decides what becomes of a scheduled run that threw. If the job was not to blame, it runs again at the
+ * next tick. A transient failure is tried again after `BACKOFF.scheduledRun`. Any other failure is final.
  * @param attempt 1 for the first
  */
 export function afterFailure(thrown: unknown, attempt: number, now: Date): AfterFailure {
@@ -46,12 +49,12 @@ export function afterFailure(thrown: unknown, attempt: number, now: Date): After
     : { state: 'failed', message }
 }
 
-/** Tells whether a failure of that code may be gone by itself after a while. */
+/** Returns whether a failure with that code may go away by itself. */
 export function isTransient(code: string): boolean {
   return PASSING.has(code)
 }
 
-/** Has a scheduled run tried again later, or lets it fail after its last try. */
+/** Schedules another try, or fails the run after its last try. */
 export function retryLater(message: string, attempt: number, now: Date, notBefore?: Instant): AfterFailure {
   const waitMs = ladderWaitMs(BACKOFF.scheduledRun, attempt, 0)
   if (waitMs === null) return { state: 'failed', message: `${message}; tried ${attempt} times` }

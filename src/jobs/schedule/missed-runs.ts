@@ -1,4 +1,7 @@
-/** Due times of the last days that were not done, or late: those that follow each other and of which the same became are one. */
+/**
+ * Lists recent scheduled runs that were late, skipped or failed. Consecutive runs with the same outcome are
+ * merged into one entry.
+ */
 
 import { LATE_MS } from '../../schedule/timing.ts'
 import type { Db } from '../../store/db/store.ts'
@@ -13,10 +16,10 @@ export interface MissedScheduledRuns {
 
 const DAY_MS = 86_400_000
 const SCHEDULED_RUNS_BACK = 400
-/** Ticks of the daemon come each minute; one may be lost. A longer time without any is one in which it did not run. */
+/** The daemon ticks each minute and may miss one tick; a longer silence means that it did not run. */
 export const GAP_MS = 150_000
 
-/** The newest first. */
+/** Reads the missed runs of a schedule, the newest first. */
 export async function readMissedScheduledRuns(
   db: Db,
   schedule: string,

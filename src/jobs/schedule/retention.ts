@@ -1,4 +1,4 @@
-/** Pruning: what the settings do not want to be kept any longer goes, a little at a time. */
+/** Prunes data older than the settings keep, in small pieces. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../model.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -13,34 +13,37 @@ import {
 import { claimLease } from '../../store/schedule/lease.ts'
 
 export interface Retention {
-  /** Readings that are older are thinned: to the first of each hour, and later of each day. */
+  /** Samples older than this are downsampled to the first of each hour, and later of each day. */
   readonly hourlyAfterDays: number
   readonly dailyAfterDays: number
-  /** Null for ever. */
+  /** Years for which old versions of leads are kept; null to keep them for ever. */
   readonly versionsYears: number | null
 }
 
-/** Of one table, what went or would go. */
+/** The rows of one table that were deleted, or would be in a dry run. */
 export interface Pruned extends PruneCounts {
   readonly table: Series | 'lead_version' | 'event'
-  /** What is older than this was looked at. */
+  /** Only rows older than this were considered. */
   readonly before: Instant
 }
 
 interface PruneJob {
   readonly now: () => Date
-  /** Only counts. */
+  /** Whether to count only, without deleting. */
   readonly isDry: boolean
   readonly signal: AbortSignal
 }
 
 const DAY_MS = 86_400_000
-/** Senders try for some days; what comes again after its event is forgotten is only read once more. */
+/**
+ * Days for which events are kept. Senders repeat an event for some days; a repeated event that is no longer
+ * known only causes one more read.
+ */
 const EVENT_DAYS = 7
 
 /**
- * What goes is the same however often and in however many pieces it is done.
- * @throws LeadsheetError job_busy while another process prunes, and the reason of the signal
+ * Prunes all tables. The result does not depend on how often it runs or where it is interrupted.
+ * @throws LeadsheetError job_busy while another process prunes; the signal's reason if it is aborted
  */
 export async function prune(store: Store, retention: Retention, job: PruneJob): Promise<Pruned[]> {
   if (job.isDry) return pruneAll(store, retention, job)
@@ -75,13 +78,13 @@ async function pruneAll(
   return done
 }
 
-/** Lets others have their turn. */
+/** Lets other tasks run, unless the job was stopped. */
 async function pauseUnless(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   await nextTurn()
 }
 
-/** The beginning of the day in UTC, so that no day is thinned in two pieces. */
+/** Returns the start of a UTC day, so that each day is downsampled as a whole. */
 function daysBefore(at: Date, days: number): Instant {
   return new Date(Math.floor(at.getTime() / DAY_MS - days) * DAY_MS).toISOString()
 }

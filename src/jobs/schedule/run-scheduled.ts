@@ -1,6 +1,6 @@
 /**
- * Runs the scheduled runs of a schedule that are due, under its lease, so that no second process and no command by hand does
- * the same beside it. What becomes of each is noted with the lease's fence.
+ * Runs the due runs of a schedule under its lease, so that no other process and no command run by hand does
+ * the same work. Every outcome is stored only while the lease is still held.
  */
 import { errorText } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -26,16 +26,20 @@ interface DueDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /** Whether a scheduled run may begin beside what other workers do; asked too in the transaction in which it begins. */
+  /**
+   * Whether a run may begin beside the work of other workers; asked again in the transaction that begins
+   * the run.
+   */
   readonly mayBegin?: (db: Db, schedule: Schedule) => Promise<boolean>
 }
 
-/** The outcome: a scheduled run is over, one was begun and waits now, or none could be begun. */
+/** The outcome: a run is over, a run was begun and now waits, or no run could be begun. */
 export type Ran = 'over' | 'waits' | 'nothing'
 
 /**
- * Until nothing is due, or what is has to wait. A failure is noted and logged, and never ends the process.
- * @throws LeadsheetError job_busy where another process is at it: to be tried at the next tick
+ * Runs the schedule's due runs until none is left or the next one has to wait. Failures of a run are stored
+ * and logged.
+ * @throws LeadsheetError job_busy if another process holds the lease; the next tick tries again
  */
 export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<Ran> {
   const { db } = deps.store
@@ -56,7 +60,7 @@ export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSig
   }
 }
 
-/** After one that is over another may follow at once; one that waits is in the way of those after it. */
+/** Runs the next due run. A finished run lets the next start; a waiting run blocks later ones. */
 async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {
   const { store, now, mayBegin } = deps
   const scheduledRun = await store.write(async (trx) => {
@@ -86,9 +90,9 @@ async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: 
 }
 
 /**
- * The scheduled run whose turn it is: one that was let go, else the latest, or the oldest where all are made up for. Those that
- * it leaves behind end here. One that stands as running was left by a killed process, for who calls this holds the
- * lease.
+ * Picks the next run and marks it as running: first an approved run, then the latest (or the oldest if the
+ * schedule catches up on all). The runs that are passed over end as skipped. A run still marked as running
+ * was left by a killed process, because the caller holds the lease.
  */
 async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<ScheduledRun | null> {
   const takesAll = schedule.catchUp.policy === 'all'
@@ -146,13 +150,13 @@ async function runScheduledRun(
   } catch (thrown) {
     const isPutDown = thrown === signal.reason
     if (!isPutDown) logFailure(log, thrown, { schedule: schedule.name, due_at: scheduledRun.due_at })
-    // Whatever it was in the midst of: the next daemon takes it up.
+    // The run was stopped, not failed: the next daemon starts it again.
     if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }
     return afterFailure(thrown, scheduledRun.attempts, now())
   }
 }
 
-/** A try that would come after the window is over is none. */
+/** Fails a run whose next try would come after its catch-up window. */
 function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEnd): RunEnd {
   if (end.state !== 'again' || end.notBefore === null) return end
   if (!isPast(schedule, scheduledRun, Date.parse(end.notBefore))) return end

@@ -1,4 +1,4 @@
-/** Where schedules stand: what became of the last due time of each, and when the next is. */
+/** Reads the state of schedules: the outcome of the last run and the time of the next. */
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Db } from '../../store/db/store.ts'
 import { findLastScheduledRun, type ScheduledRun } from '../../store/schedule/scheduled-run.ts'
@@ -6,9 +6,9 @@ import { SET_UP } from './enqueue-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
 export type ScheduleState<S extends ScheduleSettings = ScheduleSettings> = S & {
-  /** Null where it was never due. */
+  /** Null if the schedule never had a run. */
   readonly last: ScheduledRun | null
-  /** Null where it is never due again. */
+  /** Null if the schedule has no further run. */
   readonly next: Date | null
 }
 
@@ -26,7 +26,7 @@ export async function readScheduleStates<S extends ScheduleSettings>(
   )
 }
 
-/** One that was put off, and tells why, is still to come. */
+/** Returns the state to show; a deferred run shows as `waits`. */
 export function outcomeText({ state, message }: Pick<ScheduledRun, 'state' | 'message'>): string {
   return state === 'due' && message !== null ? 'waits' : state
 }

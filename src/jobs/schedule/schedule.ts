@@ -1,4 +1,4 @@
-/** The schedule as the daemon knows it, and what goes in and out when it is due. */
+/** Defines a schedule as the daemon runs it, with the input and the outcome of its runs. */
 import type { Instant } from '../../model.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
@@ -6,63 +6,66 @@ import type { Lease } from '../../store/schedule/lease.ts'
 /** The lease of the one process that may sync. */
 export const SYNC_LEASE = 'sync'
 
-/** From then on a scheduled run counts as late. */
+/** A run that begins later than this after its time counts as late. */
 export const LATE_MS = 5 * 60_000
 
 export interface Schedule {
-  /** The name in the ledger: `sync`, `sync-full`, `report:daily`. */
+  /** Name in the store: `sync`, `sync-full`, `report:daily`. */
   readonly name: string
-  /** Held while a scheduled run of it runs; those of one name never run beside each other. */
+  /** Lease held during a run; schedules with the same lease never run at the same time. */
   readonly leaseName: string
   readonly timing: Timing
   readonly catchUp: CatchUp
-  /** Each scheduled run begins up to so much after its time. */
+  /** Each run begins up to this many seconds after its time. */
   readonly jitterSeconds: number
-  /** Whether the moment at which the schedule is first seen counts as due. */
+  /** Whether the schedule runs at once when it is first seen. */
   readonly runsAtFirstSight: boolean
   /**
    * Does the work of a scheduled run.
    * @param lease to be renewed in each transaction of the work
-   * @param signal aborted too when the lease is lost
-   * @throws LeadsheetError for what failed
+   * @param signal also aborted when the lease is lost
+   * @throws LeadsheetError if the work failed
    */
   readonly run: (due: DueRun, lease: Lease, signal: AbortSignal) => Promise<RunEnd>
 }
 
-/** The part of a schedule that the settings say. */
+/** The part of a schedule that comes from the settings. */
 export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp' | 'jitterSeconds'>
 
 export interface DueRun {
   readonly due_at: Date
-  /** When it was seen to be due. */
+  /** When the run was first seen to be due. */
   readonly notedAt: Date
-  /** 1 for the first time; being asked again while held does not count. */
+  /** Number of the attempt, 1 for the first; asking again while the run is held does not count. */
   readonly attempt: number
-  /** Null where it is not late, which is more than 5 minutes after its time. */
+  /** Why the run is late; null if it begins at most 5 minutes after its time. */
   readonly late: Late | null
-  /** A person has let it go: it is not to be held any longer. */
+  /** Whether an operator has approved the run; it must then not be held again. */
   readonly isReleased: boolean
 }
 
-/** From when to when the scheduled run was kept waiting, and by what. */
+/** The time span for which the run had to wait, and the reason. */
 export interface Late {
   readonly from: Instant
   readonly to: Instant
-  /** Nothing ran, the process was kept from its work, the clock was set or the machine slept, or other work came first. */
+  /**
+   * `down`: nothing ran; `blocked`: the process was kept from its work; `clock`: the clock was set or the
+   * machine slept; `waited`: other work came first.
+   */
   readonly why: 'down' | 'blocked' | 'clock' | 'waited'
 }
 
 export type RunEnd =
   | { readonly state: 'done' | 'failed' | 'skipped'; readonly message: string | null }
-  /** Tried again, not before that instant; at the next tick if null. */
+  /** The run is tried again, not before `notBefore`, or at the next tick if it is null. */
   | {
       readonly state: 'again'
       readonly message: string
       readonly notBefore: Instant | null
-      /** Nothing was tried yet: the next time counts as this one. */
+      /** Whether nothing was tried yet; the attempt then does not count. */
       readonly isWait?: boolean
     }
-  /** Asked again at each tick, until it ends otherwise or the next scheduled run of the schedule comes. */
+  /** The run is asked again at each tick until its outcome changes or the schedule's next run comes. */
   | { readonly state: 'held'; readonly message: string }
 
 export function tellHours(hours: number): string {

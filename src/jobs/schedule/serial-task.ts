@@ -1,6 +1,6 @@
 /**
- * A task of the daemon that is done one at a time, in this process or among all workers, as its queue has it. What one
- * task waits for holds up no other.
+ * A serial task of the daemon: runs one at a time, in this process or among all workers, depending on its
+ * queue. Different tasks do not wait for each other.
  */
 
 import type { Log } from '../../log.ts'
@@ -9,12 +9,18 @@ import type { Queue, TaskKind, Working } from '../../queue/queue.ts'
 import { logFailure } from './job-failure.ts'
 
 export interface SerialTask {
-  /** Has the work done now, or once more when that in hand is over; nothing before it is opened, or after its end. */
+  /**
+   * Starts the work, or once more after the work in progress. Does nothing before `open` or after the
+   * signal is aborted.
+   */
   wake(): void
-  /** @param signal ends it */
+  /**
+   * Makes the task ready.
+   * @param signal ends the task
+   */
   open(signal: AbortSignal): void
   isBusy(): boolean
-  /** Resolves when this process has nothing of it in hand. */
+  /** Resolves when this process is not working on the task. */
   idle(): Promise<void>
 }
 
@@ -37,12 +43,15 @@ export function createSerialTask(
   }
 }
 
-/** A queue for the tasks of this process alone, which logs what they throw. */
+/** Opens a queue for tasks of this process alone; errors are logged. */
 export function openOwnQueue(log: Log): Queue {
   return openInProcessQueue((thrown) => logFailure(log, thrown))
 }
 
-/** @param tasks a task that wakes others stands before them */
+/**
+ * Combines several tasks into one.
+ * @param tasks in order; a task that wakes another comes before it
+ */
 export function combineTasks(tasks: readonly SerialTask[]): SerialTask {
   return {
     wake: () => {

@@ -1,26 +1,26 @@
 /**
- * The daemon's signs of life. A tick that comes late by minutes is told, and whether the process was kept from its
- * work or the clock was set; the gap stays in the store, so that what was missed in it can be explained.
+ * Records when the daemon ran. A tick that is minutes late is logged, with the cause: the process was
+ * blocked or the clock was set. The gap is stored so that missed runs can be explained.
  */
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
 import { addSpan, endSpan, touchSpan } from '../../store/schedule/uptime.ts'
 
-/** Ticks come each minute; one that node-cron drops is nothing to tell of. */
+/** Ticks come each minute; one lost tick is not reported. */
 const LATE_MS = 150_000
-/** Clocks are put right by seconds all the time. */
+/** Smaller corrections of the clock are normal and not reported. */
 const CLOCK_STEP_MS = 60_000
 
 export interface UptimeDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /** A clock that nobody sets, and that stands while the machine sleeps: `performance.now`. */
+  /** A clock that nobody can set and that stops while the machine sleeps: `performance.now`. */
   readonly monotonicMs: () => number
 }
 
 export interface Uptime {
-  /** To be called before anything else of a tick. */
+  /** To be called first in each tick. */
   beat(): Promise<void>
   end(): Promise<void>
 }
@@ -41,7 +41,7 @@ export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): 
         span = await begin(beat.at, isClockSet ? 'clock' : 'blocked')
         log.warn({ from: last.at.toISOString(), to: beat.at.toISOString() }, tell(passedMs, isClockSet))
       }
-      // Only now: a gap that could not be noted is seen again.
+      // Set only after the write, so that a gap that could not be stored is detected again.
       last = beat
     },
     end: () => store.write((trx) => endSpan(trx, span, now().toISOString())),

@@ -1,4 +1,4 @@
-/** The workers that run, and what each has in hand. */
+/** Lists the running workers and the work each is doing. */
 
 import { HEARTBEAT_MAX_MS } from '../../checks/heartbeat.ts'
 import type { Instant } from '../../model.ts'
@@ -11,7 +11,7 @@ export interface RunningWorker {
   readonly pid: number
   readonly since: Instant
   readonly lastHeartbeat: Instant
-  /** Such as `sync`, `report:daily`. */
+  /** The work in progress, such as `sync` or `report:daily`. */
   readonly inHand: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   })
 }
 
-/** A lease names beside the work what it is of, such as a machine. */
+/** Returns the name of the work; the lease of a snapshot also names its machine, which is left out. */
 function tellWork({ name }: { readonly name: string }): string {
   return name.startsWith('snapshot:') ? 'snapshot' : name
 }
