@@ -186,6 +186,7 @@ export interface PauseDeps {
   readonly suppressAfterBounces: number
 }
 
+/** Pauses recipients whose mail server refused too many issues in a row, until a person resumes them. */
 export async function pauseRefused({ store, log, now, suppressAfterBounces }: PauseDeps): Promise<void> {
   if (suppressAfterBounces === 0) return
   for (const { recipient, report, issues, response } of await listRefusing(store.db, suppressAfterBounces)) {

@@ -1,6 +1,6 @@
 /**
- * A sync that a person asks for: noted as a due time of its schedule at this moment, so that it outlives a restart,
- * stands in the ledger, and never runs beside another.
+ * Starts a sync on request: adds a scheduled run that is due now. The request therefore outlives a restart,
+ * is listed with the other runs, and never runs beside another sync.
  */
 
 import type { Store } from '../../store/db/store.ts'
@@ -10,16 +10,17 @@ import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 
 /**
- * Notes nothing where a sync is due already.
- * @param schedule of syncs
- * @throws LeadsheetError job_busy while one runs
+ * Adds a scheduled run, unless a sync is due already.
+ * @param schedule a schedule of syncs
+ * @throws LeadsheetError job_busy while a sync runs
  */
 export async function askSync(store: Store, schedule: Schedule, now: () => Date): Promise<void> {
   const lease = await claimLease(store, schedule.leaseName, now)
   try {
     const at = now()
     const instant = at.toISOString()
-    // Due times are counted from the last one noted, which is going to be this one; so those before it come first.
+    // Earlier runs are noted first, because later calls count from the last noted run, which will be this
+    // one.
     await noteScheduledRuns(store, schedule, new Date(at.getTime() - 1))
     if (await isAnyOpen(store.db, schedule.name, instant)) return
     const scheduledRun = { schedule: schedule.name, due_at: instant, noted_at: instant }

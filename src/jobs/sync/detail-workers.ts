@@ -1,6 +1,6 @@
 /**
- * Details of leads, read for a sync by several workers. The worker that runs the sync lays out batches and offers as
- * many of them as may be read at once; any worker takes one and reads its leads one by one.
+ * Lets several workers read the details of leads for one sync. The worker that runs the sync makes batches
+ * and offers as many as may be read at once; any worker takes a batch and reads its leads one by one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -35,18 +35,24 @@ interface DetailWorkerDeps extends DetailBatchDeps {
   readonly concurrency: number
 }
 
-/** Reads batches for the syncs of others, and has the others read batches for a sync of this worker. */
+/**
+ * Reads batches for the syncs of other workers, and lets other workers read batches for a sync of this
+ * worker.
+ */
 export interface DetailWorker extends DetailWorkers, SerialTask {}
 
-/** At most, and fewer where not all who may read would get one. */
+/** Maximum leads of a batch; batches are smaller if some readers would get none. */
 const BATCH_LEADS = 20
 const LOOK_MS = 200
-/** A batch is offered again after so long, because its job may be a dead letter or lost with a database. */
+/**
+ * A batch is offered again after this time, because its job may have failed for good or been lost with a
+ * database.
+ */
 const OFFER_AGAIN_MS = 30_000
 
 export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   const { queue } = deps
-  /** Their requests are counted by the run itself. */
+  /** Runs of this worker; their requests are counted by the run itself. */
   const ownRuns = new Set<string>()
   const usage = createUsageCounter(deps.source)
   let working: Working | null = null
@@ -77,7 +83,7 @@ export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   }
 }
 
-/** Offers batches until all leads are read, or there is a reason to end. */
+/** Offers batches until all leads are read or there is a reason to end. */
 async function readShared(
   run: SyncRun,
   queue: DetailWorkerDeps['queue'],
@@ -116,7 +122,7 @@ async function readShared(
   return { held, end }
 }
 
-/** Offers as many of the batches that are left as may be read at once, the best first. */
+/** Offers as many of the remaining batches as may be read at once, in order. */
 function createOffer(
   queue: DetailWorkerDeps['queue'],
   runId: string,
@@ -151,7 +157,7 @@ function errorOf({ code, message, hint, notBefore }: DetailsEnd): Error {
 
 const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
 
-/** Counts what a client asks of the upstream from one call to the next, while batches are in hand. */
+/** Counts the requests of a client between two calls, while batches are being read. */
 function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
   readonly begin: () => () => RunUsage
   readonly end: () => void
@@ -177,8 +183,6 @@ function addUsage(sum: { requests: number; retries: number }, { requests, retrie
   sum.retries += retries
 }
 
-/* The reading of one batch: lead by lead, each kept by itself. */
-
 interface DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail'>
   readonly store: Store
@@ -186,7 +190,7 @@ interface DetailBatchDeps {
   readonly now: () => Date
 }
 
-/** Passes over a lead whose result another worker has brought meanwhile. */
+/** Reads a batch lead by lead; skips leads that another worker has read meanwhile. */
 async function readBatch(
   deps: DetailBatchDeps,
   { data: { runId, batch }, signal }: Job<JobData['details']>,
@@ -208,8 +212,10 @@ interface Asking {
 }
 
 /**
- * Reads one lead. A failure that would meet all leads alike ends the reading for all workers.
- * @throws failures in which the upstream has no part: a mistake of ours, for which the lead is put off, or the store
+ * Reads one lead and stores the result. A failure that would meet all leads alike ends the reading for all
+ * workers.
+ * @throws failures that are not the upstream's: a failure of the store, or a bug, for which the lead is
+ * deferred
  */
 async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking): Promise<void> {
   const { source, store, log, now } = deps

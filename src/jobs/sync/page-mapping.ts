@@ -1,4 +1,7 @@
-/** A page of leads made records of the model, once more where the store has come to know more meanwhile. */
+/**
+ * Maps a page of leads to records of the model, and maps parts of it again if the store has changed
+ * meanwhile.
+ */
 import { LeadsheetError } from '../../errors.ts'
 import type { Lead, QuarantinedRecord } from '../../model.ts'
 import type { Trx } from '../../store/db/store.ts'
@@ -13,22 +16,25 @@ import { noteEvents, type ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 
 export interface MappedPage {
-  /** Numbers of the leads of which nothing is written: their records are as they were stored, or do not count. */
+  /** Numbers of the leads that are not written: their records are unchanged or must be ignored. */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly held: readonly QuarantinedRecord[]
-  /** All of the page, and that of each of the leads. */
+  /** All records of the page, and the record of each mapped lead. */
   readonly records: readonly RawRecord[]
   readonly recordOf: ReadonlyMap<Lead, RawRecord>
 }
 
-/** @throws LeadsheetError api_unexpected when none of the records has an id */
+/**
+ * Maps the records of a page; skips those whose fingerprint is known.
+ * @throws LeadsheetError api_unexpected if none of the records has an id
+ */
 export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
   const known = new Set<number>()
   const leads = new Map<Lead, RawRecord>()
   const held: QuarantinedRecord[] = []
   for (const record of records) {
-    // Not what was known when the page came in: pages before it have been written since.
+    // Looked up again, because other pages were written since this page was fetched.
     const no = findKnown(record.high, record.low)
     if (no !== null) {
       known.add(no)
@@ -44,8 +50,8 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
 }
 
 /**
- * A page that tells of one lead twice, as it was stored and otherwise, with both of them mapped; and with those that
- * events have read meanwhile.
+ * Maps leads again that must not be skipped: a lead that is on the page twice, once unchanged and once not,
+ * and leads that events have read meanwhile.
  */
 export async function remapChanged(
   trx: Trx,
@@ -69,8 +75,8 @@ export async function remapChanged(
 }
 
 /**
- * Asks for a lead by itself where no time tells whether its record on the page is older than what an event has brought:
- * the page may be the older one, and so does not count.
+ * Queues a separate read for leads whose record cannot be compared in time with what an event brought. The
+ * page may be older, so its record is ignored.
  */
 async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
   if (!run.source.has('lead')) return page

@@ -1,4 +1,4 @@
-/** When another profile reads the upstream, what is stored was mapped by the one before. */
+/** Handles a changed profile: what is stored was mapped by the profile before. */
 import { createHash } from 'node:crypto'
 import { saveLeads } from '../../store/leads/lead.ts'
 import { deleteQuarantinedRecord, listQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
@@ -10,14 +10,17 @@ import type { SyncRun } from './sync-context.ts'
 
 const BATCH_ROWS = 500
 
-/** Hashes the parts of the profile that decide what is read and how it is mapped; the key's place and the rate limit do not. */
+/**
+ * Hashes the parts of the profile that decide what is read and how it is mapped. The place of the key and
+ * the rate limit are not among them.
+ */
 export function hashProfile(profile: Profile): string {
   const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
   const parts = { endpoints, paging, envelope, filters, sort, mapping, stages }
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
-/** Maps the held leads anew; those that can be mapped now go in, the others stay. Returns how many went in. */
+/** Maps the quarantined leads again, stores those that can now be mapped, and returns how many were. */
 export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
   let done = 0
   let after = ''

@@ -1,6 +1,6 @@
 /**
- * The sync: leads, then the statistics of each pipeline, then the agents, into the store. A run that stops
- * half-way has kept what it read, and the next goes on from there.
+ * The sync: reads leads, then the statistics of each pipeline, then agents, then details of leads into the
+ * store. A run that stops half-way keeps what it read, and the next run continues from there.
  */
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -22,7 +22,7 @@ import { syncAgents, syncStats } from './sync-stats-and-agents.ts'
 
 export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
 
-/** Failures that the next part of the run would only meet again. */
+/** Failures that the next part of the run would meet as well. */
 const ENDING = new Set([
   'api_unreachable',
   'api_unauthorized',
@@ -33,7 +33,7 @@ const ENDING = new Set([
 ])
 
 export interface SyncDeps {
-  /** Without, the sync reads all by itself. */
+  /** Workers that help to read details; if absent, the sync reads everything by itself. */
   readonly detailWorkers?: DetailWorkers
   readonly source: Source
   readonly store: Store
@@ -42,8 +42,8 @@ export interface SyncDeps {
 }
 
 /**
- * @throws LeadsheetError job_busy when another process is syncing, store_unreachable. What the upstream does wrong is
- * not thrown but told in the result.
+ * Runs a sync. Failures of the upstream are not thrown but reported in the result.
+ * @throws LeadsheetError job_busy if another process is syncing, store_unreachable
  */
 export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const lease = await claimLease(deps.store, SYNC_LEASE, deps.now)
@@ -55,12 +55,12 @@ export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncRe
 }
 
 /**
- * Runs a sync for a caller that holds its lease already; see {@link sync}.
- * @throws LeadsheetError job_busy when another process took it over
+ * Runs a sync for a caller that already holds the lease; see {@link sync}.
+ * @throws LeadsheetError job_busy if another process took the lease over
  */
 export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const started = deps.now()
-  // Put aside by a first load that was killed: without them no part can refer to a lead.
+  // A first load that was killed may have left indexes dropped; no part can look up leads without them.
   await restoreIndexes(deps.store, options.signal)
   const mode = await planScan(deps, options, started)
   const runId = await deps.store.write(async (trx) => {
@@ -136,7 +136,8 @@ async function runParts(run: SyncRun): Promise<Done> {
     } catch (thrown) {
       const { signal } = run.options
       const error = signal.aborted && thrown === signal.reason ? stopped(signal) : thrown
-      // Without a store there is no run to tell of: the next one goes on from what is committed, and closes this one.
+      // Without a store the run cannot be reported; the next run continues from what is committed and
+      // closes this one.
       if (!(error instanceof LeadsheetError) || error.code === 'store_unreachable') throw thrown
       done.problems.push({ part, code: error.code, message: error.message, hint: error.hint ?? null })
       done.notBefore = error.notBefore ?? null
@@ -155,7 +156,9 @@ function stopped(signal: AbortSignal): LeadsheetError {
   )
 }
 
-/** `partial` has read something, `failed` nothing. */
+/**
+ * Returns the outcome; after problems it is `partial` if anything was read, and `failed` if nothing was.
+ */
 function outcomeOf(done: Done, counts: Awaited<ReturnType<typeof readCounts>>): SyncOutcome {
   const changes = counts.inserted + counts.updated + counts.removed + counts.details.read
   if (done.problems.length === 0) return changes === 0 ? 'ok_no_change' : 'ok'

@@ -1,6 +1,6 @@
 /**
- * Whether a scan that reached its end may be believed, or the list has to be read again. Pure: from the counts
- * of the scan alone.
+ * Decides whether a scan that reached its end can be trusted or the list must be read again. Uses only the
+ * counts of the scan.
  */
 import type { ScanReport } from '../../model.ts'
 import type { Scan } from '../../store/sync/scan.ts'
@@ -8,12 +8,12 @@ import { canShift, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 
-/** Readings of one list, the first included. */
+/** Maximum passes over the list in one scan, the first included. */
 const PASSES_MAX = 6
 
 /**
- * What follows a pass: the end with a scan_result, or another pass over what changed since the scan began, or over
- * the whole list once more.
+ * What follows a pass: the end of the scan, a pass over what changed since the scan began (`changes`), or
+ * another pass over the whole list (`again`).
  */
 export type Judgement =
   | {
@@ -35,37 +35,43 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
   if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
   if (scan.is_broken === 1 || !hasOverlap(scan, paging)) return { next: 'again' }
-  // With an overlap nothing was passed by but rows that jumped ahead of the reading, which changes them.
+  // With an overlap, only rows that jumped ahead of the scan can be missed, and a jump changes the row.
   if (scan.mode === 'incremental') return COMPLETE
   return { next: hasUpdatedSince ? 'changes' : 'again' }
 }
 
-/** Proves the passes before: nothing turned up that they could have met, or nothing moved. */
+/**
+ * Judges a later pass. It proves the earlier ones if it met no lead that they could have met, or if nothing
+ * moved.
+ */
 function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   const isOfChanges = scan.pass_since !== scan.updated_since
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
-  // Without an overlap, two readings may pass by the same lead; that three do is past belief.
+  // Without an overlap two passes may miss the same lead; that three passes miss it is not plausible.
   if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.quiet_passes > 0)) return COMPLETE
-  // Rows that the first pass missed had jumped to the front of the list, where the second one began.
+  // Rows that the first pass missed had jumped to the front of the list, where the second pass began.
   if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE
   return { next: isOfChanges ? 'changes' : 'again' }
 }
 
-/** Whether all rows of the pass were on its first page; that it was not full shows only beside a fuller one. */
+/**
+ * Returns whether all rows of the pass were on its first page. That the page was not full can only be seen
+ * beside a fuller page.
+ */
 function isOneMoment(scan: Scan): boolean {
   return scan.pass_pages <= 1 || (scan.pass > 1 && scan.first_rows < scan.largest_page)
 }
 
 /**
- * Whether rows were seen to move. By page number, one that came and one that went may hide each other in the
- * total: then a lead that changed after the scan began tells of them.
+ * Returns whether rows were seen to move. In a list paged by number, an added and a deleted row may cancel
+ * out in the total; then a lead that changed after the scan began is the sign.
  */
 function hasMoved(scan: Scan, paging: PagingProfile): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
   return paging.kind === 'page' && hasChanged(scan)
 }
 
-/** Whether a lead was met that changed after the scan began. */
+/** Returns whether the scan met a lead that changed after it began. */
 function hasChanged(scan: Scan): boolean {
   const from = new Date(Date.parse(scan.started_at) - CLOCK_SKEW_MS).toISOString()
   return scan.max_updated_at !== null && scan.max_updated_at >= from
@@ -75,20 +81,23 @@ function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
   return overlapRows(paging, scan.largest_page) > 0
 }
 
-/** Whether fewer were met than even the least total that the pass told. */
+/** Returns whether fewer leads were met than the lowest total that the pass reported. */
 function isShort(scan: Scan): boolean {
   return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_held
 }
 
-/** Not while the upstream counts leads that its list does not give: absence from the list then proves nothing. */
+/**
+ * Returns whether a missing lead counts as absent. If the upstream counts leads that its list does not
+ * contain, absence proves nothing.
+ */
 export function provesAbsence(scan: Scan): boolean {
   return !isShort(scan)
 }
 
-/** Warns of a total that does not fit a list read to its end; null where it fits. */
+/** Describes a total that does not match a list read to its end; null if it matches. */
 export function warnOfTotal(scan: Scan): string | null {
   const total = scan.reported_total
-  // The counts of a list that changed while it was read may differ in good faith.
+  // The counts of a list that changed during the scan may differ without a fault.
   if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
     return null
   }

@@ -1,4 +1,4 @@
-/** The state of a scan in memory, by which an unchanged lead costs next to nothing. */
+/** Keeps the state of a scan in memory, so that an unchanged lead costs next to nothing. */
 
 import type { checkLife } from '../../store/db/server-life.ts'
 import type { Db, Trx } from '../../store/db/store.ts'
@@ -11,26 +11,26 @@ import { listAbsentLeads } from '../../store/sync/soft-delete.ts'
 import { createDriftWatch, type DriftWatch } from './schema-drift.ts'
 
 export interface ScanState {
-  /** In which the server has forgotten nothing of what is remembered here; see {@link checkLife}. */
+  /** Identifies the run of the database server in which this state is valid; see {@link checkLife}. */
   readonly life: string
-  /** By the bytes of their record. */
+  /** Numbers of the stored leads by fingerprint. */
   readonly known: NumberIndex
   met: MetLeads
-  /** Numbers of the leads that the last whole scan did not meet, nor this one until now. */
+  /** Numbers of the leads that neither the last complete scan nor this one has met so far. */
   readonly absent: Set<number>
-  /** Whether records of leads are held, which a page may release. */
+  /** Whether there are quarantined leads, which a page may release. */
   hasHeld: boolean
-  /** Up to which of them it is known what events have read meanwhile (`store/sync/scan.ts`), and the leads' numbers. */
+  /** The leads that events have read during the scan (`store/sync/scan.ts`), known up to `eventSeq`. */
   eventSeq: number
   readonly readByEvents: Set<number>
   readonly watch: DriftWatch
-  /** Null where leads are stored already. */
+  /** Null if leads are stored already. */
   readonly firstLoad: FirstLoad | null
 }
 
 /**
- * Takes in what events have read since: such a lead is mapped again when it comes, whatever its bytes. For it may be
- * again what it was when the scan began, and no longer be so in the store.
+ * Notes the leads that events have read since the last call. Such a lead is mapped again even if its record
+ * is unchanged: it may be as it was when the scan began, while the store holds another state.
  */
 export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
   for (const { seq, no } of await listReadByEvents(trx, memory.eventSeq)) {
@@ -43,9 +43,9 @@ export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
 }
 
 /**
- * With a changed profile no lead counts as known, since it has to be mapped anew; nor in a scan of changes, which
- * would load them all to know a few again.
- * @param life read before the scan was
+ * Loads the state of a scan. No lead counts as known if the profile changed, because all must be mapped
+ * again, or in an incremental scan, which would load all fingerprints for a few leads.
+ * @param life read before `scan` was read
  */
 export async function loadScanState(
   db: Db,

@@ -1,4 +1,4 @@
-/** The scheduled run of a sync, and of the retention that follows the daily one. */
+/** The schedule of a sync; the daily full sync also prunes old data. */
 import { LeadsheetError } from '../../errors.ts'
 import type { SyncResult } from '../../model.ts'
 import { isAnyDue } from '../../store/schedule/scheduled-run.ts'
@@ -11,7 +11,7 @@ import type { SyncOptions } from './sync-context.ts'
 
 export interface ScheduledSyncDeps extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
-  /** Shows what is new where the settings want that. */
+  /** Publishes the snapshot of the data, if the settings ask for that. */
   readonly publish: (signal: AbortSignal) => Promise<void>
   readonly retention: Retention
 }
@@ -33,14 +33,15 @@ export function syncSchedule(
       await publishQuietly(work, signal)
       if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
       if (result.outcome !== 'failed') return { state: 'done', message }
-      // The next sync of changes is soon; all leads are read only once a day.
+      // Only a full sync is tried again: the next incremental one is soon, but a full one runs only once a
+      // day.
       const isWorthIt = full && result.problems.every(({ code }) => isTransient(code))
       return isWorthIt ? retryLater(message, attempt, work.now()) : { state: 'failed', message }
     },
   }
 }
 
-/** Once a day is enough, and what stays a day longer does no harm. */
+/** Prunes old data and only logs a failure; the next day's run catches up. */
 async function pruneQuietly(work: ScheduledSyncDeps, signal: AbortSignal): Promise<void> {
   try {
     const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })

@@ -1,14 +1,19 @@
-/** Which fields the records of a scan have, from a sample of each page, so that drift is seen and not paid for. */
+/**
+ * Watches which fields the records of a scan have. A sample of each page is enough to see drift cheaply.
+ */
 import type { FieldDrift, FieldType, Instant } from '../../model.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { type FieldSample, saveFields } from '../../store/sync/schema-drift.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 
 const RECORDS_A_PAGE = 25
-/** Records whose fingerprint is known have not been parsed, and look as they did. */
+/**
+ * Records with a known fingerprint are sampled less, because they are unchanged and must be parsed for
+ * this.
+ */
 const KNOWN_A_PAGE = 10
 const DEPTH_MAX = 5
-/** Objects with more names than this are maps by some key, not records. */
+/** An object with more names than this is a map by some key, not a record. */
 const NAMES_MAX = 100
 const PATHS_MAX = 1_000
 
@@ -20,7 +25,7 @@ interface Field {
 
 export interface DriftWatch {
   observe(records: readonly RawRecord[]): void
-  /** Writes what was observed, once; returns what is not as it was. */
+  /** Stores what was observed, once; returns the fields that differ from before. */
   save(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
 
@@ -29,7 +34,10 @@ export function createDriftWatch(): DriftWatch {
   let observed = 0
   let chance = 1
 
-  /** So many at most, one from each part of the list, but never at a fixed distance: rows may repeat in step with it. */
+  /**
+   * Takes at most `size` items, one from each part of the list. The distance varies, because rows may
+   * repeat at a fixed distance.
+   */
   function sampleOf<T>(items: readonly T[], size: number): T[] {
     const step = Math.max(1, Math.ceil(items.length / size))
     const sample: T[] = []
@@ -68,7 +76,7 @@ export function createDriftWatch(): DriftWatch {
   }
 }
 
-/** Each path of a record once; of a list, the first element stands for all. */
+/** Lists each path of a record once; the first element of an array stands for all. */
 function fieldsOf(record: unknown): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const visit = (value: unknown, path: string, depth: number): void => {

@@ -1,7 +1,7 @@
 /**
- * The details part of a sync: asks for single leads that are new or have changed, open and new ones first, as many as
- * one run may, until its time is over or something else is due. Answers are kept as they come, so that a run that
- * stops has lost nothing; the rest waits for the next. Where there are other workers, they ask beside it.
+ * The details part of a sync: reads single leads that are new or changed, open and new ones first, until
+ * the run's limit or time is reached or something else is due. Answers are stored as they come, so a run
+ * that stops loses nothing; the rest waits for the next run. Other workers, if there are any, help to read.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
@@ -10,17 +10,20 @@ import { listWaitingLeads, putOffDetail, saveDetails, type WaitingLead } from '.
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import { type DetailOptions, type DetailsDone, type SyncRun, writePageHolding } from './sync-context.ts'
 
-/** Failures that may be the lead's own, so that the next one is worth asking for. */
+/** Failures that may concern a single lead, so that the next lead is still tried. */
 export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
   'api_not_found',
   'api_rejected',
   'api_unexpected',
   'api_unreachable',
 ])
-/** After so many in a row it is the upstream, or the profile, and no lead. */
+/** After this many failures in a row the cause is the upstream or the profile, not a lead. */
 export const FAILURES_MAX = 10
 
-/** An entry of an activity history that cannot be read is a problem; a lead that is gone or fails is only put off. */
+/**
+ * Reads the details. An activity entry that cannot be read is a problem; a lead that is deleted or fails is
+ * only deferred.
+ */
 export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
   const { details } = run.options
   if (!details || !run.source.has('lead')) return
@@ -70,7 +73,7 @@ async function readAlone(
   return { held, end: isAsPlanned ? null : stop.signal.reason }
 }
 
-/** A lead, and what was read of it, or why it could not be. */
+/** A lead with its details, or with the reason why they could not be read. */
 interface Answered {
   readonly lead: WaitingLead
   readonly outcome: LeadDetail | LeadsheetError
@@ -80,14 +83,18 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
   try {
     return await run.source.fetchDetail(lead.id, signal)
   } catch (thrown) {
-    // Ended by another reader's failure, it throws that: this lead had no fault in it.
+    // A read that was cancelled because of another lead's failure throws that failure; this lead has no
+    // fault.
     if (signal.aborted || !(thrown instanceof LeadsheetError) || !OF_ONE_LEAD.has(thrown.code)) throw thrown
     run.log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
     return thrown
   }
 }
 
-/** Answers that come while others are written are kept together after them, since a commit costs more than its rows. */
+/**
+ * Returns the function that stores answers. Answers that arrive during a write are stored together in the
+ * next one, since a commit costs more than its rows.
+ */
 function createKeeper(run: SyncRun): (answered: Answered) => Promise<void> {
   let last: Promise<unknown> = Promise.resolve()
   const next: Answered[] = []
@@ -118,7 +125,10 @@ async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void
   })
 }
 
-/** @param last what the last of them met */
+/**
+ * Describes a series of failures.
+ * @param last the last failure
+ */
 export function allFailing(last: unknown): Error {
   const message = `none of ${FAILURES_MAX} leads in a row could be read, the last: ${errorText(last)}`
   if (!(last instanceof LeadsheetError)) return new Error(message, { cause: last })
@@ -137,7 +147,10 @@ function unreadableEntries(count: number): SyncProblem {
   }
 }
 
-/** Then the rest waits for the next run, as it does behind the last lead of this one: that is no failure. */
+/**
+ * Returns whether the time for details is used up; the rest then waits for the next run, which is no
+ * failure.
+ */
 export function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError'
 }

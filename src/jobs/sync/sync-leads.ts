@@ -1,6 +1,6 @@
 /**
- * The leads part of a sync: reads the list to its end, again where rows moved under the reading, and judges
- * what the scan is worth. Only a complete one speaks of absence and moves the watermark on.
+ * The leads part of a sync: reads the list to its end, reads it again if rows moved meanwhile, and judges
+ * the result. Only a complete scan marks leads as deleted and moves the watermark.
  */
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../../model.ts'
@@ -29,15 +29,21 @@ import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
-/** A scan that began longer ago is not resumed: its cursor may be gone and its absences mean little. */
+/** An older scan is not resumed: its cursor may be invalid and its absences mean little. */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 
-/** So often in one sync the store may be lost and come back: what ends it each time would do so for ever. */
+/**
+ * Maximum number of times that a sync continues after the store was lost; a cause that returns each time
+ * would otherwise go on for ever.
+ */
 const LOSSES_MAX = 20
 
 type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'>
 
-/** Which kind of scan comes next: one under way goes on; the first of all, and of a profile, reads everything. */
+/**
+ * Returns the mode of the next scan: a scan under way continues; the first scan ever, and the first with a
+ * new profile, reads all leads.
+ */
 export async function planScan(
   { store, source }: Pick<SyncRun, 'store' | 'source'>,
   options: SyncOptions,
@@ -51,14 +57,17 @@ export async function planScan(
   return scan && isResumable(scan, profile, now) ? scan.mode : 'incremental'
 }
 
-/** Returns what is odd though the leads were read to their end; throws LeadsheetError when they were not. */
+/**
+ * Reads the leads; returns the problems that were found although the list was read to its end.
+ * @throws LeadsheetError if the list was not read to its end
+ */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
   for (let losses = 1; ; losses++) {
     try {
       return await readLeads(run)
     } catch (thrown) {
       if (!isStoreLost(thrown) || losses > LOSSES_MAX || run.options.signal.aborted) throw thrown
-      // Throws where the store stays away.
+      // This write throws if the store is still away.
       await writeHolding(run, async () => undefined)
       run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
     }
@@ -77,7 +86,7 @@ async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
   const memory = await loadScanState(run.store.db, life, begun, firstLoad)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const { signal } = run.options
-    // A run that is told to stop has no time for indexes; the next one restores them.
+    // A run that must stop has no time to restore indexes; the next run does it.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
     const isStopped = signal.aborted
     if (isStopped || (thrown instanceof LeadsheetError && !isStoreLost(thrown))) {
@@ -124,12 +133,12 @@ async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<
 }
 
 function isResumable(scan: Scan, profile: string, now: Date): boolean {
-  // Killed between the last page and the judgement, it has no page to go on from.
+  // A scan killed between its last page and the judgement has no page to continue from.
   if (scan.cursor === null && scan.pass_pages > 0) return false
   return scan.profile_sha256 === profile && now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
 }
 
-/** Pass after pass, until what was read may be believed or is given up. */
+/** Reads pass after pass, until the result can be trusted or is given up. */
 async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd & ScanResult> {
   const { source } = run
   let end = await readPass(run, begun, memory).catch((thrown: unknown) =>
@@ -152,7 +161,7 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
   }
 }
 
-/** An upstream may have forgotten the cursor of an interrupted scan. */
+/** Starts the scan again if the upstream no longer knows the cursor of an interrupted scan. */
 async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: unknown): Promise<PassEnd> {
   const isStaleCursor =
     begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
@@ -166,7 +175,10 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: u
   return readPass(run, fresh, memory)
 }
 
-/** The end was reached. Only of a complete scan: absences are judged, and the watermark and the copy's age move on. */
+/**
+ * Ends a scan that reached its end. Only a complete scan marks leads as deleted, and moves the watermark
+ * and the age of the data.
+ */
 async function finishScan(
   run: SyncRun,
   end: PassEnd & ScanResult,
@@ -218,8 +230,8 @@ async function finishScan(
 }
 
 /**
- * The end was not reached. A later run goes on where this one failed or was interrupted; a list that goes wrong
- * by itself is read from the start.
+ * Ends a scan that did not reach its end. A later run resumes a scan that failed or was interrupted; a scan
+ * whose list was faulty starts again.
  */
 async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanState, stop: ScanStop): Promise<void> {
   const at = run.now().toISOString()

@@ -1,4 +1,4 @@
-/** A page of leads on its way into the store: written with the cursor after it in one transaction. */
+/** Stores a page of leads, together with the cursor after it, in one transaction. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant, Lead } from '../../model.ts'
 import { checkLife } from '../../store/db/server-life.ts'
@@ -15,10 +15,10 @@ import { leadIdsOf, type MappedPage, quarantinedIdsOf, remapChanged } from './pa
 import type { ScanState } from './scan-state.ts'
 import { type SyncRun, writePageHolding } from './sync-context.ts'
 
-/** How far apart our clock and the upstream's may be. */
+/** Maximum difference between our clock and the upstream's. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
-/** Returns the scan after the page, and what the run has read so far. */
+/** Stores a page; returns the scan after it and what the run has read so far. */
 export async function savePage(
   run: SyncRun,
   before: Scan,
@@ -40,7 +40,7 @@ export async function savePage(
     await forgetAbsence(trx, absent)
     const born = bornSince(before.started_at)
     const knownFresh = written.known.filter((no) => fresh.has(no))
-    // The first pass has met none before, so that it does not matter when they were created.
+    // Only later passes need the number of leads created during the scan; the first has met none before.
     const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
     const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
     const scan = await advanceScan(trx, before, {
@@ -55,7 +55,7 @@ export async function savePage(
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
       maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
     })
-    // Each lead counts where the scan meets it first, so that the counts add up to the leads seen.
+    // Each lead counts where the scan first meets it, so that the counts add up to the leads seen.
     const count = (change: SavedLead['change']): number =>
       savedFresh.filter((lead) => lead.change === change).length
     const heldFresh = written.held.filter((each) => each === null || fresh.has(each))
@@ -75,9 +75,9 @@ export async function savePage(
   return done
 }
 
-/** Serves what came over the network meanwhile, because pages that have arrived already would follow at once. */
+/** Gives other tasks time, because pages that have already arrived would follow without a pause. */
 async function haveOthersServed(): Promise<void> {
-  // The first is over before the network is looked at again, the second after.
+  // The first turn ends before the network is polled, the second one after.
   await nextTurn()
   await nextTurn()
 }
@@ -86,10 +86,10 @@ interface Written {
   readonly saved: readonly SavedLead[]
   /** Numbers of the leads that needed no writing. */
   readonly known: readonly number[]
-  /** Each record held: the lead that it is, else its id, else null. */
+  /** Each quarantined record of the page: the number of its lead if stored, else its id, else null. */
   readonly held: readonly (Met | null)[]
   readonly fingerprints: readonly Fingerprint[]
-  /** Numbers of the leads that have none. */
+  /** Numbers of the leads without a fingerprint. */
   readonly unknown: readonly number[]
 }
 
@@ -112,7 +112,8 @@ async function writePage(
   const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints)
-  // Otherwise the record that was stored before would pass for the present one when it comes again.
+  // The old fingerprint is deleted; the earlier record would otherwise pass for unchanged when it comes
+  // again.
   const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))
@@ -125,13 +126,13 @@ async function writePage(
   }
 }
 
-/** All that is there upstream, held records too, each once. */
+/** Lists everything that the page contains, quarantined records too, each once. */
 function metOn({ saved, known, held }: Written): Met[] {
   const ofHeld = held.filter((each) => each !== null)
   return [...new Set<Met>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
 }
 
-/** Only once the page is in: a transaction may still fail. */
+/** Updates the state in memory; called after the transaction, which may fail. */
 function remember(memory: ScanState, pass: number, met: readonly Met[], written: Written): void {
   for (const each of met) {
     memory.met.note(each, pass)
@@ -145,12 +146,18 @@ function createdAt(lead: Lead): Instant {
   return lead.createdAt ?? lead.updatedAt ?? ''
 }
 
-/** A lead whose record was mended or cut is read anew each time, so that each scan can tell of it. */
+/**
+ * Returns whether a lead stays without a fingerprint. A lead that was cleaned or cut is mapped each time,
+ * so that each scan can report it.
+ */
 function isUnknown({ lead }: SavedLead): boolean {
   return lead.mended.length > 0 || lead.cut > 0
 }
 
-/** In a scan of changes, which knows no lead, one that is unchanged has its fingerprint already. */
+/**
+ * Returns the fingerprints to store. An incremental scan knows no fingerprints, but an unchanged lead
+ * already has its own.
+ */
 function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
   return saved.flatMap((one) => {
     const { no, lead, isLate, change } = one

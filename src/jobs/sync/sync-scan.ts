@@ -1,7 +1,7 @@
 /**
- * Reads the list of leads once, page by page, to its end: each page's rows and the cursor that covers them
- * in one transaction, the next page on its way while the one before is written. A list ends with no next page,
- * an empty one, or what numbered lists answer behind their last page; never with a short page.
+ * Reads the list of leads once, page by page, to its end. The rows of a page and the cursor after it are
+ * stored in one transaction, while the next page is being fetched. The list ends with no next page, with an
+ * empty page, or with the answer that numbered lists give past their end; never with a short page.
  */
 import { LeadsheetError } from '../../errors.ts'
 import type { ScanStop } from '../../model.ts'
@@ -14,20 +14,23 @@ import type { ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 import { savePage } from './sync-page.ts'
 
-/** Pages in a row without a new lead after which a list is taken to go round in circles. */
+/** After this many pages in a row without a new lead, the list is taken to be endless. */
 const IDLE_PAGES_MAX = 2
-/** How often in a row a page is asked for from further back, to find where the rows moved to. */
+/** How often in a row a page is asked for again from further back, to find where the rows moved to. */
 const REWINDS_MAX = 4
 const REWIND_FACTOR = 4
 
 export interface PassEnd {
   readonly scan: Scan
   readonly stop: ScanStop
-  /** With a stop that is no good end. */
+  /** The error, if the pass did not end well. */
   readonly error?: LeadsheetError
 }
 
-/** @throws LeadsheetError api_*, run_interrupted; what was read before is kept */
+/**
+ * Reads one pass.
+ * @throws LeadsheetError api_*, run_interrupted; what was read before is kept
+ */
 export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd> {
   const { source, options } = run
   const { paging, limits } = source.profile
@@ -36,7 +39,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const fetchPage = readAhead(source, filters, options.pageSize, signal, memory.known.find)
   const positions = new Set<string | null>([begun.cursor])
-  // How far the pass has got: behind a rewind, pages up to here bring nothing new and are no loop.
+  // The furthest position of the pass. After a rewind, pages up to here bring nothing new and are no loop.
   let frontier = Number(begun.cursor)
   let scan = begun
   let rewinds = 0
@@ -48,7 +51,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         if (isPastEnd(run, scan, thrown)) return null
         throw thrown
       })
-      // It may have come before the run was stopped.
+      // The page may have arrived before the run was stopped.
       options.signal.throwIfAborted()
       if (page === null) return { scan, stop: 'past_end' }
       const mapped = mapPage(source, page.records, memory.known.find)
@@ -77,14 +80,14 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       const step = {
         cursor: next,
         tail: nextTail,
-        // Past its end some lists count 0: only a page that has records knows of how many.
+        // Some lists report a total of 0 past their end, so an empty page's total is ignored.
         total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
         repeats: canShift(paging) ? tail.length : null,
         hasMoved: isRewound || !isInPlace,
         isBroken: !isContinued,
         isAgain,
       }
-      // Lets other work have its turn, because a page is mapped and written without a pause.
+      // Lets other tasks run, because mapping and writing a page takes no pause.
       await new Promise(setImmediate)
       const saved = await savePage(run, scan, mapped, step, memory)
       const { pages, seen: done } = saved
@@ -102,7 +105,10 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   }
 }
 
-/** Null where the page is the last one: with an overlap, a page that shows no row behind the place in hand. */
+/**
+ * Returns the next cursor; null if the page is the last one. With an overlap, that is a page with no row
+ * after the current position.
+ */
 function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
   if (page.records.length === 0 || page.next === null) return null
   return overlap > 0 && Number(page.next) <= Number(scan.cursor) ? null : page.next
@@ -123,25 +129,31 @@ function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
   return { scan, stop: 'end' }
 }
 
-/** Whether a page begins with the records that the one before it ended with. */
+/** Returns whether a page begins with the records at the end of the page before. */
 function begins(source: Source, records: readonly RawRecord[], tail: readonly string[]): boolean {
   if (tail.length === 0) return true
   const ids = idsOf(source, records.slice(0, tail.length))
   return tail.every((id, index) => ids[index] === id)
 }
 
-/** Lists the ids of the records that have one; costly, since it has to map them. */
+/** Lists the ids of the records that have one; costly, because the records must be mapped. */
 function idsOf(source: Source, records: readonly RawRecord[]): string[] {
   return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
 }
 
-/** Two of the ids at the end of a page must be on the next, or rows between may have been passed by. */
+/**
+ * Returns whether at least two ids from the end of a page are on the next; otherwise rows between may have
+ * been missed.
+ */
 function continues(tail: readonly string[], ids: readonly string[]): boolean {
   const there = new Set(ids)
   return tail.filter((id) => there.has(id)).length >= Math.min(2, tail.length)
 }
 
-/** Whether a refusal is how this upstream says that there is no such page: not while its total says more. */
+/**
+ * Returns whether a refusal means that there is no such page. It does not if the total says that there are
+ * more leads.
+ */
 function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
   const isRefused =
     thrown instanceof LeadsheetError && (thrown.code === 'api_rejected' || thrown.code === 'api_not_found')
@@ -151,7 +163,7 @@ function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
   return isAllRead(scan) || (scan.total_low === null && isShort)
 }
 
-/** Whether the total is reached, or the page before was not full. */
+/** Returns whether the total is reached or the last page was not full. */
 function isAllRead(scan: Scan): boolean {
   const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
   return isReached || scan.last_rows < scan.largest_page

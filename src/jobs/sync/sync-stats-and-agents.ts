@@ -1,4 +1,7 @@
-/** The statistics part of a sync: one reading of every pipeline that leads or settings name. */
+/**
+ * The statistics and agents parts of a sync: takes one sample of each pipeline that leads or settings name,
+ * and one of each agent.
+ */
 import { LeadsheetError } from '../../errors.ts'
 import type { Agent, PipelineStat, QuarantinedRecord, SyncProblem } from '../../model.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
@@ -10,8 +13,8 @@ import type { SyncRun } from './sync-context.ts'
 import { unreadable, writeHolding } from './sync-context.ts'
 
 /**
- * Returns how many pipelines were read. One that the upstream does not know, or whose statistics cannot be read,
- * is a problem of its own and does not keep the others from being read.
+ * Reads the statistics and returns how many pipelines were read. A pipeline that is unknown or unreadable
+ * is a problem of its own; the others are still read.
  */
 export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('stats')) return 0
@@ -26,7 +29,7 @@ export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) 
   return read
 }
 
-/** Null when it was read. */
+/** Reads one pipeline; returns its problem, or null. */
 async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'part'> | null> {
   let answer: unknown
   try {
@@ -42,7 +45,7 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
   return isHeld(stat) ? unreadable(stat.reason) : null
 }
 
-/** Holds one that could not be mapped. */
+/** Stores a sample, or quarantines a record that could not be mapped. */
 export async function keepStat(
   trx: Trx,
   stat: PipelineStat | QuarantinedRecord,
@@ -53,9 +56,9 @@ export async function keepStat(
   await savePipelineStat(trx, stat, seen)
 }
 
-/* The agents part of a sync: one reading of what each agent does. */
-
-/** Returns how many agents were read; one that cannot be read is a problem of its own. */
+/**
+ * Reads the agents and returns how many were read; an agent that cannot be read is a problem of its own.
+ */
 export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('agents')) return 0
   const read = await fetchAgents(run.source, run.options.signal)
