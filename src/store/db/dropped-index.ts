@@ -1,6 +1,7 @@
 /**
- * Indexes put aside while very many rows go in, and made again afterwards: sorted at once they cost a fraction of
- * what they do row by row. Which they are is kept in the file, so that no kill can lose one.
+ * Drops indexes before very many rows are inserted, and restores them afterwards. Building an index at once
+ * costs a fraction of updating it row by row. The definitions are kept in the database, so that a killed
+ * process loses none.
  */
 
 import { dirname, resolve } from 'node:path'
@@ -11,10 +12,13 @@ import { fileOf } from './place.ts'
 import type { Store, Trx } from './store.ts'
 import { askChild, programFile } from './subprocess.ts'
 
-/** From so many leads on, indexes are made by a child: a statement holds up everything else, and cannot be broken off. */
+/**
+ * The largest number of leads for which this process restores the indexes. Beyond it a child process does,
+ * because the statement would block the daemon and cannot be interrupted.
+ */
 const LEADS_IN_PLACE_MAX = 50_000
 
-/** Of some tables; primary keys stay. */
+/** Drops the indexes of some tables. Primary keys stay. */
 export async function dropIndexes(trx: Trx, tables: readonly (keyof Tables)[]): Promise<void> {
   const { rows } = await sql<{ name: string; sql: string }>`SELECT name, sql FROM sqlite_schema
     WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${sql.join(tables)})`.execute(trx)
@@ -22,30 +26,30 @@ export async function dropIndexes(trx: Trx, tables: readonly (keyof Tables)[]): 
   for (const { name } of rows) await sql`DROP INDEX ${sql.ref(name)}`.execute(trx)
 }
 
-/** While the first load goes on, and after it was killed. */
+/** Tells whether indexes are missing: during the first load, and after one that was killed. */
 export async function hasDroppedIndexes(db: Kysely<Tables>): Promise<boolean> {
   const dropped = await db.selectFrom('sync_dropped_index').select('name').executeTakeFirst()
   return dropped !== undefined
 }
 
 /**
- * Makes those anew that were put aside, in this run or in one that was killed.
- * @throws the reason of the signal; those that are not made by then stay aside
+ * Restores the dropped indexes, of this run or of one that was killed.
+ * @throws the reason of the signal; indexes not restored by then stay dropped
  */
 export async function restoreIndexes(store: Store, signal: AbortSignal): Promise<void> {
   if (!(await hasDroppedIndexes(store.db))) return
   const { rows } = await sql<{ no: number | null }>`SELECT max(no) AS no FROM lead`.execute(store.db)
   const isLarge = fileOf(store) !== ':memory:' && (rows[0]?.no ?? 0) > LEADS_IN_PLACE_MAX
-  // What stopped the child shows below again, as the error that it is.
+  // A failure of the child process occurs again below, as a clear error.
   if (isLarge) await restoreInChild(fileOf(store), signal).catch(() => signal.throwIfAborted())
   await makeIndexes(store.db)
 }
 
-/** One by one, each in a transaction of its own, so that others can write between them. */
+/** Each index has a transaction of its own, so that others can write between them. */
 async function makeIndexes(db: Kysely<Tables>): Promise<void> {
   for (const { name, sql: text } of await db.selectFrom('sync_dropped_index').selectAll().execute()) {
     await db.transaction().execute(async (trx) => {
-      // As the file itself had it, so that there is nothing to build or to escape.
+      // Because the text comes from the database itself, nothing needs escaping.
       await trx.executeQuery(CompiledQuery.raw(text))
       await trx.deleteFrom('sync_dropped_index').where('name', '=', name).execute()
     })

@@ -1,20 +1,23 @@
 /**
- * Whether a database may lie in a folder. SQLite's write-ahead log needs locks and memory that all processes
- * share; network file systems keep neither, and damage the file sooner or later without a word.
+ * Checks whether a folder can hold a database. SQLite's write-ahead log needs locks and shared memory.
+ * Network file systems provide neither, and sooner or later damage the file without an error.
  */
 import type { StatsFs } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { LeadsheetError } from '../../errors.ts'
 
-/** Bytes: what is free beside a database, and what it and its write-ahead log take. */
+/** Sizes in bytes: the free disk space, the database, and its write-ahead log. */
 export interface Room {
   readonly free: number
   readonly database: number
   readonly log: number
 }
 
-/** By the `f_type` of statfs(2): include/uapi/linux/magic.h, and the sources of those that are not in it. */
+/**
+ * Names by the `f_type` of statfs(2), from include/uapi/linux/magic.h and the sources of the file systems
+ * missing there.
+ */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x00006969, 'NFS'],
   [0x0000517b, 'SMB'],
@@ -32,7 +35,7 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x47504653, 'GPFS'],
 ])
 
-/** What usually holds data, by name; the last two lose them with the machine or the container. */
+/** The usual local file systems. The last two lose their data with the machine or the container. */
 const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x0000ef53, 'ext4'],
   [0x58465342, 'XFS'],
@@ -44,11 +47,11 @@ const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 ])
 const PASSING: readonly string[] = ['tmpfs', 'overlay']
 
-/** The file system of a folder by its name, and whether what lies in it outlives the machine or container. */
+/** Returns the name of a folder's file system, and whether its files outlive the machine or container. */
 export async function readFileSystem(
   folder: string,
 ): Promise<{ readonly name: string; readonly isLasting: boolean; readonly isNetwork: boolean }> {
-  // Signed where the system's word has 32 bits.
+  // Because the field is signed on systems with 32-bit words, it is made unsigned.
   const type = (await statfs(folder)).type >>> 0
   const network = NETWORK_FILE_SYSTEMS.get(type)
   const name = network ?? LOCAL_FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`
@@ -56,6 +59,7 @@ export async function readFileSystem(
 }
 
 /**
+ * Refuses a folder on a network file system.
  * @param folder must exist
  * @throws LeadsheetError data_network
  */
@@ -64,9 +68,9 @@ export async function refuseNetworkFileSystem(folder: string): Promise<void> {
   if (fault !== null) throw fault
 }
 
-/** What stands against a database in a folder, by what the system says of its file system; null where nothing does. */
+/** Returns the error for a folder on a network file system; null for any other file system. */
 export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): LeadsheetError | null {
-  // Signed where the system's word has 32 bits.
+  // Because the field is signed on systems with 32-bit words, it is made unsigned.
   const name = NETWORK_FILE_SYSTEMS.get(type >>> 0)
   if (name === undefined) return null
   return new LeadsheetError(
@@ -78,12 +82,15 @@ export function networkFault(folder: string, { type }: Pick<StatsFs, 'type'>): L
   )
 }
 
-/** @param file a database that is there */
+/**
+ * Reads the free disk space and the sizes of a database.
+ * @param file must exist
+ */
 export async function readRoom(file: string): Promise<Room> {
   const [{ bavail, bsize }, database, log] = await Promise.all([
     statfs(dirname(file)),
     stat(file),
-    // It is there only while somebody has the database open.
+    // The file exists only while a process has the database open.
     stat(`${file}-wal`).catch(() => null),
   ])
   return { free: bavail * bsize, database: database.size, log: log?.size ?? 0 }

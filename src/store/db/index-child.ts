@@ -1,4 +1,4 @@
-/** The process that makes the indexes of a large table, one by one, each in a transaction of its own. */
+/** The child process that restores the indexes of a large table, each in a transaction of its own. */
 import Database from 'better-sqlite3'
 import { answerParent } from './subprocess.ts'
 
@@ -7,7 +7,7 @@ export interface IndexJob {
 }
 
 const BUSY_TIMEOUT_MS = 30_000
-/** Enough to sort a million rows in a few parts. */
+/** Large enough to sort a million rows in a few parts. */
 const CACHE_KIB = 16_000
 
 answerParent(({ file }: IndexJob): null => {

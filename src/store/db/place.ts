@@ -1,33 +1,37 @@
-/** Where a store is: a file of SQLite, or a schema of a PostgreSQL database, as one text says it. */
+/** The place of a store: an SQLite file, or a schema of a PostgreSQL database, parsed from one text. */
 import { LeadsheetError } from '../../errors.ts'
 
-/** Of PostgreSQL, where the address does not name one. */
+/** The PostgreSQL schema where the address names none. */
 export const DEFAULT_SCHEMA = 'leadsheet'
 
 export type StorePlace =
   | { readonly kind: 'sqlite'; readonly file: string }
   | {
       readonly kind: 'postgres'
-      /** For the driver: without the schema, with the password. */
+      /** The address for the driver: without the schema, with the password. */
       readonly url: string
       readonly schema: string
-      /** For people: without the password. */
+      /** The address for people: without the password. */
       readonly name: string
     }
 
-/** Quoted nowhere, so that nobody has to; and short enough for that of the jobs beside it, which pg-boss wants in 50. */
+/**
+ * A schema name that never needs quotes. Its length leaves room for the schema of the jobs, which pg-boss
+ * limits to 50 characters.
+ */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,44}$/
 
-/** What the driver would take besides could undo what our connections begin with. */
+/** The parameters that an address may have. Others could override the settings of our connections. */
 const PARAMETERS = ['schema', 'user', 'host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
 /**
- * As libpq has them. `prefer` and `allow` are left out: the driver does not fall back, and who wants no encryption
- * says so.
+ * The modes of libpq, without `prefer` and `allow`, because the driver cannot fall back to an unencrypted
+ * connection.
  */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 
 /**
+ * Parses the address of a store.
  * @param text a path, or `postgres://user@host:5432/database?schema=leadsheet`
  * @throws LeadsheetError config_invalid
  */
@@ -42,7 +46,7 @@ export function placeOf(text: string): StorePlace {
   const url = new URL(text)
   const schema = url.searchParams.get('schema') ?? DEFAULT_SCHEMA
   url.searchParams.delete('schema')
-  // Or `require` would be another thing here than in psql and pg_dump, with the same address.
+  // Makes `require` mean the same as in psql and pg_dump.
   if (url.searchParams.has('sslmode')) url.searchParams.set('uselibpqcompat', 'true')
   const shown = new URL(url)
   shown.password = ''
@@ -50,10 +54,14 @@ export function placeOf(text: string): StorePlace {
   return { kind: 'postgres', url: url.href, schema, name: `${shown.href}?schema=${schema}` }
 }
 
-/** What is wrong with an address of PostgreSQL, without what may be a part of its password; null for one that will do. */
+/**
+ * Returns what is wrong with a PostgreSQL address, without any part that may belong to its password; null for
+ * a valid one.
+ */
 export function postgresFault(text: string): string | null {
   const url = URL.parse(text)
-  // Behind the host there is no @: what looks like a path or a query then is rather the rest of a password.
+  // Because no @ may follow the host, an @ in the path or query is the rest of a password that was not
+  // encoded.
   if (url === null || /\/\/[^/?#]*[/?#].*@/.test(text))
     return 'it is no URL; characters such as @, /, ? or # in a password are percent-encoded'
   if (!/^postgres(ql)?:$/.test(url.protocol)) return 'it does not begin with postgres://'
@@ -75,7 +83,7 @@ export function postgresFault(text: string): string | null {
     : `${JSON.stringify(schema)} cannot be a schema: small letters, digits and _, up to 45`
 }
 
-/** Whether each % in it begins a percent-encoded character. */
+/** Tells whether each % begins a percent-encoded character. */
 export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text)
@@ -85,14 +93,14 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** As messages call it. */
+/** Returns the name of a store for messages. */
 export function nameOf(place: StorePlace): string {
   return place.kind === 'sqlite' ? place.file : place.name
 }
 
 /**
- * The file of a store, for what only files can.
- * @throws LeadsheetError store_elsewhere where it is in PostgreSQL
+ * Returns the file of a store, for operations that need a file.
+ * @throws LeadsheetError store_elsewhere for a store in PostgreSQL
  */
 export function fileOf(store: { readonly place: StorePlace }, what = 'this'): string {
   if (store.place.kind === 'sqlite') return store.place.file

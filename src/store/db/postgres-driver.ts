@@ -1,6 +1,7 @@
 /**
- * How Kysely talks to PostgreSQL here: transactions take turns, as in SQLite, so that what reads and then writes needs
- * no other lock; a server that is just being started anew is waited for; failures say what a person can do.
+ * The PostgreSQL driver for Kysely. Writing transactions run one after another, as in SQLite, so that they
+ * need no other locks. The driver waits for a server that is restarting, and turns failures into errors with
+ * a hint.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -16,24 +17,27 @@ import {
 import type pg from 'pg'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
-/** A server that was started anew is back within that time. */
+/** The time in which a restarted server is usually back. */
 const CONNECT_WITHIN_MS = 30_000
 const CONNECT_PAUSE_MS = 250
 
 export const POOLER_HINT =
   'Connect to PostgreSQL itself: poolers such as PgBouncer keep no settings of a session.'
 
-/** Who waits longer for its turn would wait for ever. */
+/** The longest wait for a turn to write. A longer wait would probably never end. */
 const TURN_TIMEOUT = '60s'
 
-/** What is told as done is on the disk, whatever the server, the database or the user is set to. */
+/** Makes commits wait for the disk, whatever the settings of the server, the database or the user. */
 const SETTINGS_OF_TURN = `SELECT set_config('lock_timeout', '${TURN_TIMEOUT}', true), set_config('synchronous_commit',
   replace(current_setting('synchronous_commit'), 'off', 'on'), true)`
 
-/** So that a store is known by its adapter. */
+/** A class of its own by which `isPostgres` recognizes the database. */
 export class PostgresStoreAdapter extends PostgresAdapter {}
 
-/** @param name of the store, for messages */
+/**
+ * Creates the dialect.
+ * @param name the name of the store, for messages
+ */
 export function postgresDialect(pool: pg.Pool, name: string): Dialect {
   return {
     createAdapter: () => new PostgresStoreAdapter(),
@@ -64,7 +68,7 @@ class TurnDriver extends PostgresDriver {
     }
   }
 
-  /** One that only reads needs no turn. */
+  /** Takes the lock of writers, unless the transaction only reads. */
   override async beginTransaction(
     connection: DatabaseConnection,
     settings: TransactionSettings,
@@ -79,7 +83,10 @@ class TurnDriver extends PostgresDriver {
     )
   }
 
-  /** The same one, since the driver knows its connections by what they are; it stays so while it is in the pool. */
+  /**
+   * Changes the connection in place, because the driver identifies connections by object. The change lasts
+   * while the connection is in the pool.
+   */
   #tellingFailures(connection: DatabaseConnection): DatabaseConnection {
     if (Object.hasOwn(connection, 'executeQuery')) return connection
     const execute = connection.executeQuery.bind(connection)
@@ -94,7 +101,7 @@ class TurnDriver extends PostgresDriver {
   }
 }
 
-/** As a text of PostgreSQL may be: U+FFFD stands for NUL, and for half of a pair of surrogates. */
+/** Makes a text storable in PostgreSQL: U+FFFD replaces each NUL and each lone surrogate. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
@@ -103,11 +110,14 @@ function storable(value: unknown): unknown {
   return typeof value === 'string' ? storableText(value) : value
 }
 
-/** Why nobody could connect: also certificates, passwords and files that the address names. */
+/**
+ * Returns the error for a failed connection, including wrong certificates, passwords and files named by the
+ * address.
+ */
 export function connectFailure(name: string, cause: unknown): LeadsheetError {
   const failure = postgresFailure(name, cause)
   if (failure !== null) return failure
-  // The driver tells it in the words of its own protocol.
+  // The driver reports a missing password in the words of its protocol.
   if (/client password must be/.test(errorText(cause))) {
     return new LeadsheetError('store_refused', `${name} asks for a password, and there is none`, {
       hint: 'Write it into the address of the store, percent-encoded, or have it in PGPASSWORD or ~/.pgpass.',
@@ -120,7 +130,7 @@ export function connectFailure(name: string, cause: unknown): LeadsheetError {
   })
 }
 
-/** What a person can do something about; null for a mistake of ours. */
+/** Returns an error that an operator can act on; null for a bug. */
 export function postgresFailure(name: string, cause: unknown): LeadsheetError | null {
   if (cause instanceof LeadsheetError) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
@@ -164,7 +174,7 @@ export function postgresFailure(name: string, cause: unknown): LeadsheetError | 
   return null
 }
 
-/** Of the network, of a server that starts or stops, and of a connection that was cut. */
+/** Recognizes errors of the network, of a server that starts or stops, and of a closed connection. */
 function isUnreachable(code: string, text: string): boolean {
   return (
     /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/.test(

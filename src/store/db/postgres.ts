@@ -1,6 +1,6 @@
 /**
- * What is peculiar to PostgreSQL, with the folder `postgres/`: opening a schema, transactions that take turns, and
- * statements about many rows.
+ * What only PostgreSQL needs, together with the folder `postgres/`: opening a schema, unflushed transactions,
+ * queries with a time limit, and facts about the server.
  */
 import type { Transaction } from 'kysely'
 import { Kysely, sql } from 'kysely'
@@ -12,28 +12,29 @@ import type { Db } from './store.ts'
 
 export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
 
-/** Of a process: a few that read beside each other, and the one whose turn it is to write. */
+/** The connections of one process: several that read at the same time, and the one that may write. */
 const CONNECTIONS_MAX = 6
 const CONNECT_TIMEOUT_MS = 10_000
-/** Else a machine asks after two hours of silence whether the other is there. */
+/** Without this, the system checks an idle connection only after two hours. */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
 const { builtins } = pg.types
-/** Counts and sums come as numbers, and whether something is so as 1 or 0, as from SQLite. */
+/** Returns counts and sums as numbers and booleans as 1 or 0, as SQLite does. */
 const NUMBERS: ReadonlyMap<number, (text: string) => number> = new Map<number, (text: string) => number>([
   [builtins.INT8, Number],
   [builtins.NUMERIC, Number],
   [builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
 ])
 
-/** Opens the schema, which need not be there yet; connects with the first statement. */
+/** Opens a schema, which need not exist yet. The first statement connects. */
 export function openPostgres(place: PostgresPlace): Kysely<Tables> {
   const pool = new pg.Pool({
     ...connectionTo(place),
     max: CONNECTIONS_MAX,
     types: { getTypeParser: parserOf },
   })
-  // One that breaks while nobody uses it is replaced by the next; of any other its next statement tells.
+  // Ignores errors of idle connections, because the pool replaces them. A connection in use fails its next
+  // statement.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely<Tables>({ dialect: postgresDialect(pool, place.name) })
@@ -51,8 +52,8 @@ export function connectionTo(place: PostgresPlace): pg.ClientConfig {
 }
 
 /**
- * What each connection begins with. One that is lost in the midst of a transaction, since its machine is, gives its
- * turn back after a minute.
+ * Returns the settings of each connection. The server ends a transaction after a minute without statements,
+ * so that a machine that has crashed does not block the writers.
  */
 function sessionOf({ schema }: PostgresPlace): string {
   const settings = {
@@ -75,12 +76,12 @@ function parserOf(type: number): (text: string) => unknown {
   return NUMBERS.get(type) ?? pg.types.getTypeParser(type)
 }
 
-/** Whether statements are for PostgreSQL; else they are for SQLite. */
+/** Tells whether statements are for PostgreSQL; otherwise they are for SQLite. */
 export function isPostgres(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresStoreAdapter
 }
 
-/** Those that nobody has counted since they were made. */
+/** Analyzes the tables that were never analyzed. */
 export async function countUnknownTables(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT relname AS name FROM pg_class
     WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind = 'r' AND reltuples < 0`.execute(
@@ -90,8 +91,8 @@ export async function countUnknownTables(db: Kysely<Tables>): Promise<void> {
 }
 
 /**
- * A transaction whose commit does not wait for the disk. Commits reach it in their order, so that what a crash of the
- * server takes away are the last ones.
+ * Runs a transaction whose commit does not wait for the disk. Commits are flushed in their order, so that a
+ * crash of the server loses only the last ones.
  */
 export async function writeUnflushedPostgres<T>(
   db: Kysely<Tables>,
@@ -103,11 +104,10 @@ export async function writeUnflushedPostgres<T>(
   })
 }
 
-/* Reading that may take long: PostgreSQL does it while we do other things, and lets go of it when it is told to. */
-
 /**
- * @param read is given the one connection on which it has to read
- * @throws what `read` throws, also where a statement took longer than `timeoutMs`, and the reason of the signal
+ * Runs queries that may take long. PostgreSQL cancels them on the signal.
+ * @param read gets the only connection that it may use
+ * @throws any error of `read`, also where a statement took longer than `timeoutMs`; the reason of the signal
  */
 export async function readInTime<T>(
   db: Db,
@@ -132,20 +132,21 @@ export async function readInTime<T>(
       throw thrown
     } finally {
       signal.removeEventListener('abort', cancel)
-      // Or it would end what comes next on this connection.
+      // Waits for the cancellation, which would otherwise hit the next statement on this connection.
       await canceled
       await sql`RESET statement_timeout`.execute(one)
     }
   })
 }
 
-/* A short look into a schema, by whoever does not want it made, nor to wait for a server that is away. */
+/** The limit of a short look into a schema, which should not wait for a server that is away. */
 
 const TIMEOUT_MS = 5_000
 
 /**
- * @param table without which there is nothing to be seen
- * @returns undefined where there is no such table yet
+ * Looks into a schema without creating it.
+ * @param table the table that has to exist
+ * @returns undefined where the table does not exist
  * @throws LeadsheetError store_unreachable, store_refused
  */
 export async function glance<T>(
@@ -158,7 +159,7 @@ export async function glance<T>(
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
   })
-  // What breaks the connection fails what is asked on it, too.
+  // Ignores errors of the connection, because they also fail its query.
   client.on('error', () => {})
   try {
     await client.connect().catch((cause: unknown) => {
@@ -173,14 +174,14 @@ export async function glance<T>(
   }
 }
 
-/* What a PostgreSQL server says of itself, as far as a store hangs on it. */
+/** The state of a PostgreSQL server, as far as a store depends on it. */
 
 export interface ServerState {
-  /** Takes no writes: it follows another server. */
+  /** Whether the server takes no writes, because it follows another server. */
   readonly isStandby: boolean
-  /** Takes none from this user, or in this database. */
+  /** Whether the server takes no writes from this user or in this database. */
   readonly isReadOnly: boolean
-  /** Of all who connect to it. */
+  /** The connections of all users. */
   readonly connections: { readonly used: number; readonly most: number }
 }
 
@@ -196,13 +197,13 @@ export async function readServerState(db: Db): Promise<ServerState> {
 }
 
 export interface ServerFacts {
-  /** `15.14` */
+  /** The full version, such as `15.14`. */
   readonly version: string
-  /** 15 */
+  /** The major version, such as 15. */
   readonly major: number
-  /** `UTF8` */
+  /** The encoding of the server, such as `UTF8`. */
   readonly encoding: string
-  /** Whether it may make tables in the schema, as a new version of leadsheet does. */
+  /** Whether the user may create tables in the schema, as an upgrade of leadsheet does. */
   readonly mayCreate: boolean
   readonly now: Date
 }
@@ -227,7 +228,7 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
   }
 }
 
-/** Bytes of all tables of the schema, with their indexes. */
+/** Returns the size in bytes of all tables of the schema, with their indexes. */
 export async function readSchemaSize(db: Db): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class

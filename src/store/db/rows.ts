@@ -1,4 +1,7 @@
-/** Statements about many rows: to SQLite one that is prepared once and run for each, to PostgreSQL one for them all. */
+/**
+ * Statements about many rows. SQLite prepares a statement once and runs it for each row; PostgreSQL runs one
+ * statement for all rows.
+ */
 import type { Expression, Kysely, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
@@ -6,14 +9,15 @@ import { isPostgres } from './postgres.ts'
 import { storableText } from './postgres-driver.ts'
 import { batchOf } from './sqlite-driver.ts'
 
-/** `{ name: value }` by column, all of the same columns. */
+/** Rows as `{ name: value }` by column. All have the same columns. */
 export type Rows<T extends keyof Tables> = readonly Readonly<
   Partial<Record<keyof Tables[T] & string, unknown>>
 >[]
 
 /**
- * Inserts rows; all or none.
- * @param conflict what to do where `key` is taken: overwrite the columns of `update` (all if absent, none if empty)
+ * Inserts all rows or none.
+ * @param conflict what to do where `key` is taken: overwrite the columns of `update` (all if absent, none if
+ * empty)
  */
 export async function insertRows<T extends keyof Tables & string>(
   db: Kysely<Tables>,
@@ -23,14 +27,14 @@ export async function insertRows<T extends keyof Tables & string>(
 ): Promise<void> {
   const first = rows[0]
   if (!first) return
-  // The order of arrival is the database's to say.
+  // The database assigns the order of arrival.
   const columns = Object.keys(first).filter((column) => column !== 'rowid')
   const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
   const wanted = conflict && isPostgres(db) ? onceEach(rows, key, update) : rows
   await insertColumns(db, table, columns, wanted, conflict ? onConflict(key, update) : sql``)
 }
 
-/** Inserts rows as they are in another store, with the numbers that tell their order of arrival; all or none. */
+/** Inserts all rows of another store or none, with their order of arrival (`rowid`). */
 export async function insertCopies<T extends keyof Tables & string>(
   db: Kysely<Tables>,
   table: T,
@@ -59,7 +63,7 @@ async function insertColumns(
   await db.executeQuery(batchOf(query, valuesOf(rows, columns)))
 }
 
-/** Deletes the rows that have the key of one of these. */
+/** Deletes the rows whose key equals that of a given row. */
 export async function deleteRows<T extends keyof Tables & string>(
   db: Kysely<Tables>,
   table: T,
@@ -72,17 +76,20 @@ export async function deleteRows<T extends keyof Tables & string>(
   await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${wanted}`.execute(db)
 }
 
-/** A list of texts as a subquery, for `where x in (...)` of any length. */
+/** Turns texts into a subquery for `where x in (...)`, of any length. */
 export function listOf<T extends string>(values: readonly T[]): Expression<T> {
   return sql<T>`(SELECT value FROM json_each(${JSON.stringify(values)}))`
 }
 
-/** The same of whole numbers. */
+/** Turns whole numbers into a subquery for `where x in (...)`, of any length. */
 export function numbersOf(values: readonly number[]): Expression<number> {
   return sql<number>`(SELECT CAST(value AS bigint) FROM json_each(${JSON.stringify(values)}))`
 }
 
-/** One for each key, as if one after the other had gone in: a statement of PostgreSQL may not meet a row twice. */
+/**
+ * Merges rows of the same key as if they were inserted one after another, because one PostgreSQL statement
+ * may not update a row twice.
+ */
 function onceEach(
   rows: readonly object[],
   key: readonly string[],
@@ -98,7 +105,7 @@ function onceEach(
   return [...byKey.values()]
 }
 
-/** Rows as PostgreSQL reads them from one text, each value as its column has it. */
+/** Turns rows into a PostgreSQL record set, read from one JSON text with the types of the columns. */
 function recordsOf(table: string, rows: readonly object[]): RawBuilder<unknown> {
   return sql`json_populate_recordset(NULL::${sql.table(table)}, ${textOf(rows)}::json) AS record`
 }
@@ -111,17 +118,17 @@ function textOf(rows: readonly object[]): string {
   })
 }
 
-/** As a Buffer is written down in JSON. */
+/** Recognizes a Buffer in its JSON form. */
 function isBytes(value: unknown): value is { readonly data: readonly number[] } {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer'
 }
 
-/** One row after the other, so that there is never a second copy of them all. */
+/** Yields one row at a time, so that no second copy of all rows is in memory. */
 function* valuesOf(rows: readonly object[], columns: readonly string[]): Generator<unknown[]> {
   for (const row of rows) yield columns.map((column) => toValue(Reflect.get(row, column)))
 }
 
-/** Whole numbers stay whole: a plain one would go in as a fraction where a column takes any type. */
+/** Keeps whole numbers whole. A plain number would be stored as a fraction in a column without a type. */
 function toValue(value: unknown): unknown {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
   return value ?? null
@@ -134,15 +141,16 @@ function onConflict(key: readonly string[], update: readonly string[]): RawBuild
   return sql`${taken} DO UPDATE SET ${sql.join(set)}`
 }
 
-/** Some columns of rows as a subquery, for `where (x, y) in ...`. */
+/** Turns some columns of rows into a subquery for `where (x, y) in ...`. */
 function keysOf(columns: readonly string[], rows: readonly object[]): RawBuilder<unknown> {
   const values = columns.map((column) => sql`value ->> ${sql.lit(`$.${column}`)} AS ${sql.ref(column)}`)
   return sql`(SELECT ${sql.join(values)} FROM jsonb_each(${JSON.stringify(rows)}))`
 }
 
-/* Which rows to write so that a table has these and no other: most of what is made anew is stored already. */
-
-/** Rows have the same columns in both; two of the same key are the same row, perhaps changed. */
+/**
+ * Compares stored rows with wanted rows, and returns the rows to write and to delete. Both lists have the
+ * same columns. Rows with the same key are the same row, which may have changed.
+ */
 export function rowDifference<T extends object>(
   stored: readonly T[],
   wanted: readonly T[],
@@ -157,7 +165,7 @@ export function rowDifference<T extends object>(
   return { written, gone: [...left.values()] }
 }
 
-/** The name of a table or column inside SQL that is put together: names cannot be bound. */
+/** Quotes the name of a table or column for SQL, because names cannot be bound. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -1,14 +1,15 @@
 /**
- * Whether the server of the store has forgotten anything since it was asked last. A crash takes away what was committed
- * and not yet on its disk, a standby that takes over what had not come to it, and both are back before anybody notices:
- * whoever remembers what it has written has to know. PostgreSQL empties an unlogged table at each of these.
+ * Detects that the PostgreSQL server has lost recent commits. A crash loses commits that were not flushed,
+ * and a standby that takes over lacks commits that had not reached it. Because PostgreSQL empties an unlogged
+ * table in both cases, such a table holds a random text. A process that remembers what it has written has to
+ * check it.
  */
 import { type Kysely, sql } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
 
-/** In PostgreSQL alone: a file has no server that could end without those who write it. */
+/** The table exists in PostgreSQL only, because SQLite has no server. */
 export const SERVER_LIFE: readonly string[] = [
   `CREATE UNLOGGED TABLE IF NOT EXISTS server_life (
     one bigint PRIMARY KEY CHECK (one = 1),
@@ -19,7 +20,10 @@ export const SERVER_LIFE: readonly string[] = [
   "COMMENT ON COLUMN server_life.life IS 'random; another one after each crash of the server'",
 ]
 
-/** To be read before what is remembered is read, and given to {@link checkLife} wherever that is relied on. */
+/**
+ * Reads the server's random text. Call it before reading what is remembered, and pass the result to {@link
+ * checkLife} before relying on that.
+ */
 export async function readLife(db: Kysely<Tables>): Promise<string> {
   if (!isPostgres(db)) return ''
   const { rows } = await sql<{ life: string }>`SELECT life FROM server_life`.execute(db)
@@ -30,7 +34,10 @@ export async function readLife(db: Kysely<Tables>): Promise<string> {
   return begun[0]?.life ?? ''
 }
 
-/** @throws LeadsheetError store_unreachable where what was written since is perhaps not there any more */
+/**
+ * Checks that the server has lost nothing since `life` was read.
+ * @throws LeadsheetError store_unreachable where recent writes may be lost
+ */
 export async function checkLife(db: Kysely<Tables>, life: string): Promise<void> {
   if ((await readLife(db)) === life) return
   throw new LeadsheetError(

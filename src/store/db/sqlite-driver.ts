@@ -1,6 +1,6 @@
 /**
- * How Kysely talks to SQLite here: with the write lock from the beginning of each transaction, statements that are
- * prepared once, and batches, which run one statement for each of many rows.
+ * The SQLite driver for Kysely. Each transaction takes the write lock when it begins, statements are prepared
+ * once, and a batch runs one statement for each of many rows.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
@@ -18,12 +18,15 @@ import { LeadsheetError } from '../../errors.ts'
 
 const BUSY_ATTEMPTS = 120
 const BUSY_PAUSE_MS = 50
-/** After a statement that took longer, whatever waits in the process gets its turn: SQLite runs in its only thread. */
+/**
+ * After a statement that took longer than this, other work of the process runs first, because SQLite blocks
+ * its only thread.
+ */
 const LONG_MS = 5
-/** Past so many different statements, all are forgotten. */
+/** The driver forgets all prepared statements when it has this many. */
 const STATEMENTS_MAX = 300
 
-/** A query that runs once for each list of values; it gives no rows. */
+/** A query that runs once for each list of values, and returns no rows. */
 export interface Batch extends CompiledQuery {
   readonly batch: Iterable<readonly unknown[]>
 }
@@ -36,7 +39,10 @@ function isBatch(query: CompiledQuery): query is Batch {
   return 'batch' in query
 }
 
-/** @param failureOf what a person can act on, of what SQLite throws; null for anything else */
+/**
+ * Creates the dialect.
+ * @param failureOf turns an error of SQLite into one that an operator can act on; null for any other
+ */
 export function dialectOf(
   database: Database.Database,
   failureOf: (cause: unknown) => LeadsheetError | null,
@@ -49,7 +55,7 @@ export function dialectOf(
   }
 }
 
-/** SQLite changes its schema inside transactions like anything else; Kysely's own adapter does not say so. */
+/** Declares that SQLite can change its schema inside transactions, which Kysely's own adapter does not. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
@@ -57,8 +63,8 @@ class TransactionalAdapter extends SqliteAdapter {
 }
 
 /**
- * Takes the write lock when a transaction begins: one that reads first and writes later would fail at its
- * first write whenever another process wrote in between (SQLITE_BUSY_SNAPSHOT).
+ * Takes the write lock when a transaction begins. A transaction that reads first and writes later would fail
+ * at its first write if another process wrote in between (SQLITE_BUSY_SNAPSHOT).
  */
 class WriteLockDriver extends SqliteDriver {
   readonly #database: Database.Database
@@ -103,7 +109,10 @@ class WriteLockDriver extends SqliteDriver {
     }
   }
 
-  /** SQLite has ended it itself where the disk was full, and would only say so in place of the reason. */
+  /**
+   * Skips the rollback where SQLite has already ended the transaction, such as on a full disk. A rollback
+   * would then hide the reason.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.inTransaction) await super.rollbackTransaction(connection)
   }
@@ -119,7 +128,10 @@ class WriteLockDriver extends SqliteDriver {
   }
 }
 
-/** Preparing costs more than most statements take. One that is under way is not used a second time. */
+/**
+ * Caches prepared statements, because preparing costs more than most statements take. A busy statement is not
+ * used a second time.
+ */
 function prepareOnce(database: Database.Database): (text: string) => Database.Statement<unknown[]> {
   const statements = new Map<string, Database.Statement<unknown[]>>()
   return (text) => {

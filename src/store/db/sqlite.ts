@@ -1,5 +1,6 @@
 /**
- * What is peculiar to SQLite, with `sqlite-driver.ts`: opening a file.
+ * What only SQLite needs, together with `sqlite-driver.ts`: opening a file, its write-ahead log, and its
+ * errors.
  */
 import { closeSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -8,16 +9,23 @@ import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Tables } from '../tables/tables.ts'
 import { dialectOf } from './sqlite-driver.ts'
 
-/** Short, since a wait inside SQLite stops the whole process; longer waits are the driver's, between attempts. */
+/**
+ * A short timeout, because a wait inside SQLite stops the whole process. The driver waits longer between its
+ * attempts.
+ */
 const BUSY_TIMEOUT_MS = 50
-/** Nothing else waits in a process that only reads; who closes the file locks out even readers for a moment. */
+/**
+ * A long timeout, because a process that only reads has nothing else to do. A process that closes the file
+ * locks out readers for a moment.
+ */
 const READER_TIMEOUT_MS = 10_000
 const MODE = 0o600
-/** What SQLite calls a database that is no file. */
+/** SQLite's name for a database in memory. */
 const MEMORY = ':memory:'
 
 /**
- * Opens or creates the file: write-ahead log, every commit on disk unless told otherwise, foreign keys checked.
+ * Opens or creates the file, with a write-ahead log, every commit flushed unless told otherwise, and foreign
+ * keys checked.
  * @throws LeadsheetError data_unwritable, store_corrupt, store_busy
  */
 export function openSqlite(file: string): Kysely<Tables> {
@@ -25,7 +33,7 @@ export function openSqlite(file: string): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
 }
 
-/** A file that is there, for a process that only reads it: another one may have it open, and write. */
+/** Opens an existing file read-only. Another process may have it open and write. */
 export function openReader(file: string): Kysely<Tables> {
   const database = new Database(file, { readonly: true, timeout: READER_TIMEOUT_MS })
   return new Kysely<Tables>({ dialect: dialectOf(database, (cause) => fileFailure(file, cause)) })
@@ -36,7 +44,7 @@ function openFile(file: string): Database.Database {
   try {
     if (file !== MEMORY) createPrivate(file)
     database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
-    // Another program's file stays as it is, to the byte; the migration refuses it.
+    // Another program's file stays unchanged to the byte. The migration refuses it.
     if (isOursOrNew(database)) database.pragma('journal_mode = WAL')
     database.pragma('synchronous = FULL')
     database.pragma('foreign_keys = ON')
@@ -48,12 +56,15 @@ function openFile(file: string): Database.Database {
   }
 }
 
-/** Recipients, messages and the key of their links are for nobody else; what SQLite puts beside it has the same mode. */
+/**
+ * Creates the file readable for this user only, because it holds recipients, messages and the key of links.
+ * SQLite gives its other files the same mode.
+ */
 function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', MODE))
   } catch {
-    // It is there, or cannot be made: SQLite will tell.
+    // Where the file exists or cannot be created, SQLite reports the error.
   }
 }
 
@@ -63,16 +74,16 @@ function isOursOrNew(database: Database.Database): boolean {
 }
 
 /**
- * Brings the write-ahead log into the file, so that it does not stay as large as it once had to be. As far as
- * that goes: what others are reading is left for the next time, and not waited for long.
+ * Moves the write-ahead log into the database and empties it, so that it does not keep its largest size.
+ * Pages that others are reading stay for the next time.
  */
 export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
 }
 
 /**
- * A transaction whose commit does not wait for the disk, but stands in the log in its order. The connection is held
- * until commits wait again, so that nobody else's comes in between.
+ * Runs a transaction whose commit does not wait for the disk, but is logged in order. The connection is held
+ * until commits wait again, so that no other transaction comes in between.
  */
 export async function writeUnflushedSqlite<T>(
   db: Kysely<Tables>,
@@ -88,14 +99,14 @@ export async function writeUnflushedSqlite<T>(
   })
 }
 
-/** Another text whenever anything was written since, by this process or another. */
+/** Returns a text that differs whenever this or another process has written since the last call. */
 export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ stamp: string }>`
     SELECT total_changes() || ' ' || data_version AS stamp FROM pragma_data_version`.execute(db)
   return rows[0]?.stamp ?? ''
 }
 
-/** What a person can do something about: the file, its folder or its disk. Null for a mistake of ours. */
+/** Returns an error that an operator can act on, of the file, its folder or its disk; null for a bug. */
 export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {

@@ -1,10 +1,13 @@
-/** Whether a store is where it should be, found without making one. */
+/** Checks whether a store exists, without creating one. */
 import { existsSync } from 'node:fs'
 import { sql } from 'kysely'
 import type { StorePlace } from './place.ts'
 import { openPostgres } from './postgres.ts'
 
-/** @throws LeadsheetError store_unreachable, store_refused */
+/**
+ * Tells whether the store exists.
+ * @throws LeadsheetError store_unreachable, store_refused
+ */
 export async function isStoreThere(place: StorePlace): Promise<boolean> {
   if (place.kind === 'sqlite') return existsSync(place.file)
   const db = openPostgres(place)

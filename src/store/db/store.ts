@@ -7,23 +7,26 @@ export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>
 
 export interface Store {
-  /** For reading. Writing goes through {@link Store.write}. */
+  /** The database for reading. To write, call {@link Store.write}. */
   readonly db: Db
   readonly place: StorePlace
-  /** Random, made with the store; see the table `installation`. */
+  /** A random id, made with the store. See the table `installation`. */
   readonly installationId: string
-  /** All or nothing; inside, use the argument only: `db` would wait for ever. */
+  /**
+   * Runs `work` in a transaction. Inside, use only its argument, because a query on `db` would wait for ever.
+   */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**
-   * As `write`, without waiting for the disk: for what can be read again from the upstream. A power cut takes the
-   * last of these away, whole and in order; the next `write` puts them on the disk with its own.
+   * Runs `work` in a transaction that does not wait for the disk, for what can be read again from the
+   * upstream. A power cut loses only the last of these transactions, each as a whole. The next `write`
+   * flushes them too.
    */
   writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/* When and by which run something was read, as every row that is read from the upstream has it. */
+/** The time at which a row was read from the upstream, and the run that read it. */
 
 export interface Observation {
   readonly runId: string
@@ -32,7 +35,10 @@ export interface Observation {
 
 const OF_EVENT = 'event:'
 
-/** What is read since an event told of it is of no run of a sync: `event:20261121T061500Z`. */
+/**
+ * Returns the observation of what was read after an event. Because no sync read it, it gets a run id such as
+ * `event:20261121T061500Z`.
+ */
 export function observedByEvent(at: Instant): Observation {
   return { runId: `${OF_EVENT}${at.replace(/[-:]|\.\d+/g, '')}`, at }
 }

@@ -1,4 +1,6 @@
-/** A job done by a process of its own, which may take its time and can be killed: SQLite cannot be interrupted. */
+/**
+ * Runs a job in a child process, which may take long and can be killed. SQLite itself cannot be interrupted.
+ */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
@@ -7,29 +9,33 @@ import { Worker } from 'node:worker_threads'
 import type { ErrorCode } from '../../errors.ts'
 import { LeadsheetError } from '../../errors.ts'
 
-/** What the process sends back: what it was asked for, or why not. */
+/** The answer of the child process: a result or a failure. */
 type Answer<Result> = { readonly result: Result } | { readonly failure: Failure }
 
 interface Failure {
   readonly message: string
-  /** With the code of a LeadsheetError; null for a mistake of ours. */
+  /** The code of a LeadsheetError; null for a bug. */
   readonly code: ErrorCode | null
   readonly hint: string | undefined
 }
 
-/** That an answer was given up since it takes more memory than it may; says it with a verb, as of a query. */
+/**
+ * Thrown where the child process takes too much memory. The message begins with a verb, so that a caller can
+ * put its subject first.
+ */
 export class OutOfMemory extends Error {}
 
-/** No other one sends it. */
+/** The signal for too much memory. No other code sends it. */
 const TOLD_OF_MEMORY = 'SIGUSR2'
-/** Memory fills by a gigabyte or two in a second. */
+/** The check is frequent because a process can take one or two gigabytes a second. */
 const LOOK_AT_MEMORY_MS = 10
 
 /**
- * @param script calls {@link answerParent}
- * @param options.folder where it runs, and where SQLite puts what it sorts
- * @param options.bytesMax of memory that it may take, if not as much as there is
- * @throws what the child threw, {@link OutOfMemory}, and the reason of the signal
+ * Runs a job in a child process and returns its result.
+ * @param script has to call {@link answerParent}
+ * @param options.folder the working directory, and SQLite's folder for temporary files
+ * @param options.bytesMax limits the memory; no limit if absent
+ * @throws the error of the child, {@link OutOfMemory}, and the reason of the signal
  */
 export async function askChild<Job extends object, Result>(
   script: string,
@@ -46,10 +52,10 @@ export async function askChild<Job extends object, Result>(
     signal,
     killSignal: 'SIGKILL',
   })
-  // Told to stop after it has answered and before it is gone, it would tell nobody, and end us.
+  // Ignores the error of an abort between the answer and the exit, which would end this process.
   child.on('error', () => {})
   try {
-    // Disconnected comes after the last message, and alone where the process came to grief.
+    // The event `disconnect` follows the last message, and comes alone where the child process has crashed.
     const answered = Promise.race([once(child, 'message'), once(child, 'disconnect')])
     child.send(job)
     const answer: Answer<Result> | undefined = (await answered)[0]
@@ -70,9 +76,9 @@ export async function askChild<Job extends object, Result>(
   }
 }
 
-/** The other end of {@link askChild}: does the job that comes and leaves. */
+/** Runs in the child process: does the job that {@link askChild} sends, answers and exits. */
 export function answerParent<Job extends object, Result>(work: (job: Job) => Result | Promise<Result>): void {
-  // Ctrl-C, or the end of a terminal, reaches all its processes: what becomes of this one is its parent's to say.
+  // Ctrl-C and the end of a terminal reach all processes. The parent process decides when this one ends.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {})
   const [, , bytesMax] = process.argv
   process.once('message', async (job: Job) => {
@@ -81,7 +87,7 @@ export function answerParent<Job extends object, Result>(work: (job: Job) => Res
   })
 }
 
-/** In a thread of its own: SQLite lets nothing else run in this one. */
+/** Watches the memory in another thread, because SQLite blocks this one. */
 async function watchMemory(bytesMax: number): Promise<void> {
   const look = `if (process.memoryUsage.rss() > ${bytesMax}) process.kill(process.pid, '${TOLD_OF_MEMORY}')`
   const watch = new Worker(`setInterval(() => { ${look} }, ${LOOK_AT_MEMORY_MS})`, { eval: true })
@@ -105,11 +111,11 @@ async function answerTo<Job, Result>(
   }
 }
 
-/* Files of ours that run by themselves, in a process or a thread: `.ts` as they are written, `.js` as they are built. */
-
 /**
- * @param besideUrl the `import.meta.url` of who starts it
- * @param name from there, without what comes after the dot: `snapshot/child`
+ * Returns the path of a program that runs in its own process or thread: a `.ts` file in the sources, a `.js`
+ * file in a build.
+ * @param besideUrl the `import.meta.url` of the caller
+ * @param name relative to the caller, without the extension: `snapshot/child`
  */
 export function programFile(besideUrl: string, name: string): string {
   return fileURLToPath(new URL(`${name}${extname(besideUrl)}`, besideUrl))

@@ -1,6 +1,7 @@
 /**
- * How agents have been over a span of time, by their readings: a reading tells only of its moment, so an agent is
- * taken to be as it was found until the next one, and where that is long in coming nothing is known.
+ * The states of agents over a span of time, computed from their samples. A sample describes one moment only,
+ * so an agent is taken to keep its state until its next sample. When the next sample comes too late, the
+ * state in between is unknown.
  */
 import type { Instant } from '../../model.ts'
 import { type FigureScope, readRows } from './query.ts'
@@ -8,7 +9,7 @@ import type { Moment } from './read-transaction.ts'
 
 export type AgentState = 'well' | 'failing' | 'other'
 
-/** Which words of the upstream's mean which state, in small letters; all others are `other`. */
+/** Lists the upstream's status words for each state, in lower case. Every other word means `other`. */
 export interface AgentWords {
   readonly well: readonly string[]
   readonly failing: readonly string[]
@@ -18,18 +19,18 @@ export interface AgentSpan {
   readonly agentId: string
   readonly state: AgentState
   readonly from: Instant
-  /** The same as `from` of a reading that stands alone. */
+  /** Equals `from` for a sample without a neighbour. */
   readonly to: Instant
 }
 
 export interface AgentSpans {
-  /** Of each agent in the order of time; between two of them there may be a gap. */
+  /** The spans of each agent, in order of time. There may be a gap between two of them. */
   readonly spans: readonly AgentSpan[]
-  /** Readings that are further apart leave a gap. */
+  /** The longest distance between two samples that does not leave a gap, in milliseconds. */
   readonly gapMs: number
 }
 
-/** Readings that are thinned to one an hour are no gaps, nor is one that was missed. */
+/** Neither samples downsampled to one an hour nor a single missed sample make a gap. */
 const LEAST_GAP_MS = 2 * 60 * 60_000
 const USUAL_DISTANCES = 3
 
@@ -59,7 +60,10 @@ const SPANS = {
   FROM numbered GROUP BY agent_id, number, state ORDER BY agent_id, number`,
 } as const
 
-/** @param scope its period is the span of time; what else it says is of leads */
+/**
+ * Reads the spans of all agents.
+ * @param scope gives the span of time by its period; its filter is not used
+ */
 export async function readAgentSpans(
   moment: Moment,
   scope: FigureScope,

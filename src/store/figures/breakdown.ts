@@ -1,4 +1,7 @@
-/** The figures of a report by pipeline and by source of the leads. They add up to the figures of the whole. */
+/**
+ * The figures of a report by pipeline and by source of the leads. The parts add up to the figures of the
+ * whole report.
+ */
 import type { PipelineLine, SourceLine } from '../../domain/figures.ts'
 import type { Money, Period } from '../../model.ts'
 import { toCents } from './definition.ts'
@@ -71,7 +74,10 @@ export interface Level {
   readonly amount: number
 }
 
-/** Those that have leads, or have had something to tell in one of the periods; in the order given. */
+/**
+ * Returns the pipelines that have leads, or had new or closed leads in one of the periods, in the order
+ * given.
+ */
 export async function readByPipeline(
   moment: Moment,
   scope: FigureScope,
@@ -100,7 +106,10 @@ export async function readByPipeline(
   return lines.filter((line) => line.leads > 0 || hasNews(line))
 }
 
-/** @returns most new leads first */
+/**
+ * Reads the figures of each source.
+ * @returns the source with the most new leads first
+ */
 export async function readBySource(moment: Moment, scope: FigureScope, prior: Period): Promise<SourceLine[]> {
   const { current, before } = await readCounts(moment, COUNTS_BY_SOURCE, scope, prior)
   const sources = [...new Set([...current.keys(), ...before.keys()])]
@@ -136,7 +145,10 @@ function hasNews({ newLeads, won, winRate }: Pick<PipelineLine, 'newLeads' | 'wo
   return [newLeads.current, newLeads.prior, won.current, won.prior, winRate.whole].some((count) => count > 0)
 }
 
-/** That of most leads first: amounts of two currencies are never compared. */
+/**
+ * Returns the open value by currency. The currency with the most leads comes first, because amounts of two
+ * currencies are never compared.
+ */
 export function openValueOf(levels: readonly Level[]): Money[] {
   return levels
     .filter(({ currency, open }) => currency !== '' && open > 0)

@@ -1,10 +1,10 @@
 /**
- * Relations of what has changed since the last issue: `:since` is where it ended, and `:told_at` when its figures
- * were read, or null before the first.
+ * Relations of what has changed since the last issue. `:since` is the end of that issue's period, and
+ * `:told_at` is the time at which its figures were read, or null before the first issue.
  */
 import type { Bounds, Relation, RelationName } from './relation-parts.ts'
 
-/** How far a status has come; one that is no step of the funnel, and one without a stage, not at all. */
+/** Gives the position of a status in the funnel, or -1 for a status outside the funnel or without a stage. */
 const placeOf = (status: string): string =>
   `coalesce((SELECT iif(in_funnel = 1, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
 
@@ -14,7 +14,8 @@ const deletedSince = (
         AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
 
 export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
-  // The table has moves as they are known now; what was known of them is drawn from the states anew.
+  // Because `stage_move` holds the moves as they are known now, the moves known at `:known_at` are derived
+  // from the states.
   const moves = isPast ? 'news_move' : 'stage_move'
   const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
   const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each

@@ -1,4 +1,7 @@
-/** What leads have been through since the last issue, each told once, by what it came to. */
+/**
+ * The changes of leads since the last issue. Each lead is counted once, by its status at the end of the
+ * period.
+ */
 import type { ChangedLead, ChangeKind, Changes } from '../../domain/figures.ts'
 import type { Instant, Money } from '../../model.ts'
 import { readCoverage } from './coverage.ts'
@@ -34,7 +37,7 @@ export const CHANGED_LEADS = {
   WHERE place <= :rows ORDER BY kind, place`,
 } as const
 
-/** The end of the last issue that was sent, and when its figures were read. */
+/** The end of the last issue that was sent, and the time at which its figures were read. */
 export interface LastTold {
   readonly at: Instant
   readonly knownAt: Instant
@@ -53,7 +56,10 @@ interface Row extends Omit<ChangedLead, 'value'> {
   readonly currency: string | null
 }
 
-/** @param told null before the first issue */
+/**
+ * Reads the changes of leads since the last issue.
+ * @param told the last issue; null before the first one
+ */
 export async function readChanges(
   moment: Moment,
   scope: FigureScope,
@@ -78,7 +84,10 @@ export async function readChanges(
   }
 }
 
-/** What the queries of changes need beside the scope: from which instant on, and what was known of before it. */
+/**
+ * Returns the values that the queries of changes need beside the scope: the beginning of the changes, and the
+ * time up to which the last issue knew the leads.
+ */
 export function changeValues({ from }: FigureScope, told: LastTold | null) {
   return { since: told !== null && told.at < from ? told.at : from, told_at: told?.knownAt ?? null }
 }

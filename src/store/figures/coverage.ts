@@ -1,13 +1,17 @@
 /**
- * How many of the leads in question have a history that is known: of what depends on more than the present state of
- * leads, and so may lack what was before we first read them. The view `lead_known` says since when that of a lead is.
+ * Coverage: how many of the leads behind a figure have a known history. A figure that needs more than the
+ * present state of leads may lack what happened before the first sync. The view `lead_known` gives the time
+ * from which each lead's history is known.
  */
 import type { HistoryCoverage } from '../../domain/figures.ts'
 import type { CoverageName } from './definition.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 
-/** Of a moment: of those that have moved since it, the status then is known. */
+/**
+ * Counts the leads whose status at the end of the period is unknown. Leads that have not moved since then are
+ * never among them.
+ */
 const UNKNOWN_AT_END = '(SELECT count(*) FROM in_question WHERE changed_at >= :to AND known_from >= :to)'
 
 export const COVERAGES: Readonly<

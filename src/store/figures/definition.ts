@@ -1,18 +1,20 @@
 /**
- * Every figure, once: what it is called, what it means, its unit and its SQL over the relations of `relation.ts`.
- * Report, commands and README read it from here. No figure depends on anything dated at or after the period's end.
+ * The definition of every figure: its name, meaning, unit, and SQL over the relations of `relation.ts`.
+ * Reports, commands and the README read it from here. No figure depends on anything dated at or after the end
+ * of the period.
  *
- * A row has `value`; a share also its `part` and `whole`; a figure with several rows says in `of` what each is for.
+ * Each row has a `value`. A share also has its `part` and `whole`. In a figure with several rows, `of` says
+ * what each row is for.
  */
 
 import { RECENT } from './relation.ts'
 import type { RelationName } from './relation-parts.ts'
 import { STALLED_SINCE } from './relation-parts.ts'
 
-/** `money`: in whole units of the currency in `of`. `share`: 0 to 1. */
+/** `money` is in whole units of the currency in `of`. A `share` is from 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'
 
-/** What a figure that depends on the history of leads has to know: see `coverage.ts`. */
+/** The kind of history that a figure depends on. See `coverage.ts`. */
 export type CoverageName = 'period' | 'end' | 'cohort' | 'life' | 'stalled' | 'value' | 'won_value'
 
 export interface FigureDefinition {
@@ -22,16 +24,19 @@ export interface FigureDefinition {
   readonly unit: FigureUnit
   readonly reads: readonly RelationName[]
   readonly sql: string
-  /** Of how many leads it is made is asked by this; null where the present state of leads is enough. */
+  /**
+   * The coverage that tells how many leads the figure is based on. Null where the present state of leads is
+   * enough.
+   */
   readonly coverage: CoverageName | null
 }
 
-/** Of rows that are numbered in order, the one in the middle or the two; their mean is the median. */
+/** Selects the middle one or two of rows numbered in order. Their mean is the median. */
 export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 
 /**
- * Money to the cent, the same in whatever order it was added up: what binary fractions leave over goes first, so that
- * half a cent is half a cent. Never -0.
+ * Rounds money to the cent, with the same result in whatever order the amounts were added. The inner rounding
+ * removes the error of binary fractions, so that exactly half a cent is rounded up. The result is never -0.
  */
 export const toCents = (amount: string): string => `round(round(${amount}, 4), 2) + 0`
 

@@ -1,4 +1,4 @@
-/** How each number of a report is made: for each of its blocks what is counted, and the SQL that gives it. */
+/** Explains how each number of a report is made: what each block counts, and the SQL that counts it. */
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Period } from '../../model.ts'
 import { COUNTS_BY_PIPELINE, COUNTS_BY_SOURCE, LEVELS_BY_PIPELINE, STALLED_BY_PIPELINE } from './breakdown.ts'
@@ -14,21 +14,22 @@ import { OUR_LEVELS, STAT_SAMPLES, scopeOfSample } from './service-stats.ts'
 
 export interface Explained {
   readonly block: string
-  /** Null for a list, and for a figure of many spans or groups. */
+  /** Null for a list, and for a query over several spans or groups. */
   readonly figure: FigureName | null
   readonly title: string
   readonly meaning: string
-  /** With all values in it, for any SQLite program. */
+  /** SQL with all values filled in, for any SQLite program. */
   readonly sql: string
-  /** The same of the period that it is compared with; null where it is compared with none. */
+  /** The same SQL for the prior period; null where nothing is compared. */
   readonly priorSql: string | null
 }
 
 type Described = Query & { readonly title: string; readonly meaning: string; readonly name?: FigureName }
 
 /**
- * In the order of the blocks; the report's own queries are left out, since they are SQL as they stand.
- * @param figures what was read by the request
+ * Lists the explanations in the order of the blocks. The report's own queries are left out, because their SQL
+ * is already in the configuration.
+ * @param figures the figures that were read for `request`
  */
 export function explainReport(request: ReportRequest, figures: ReportFigures): Explained[] {
   const { period, prior, filter, rowsMax, since } = request
@@ -52,7 +53,8 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
   const figure = (block: string, name: FigureName) => explain(block, findFigure(name))
   const compared = (block: string, query: Described) => explain(block, query, scope, {}, prior)
   const changes = changeValues(scope, since)
-  // Of many spans what is known now is shown: as known before, each is counted by itself.
+  // Queries over many spans are explained with everything known now. A report as of an earlier time counts
+  // each span with its own query.
   const ofSpans = (periods: readonly Period[]) => spansOf({ ...scope, asKnownAt: null }, periods)
   const isOurs = filter.conditions.length > 0
   return [
@@ -89,7 +91,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     return explain('kpis', OPEN_VALUE_SERIES, last, { ...values, currency: of })
   }
 
-  /** Of each pipeline whose statistics differ. */
+  /** Explains our counts for each pipeline whose statistics differ from them. */
   function ourLevels(): Explained[] {
     const readings = new Map(figures.serviceStats.map(({ pipelineName, asOf }) => [pipelineName, asOf]))
     return figures.byPipeline.flatMap(({ id, name }): Explained[] => {

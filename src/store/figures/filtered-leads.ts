@@ -1,6 +1,6 @@
 /**
- * The leads that meet a filter, found once for all the queries of a report: they stand in temporary tables of the
- * connection, which are called as the relations that the queries would otherwise find them with.
+ * Finds the leads that match a filter once for all queries of a report. They are kept in temporary tables of
+ * the connection, which have the names of the relations that they replace.
  */
 import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
@@ -10,7 +10,10 @@ import type { RelationName } from './relation-parts.ts'
 
 const GIVEN: readonly RelationName[] = ['chosen', 'chosen_count']
 
-/** How each database calls temporary tables, makes them, and comes to know how much is in them. */
+/**
+ * The schema of temporary tables in each database, the statements that create them, and those that update the
+ * planner's statistics.
+ */
 const IN_SQLITE = {
   place: 'temp',
   create: [
@@ -32,8 +35,8 @@ const IN_POSTGRES = {
 } as const
 
 /**
- * The tables hold the leads of one filter, until the next is asked for.
- * @returns the same moment with them in it; as it was where all leads meet the filter
+ * Fills the temporary tables with the leads of one filter. The next call overwrites them.
+ * @returns a moment that reads from the tables; the same moment where the filter has no conditions
  */
 export async function giveChosen(moment: Moment, scope: FigureScope): Promise<Moment> {
   if (scope.filter.conditions.length === 0) return moment

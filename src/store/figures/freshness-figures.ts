@@ -1,4 +1,6 @@
-/** What a report tells of the service and of our copy: agents, how fresh and how good the data is. */
+/**
+ * The sections of a report on the upstream and our copy: the agents, and how fresh and how good the data is.
+ */
 
 import { sql } from 'kysely'
 import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/figures.ts'
@@ -99,11 +101,9 @@ export async function readDataQuality(moment: Moment, scope: FigureScope): Promi
   }
 }
 
-/* What became known of a time only after figures of it were read. */
-
 /**
- * Leads of which a state, a move, an update or an activity that is dated before `to` was read only after `knownAt`: figures of a
- * period that ends with `to` may differ by them.
+ * Counts the leads with a state, move, update or activity dated before `to` that was read only after
+ * `knownAt`. The figures of a period that ends with `to` may have changed by these leads since then.
  */
 export async function countLeadsKnownLater(db: Db, to: Instant, knownAt: Instant): Promise<number> {
   const { rows } = await sql<{ leads: number }>`SELECT count(*) AS leads FROM (

@@ -1,7 +1,7 @@
 /**
- * The funnel: the upstream's own, of its last reading, summed over the pipelines that have leads; counted by us where
- * a filter asks for what those statistics do not tell apart, where they are missing for a pipeline, and where they are
- * of a time long after the period.
+ * The funnel of a report. It comes from the last sample of the upstream's statistics, summed over the
+ * pipelines that have leads. We count it ourselves where a filter has conditions, where a pipeline lacks
+ * statistics, and where the sample was taken long after the period.
  */
 import type { Funnel } from '../../domain/figures.ts'
 import type { FunnelStage, Instant } from '../../model.ts'
@@ -56,7 +56,7 @@ const STAYS_BY_PIPELINE = {
     WHERE ${MIDDLE} GROUP BY pipeline_id, status`,
 } as const
 
-/** The funnel of each pipeline: the upstream's own, or ours where it has none. */
+/** Reads the funnel of each pipeline: the upstream's own, or our count where the upstream has none. */
 export async function readFunnels(
   moment: Moment,
   scope: FigureScope,
@@ -100,12 +100,15 @@ export async function readFunnel(
   }
 }
 
-/** Whether what was read then tells nothing of a period any more: the next one of its length was over. */
+/**
+ * Tells whether a sample is too late to describe a period: one more period of the same length has passed
+ * since its end.
+ */
 export function isLongAfter(asOf: Instant | null, { from, to }: Pick<FigureScope, 'from' | 'to'>): boolean {
   return asOf !== null && Date.parse(asOf) - Date.parse(to) >= Date.parse(to) - Date.parse(from)
 }
 
-/** The stays whose median the funnel tells: those that ended in the last 90 days. */
+/** Returns the scope of the stays whose median the funnel shows: those that ended in the last 90 days. */
 export function staysOf(scope: FigureScope): FigureScope {
   return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
 }

@@ -1,4 +1,4 @@
-/** The conditions of a filter as SQL: on the columns of `lead`, as they are now. */
+/** The conditions of a filter as SQL on the columns of `lead`, which hold the present values. */
 import { FILTER_COLUMNS } from '../../domain/choices.ts'
 import type { FilterCondition, LeadFilter } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -6,14 +6,18 @@ import { LeadsheetError } from '../../errors.ts'
 export const EVERY_LEAD: LeadFilter = { pipelineIds: null, conditions: [] }
 
 /**
- * All conditions, joined by AND. Their values are named by place: `:only_1`, `:least_2`, `:most_2`.
- * @throws LeadsheetError config_invalid for a column that filters do not have, or one asked for what it does not hold
+ * Joins all conditions by AND. Their parameters are numbered by position: `:only_1`, `:least_2`, `:most_2`.
+ * @throws LeadsheetError config_invalid for a column that filters do not have, or a condition that does not
+ * fit its column
  */
 export function chosenSql(conditions: readonly FilterCondition[]): string {
   return conditions.map((condition, index) => conditionSql(condition, index + 1)).join(' AND ')
 }
 
-/** The ids of the leads of a filter, as `lead_id`; pipelines are as they are now too, and named `:pipelines`. */
+/**
+ * Selects the ids of the leads that match a filter, as `lead_id`. The ids of the pipelines are bound to
+ * `:pipelines`.
+ */
 export function chosenLeadsSql({ pipelineIds, conditions }: LeadFilter): string {
   const wanted = [
     ...(pipelineIds === null ? [] : ['pipeline_id IN (SELECT value FROM json_each(:pipelines))']),
@@ -22,7 +26,7 @@ export function chosenLeadsSql({ pipelineIds, conditions }: LeadFilter): string 
   return `SELECT id AS lead_id FROM lead${wanted.length === 0 ? '' : ` WHERE ${wanted.join(' AND ')}`}`
 }
 
-/** The values that {@link chosenSql} names. */
+/** Returns the values of the parameters of {@link chosenSql}. */
 export function chosenValues(conditions: readonly FilterCondition[]): Record<string, string | number | null> {
   return Object.assign({}, ...conditions.map((condition, index) => conditionValues(condition, index + 1)))
 }

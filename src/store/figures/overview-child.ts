@@ -1,4 +1,4 @@
-/** The process that counts what the dashboard shows of pipelines and agents. */
+/** The child process that counts what the dashboard shows of pipelines and agents. */
 
 import { openReader } from '../db/sqlite.ts'
 import { answerParent } from '../db/subprocess.ts'

@@ -1,6 +1,6 @@
 /**
- * What the dashboard shows of pipelines and agents: with many leads it takes seconds, in which the daemon would do nothing
- * else, so that a process of its own counts it where no server does.
+ * Counts what the dashboard shows of pipelines and agents. Because this takes seconds with many leads and
+ * would block the daemon, a child process counts an SQLite store. PostgreSQL counts in its own server.
  */
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
@@ -11,10 +11,13 @@ import type { OverviewJob } from './overview-child.ts'
 import { type Overview, type OverviewRequest, readOverview } from './pipeline-overview.ts'
 
 const CHILD = programFile(import.meta.url, 'overview-child')
-/** Of a server that others use too. */
+/** Because other programs use the PostgreSQL server too, the query may not take longer than this. */
 const TIMEOUT_MS = 5 * 60_000
 
-/** @throws what any use of the store throws, and the reason of the signal */
+/**
+ * Counts the overview.
+ * @throws any error of the store, and the reason of the signal
+ */
 export async function countOverview(
   { db, place }: Pick<Store, 'db' | 'place'>,
   request: OverviewRequest,
@@ -26,7 +29,10 @@ export async function countOverview(
   return askChild<OverviewJob, Overview>(CHILD, { file, request }, { folder: dirname(file), signal })
 }
 
-/** Differs once a sync has ended, or the past was pruned: only then may an overview differ. */
+/**
+ * Returns a text that differs once a sync has ended or old rows were pruned. Only then may the overview
+ * differ.
+ */
 export async function readOverviewMark(db: Db): Promise<string> {
   const { rows } = await sql<{ mark: string }>`
     SELECT (SELECT coalesce(max(rowid), 0) FROM sync_run WHERE outcome IS NOT NULL)

@@ -1,6 +1,7 @@
 /**
- * What the dashboard shows of pipelines and agents: all of it at once, since most of it costs the same for one pipeline
- * as for all. With a million leads that takes seconds, so it is read by a process of its own (`store/figures/overview-subprocess.ts`).
+ * What the dashboard shows of pipelines and agents, read all at once because most queries cost the same for
+ * one pipeline as for all. With a million leads this takes seconds, so that
+ * `store/figures/overview-subprocess.ts` runs it in a child process.
  */
 import type { Funnel, Outage, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Money, Period, Ratio } from '../../model.ts'
@@ -23,19 +24,19 @@ import { readTrends } from './series.ts'
 import { readStatPairs, type StatPair } from './service-stats.ts'
 
 export interface OverviewRequest {
-  /** Up to when all leads have been read: what is told of a moment is told of this one. */
+  /** The time up to which all leads have been read. Levels, such as the open value, are of this time. */
   readonly asOf: Instant
-  /** Whole local days: what is new and won is counted in them. */
+  /** Whole local days. New and won leads are counted in them. */
   readonly period: Period
   /** Whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
   readonly stalledDays: number
-  /** Of the readings of agents. */
+  /** The span of time of the agents' samples, and the meaning of their statuses. */
   readonly agents: Pick<Period, 'from' | 'to'> & AgentWords
 }
 
 export interface Overview extends Pick<OverviewRequest, 'asOf' | 'period' | 'stalledDays'> {
-  /** In order of name. */
+  /** Ordered by name. */
   readonly pipelines: readonly PipelineOverview[]
   readonly agents: AgentSpans & Pick<Period, 'from' | 'to'> & { readonly outages: readonly Outage[] }
 }
@@ -43,7 +44,7 @@ export interface Overview extends Pick<OverviewRequest, 'asOf' | 'period' | 'sta
 export interface PipelineOverview {
   readonly id: string
   readonly name: string
-  /** The upstream's word; null where it does not tell. */
+  /** The upstream's word for the status; null where the upstream gives none. */
   readonly status: string | null
   readonly leads: number
   readonly open: number
@@ -54,7 +55,7 @@ export interface PipelineOverview {
   readonly winRate: Ratio
   readonly trend: readonly TrendDay[]
   readonly funnel: Funnel
-  /** Each figure of the upstream's own statistics beside ours. */
+  /** Each figure of the upstream's own statistics, with our count of it. */
   readonly statistics: readonly StatPair[]
 }
 
@@ -63,7 +64,10 @@ const NO_FUNNEL: Funnel = {
   ...{ asOf: null, stages: [] },
 }
 
-/** @param db not one inside a transaction */
+/**
+ * Reads the whole overview at one moment.
+ * @param db must not be inside a transaction
+ */
 export async function readOverview(db: Db, request: OverviewRequest): Promise<Overview> {
   const { asOf, period, stalledDays, agents } = request
   const scope = { filter: EVERY_LEAD, stalledDays, asKnownAt: null, from: period.from, to: period.to }

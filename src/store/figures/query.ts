@@ -1,4 +1,7 @@
-/** Figures as queries: composed of their definition and its relations, run with values or written with them. */
+/**
+ * Builds the queries of figures from their definitions and relations, and runs them or prints them with their
+ * values.
+ */
 import { CompiledQuery } from 'kysely'
 import type { BlockQuery, LeadFilter } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
@@ -10,31 +13,34 @@ import type { Moment } from './read-transaction.ts'
 import { relationsOf } from './relation.ts'
 import { RELATION_NAMES, type RelationName } from './relation-parts.ts'
 
-/** What a figure is asked for. */
+/** The period, the filter and the other limits of a figure. */
 export interface FigureScope {
   readonly from: Instant
-  /** Not included. */
+  /** The end of the period, not included. */
   readonly to: Instant
   readonly filter: LeadFilter
   readonly stalledDays: number
-  /** Only what had been read by then counts; null for all that is known. */
+  /** Only what had been read by this time counts; null for everything known now. */
   readonly asKnownAt: Instant | null
 }
 
 export interface FigureRow {
-  /** What the row is for: a currency or a status; null where a figure is one number. */
+  /** A currency or a status; null where a figure is one number. */
   readonly of: string | null
-  /** Null where there is nothing to tell. */
+  /** Null where the figure has no value. */
   readonly value: number | null
-  /** Of a share. */
+  /** The numerator and the denominator of a share; null for other figures. */
   readonly part: number | null
   readonly whole: number | null
 }
 
-/** What is counted or listed, over relations. */
+/** The SQL of a figure or list, and the relations that it reads. */
 export type Query = Pick<FigureDefinition, 'reads' | 'sql'>
 
-/** @throws TypeError for a relation that there is not */
+/**
+ * Checks the relations of a block's query.
+ * @throws TypeError for an unknown relation
+ */
 export function queryOf<Given extends BlockQuery>(query: Given): Given & Query {
   const reads = query.reads.map((name) => {
     const known = RELATION_NAMES.find((each) => each === name)
@@ -52,7 +58,10 @@ const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
 const NOTHING_GIVEN: Moment['given'] = new Set()
 
-/** Or PostgreSQL computes all of a relation that is read twice; SQLite looks for itself, and would compute it twice. */
+/**
+ * Because PostgreSQL would compute the whole of a relation that is read twice, its queries say NOT
+ * MATERIALIZED. SQLite decides by itself, and with these words would compute the relation twice.
+ */
 const INLINE = 'NOT MATERIALIZED '
 
 export async function readFigure(db: Db, name: FigureName, scope: FigureScope): Promise<FigureRow[]> {
@@ -68,7 +77,7 @@ export async function readFigureAt(
   return rows.map(({ of = null, value = null, part = null, whole = null }) => ({ of, value, part, whole }))
 }
 
-/** The rows of any query over relations; `values` are those that the scope does not have. */
+/** Reads the rows of any query over relations. `values` are the parameters that the scope does not give. */
 export async function readRows<Row>(
   { db, given }: Moment,
   query: Query,
@@ -79,12 +88,15 @@ export async function readRows<Row>(
   return runQuery<Row>(db, text, { ...valuesOf(scope), ...values })
 }
 
-/** The SQL of a figure with all values in it, for any program of the database. */
+/** Returns the SQL of a figure with all values filled in, for any program of the database. */
 export function explainFigure(name: FigureName, scope: FigureScope): string {
   return explainQuery(findFigure(name), scope, {})
 }
 
-/** The same of any query over relations; `values` are those that the scope does not have. */
+/**
+ * Returns the SQL of any query over relations, with all values filled in. `values` are the parameters that
+ * the scope does not give.
+ */
 export function explainQuery(query: Query, scope: FigureScope, values: QueryValues): string {
   const text = withRelations(query, scope, NOTHING_GIVEN, INLINE)
   return `${fillIn(text, { ...valuesOf(scope), ...values })};`
@@ -97,8 +109,8 @@ export function findFigure(name: FigureName): (typeof FIGURES)[number] {
 }
 
 /**
- * A query over relations, with named parameters: `WITH … SELECT …`.
- * @throws LeadsheetError config_invalid for a filter that cannot be
+ * Builds `WITH … SELECT …` from a query and its relations, with named parameters.
+ * @throws LeadsheetError config_invalid for an invalid filter
  */
 export function withRelations(
   query: Query,
@@ -128,8 +140,8 @@ export function valuesOf({ from, to, filter, stalledDays, asKnownAt }: FigureSco
 }
 
 /**
- * Runs a query with named parameters. SQLite keeps it prepared and has them bound by place; PostgreSQL plans by its
- * values, and so runs the very text that is shown.
+ * Runs a query with named parameters. SQLite keeps the statement prepared and binds its values. PostgreSQL
+ * plans by the values, so that they are written into the text.
  */
 export async function runQuery<Row>(db: Db, query: string, values: QueryValues): Promise<Row[]> {
   if (isPostgres(db)) {
@@ -155,7 +167,7 @@ function valueFor(name: string, values: QueryValues): Value {
   return value
 }
 
-/** A value as SQL has it. */
+/** Writes a value as SQL. */
 export function literal(value: Value): string {
   if (value === null) return 'NULL'
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`

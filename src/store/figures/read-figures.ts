@@ -1,4 +1,6 @@
-/** All figures for several scopes, from one moment of the store, though a sync may be writing meanwhile. */
+/**
+ * Reads all figures of several scopes at one moment of the store, although a sync may be writing meanwhile.
+ */
 import type { HistoryCoverage } from '../../domain/figures.ts'
 import type { Db } from '../db/store.ts'
 import { readCoverage } from './coverage.ts'
@@ -7,12 +9,12 @@ import { giveChosen } from './filtered-leads.ts'
 import { type FigureRow, type FigureScope, readFigureAt } from './query.ts'
 import { atOneMoment } from './read-transaction.ts'
 
-/** By the figures that depend on the history of leads. */
+/** The coverage of each figure that depends on the history of leads. */
 export type Coverages = ReadonlyMap<FigureName, HistoryCoverage>
 
 export type Figures = ReadonlyMap<FigureName, readonly FigureRow[]>
 
-/** In the order of the scopes. */
+/** Reads the figures of each scope, in the order of the scopes. */
 export async function readFigures(db: Db, scopes: readonly FigureScope[]): Promise<Figures[]> {
   return atOneMoment(db, async (moment) => {
     const all: Figures[] = []
@@ -26,7 +28,7 @@ export async function readFigures(db: Db, scopes: readonly FigureScope[]): Promi
   })
 }
 
-/** Of how many leads the figures are made that depend on what leads went through; in the order of the scopes. */
+/** Reads the coverages of the figures that depend on the history of leads, in the order of the scopes. */
 export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Promise<Coverages[]> {
   return atOneMoment(db, async (moment) => {
     const all: Coverages[] = []
@@ -46,7 +48,7 @@ export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Pro
   })
 }
 
-/** The pipelines that there are, in order of name. */
+/** Lists all pipelines in order of name. */
 export async function listPipelines(db: Db): Promise<{ id: string; name: string }[]> {
   return db.selectFrom('pipeline').select(['id', 'name']).orderBy('name').orderBy('id').execute()
 }

@@ -1,4 +1,4 @@
-/** One moment of the store: what is read in it fits together, though a sync may be writing meanwhile. */
+/** One moment of the store. Everything read in it is consistent, although a sync may be writing meanwhile. */
 import { sql } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
@@ -6,16 +6,20 @@ import type { RelationName } from './relation-parts.ts'
 
 export interface Moment {
   readonly db: Db
-  /** Relations that stand in it as temporary tables, and need not be computed for each query. */
+  /** The relations that exist as temporary tables, and need not be computed for each query. */
   readonly given: ReadonlySet<RelationName>
 }
 
-/** @param db not one inside a transaction */
+/**
+ * Runs `read` in one transaction.
+ * @param db must not be inside a transaction
+ */
 export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T>): Promise<T> {
   return db.connection().execute(async (one) => {
     await (isPostgres(one) ? sql`BEGIN ISOLATION LEVEL REPEATABLE READ` : sql`BEGIN`).execute(one)
     try {
-      // A list of leads that does not fit is looked through from its beginning for each lead.
+      // Because PostgreSQL rescans a list of leads for each lead when the list exceeds its memory, it gets
+      // more memory.
       if (isPostgres(one)) await sql`SET LOCAL work_mem = '128MB'`.execute(one)
       return await read({ db: one, given: new Set() })
     } finally {
@@ -24,7 +28,7 @@ export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T
   })
 }
 
-/** What fails leaves the moment as it was, so that more can be read in it. */
+/** Reads within a savepoint. After a failure, more can be read at the same moment. */
 export async function readPart<T>({ db }: Moment, read: () => Promise<T>): Promise<T> {
   await sql`SAVEPOINT part`.execute(db)
   try {

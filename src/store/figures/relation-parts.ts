@@ -1,7 +1,10 @@
-/** The relations that figures are counted from, by name. */
+/**
+ * The names of the relations that figures are counted from, their limits, and the relations that need most
+ * SQL.
+ */
 import type { LeadFilter } from '../../domain/figures.ts'
 
-/** In the order in which one may read another. */
+/** A relation may read only those listed before it. */
 export const RELATION_NAMES = [
   'chosen',
   'chosen_count',
@@ -39,29 +42,36 @@ export type RelationName = (typeof RELATION_NAMES)[number]
 
 export interface Relation {
   readonly reads: readonly RelationName[]
-  /** To be computed first, since SQLite would look up a row for each candidate before it tells them apart. */
+  /**
+   * Computes the relation first. Otherwise SQLite would look up a row for each candidate before it filters
+   * them.
+   */
   readonly isMaterialized?: true
-  /** It opens with a comment that says what it holds, and names no parameter there. */
+  /** The SQL opens with a comment on what the relation holds. That comment names no parameter. */
   readonly sql: string
 }
 
-/* What bounds relations: the filter, and what was known when. All are texts of SQL, to be put into theirs. */
+/**
+ * The limits of all relations: the filter, and the time up to which data is known. Each method returns a
+ * piece of SQL.
+ */
 
 export interface Bounds {
   readonly filter: LeadFilter
   /** Whether only what was known at `:known_at` counts. */
   readonly isPast: boolean
-  /** What a relation reads whose rows are bound by {@link Bounds.inScope}. */
+  /** The relations that any relation limited by {@link Bounds.inScope} has to read. */
   readonly chosen: readonly RelationName[]
   /**
-   * ` AND …`, or nothing: of the pipelines and the chosen leads, by the columns that say which. The plus keeps SQLite
-   * from looking up each chosen lead, which it always takes for few, where it could go by time.
+   * Returns ` AND …` with the conditions on the pipelines and the chosen leads, or an empty text. The
+   * arguments name the columns. The plus keeps SQLite from looking up each chosen lead when going by time
+   * would be faster.
    */
   inScope(pipeline?: string, lead?: string): string
   inPipelines(pipeline?: string): string
-  /** The condition, where only what was known counts. */
+  /** Returns the condition where only what was known at `:known_at` counts, else an empty text. */
   past(condition: string): string
-  /** The rowid of the first or the last state of `lead` that meets a condition. */
+  /** Selects the rowid of the first or the last state of `lead` that meets a condition. */
   version(condition: string, order: 'ASC' | 'DESC'): string
 }
 
@@ -86,12 +96,11 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
   }
 }
 
-/*
- * Since when each status of a lead that has moved is known without a gap: by the view lead_known, or the same by what
- * was known at `:known_at`. Both have lead_id, pipeline_id, created_at, changed_at (of the status) and known_from.
+/**
+ * Selects the leads that have moved, and the time from which each of their statuses is known without a gap
+ * (known_from). Goes by status, because an index lists the leads of each status by their last change.
+ * KNOWN_THEN selects the same columns by what was known at `:known_at`.
  */
-
-/** By status, since an index has the leads of each in the order of their last change. */
 export const KNOWN_NOW = `
       SELECT lead_id, pipeline_id, created_at, status_changed_at AS changed_at, known_from
       FROM (SELECT DISTINCT status FROM lead_count) AS each CROSS JOIN lead_known
@@ -113,7 +122,7 @@ export const KNOWN_THEN = `
         FROM entered GROUP BY lead_id, pipeline_id, created_at) AS each
       WHERE changed_at > ${SETTLED}`
 
-/* The relation of leads that stood still at the end of a period that is not the newest. */
+/** The latest time of the last change of a stalled lead. */
 
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
@@ -144,7 +153,7 @@ export function idleRelations({ chosen, past }: Bounds) {
   } as const satisfies Record<string, Relation>
 }
 
-/* The relation of the funnel that we count ourselves. */
+/** Builds the relation of the funnel that we count ourselves. */
 
 export function funnelRelations({ chosen, isPast }: Bounds) {
   return {
@@ -164,9 +173,9 @@ export function funnelRelations({ chosen, isPast }: Bounds) {
   } as const satisfies Record<string, Relation>
 }
 
-/*
- * Relations of many spans of time at once: `:spans` is a JSON list of their beginnings and ends, in order; the period
- * ends with the first of them.
+/**
+ * Builds the relations of many spans of time at once. `:spans` is a JSON list of their beginnings and ends,
+ * in order. The period of the scope has to end with the first span.
  */
 
 export function spanRelations({ chosen, inPipelines, version }: Bounds) {

@@ -1,7 +1,8 @@
 /**
- * What the figures are counted from: the leads as they were at the end of a period (`:to`, not included), put
- * together from history. Each is a common table expression of plain SQLite, so that a figure can be pasted into any
- * SQLite program. `:pipelines` is a JSON list of ids; `:known_at` leaves out what was read later.
+ * The relations that figures are counted from: the leads as they were at the end of a period (`:to`, not
+ * included), derived from their history. Each is a common table expression of plain SQLite, so that the SQL
+ * of a figure runs in any SQLite program. `:pipelines` is a JSON list of ids; `:known_at` leaves out what was
+ * read later.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 import { changeRelations } from './change-relation.ts'
@@ -16,11 +17,11 @@ import {
   spanRelations,
 } from './relation-parts.ts'
 
-/** Shares and speeds of winning look so far back, since a single day has too few closed leads to tell. */
+/** Win rate and sales velocity look back 30 days, because a single day has too few closed leads. */
 export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
 export const RECENT = RECENT_BEFORE(':to')
 
-/** The statuses of leads now that count as open, in a form that lets an index on the status be used. */
+/** Selects the open statuses that leads have now, in a form that can use an index on the status. */
 export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
@@ -28,20 +29,26 @@ const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 /** Empty for a value without a currency or a currency without a value, as in `lead_count`. */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
-/** Of a state at an instant: that its value then is not known, since the lead changed until the next sync. */
+/**
+ * Tells that the value of a state at an instant is unknown, because the lead changed again before the next
+ * sync.
+ */
 export const unsureState = (at: string, past = ''): string =>
   `(valid_to >= ${at} AND valid_to < (SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past}) AND valid_from < ${at}
       OR valid_from >= coalesce((SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at}), ${at}) AND valid_from < ${at}
         AND changed_at >= ${at} AND coalesce(valid_to, '~') >= ${at})`
 
-/** @param isPast whether only what was known at `:known_at` counts */
+/**
+ * Builds all relations by name.
+ * @param isPast whether only what was known at `:known_at` counts
+ */
 export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
   const bounds = boundsOf(isPast, filter)
   const { chosen, inScope, inPipelines, past, version } = bounds
   const isChosen = chosen.length > 0
   const counts = isChosen ? 'chosen_count' : 'lead_count'
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
-  /** A stay became known with the move that began it, or with the lead. */
+  /** A stay in a stage became known with the move that began it, or with the lead itself. */
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)

@@ -1,7 +1,7 @@
 /**
- * All figures of a report, from one moment of the store. Numbers come from the definitions of `definition.ts`, or of
- * many spans or groups at once, and then are the same. Without its core numbers there is no report; of the other
- * sections each is read by itself, and one that fails leaves the others as they are.
+ * Reads all figures of a report at one moment of the store. Queries over many spans or groups give the same
+ * numbers as the definitions of `definition.ts`. A report fails without its core numbers. Every other section
+ * is read separately, so that one failure leaves the others intact.
  */
 import type {
   BlockQuery,
@@ -34,7 +34,7 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly period: Period
   readonly prior: Period
   readonly topScore: number
-  /** So many rows of each list are kept. */
+  /** The number of rows kept of each list. */
   readonly rowsMax: number
   /** The last issue that was sent; null before the first. */
   readonly since: LastTold | null
@@ -42,15 +42,16 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly sparkPeriods: readonly Period[]
   /** Whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
-  /** The queries that blocks own. */
+  /** The queries that blocks bring with them. */
   readonly blockQueries?: readonly { readonly block: string; readonly query: BlockQuery }[]
 }
 
 /**
- * `queries` and `warnings` are left empty: a report's own SQL is asked elsewhere.
- * @param db not one inside a transaction
- * @throws LeadsheetError config_invalid for a filter that cannot be; report_failed where the core numbers cannot be
- *   read, and what any use of the store throws
+ * Reads all figures of a report. `queries` and `warnings` stay empty, because a report's own SQL runs
+ * elsewhere.
+ * @param db must not be inside a transaction
+ * @throws LeadsheetError config_invalid for an invalid filter; report_failed where the core numbers cannot be
+ * read; any error of the store
  */
 export async function readReportFigures(db: Db, request: ReportRequest): Promise<ReportFigures> {
   return atOneMoment(db, async (moment) =>

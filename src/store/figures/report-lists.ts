@@ -1,4 +1,4 @@
-/** The leads that a report lists: the best new ones, and those that have stood still longest. */
+/** The leads that a report lists: the best new leads and those that have stalled longest. */
 import type { ListedLead, Stalled, TopLeads } from '../../domain/figures.ts'
 import { LEAD_FIELDS, LISTED_FIELDS } from '../../domain/lead-fields.ts'
 import { readCoverage } from './coverage.ts'
@@ -9,7 +9,10 @@ import { STALLED_SINCE } from './relation-parts.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** Before the first state that was read, by the moves that its activity tells; else it is the status of now. */
+/**
+ * The status at the end of the period. Before the first state that was read, it comes from the moves in the
+ * lead's activity, else from the present status.
+ */
 const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_move AS each
       WHERE each.lead_id = lead.id AND moved_at < :to AND (:known_at IS NULL OR observed_at <= :known_at)
       ORDER BY moved_at DESC LIMIT 1), lead.status)`

@@ -1,6 +1,6 @@
 /**
- * Figures of many spans of time at once, for sparklines and the trend: few queries whatever the number of spans, and
- * the same numbers as the figures of each span.
+ * Figures of many spans of time at once, for sparklines and the trend. A few queries serve any number of
+ * spans, and give the same numbers as the figures of each span.
  */
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../model.ts'
@@ -9,14 +9,19 @@ import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows 
 import type { Moment } from './read-transaction.ts'
 import { RECENT_BEFORE, unsureState } from './relation.ts'
 
-/** A line has no room to say of what it is made: a point of which more is not known is left out. */
+/**
+ * The largest unknown share of a point in a sparkline. Points above it are left out, because a sparkline has
+ * no room to show its coverage.
+ */
 const UNSURE_MAX = 0.01
 
-/** Of a lead, for a span: that it was gone at its end. */
+/** Tells whether a lead was deleted at the end of a span. */
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
       AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
 
-/** How many were closed so from an instant on, up to the end of a span, and still were at it. */
+/**
+ * Counts the leads closed with an outcome from an instant to the end of a span, and still closed at that end.
+ */
 const closedSince = (since: string, outcome: string): string => `(SELECT count(*) FROM closed_now AS each
       WHERE outcome = '${outcome}' AND closed_at >= ${since} AND closed_at < span_to AND NOT ${WAS_GONE})
     + (SELECT count(*) FROM closed_once AS each WHERE outcome = '${outcome}' AND closed_at >= ${since}
@@ -87,7 +92,7 @@ export const OPEN_VALUE_SERIES = {
   ORDER BY place`,
 } as const
 
-/** As OPEN_VALUE_SERIES has it of each span, for one. */
+/** Sums the unknown values of one span, as OPEN_VALUE_SERIES does for each. */
 const UNSURE_VALUE: Query = {
   reads: ['value_unsure'],
   sql: `SELECT total(value_amount) AS unsure FROM value_unsure WHERE outcome = 'open' AND value_currency = :currency`,
@@ -114,8 +119,9 @@ export async function readSparklines(
 }
 
 /**
+ * Reads the trend of the days.
  * @param days whole local days, in order
- * @param dataAsOf up to when everything has been read; days that end later are not known, rather than empty
+ * @param dataAsOf the time up to which everything has been read; the counts of days that end later are null
  */
 export async function readTrend(
   moment: Moment,
@@ -132,8 +138,8 @@ export async function readTrend(
 }
 
 /**
- * The trend of every pipeline at once, in the time that one takes.
- * @param pipelineIds those that are asked for
+ * Reads the trend of every pipeline in one query, in about the time that one pipeline takes.
+ * @param pipelineIds the pipelines to return
  * @param days whole local days, in order
  */
 export async function readTrends(
@@ -230,13 +236,19 @@ async function eachOf<T>(periods: readonly Period[], read: (period: Period) => P
   return all
 }
 
-/** What has ended since the first span did counts for some of them, so that it is the end of the scope. */
+/**
+ * Returns the scope and values of a query over spans. The scope ends with the first span, because any state
+ * that ended after it may count for some span.
+ */
 export function spansOf(scope: FigureScope, periods: readonly Period[]): [FigureScope, QueryValues] {
   const spans = JSON.stringify(periods.map(({ from, to }) => [from, to]))
   return [{ ...scope, to: periods[0]?.to ?? scope.to }, { spans }]
 }
 
-/** Of all leads: that there was none yet of those asked for is known from then on. */
+/**
+ * Returns the creation time of the first lead, whatever the filter. From that time on, a count of zero is
+ * known to be zero.
+ */
 async function findFirstLead({ db }: Moment): Promise<Instant | null> {
   const row = await db
     .selectFrom('lead')
@@ -253,7 +265,7 @@ function isKnown(
   return known.to === null || period.to <= known.to
 }
 
-/** `2026-11-20`, on the calendar of its zone. */
+/** Returns the local date of a day, such as `2026-11-20`. */
 function dateOf({ from, timeZone }: Period): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(Date.parse(from))
 }

@@ -1,6 +1,6 @@
 /**
- * The upstream's own statistics beside our counts of the same moment. The reading that counts is the last one that our
- * copy covers: later ones know of leads that we have still to read.
+ * Compares the upstream's own statistics with our counts of the same moment. The comparison uses the last
+ * sample that our copy covers, because a later one counts leads that we have not read yet.
  */
 import type { StatDifference } from '../../domain/figures.ts'
 import type { Instant, StageOutcome } from '../../model.ts'
@@ -52,24 +52,27 @@ interface Level {
 
 type Pair = Pick<StatDifference, 'figure' | 'ours' | 'currency'> & { readonly upstream: number | null }
 
-/** Rates come rounded to four digits, sums to cents. */
+/** The upstream rounds rates to four digits and sums to cents. */
 const RATE_TOLERANCE = 0.0001
 const VALUE_TOLERANCE = 0.011
 
-/** Our count of what the upstream's statistics tell, and theirs. */
+/** A figure of the upstream's statistics, with our count of it. */
 export interface StatPair extends StatDifference {
   readonly pipelineId: string
   readonly isSame: boolean
 }
 
-/** Those that differ. None where a filter asks for what the statistics do not tell apart. */
+/**
+ * Reads the figures that differ. Returns none where a filter has conditions, because the statistics cannot be
+ * filtered.
+ */
 export async function readServiceStats(moment: Moment, scope: FigureScope): Promise<StatDifference[]> {
   if (scope.filter.conditions.length > 0) return []
   const pairs = await readStatPairs(moment, scope)
   return pairs.filter(({ isSame }) => !isSame).map(({ pipelineId: _, isSame: __, ...rest }) => rest)
 }
 
-/** Each figure that the statistics of a pipeline tell. */
+/** Reads each figure in the statistics of the pipelines, with our count of it. */
 export async function readStatPairs(moment: Moment, scope: FigureScope): Promise<StatPair[]> {
   const all: StatPair[] = []
   for (const reading of await readRows<Reading>(moment, STAT_SAMPLES, scope)) {
@@ -88,7 +91,7 @@ export async function readStatPairs(moment: Moment, scope: FigureScope): Promise
   return all
 }
 
-/** The pipeline of a reading, up to and with its moment. */
+/** Returns the scope of a sample: its pipeline, up to and including its moment. */
 export function scopeOfSample(scope: FigureScope, pipelineId: string, asOf: Instant): FigureScope {
   const to = new Date(Date.parse(asOf) + 1).toISOString()
   return { ...scope, to, filter: { pipelineIds: [pipelineId], conditions: [] } }

@@ -1,4 +1,4 @@
-/** Runs the SQL of an analyst on the snapshot, in a process of its own that can be killed. */
+/** Runs an analyst's SQL on the snapshot, in a child process that can be killed. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,12 +8,13 @@ import type { QueryAnswer, QueryJob } from './query-child.ts'
 import { hasSecondStatement, MEMORY_BYTES_MAX, tellLimit } from './select.ts'
 
 const CHILD = programFile(import.meta.url, 'query-child')
-/** Of all values together, roughly: the answer is held in memory. */
+/** The approximate size limit of all values, because the answer is held in memory. */
 const BYTES_MAX = 32 * 2 ** 20
 
 /**
- * A mistake in the SQL, and what it may not do, come back as the `error` of the answer.
- * @throws LeadsheetError query_failed where it takes too long or too much memory, and the reason of the signal
+ * Runs one statement. Mistakes in the SQL and forbidden statements come back as the `error` of the answer.
+ * @throws LeadsheetError query_failed where the query takes too long or too much memory; the reason of the
+ * signal
  */
 export async function runQuery(
   file: string,
@@ -22,7 +23,7 @@ export async function runQuery(
 ): Promise<QueryAnswer> {
   if (hasSecondStatement(sql)) return { error: 'there is more than one statement' }
   options.signal.throwIfAborted()
-  // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
+  // An empty folder, in which a statement finds nothing. SQLite's temporary files are deleted with it.
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
   const timeout = AbortSignal.timeout(options.timeoutMs)
   const signal = AbortSignal.any([options.signal, timeout])
