@@ -1,22 +1,30 @@
 /**
- * What the SQL of an analyst would touch, told by PostgreSQL itself: from the tree that it makes of the SQL, before
- * any of it runs. There each table, column and function stands by its number, however it was written.
+ * Finds what an analyst's SQL would read, before any of it runs. PostgreSQL parses the SQL into a tree, in
+ * which each table, column and function has its number, however its name was written.
  */
 import type pg from 'pg'
 import { PUBLISHED } from '../schema/published.ts'
 import { VIEWS } from '../schema/views.ts'
 
-/** A number of a column is shifted by this in the tree; the columns of the system are below it, all together are it. */
+/**
+ * The offset of column numbers in the tree. The numbers below it are system columns; the number itself means
+ * all columns.
+ */
 const COLUMNS_FROM = 7
 
-/** They run SQL, read files and settings, or look beyond the schema, and promise no more than to change nothing. */
+/**
+ * Functions that run SQL, read files and settings, or look beyond the schema, although PostgreSQL declares
+ * that they change nothing.
+ */
 const CURIOUS = /^(pg_|has_|inet_|current_setting$|.*_to_xml|.*_description$|ts_stat$|ts_rewrite$)/
 
 /**
- * @param client in a transaction that may write, whose search path is the schema; it is left as it was
- * @param own temporary tables that it may read beside what analysts are shown
- * @returns what it may not touch, as a sentence; null where it only reads what it may
- * @throws what PostgreSQL says against it
+ * Checks whether a SELECT reads only what analysts may read.
+ * @param client in a transaction that may write, with the schema as its search path; the transaction stays
+ * unchanged
+ * @param own the temporary tables that the SQL may read too
+ * @returns a sentence that names what it may not read; null where everything is allowed
+ * @throws any error of PostgreSQL
  */
 export async function findTrespass(
   client: pg.Client,
@@ -25,7 +33,7 @@ export async function findTrespass(
 ): Promise<string | null> {
   await client.query('SAVEPOINT probe')
   try {
-    // As a view it is understood and not run; inside EXISTS its columns may have any names.
+    // PostgreSQL parses a view without running it. Inside EXISTS, the columns may have any names.
     const text = `CREATE TEMP VIEW probe AS SELECT 1 AS one WHERE EXISTS (\n${sql}\n)`
     await client.query(alone(text))
     const touched = await findInView(client, 'pg_temp.probe', own)
@@ -35,13 +43,13 @@ export async function findTrespass(
   }
 }
 
-/** As one statement: PostgreSQL refuses a second one. */
+/** Sends the text with the extended protocol, in which PostgreSQL refuses a second statement. */
 export function alone(text: string): pg.QueryConfig {
-  // The types of `pg` lack the word.
+  // The types of `pg` lack this property.
   return Object.assign({ text }, { queryMode: 'extended' })
 }
 
-/** Through the views of analysts as well; ours show nothing but what they may. */
+/** Looks through the views of analysts as well. Our own views show only what analysts may read. */
 async function findInView(client: pg.Client, view: string, own: readonly string[]): Promise<string | null> {
   const { rows } = await client.query<{ id: string; tree: string }>(
     `SELECT CAST(ev_class AS text) AS id, CAST(ev_action AS text) AS tree
@@ -65,7 +73,7 @@ interface Relation {
   readonly fullName: string
   readonly place: 'temp' | 'own' | 'other'
   readonly isView: boolean
-  /** By their numbers, from 1. */
+  /** The names of the columns by their numbers, from 1. */
   readonly columns: readonly string[]
 }
 
@@ -101,7 +109,10 @@ function trespassOn(
   return withheld.length > 0 && read.has(COLUMNS_FROM) ? `${name}.*` : null
 }
 
-/** Of a table, wherever it is read: `:relid 16391 … :selectedCols (b 8 9)`. */
+/**
+ * Returns the numbers of the columns that are read of a table, wherever it is read: `:relid 16391 …
+ * :selectedCols (b 8 9)`.
+ */
 function columnsRead(tree: string, id: string): Set<number> {
   const places = tree.matchAll(new RegExp(`:relid ${id} [^{}]*:selectedCols \\(b([ \\d]*)\\)`, 'g'))
   return new Set([...places].flatMap(([, numbers = '']) => numbers.trim().split(' ').map(Number)))

@@ -1,4 +1,4 @@
-/** The process that runs the SQL of an analyst: it may read the snapshot and nothing else. */
+/** The child process that runs an analyst's SQL. It may read the snapshot and nothing else. */
 import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../errors.ts'
 import { answerParent } from '../db/subprocess.ts'
@@ -9,7 +9,7 @@ export interface QueryJob extends SelectLimits {
   readonly sql: string
 }
 
-/** What SQLite says against the statement, or its rows. */
+/** The error of SQLite, or the rows of the statement. */
 export type QueryAnswer = { readonly error: string } | ({ readonly error: null } & Selected)
 
 answerParent(answer)

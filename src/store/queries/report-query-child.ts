@@ -1,6 +1,6 @@
 /**
- * The process that runs the SQL of a report's own folder. Beside what analysts are shown it finds `chosen`: the
- * leads that the report is about.
+ * The child process that runs the SQL of a report's own folder. Beside what analysts may read, it finds
+ * `chosen`: the leads that the report is about.
  */
 import { DatabaseSync } from 'node:sqlite'
 import type { LeadFilter } from '../../domain/figures.ts'
@@ -14,7 +14,7 @@ export interface ReportQueryTask extends SelectLimits {
   readonly sqls: readonly string[]
   readonly values: Readonly<Record<string, string | number | null>>
   readonly filter: LeadFilter
-  /** Whether they are only to be tried: none runs, and no rows come. */
+  /** Whether the queries are only checked: none runs, and no rows come. */
   readonly isTrial: boolean
 }
 
@@ -22,15 +22,15 @@ export interface ReportQueryJob extends ReportQueryTask {
   readonly file: string
 }
 
-/** Of each query its rows, or what the database says against it. */
+/** The rows of each query, or the error of the database. */
 export type ReportQueryAnswer = readonly ({ readonly error: string } | Selected)[]
 
-/** Another process may be about to close the store, which locks out even readers for a moment. */
+/** Long enough for another process that closes the store, which locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 const CHOSEN = 'chosen'
-/** Functions that stand where a table does. */
+/** Functions that stand in the place of a table. */
 const TABLE_FUNCTIONS = ['json_each', 'json_tree']
-/** What SQLite has beside the tables of a file. All else of which no column is read is a CTE of the query itself. */
+/** SQLite's internal tables. Any other name of which no column is read is a CTE of the query. */
 const INTERNAL = /^(?:sqlite|pragma)_/i
 
 answerParent(answer)
@@ -60,13 +60,13 @@ function answer({ file, sqls, values, filter, isTrial, ...limits }: ReportQueryJ
   })
 }
 
-/** SQLite refuses what it does not understand when it prepares it. */
+/** Checks a query without running it. SQLite refuses an invalid query when it prepares it. */
 function trial(database: DatabaseSync, sql: string): Selected {
   const columns = database.prepare(sql).columns()
   return { columns: columns.map(({ name }) => name), rows: [], isCut: false }
 }
 
-/** A table of its own, so that a filter is asked once and not for every row that a query looks at. */
+/** Fills a table of its own, so that the filter runs once and not for every row that a query reads. */
 function makeChosen(database: DatabaseSync, filter: LeadFilter): void {
   const { pipelineIds, conditions } = filter
   if (pipelineIds === null && conditions.length === 0) {

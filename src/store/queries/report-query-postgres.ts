@@ -1,6 +1,6 @@
 /**
- * Runs the SQL of a report's own folder in PostgreSQL, on a connection of its own. Beside what analysts are shown it
- * finds `chosen`: the leads that the report is about.
+ * Runs the SQL of a report's own folder in PostgreSQL, on a connection of its own. Beside what analysts may
+ * read, it finds `chosen`: the leads that the report is about.
  */
 import pg from 'pg'
 import type { LeadFilter } from '../../domain/figures.ts'
@@ -18,11 +18,11 @@ import type { Cell, Row } from './snapshot-table.ts'
 
 const CHOSEN = 'chosen'
 const ROWS_AT_ONCE = 10
-/** Of all that comes, rows that nobody wants among it: a single value may have a gigabyte. */
+/** The limit of all bytes received, because a single value may have a gigabyte. */
 const RECEIVED_BYTES_MAX = 64 * 2 ** 20
 
 const { builtins } = pg.types
-/** As SQLite would give them; all others as PostgreSQL writes them. */
+/** Converts values to those that SQLite would give. Values of other types stay as PostgreSQL writes them. */
 const CELLS: ReadonlyMap<number, (text: string) => Cell> = new Map<number, (text: string) => Cell>([
   ...[builtins.INT2, builtins.INT4, builtins.FLOAT4, builtins.FLOAT8].map((type) => [type, Number] as const),
   ...[builtins.INT8, builtins.NUMERIC].map((type) => [type, numberOf] as const),
@@ -32,8 +32,9 @@ const CELLS: ReadonlyMap<number, (text: string) => Cell> = new Map<number, (text
 const AS_CELLS = { getTypeParser: (type: number) => CELLS.get(type) ?? ((text: string) => text) }
 
 /**
- * @param signal ends a statement that runs, in PostgreSQL too
- * @throws LeadsheetError store_unreachable, store_refused; and what PostgreSQL throws where it is told to end
+ * Runs the queries and returns their answers.
+ * @param signal cancels the running statement in PostgreSQL too
+ * @throws LeadsheetError store_unreachable, store_refused; the error of PostgreSQL for a cancelled statement
  */
 export async function answerInPostgres(
   place: PostgresPlace,
@@ -42,10 +43,10 @@ export async function answerInPostgres(
 ): Promise<ReportQueryAnswer> {
   const client = new pg.Client({
     ...connectionTo(place),
-    // For the case that nobody is left to end it.
+    // Ends the statement even where this process is killed.
     statement_timeout: timeoutMs + 1_000,
   })
-  // What breaks the connection fails what is asked on it, too.
+  // Ignores errors of the connection, because they also fail its query.
   client.on('error', () => {})
   let received = 0
   try {
@@ -82,7 +83,7 @@ async function whileWanted<T>(
   }
 }
 
-/** Where that fails, the statement ends by its timeout. */
+/** Cancels a running statement. Where this fails, the statement ends by its timeout. */
 async function cancelStatement(place: PostgresPlace, pid: number): Promise<void> {
   const client = new pg.Client(connectionTo(place))
   client.on('error', () => {})
@@ -133,7 +134,7 @@ async function makeChosen(
   await client.query(`ANALYZE ${CHOSEN}`)
 }
 
-/** By a cursor, which takes a SELECT and nothing else. */
+/** Reads through a cursor, which takes a SELECT and nothing else. */
 async function read(
   client: pg.Client,
   sql: string,
@@ -164,7 +165,7 @@ async function read(
   }
 }
 
-/** With all its digits: one that no plain number holds stays whole. */
+/** Keeps all digits: a whole number that is too large for a number becomes a bigint. */
 function numberOf(text: string): Cell {
   const isWhole = /^-?\d+$/.test(text)
   return isWhole && !Number.isSafeInteger(Number(text)) ? BigInt(text) : Number(text)

@@ -1,6 +1,6 @@
 /**
- * Runs the SQL of a report's own folder, on the store: a file is read by a process of its own that can be killed,
- * PostgreSQL by a statement that can be cancelled. It may read what analysts are shown and nothing else. All queries
+ * Runs the SQL of a report's own folder on the store. A child process reads an SQLite file and can be killed;
+ * PostgreSQL runs statements that can be cancelled. The SQL may read only what analysts may read. All queries
  * of a report see one moment.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -30,11 +30,11 @@ export interface ReportQuery {
   readonly title: string
   readonly note: string | null
   readonly sql: string
-  /** Where it is written, for messages. */
+  /** The file and line of the query, for messages. */
   readonly place: string
 }
 
-/** What the queries are bound to. */
+/** The values that the queries are bound to. */
 export interface QueryScope {
   readonly period: Period
   readonly prior: Period
@@ -45,7 +45,7 @@ export interface QueryScope {
 
 export interface QueryOptions {
   readonly signal: AbortSignal
-  /** For all queries of a report together. */
+  /** The limit for all queries of a report together. */
   readonly timeoutMs?: number
 }
 
@@ -54,13 +54,13 @@ const LIMITS = { rowsMax: 100, bytesMax: 2 ** 20 }
 const TIMEOUT_MS = 30_000
 
 export interface QueryAnswers {
-  /** In the order of the queries; one that failed has neither columns nor rows. */
+  /** The answers in the order of the queries. A failed query has neither columns nor rows. */
   readonly tables: readonly QueryTable[]
   readonly failed: readonly FailedSection[]
 }
 
 /**
- * One that fails leaves the others as they are, but for the time that they have together.
+ * Runs the queries of a report. A failed query leaves the others intact, apart from the time that they share.
  * @throws the reason of the signal
  */
 export async function runReportQueries(
@@ -85,9 +85,9 @@ export async function runReportQueries(
 }
 
 /**
- * Whether the queries would run, without running them; the tables have columns and no rows.
- * @throws LeadsheetError query_failed, naming query and place: a mistake in the SQL, an unknown parameter, more than
- *   reading, too long; and the reason of the signal
+ * Checks the queries without running them. The tables have columns and no rows.
+ * @throws LeadsheetError query_failed with the query and its place, for a mistake in the SQL, an unknown
+ * parameter, a statement that does more than read, or a timeout; the reason of the signal
  */
 export async function tryReportQueries(
   place: StorePlace,
@@ -111,7 +111,7 @@ const NO_VALUES = {
   top_score: null,
 }
 
-/** The SQL with all values in it, for any program of the database. */
+/** Returns the SQL with all values filled in, for any program of the database. */
 export function explainReportQuery(sql: string, scope: QueryScope): string {
   const { filter } = scope
   const values: Readonly<Record<string, string | number | null>> = {
@@ -125,7 +125,7 @@ export function explainReportQuery(sql: string, scope: QueryScope): string {
   return `${chosen}${filled(sql).trim().replace(/;$/, '')};`
 }
 
-/** By their names in SQL, without the colon. */
+/** Returns the values by their names in SQL, without the colon. */
 function valuesOf({ period, prior, filter, stalledDays, topScore }: QueryScope): QueryValues {
   return {
     from: period.from,
@@ -198,7 +198,7 @@ async function askInTime(
 }
 
 async function answerOfChild(job: ReportQueryJob, signal: AbortSignal): Promise<ReportQueryAnswer> {
-  // Nothing lies there that a statement could find, and what SQLite sorts goes with it.
+  // An empty folder, in which a statement finds nothing. SQLite's temporary files are deleted with it.
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
   try {
     return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, {
@@ -219,7 +219,7 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   })
 }
 
-/** Nothing is known of what is no finite number: `9e999` is none. */
+/** Turns a value into one of a report. An infinite number such as `9e999` becomes null. */
 function plain(cell: Cell): string | number | null {
   if (typeof cell === 'number' && !Number.isFinite(cell)) return null
   if (typeof cell !== 'bigint') return cell

@@ -1,4 +1,7 @@
-/** Runs one statement of an analyst; to be used in a process of its own, which may be killed. */
+/**
+ * Runs one SQL statement of an analyst, checks its text beforehand, and tests threshold conditions. Use it in
+ * a child process, which can be killed.
+ */
 import type { SQLOutputValue } from 'node:sqlite'
 import { constants, DatabaseSync } from 'node:sqlite'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -7,24 +10,24 @@ import type { Cell, Row } from './snapshot-table.ts'
 export interface Selected {
   readonly columns: readonly string[]
   readonly rows: readonly Row[]
-  /** There are more rows than were wanted. */
+  /** Whether there are more rows than were wanted. */
   readonly isCut: boolean
 }
 
 export interface SelectLimits {
   readonly rowsMax: number
-  /** Of all values together, roughly. */
+  /** The approximate limit of all values together. */
   readonly bytesMax: number
 }
 
-/** Of one value: what is longer, nobody looks at. */
+/** The limit of one value. */
 const VALUE_BYTES_MAX = 16 * 2 ** 20
-/** To open a database with, on which statements of others are to run. */
+/** The options of a database on which others' statements run. */
 export const READ_ONLY = { readOnly: true, limits: { length: VALUE_BYTES_MAX } } as const
-/** The process that runs statements of others may take so much memory; it begins with a quarter of it. */
+/** The memory that a process may take to run others' statements. It begins with a quarter of this. */
 export const MEMORY_BYTES_MAX = 256 * 2 ** 20
 
-/** What a person is told where a statement came upon a limit; undefined of any other message. */
+/** Returns the text for a person where a statement exceeded a limit; undefined for any other message. */
 export function tellLimit(message: string): string | undefined {
   if (message !== 'string or blob too big') return undefined
   return `has a value of more than ${VALUE_BYTES_MAX / 2 ** 20} MB`
@@ -38,15 +41,15 @@ const READING: ReadonlySet<number> = new Set([
 ])
 
 /**
- * From here on statements can do nothing but read; what they may not do is refused before any of it runs.
- * @param mayRead whether a column of a table is anybody's business; every one unless given
+ * Allows statements to do nothing but read. A forbidden statement is refused before any of it runs.
+ * @param mayRead tells whether a column may be read; every column unless given
  */
 export function allowReadsOnly(
   database: DatabaseSync,
   mayRead: (table: string, column: string) => boolean = () => true,
 ): void {
   database.setAuthorizer((action, name, detail) => {
-    // The full-text index asks for this one by itself.
+    // Because the full-text index asks for this pragma by itself, it is allowed.
     const isOfSearch = action === constants.SQLITE_PRAGMA && name === 'data_version'
     const isAllowed =
       action === constants.SQLITE_READ ? mayRead(name ?? '', detail ?? '') : READING.has(action) || isOfSearch
@@ -54,7 +57,10 @@ export function allowReadsOnly(
   })
 }
 
-/** @throws Error with what SQLite says against it */
+/**
+ * Runs a statement and returns its rows.
+ * @throws Error with the message of SQLite
+ */
 export function select(
   database: DatabaseSync,
   sql: string,
@@ -68,7 +74,7 @@ export function select(
   const columns = statement.columns().map(({ name }) => name)
   const rows: Row[] = []
   let bytes = 0
-  // Arrays, as asked for above; the types know only of objects.
+  // Because of `setReturnArrays`, rows are arrays; the types know only objects.
   const found = statement.iterate({ ...values }) as Iterable<unknown> as Iterable<SQLOutputValue[]>
   for (const cells of found) {
     if (rows.length === rowsMax || bytes > bytesMax) return { columns, rows, isCut: true }
@@ -83,49 +89,54 @@ function cellOf(value: SQLOutputValue): Cell {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
 }
 
-/* What can be told of an analyst's SQL before SQLite reads it. */
 
-/** A text, a quoted name or a comment; one without an end is all that follows, or each would be looked for again. */
+/**
+ * Matches a text, a quoted name or a comment. A part without an end takes all that follows; otherwise the
+ * search would start again at each quote.
+ */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
-/** Whether it asks for rows, by how it begins. */
+/** Tells whether the SQL begins like a query for rows. */
 export function isSelect(sql: string): boolean {
   return /^[\s(]*(SELECT|WITH|VALUES|TABLE)\b/i.test(withoutTexts(sql))
 }
 
-/** SQLite would leave a second one out without a word. */
+/** Tells whether the SQL has a second statement, which SQLite would silently ignore. */
 export function hasSecondStatement(sql: string): boolean {
   return /;\s*[^\s;]/.test(withoutTexts(sql))
 }
 
-/** As written: `:from`, `?1`; each once. A type as PostgreSQL has it (`::date`) is none. */
+/**
+ * Lists the parameters as they are written, such as `:from` or `?1`, each once. A type of PostgreSQL
+ * (`::date`) is no parameter.
+ */
 export function parametersIn(sql: string): string[] {
   const found = withoutTexts(sql).match(/(?<![\w$:])[:@$][A-Za-z_]\w*|\?\d*/g) ?? []
   return [...new Set(found)]
 }
 
-/** With a value in the place of each parameter `:name`. */
+/** Replaces each parameter `:name` by a value. */
 export function fillParameters(sql: string, write: (name: string) => string): string {
   const part = new RegExp(`${QUOTED.source}|(?<![\\w$:]):([A-Za-z_]\\w*)`, 'g')
   return sql.replace(part, (found, name?: string) => (name === undefined ? found : write(name)))
 }
 
-/** Whether a table, a column or anything else is called so. */
+/** Tells whether a name occurs in the SQL, as a table, a column or anything else. */
 export function namesIn(sql: string, name: string): boolean {
   return new RegExp(`\\b${name}\\b`, 'i').test(withoutTexts(sql))
 }
 
-/** Without comments, and an `x` for every text and quoted name. */
+/** Removes comments, and replaces every text and quoted name by `x`. */
 function withoutTexts(sql: string): string {
   return sql.replace(QUOTED, (part) => (/^[-/]/.test(part) ? ' ' : 'x'))
 }
 
-/* Conditions in SQL over a few numbers: a row of their own in memory, that nothing else can be reached from. */
 
 /**
- * Whether the condition is true of the numbers; one that asks for what is not known (null) is not.
+ * Tells whether an SQL condition is true of the numbers. They are a row in memory, from which no other data
+ * can be reached. A condition over an unknown number (null) is not true.
  * @param condition such as `new_leads < 10 OR stalled > 20`
- * @throws LeadsheetError config_invalid where it is no condition over them
+ * @throws LeadsheetError config_invalid for an invalid condition
  */
 export function isTrueOf(condition: string, numbers: Readonly<Record<string, number | null>>): boolean {
   const names = Object.keys(numbers)

@@ -1,28 +1,31 @@
 /**
- * The tables and views of a snapshot, read row by row. A snapshot is replaced and never written, so a statement
- * may stay open for as long as its reader takes.
+ * Reads the tables and views of a snapshot row by row. Because a snapshot is replaced and never written, a
+ * statement may stay open for as long as its caller needs.
  */
 import Database from 'better-sqlite3'
 
-/** Whole numbers are bigint, so that they keep every digit. */
+/** A value of a snapshot. Whole numbers are bigint, so that they keep every digit. */
 export type Cell = string | number | bigint | null
 export type Row = readonly Cell[]
 export type CellType = 'text' | 'integer' | 'real' | 'instant'
 
 export interface SnapshotTable {
   readonly name: string
-  /** Null of a view, which would have to be computed to be counted. */
+  /** The number of rows; null for a view, which would have to be computed. */
   readonly rows: number | null
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
-  /** Of each column the one type that all its values have; reads the whole table where the schema leaves that open. */
+  /**
+   * Returns the one type that all values of each column have. Reads the whole table where the schema leaves
+   * the type open.
+   */
   readTypes(): CellType[]
   readRows(chunkSize: number): Generator<Row[], void, void>
 }
 
 export interface SnapshotReader extends Disposable {
-  /** Of tables and views, in the order of the dictionary. */
+  /** The names of the tables and views, in the order of the dictionary. */
   readonly names: readonly string[]
-  /** Undefined where the snapshot has none of that name. */
+  /** Returns undefined where the snapshot has no such table or view. */
   findTable(name: string): SnapshotTable | undefined
 }
 
@@ -85,7 +88,7 @@ function openTable(database: Database.Database, table: TableRow): SnapshotTable 
 const INSTANT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
 const DECLARED: Readonly<Record<string, CellType>> = { TEXT: 'text', INTEGER: 'integer', REAL: 'real' }
 
-/** What was seen of a column: 1 or 0, null where all its values are null. */
+/** Facts about the values of a column: 1 or 0, and null where all values are null. */
 interface Seen {
   readonly text: bigint | null
   readonly real: bigint | null
@@ -106,7 +109,7 @@ function readTypes(
     `max(typeof(${name}) = 'integer')`,
     `min(${name} GLOB '${INSTANT}')`,
   ])
-  // A view is computed first: some functions that it may use fail within an aggregate.
+  // Because some functions of views fail within an aggregate, a view is computed first.
   const values = rows === null ? `(SELECT ${names.join(', ')} FROM ${quoted(table)} LIMIT -1)` : quoted(table)
   const answers =
     questions.length === 0
@@ -124,7 +127,10 @@ function readTypes(
   })
 }
 
-/** A column without any value is what its values would be: the type must not change from one export to the next. */
+/**
+ * Returns the type of a column. A column without values gets the type that its values would have, so that its
+ * type stays the same from one export to the next.
+ */
 function typeOf(column: ColumnRow, seen: Seen): CellType {
   if (column.unit === 'UTC') return seen.instants === 0n ? 'text' : 'instant'
   if (seen.text === 1n) return 'text'
