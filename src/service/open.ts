@@ -1,4 +1,4 @@
-/** The reference service: opens its store, plays the history up to now, and serves the API over HTTP. */
+/** The reference service: opens its database, plays the history up to now, and serves the API over HTTP. */
 import type { AddressInfo, LookupFunction } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { API_PREFIX } from '../contract/paths.ts'
@@ -22,57 +22,59 @@ import { createWebhookPoster } from './webhooks/post.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 
 export interface ServiceOptions {
-  /** The service's SQLite file; made if it is not there. */
+  /** The service's SQLite file, created if it does not exist. */
   readonly file: string
   /** The companies that agents can discover, such as data/companies.ndjson. */
   readonly companiesFile: string
-  /** 127.0.0.1 unless told otherwise. */
+  /** The address to listen on; 127.0.0.1 by default. */
   readonly host?: string
-  /** 0, the default, takes a free one. */
+  /** The port; 0, the default, takes a free one. */
   readonly port?: number
-  /** What a new history follows from, 1 by default; a history in the file keeps its own. */
+  /** The seed of a new history, 1 by default. A history in the file keeps its own seed. */
   readonly seed?: number
   /** Simulated seconds per real second, 1 by default. */
   readonly speed?: number
   /**
-   * An instant at which simulated time begins, where the history in the file is not past it: what has been since is
-   * played with `speed`, never beyond the real present, and from then on it is real time.
+   * The instant at which simulated time begins, unless the history in the file is past it. The time since is
+   * played with `speed` until the real present; from then on simulated time is real time.
    */
   readonly playFrom?: Date | undefined
   /** The real clock. */
   readonly now?: () => number
-  /** How far back a new history starts, 120 by default; it then begins at midnight (UTC). */
+  /** How many days back a new history starts, at midnight (UTC); 120 by default. */
   readonly historyDays?: number
-  /** 1,200 by default. */
+  /** The rate limit of a key; 1,200 by default. */
   readonly rateLimitPerMinute?: number
-  /** Faults to have, for rehearsals and tests; none by default. */
+  /** The faults to inject, for rehearsals and tests; none by default. */
   readonly faults?: Faults | undefined
-  /** Whether webhooks may be sent to this machine, over http too: for trying them out. Not by default. */
+  /** Whether webhooks may be sent to this machine, also over http. It is for trials, and off by default. */
   readonly webhooksToLoopback?: boolean
-  /** What names of webhooks' addresses lead to; the system's resolver by default. */
+  /** Resolves the names in webhook addresses; the system's resolver by default. */
   readonly resolve?: LookupFunction
   readonly logger?: ServiceLog
-  /** Milliseconds of history played so far while opening, and in all. */
+  /** Reports the history played while opening, as milliseconds done and in total. */
   readonly onProgress?: (done: number, total: number) => void
-  /** Ends the opening: the history is kept as far as it has been played. */
+  /** Stops the opening. The history played so far is kept. */
   readonly signal?: AbortSignal
-  /** Called while it is open, whenever all that has happened until an instant of its own can be read. */
+  /** Called while the service is open, with each instant up to which everything can be read. */
   readonly onPlayed?: (until: Date) => void
 }
 
 export interface Service extends AsyncDisposable {
   /** The base of the API, which ends in `/api/v1`. */
   readonly url: string
-  /** @returns the key, shown this once */
+  /** @returns the key, which is shown only this once */
   createKey(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
-  /** Simulated time. */
+  /** The simulated time. */
   now(): Date
-  /** Plays up to the simulated present at once, which otherwise happens every second. */
+  /** Plays up to the simulated present at once. Otherwise this happens every second. */
   catchUp(): Promise<void>
   close(): Promise<void>
 }
 
-/** @throws LeadsheetError service_data, service_port, job_busy, data_unwritable, store_corrupt, store_newer */
+/**
+ * @throws LeadsheetError service_data, service_port, job_busy, data_unwritable, store_corrupt, store_newer
+ */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { speed = 1, seed = 1, historyDays = 120, rateLimitPerMinute = 1200, now = Date.now } = options
   const log = options.logger ?? warnOfErrors
@@ -105,7 +107,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       log,
       faults: options.faults,
     })
-    // A request may be an event, or make a webhook active.
+    // A request may cause an event, or make a webhook active.
     app.addHook('onResponse', async ({ method }) => {
       if (method !== 'GET') sender.wake()
     })
@@ -164,7 +166,7 @@ function reasonOf(error: unknown): string {
   return code === 'EACCES' ? 'this account may not use it' : errorText(error)
 }
 
-/** Without a logger, requests go unnoted but failures do not. */
+/** Without a logger, requests are not logged but failures are. */
 const warnOfErrors: ServiceLog = {
   info: () => undefined,
   error: (fields, message) => {
@@ -173,21 +175,21 @@ const warnOfErrors: ServiceLog = {
   },
 }
 
-/* Key management without a running server. Safe beside one: it sees a new or revoked key at its next request. */
-
 export type { ApiKey } from './store/api-key.ts'
 
 export interface Keyring extends AsyncDisposable {
-  /** @returns the key itself, shown this once */
+  /** @returns the key itself, which is shown only this once */
   create(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
   list(): Promise<readonly ApiKey[]>
-  /** @returns how many keys this has revoked, 0 or 1 as a rule */
+  /** @returns how many keys were revoked, normally 0 or 1 */
   revoke(idOrPrefix: string): Promise<number>
   close(): Promise<void>
 }
 
 /**
- * @param file the service's database; made if it is not there
+ * Opens the API keys without a running server. It is safe beside one: the server sees a new or revoked key at
+ * the next request.
+ * @param file the service's database, created if it does not exist
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
  */
 export async function openKeyring(file: string, now: () => number = Date.now): Promise<Keyring> {

@@ -4,7 +4,7 @@ import { HOUR_MS } from './simulation/calendar.ts'
 import type { Life } from './simulation/life.ts'
 
 const TICK_MS = 1000
-/** Short enough that a stretch blocks the event loop for a few milliseconds only. */
+/** The length of a stretch, which blocks the event loop for a few milliseconds only. */
 const STRETCH_MS = 2 * HOUR_MS
 
 export interface Ticker {
@@ -14,7 +14,7 @@ export interface Ticker {
   stop(): Promise<void>
 }
 
-/** @param onPlayed called after each stretch, when what has happened in it is in the store */
+/** @param onPlayed called after each stretch, when its changes are in the database */
 export function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed: () => void): Ticker {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -33,7 +33,7 @@ export function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed:
     try {
       await catchUp()
     } catch (error) {
-      // A full disk or a locked file may pass: what was not written is played again next time.
+      // A full disk or a locked file may pass. Changes that were not written are played again next time.
       log.error({ err: error }, 'the simulation could not go on')
     }
     wait()
@@ -49,13 +49,13 @@ export function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed:
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
-      // Turns are taken one after the other, so the last is the end of all; its caller has its error.
+      // Runs are serial, so the last one ends them all. Its error goes to its caller.
       await turn.catch(() => undefined)
     },
   }
 }
 
-/* The simulated clock: real time from the moment the service opens, sped up if wanted. */
+/** The simulated clock: real time from the moment the service opens, sped up on request. */
 
 export interface Clock {
   /** Milliseconds since 1970 in simulated time. */
@@ -65,9 +65,11 @@ export interface Clock {
 export interface ClockOptions {
   /** Simulated seconds per real second. */
   readonly speed: number
-  /** How far time has been simulated already; a fast run may have left it ahead of real time. */
+  /** How far time has already been simulated. A fast run may have left it ahead of real time. */
   readonly notBefore: number
-  /** A past instant to begin at: what has been since is played with that speed, and real time from the present on. */
+  /**
+   * A past instant to begin at. The time since is played with `speed`; from the present on it is real time.
+   */
   readonly playFrom: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Puts faults into the server: some answer in place of the service, others spoil what it answers. */
+/** Injects faults into the server. Some faults answer in place of the service, others spoil its answers. */
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -10,7 +10,7 @@ import { planFaults } from './rules.ts'
 const SIGN_IN = '<!doctype html><html><title>Sign in</title><body><form>Please sign in</form></body></html>'
 const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop', 'shift', 'total'])
 
-/** Before the routes are added: they are struck as well as what no route takes. */
+/** Must run before the routes are added, so that it also sees requests that no route takes. */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
   const plan = planFaults(faults)
   const struck = new WeakMap<FastifyRequest, readonly FaultRule[]>()
@@ -108,27 +108,25 @@ function spoilWire(
   return body
 }
 
-/** Half of it unless told otherwise. */
+/** Cuts the body in half unless a byte is given. */
 function cutAt(body: string, byte: number | undefined): Buffer {
   const bytes = Buffer.from(body)
   return bytes.subarray(0, byte ?? Math.floor(bytes.length / 2))
 }
-
-/* Faults in what a page of a list says, while it stays well-formed. */
 
 interface ListBody {
   data: unknown[]
   page: { next_cursor: string | null; has_more: boolean; total?: number }
 }
 
-/** Keeps the page before, for rows that stand in both. */
+/** Keeps the rows of the page before, so that a shift can repeat them. */
 export interface PageMemory {
   last: readonly unknown[]
 }
 
 /**
- * The page with its faults; the text as it was where it is no page of a list.
- * @param cursor that of the request
+ * Returns the page with its faults. Text that is not a page of a list stays unchanged.
+ * @param cursor the cursor of the request
  */
 export function spoilPage(
   text: string,
@@ -162,13 +160,11 @@ function isList(body: unknown): body is ListBody {
   )
 }
 
-/* Faults of the wire: bodies that break off, come slowly, or are far more than they seem. */
-
 const MIB = 1024 * 1024
-/** For what was written to reach the other side before the connection ends. */
+/** Gives the bytes time to reach the client before the connection ends. */
 const FLUSH_MS = 20
 
-/** So many bytes, and then `end`, which ends the connection. */
+/** Sends the bytes and then calls `end`, which ends the connection. */
 export function breakingOff(bytes: Buffer, end: () => void): Readable {
   return Readable.from(
     (async function* () {
@@ -180,7 +176,7 @@ export function breakingOff(bytes: Buffer, end: () => void): Readable {
   )
 }
 
-/** The signal ends it early. */
+/** Sends the body a few bytes at a time. The signal ends it early. */
 export function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSignal): Readable {
   return Readable.from(
     (async function* () {

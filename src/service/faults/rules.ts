@@ -1,6 +1,6 @@
 /**
- * The faults that the reference service can be told to have: a list of rules, each with where and when it
- * strikes and the one thing it does. YAML or JSON.
+ * The faults that the reference service can be told to have: a list of rules in YAML or JSON, each with a
+ * condition and one fault.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -16,22 +16,25 @@ const count = (max: number) => {
 const HITS_MAX = 1_000_000
 const DELAY_MAX_MS = 3_600_000
 
-/** Where and when: all that is given must hold. Hits are counted a rule, from 1, among its own requests. */
+/** The condition of a rule: everything given must hold. Each rule counts its own requests, from 1. */
 const when = {
-  /** `*` is anything within a segment, `**` anything at all; `/api/v1` in front may be left out. */
+  /**
+   * In a path, `*` is anything within a segment and `**` anything at all. A leading `/api/v1` may be left
+   * out.
+   */
   path: z.string().startsWith('/', { error: 'a path that begins with /' }).default('/**'),
   method: z.enum(['GET', 'POST', 'HEAD']).optional(),
-  /** These requests. */
+  /** The numbers of the requests that are hit. */
   hits: z.array(count(HITS_MAX)).nonempty().optional(),
-  /** Only after so many requests. */
+  /** The number of requests that pass before the first is hit. */
   after: count(HITS_MAX).optional(),
-  /** Each so-manieth request. */
+  /** The interval: 3 hits every third request. */
   every: count(HITS_MAX).optional(),
-  /** Chance that follows from the seed. */
+  /** The chance of a hit, drawn from the seed. */
   probability: z.number().min(0).max(1).optional(),
 }
 
-/** How a body that breaks off is framed: with a length that it does not keep, or in chunks. */
+/** The framing of a cut body: a Content-Length that is not reached, or chunks. */
 const broken = { at_byte: z.int().min(0).optional(), chunked: z.boolean().default(false) }
 
 const ruleSchema = z.discriminatedUnion(
@@ -42,47 +45,50 @@ const ruleSchema = z.discriminatedUnion(
       fault: z.literal('status'),
       status: z.int().min(200).max(599),
       headers: z.record(z.string(), z.coerce.string()).default({}),
-      /** A problem document if absent. */
+      /** The body of the answer; a problem document by default. */
       body: z.string().optional(),
     }),
     z.strictObject({ ...when, fault: z.literal('delay'), ms: count(DELAY_MAX_MS) }),
-    /** No answer ever. */
+    /** Never answers. */
     z.strictObject({ ...when, fault: z.literal('stall') }),
-    /** The connection is reset in mid-body: TCP RST. */
+    /** Resets the connection in mid-body (TCP RST). */
     z.strictObject({ ...when, fault: z.literal('reset'), ...broken }),
-    /** The connection is closed in mid-body as if all were said: TCP FIN. */
+    /** Closes the connection in mid-body as if all were sent (TCP FIN). */
     z.strictObject({ ...when, fault: z.literal('cut'), ...broken }),
-    /** The JSON breaks off, in an answer that is whole by its length. */
+    /** Cuts the JSON, but sends an answer of the right length. */
     z.strictObject({ ...when, fault: z.literal('truncate'), at_byte: broken.at_byte }),
     z.strictObject({ ...when, fault: z.literal('content_type'), type: z.string().min(1) }),
-    /** The body comes a few bytes at a time. */
+    /** Sends the body a few bytes at a time. */
     z.strictObject({
       ...when,
       fault: z.literal('drip'),
       bytes: count(1_000_000).default(1),
       every_ms: count(DELAY_MAX_MS).default(100),
     }),
-    /** A small gzip body that unpacks to this much. */
+    /** Sends a small gzip body that unpacks to this size. */
     z.strictObject({ ...when, fault: z.literal('gzip_bomb'), mib: count(10_000).default(300) }),
-    /** The first rows of the page stand in it twice. */
+    /** Repeats the first rows of the page at its end. */
     z.strictObject({ ...when, fault: z.literal('duplicate'), rows: count(1000).default(1) }),
-    /** The next page is this page. */
+    /** Names this page as the next page. */
     z.strictObject({ ...when, fault: z.literal('loop') }),
-    /** Between two pages rows went (the first of this page are missed) or came (the last of the page before stand here again). */
+    /**
+     * Shifts rows between two pages, as if rows were deleted (the first of this page are missing) or added
+     * (the last of the page before are repeated).
+     */
     z.strictObject({
       ...when,
       fault: z.literal('shift'),
       drop: z.int().min(0).default(0),
       repeat: z.int().min(0).default(0),
     }),
-    /** The total is wrong by so much, or absent. */
+    /** Changes the total by this amount, or leaves it out. */
     z.strictObject({
       ...when,
       fault: z.literal('total'),
       add: z.int().default(0),
       absent: z.boolean().default(false),
     }),
-    /** A web page to sign in, with status 200. */
+    /** Answers with a sign-in web page and status 200. */
     z.strictObject({ ...when, fault: z.literal('html') }),
     z.strictObject({
       ...when,
@@ -98,14 +104,14 @@ export type FaultRule = z.output<typeof ruleSchema>
 export const FAULTS: readonly string[] = ruleSchema.options.map((option) => option.shape.fault.value)
 
 const faultsSchema = z.strictObject({
-  /** What chance follows from. */
+  /** The seed of all random draws. */
   seed: z.int().default(1),
   faults: z.array(ruleSchema).min(1, { error: 'at least one rule' }),
 })
 export type Faults = z.output<typeof faultsSchema>
 export type FaultsInput = z.input<typeof faultsSchema>
 
-/** @throws LeadsheetError config_invalid with a line for each mistake: its place and what is accepted */
+/** @throws LeadsheetError config_invalid with a line for each mistake: its place and the values accepted */
 export function parseFaults(data: unknown, origin: string): Faults {
   const parsed = faultsSchema.safeParse(data)
   if (parsed.success) return parsed.data
@@ -120,7 +126,7 @@ export function parseFaults(data: unknown, origin: string): Faults {
   })
 }
 
-/** @throws LeadsheetError config_invalid, also where the file cannot be read or is no YAML */
+/** @throws LeadsheetError config_invalid for mistakes, and for a file that cannot be read or is not YAML */
 export function readFaults(file: string): Faults {
   let data: unknown
   try {
@@ -140,10 +146,10 @@ function nameOf(input: unknown): string {
   return name === undefined ? 'fault' : `fault ${JSON.stringify(name)}`
 }
 
-/* Which faults a request meets. Every rule counts the requests that are its own. */
+/** Decides which faults hit a request. Every rule counts its own requests. */
 
 export interface FaultPlan {
-  /** The faults of one request, in the order of the rules; counts it. */
+  /** Counts the request and returns its faults, in the order of the rules. */
   facing(method: string, path: string): readonly FaultRule[]
 }
 
@@ -162,7 +168,7 @@ export function planFaults({ seed, faults }: Faults): FaultPlan {
         if (rule.method !== undefined && rule.method !== method) continue
         if (!each.pattern.test(path)) continue
         each.met++
-        // Drawn for every request, so that whether one is struck does not hang on the other conditions.
+        // Drawn for every request, so that the other conditions do not change which requests are drawn.
         const isDrawn = rule.probability === undefined || each.random.chance(rule.probability)
         if (isDrawn && isTurn(rule, each.met)) struck.push(rule)
       }
@@ -171,7 +177,7 @@ export function planFaults({ seed, faults }: Faults): FaultPlan {
   }
 }
 
-/** @param hit which of the rule's requests this is, from 1 */
+/** @param hit the number of this request among the rule's requests, from 1 */
 function isTurn({ hits, after, every }: FaultRule, hit: number): boolean {
   if (hits !== undefined && !hits.includes(hit)) return false
   if (after !== undefined && hit <= after) return false

@@ -1,4 +1,4 @@
-/** Who calls, whether they may, and how often: runs before the body is read. */
+/** Checks the API key, its scope and its rate limit before the body is read. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findApiKey } from '../store/api-key.ts'
 import type { ServiceDatabase } from '../store/database.ts'
@@ -38,7 +38,7 @@ export async function authenticate(
   return key.id
 }
 
-/** Never says whether a key exists, only what is wrong with the header. */
+/** Says only what is wrong with the header, never whether a key exists. */
 function unauthorized(header: string | undefined, shown: string | undefined): ProblemError {
   const [detail, challenge] =
     header === undefined
@@ -51,7 +51,7 @@ function unauthorized(header: string | undefined, shown: string | undefined): Pr
   })
 }
 
-/* How many requests a key may make in a minute: fixed windows, counted in memory. */
+/** Limits the requests of a key per minute: fixed windows, counted in memory. */
 
 export interface RateLimiter {
   /** Counts one request of a key. */
@@ -61,9 +61,9 @@ export interface RateLimiter {
 export interface RateVerdict {
   readonly isAllowed: boolean
   readonly limit: number
-  /** Requests left in this window. */
+  /** The requests left in this window. */
   readonly remaining: number
-  /** Until the next window, at least 1. */
+  /** The seconds until the next window, at least 1. */
   readonly resetSeconds: number
 }
 

@@ -1,4 +1,7 @@
-/** What an endpoint is: one description from which the server answers and the OpenAPI document is made. */
+/**
+ * The description of an endpoint, from which the server answers and the OpenAPI document is made, and the
+ * cursor of the lead list.
+ */
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -12,27 +15,27 @@ import type { LeadPosition } from '../store/lead.ts'
 import type { KeyScope, WebhookRow } from '../store/tables.ts'
 import { ProblemError } from './problem.ts'
 
-/** What endpoints answer from. */
+/** The dependencies of the endpoints. */
 export interface Context {
-  /** For an endpoint that acts once, the transaction that the answer is made in. */
+  /** The database, or the transaction of the answer where the endpoint has `actsOnce`. */
   readonly db: ServiceDatabase
   readonly life: Life
-  /** Simulated time, never before `life.until()`. */
+  /** The simulated time, never before `life.until()`. */
   now(): number
   realNow(): number
   readonly webhooks: WebhookContext
 }
 
-/** What is asked of the sender of webhooks; both may wait for a network. */
+/** The actions on webhooks. Both may wait for the network. */
 export interface WebhookContext {
   /** Sends a ping at once. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
-  /** @returns why nothing can be sent there, as a clause without a full stop; null where it can */
+  /** @returns why nothing can be sent to the address, as a clause without a full stop; null where it can */
   checkAddress(url: string): Promise<string | null>
 }
 
 export interface Call<Query, Body> {
-  /** The `:id` of the path; empty for a path without one. */
+  /** The `:id` of the path; empty for a path without an id. */
   readonly id: string
   readonly query: Query
   readonly body: Body
@@ -47,29 +50,32 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly scope: KeyScope
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
-  /** Of its success. */
+  /** The status of a success. */
   readonly status: 200 | 201 | 204
-  /** None with a 204. */
+  /** The schema of the answer; a 204 has none. */
   readonly answer?: z.ZodType<Answer>
-  /** What it may refuse with, beyond what every endpoint may. */
+  /** The problems it may refuse with, beyond those of every endpoint. */
   readonly problems: readonly ProblemCode[]
-  /** Not in the API's document, but in the reference service besides. */
+  /** Marks an endpoint of the reference service that the API's document does not have. */
   readonly isExtension?: true
-  /** Acts once for an Idempotency-Key, in one transaction, which must wait for nothing but the store. */
+  /**
+   * Makes the endpoint act once for an Idempotency-Key, in one transaction, which may wait only for the
+   * database.
+   */
   readonly actsOnce?: true
-  /** What is asked before that and may take its time; refuses by a ProblemError. */
+  /** Runs before the transaction and may take its time. Refuses with a ProblemError. */
   check?(context: Context, call: Call<Query, Body>): Promise<void>
   answerTo(context: Context, call: Call<Query, Body>): Promise<Answer>
 }
 
-/** Infers the types that go together. */
+/** Infers the matching types of an endpoint. */
 export function endpoint<Query, Body, Answer>(
   described: Endpoint<Query, Body, Answer>,
 ): Endpoint<Query, Body, Answer> {
   return described
 }
 
-/* The opaque cursor of the list: where the page before ended, and which list it belongs to. */
+/** The content of the opaque cursor: the list it belongs to, and where the page before ended. */
 
 const cursorSchema = z.strictObject({ list: z.string(), value: z.number(), id: z.string() })
 
@@ -77,7 +83,10 @@ export function encodeCursor(query: LeadQuery, { value, id }: LeadPosition): str
   return Buffer.from(JSON.stringify({ list: listOf(query), value, id })).toString('base64url')
 }
 
-/** @throws ProblemError invalid_cursor, also when the filters or the sort are not those it was made for */
+/**
+ * @throws ProblemError invalid_cursor, also when the filters or the sort have changed since the cursor was
+ * made
+ */
 export function decodeCursor(query: LeadQuery): LeadPosition | null {
   if (query.cursor === undefined) return null
   const cursor = cursorSchema.safeParse(parseCursor(query.cursor))
@@ -104,7 +113,7 @@ function parseCursor(text: string): unknown {
   }
 }
 
-/** A digest of what makes the list; the limit may change from page to page. */
+/** A digest of the filters and the sort. The limit may change from page to page. */
 function listOf({ cursor: _cursor, limit: _limit, ...list }: LeadQuery): string {
   const parts = Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12)

@@ -1,4 +1,4 @@
-/** Makes a POST once however often it is sent: the resource and its kept answer commit together. */
+/** Makes a POST act once however often it is sent: the resource and the stored answer commit together. */
 import { createHash } from 'node:crypto'
 import type { ServiceDatabase } from '../store/database.ts'
 import { deleteOldAnswers, findAnswer, insertAnswer, type RequestName } from '../store/idempotent-answer.ts'
@@ -23,9 +23,9 @@ export function parseIdempotencyKey(header: string | readonly string[] | undefin
 }
 
 /**
- * @param body the parsed body, if it has one: the same request is one that means the same, blanks and key order aside
- * @param create makes the answer inside the transaction that it is given
- * @throws ProblemError idempotency_conflict when the key has been used with another body
+ * @param body the parsed body, if any; blanks and the order of keys make no difference
+ * @param create makes the answer inside the given transaction
+ * @throws ProblemError idempotency_conflict when the key was used with another body
  */
 export function answerOnce(
   db: ServiceDatabase,

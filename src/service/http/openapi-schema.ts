@@ -1,19 +1,21 @@
-/** The schemas of the OpenAPI document: zod's JSON Schema, each named schema once. */
+/** The schemas of the OpenAPI document: zod's JSON Schema, with each named schema once. */
 import { z } from 'zod'
 
 export type Json = Record<string, unknown>
 
 export type Direction = 'input' | 'output'
 
-/** The named schemas of the document. A schema that differs on the way in (defaults) gets `Input` to its name. */
+/**
+ * The named schemas of the document. A schema that differs as an input (defaults) gets the suffix `Input`.
+ */
 export class Components {
   readonly schemas: Record<string, Json> = {}
 
-  /** A reference to the schema, which is added with all that it refers to. */
+  /** Adds the schema with all that it refers to, and returns a reference to it. */
   refer(schema: z.ZodType, direction: Direction): Json {
     const id = z.globalRegistry.get(schema)?.id
     if (id === undefined) throw new TypeError('a schema of the document has no id')
-    // As a member of another, so that its definition stands with those that it refers to.
+    // Wrapped in an array, so that zod puts its definition among those that it refers to.
     const { $defs } = toSchema(z.array(schema), direction) as { $defs: Record<string, Json> }
     for (const [name, definition] of Object.entries($defs)) {
       this.schemas[componentName(name, direction)] = pointToComponents(definition, direction)
@@ -35,7 +37,7 @@ function pointToComponents(schema: Json, direction: Direction): Json {
   )
 }
 
-/** A zod schema as JSON Schema 2020-12, which OpenAPI 3.1 uses. */
+/** Writes a zod schema as JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export function toSchema(schema: z.ZodType, direction: Direction): Json {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     io: direction,
@@ -45,10 +47,10 @@ export function toSchema(schema: z.ZodType, direction: Direction): Json {
   return described
 }
 
-/** Takes out what says nothing, and what says too much: an answer may gain fields, so only a strict object is closed. */
+/** Removes empty statements, and closes only strict objects, because an answer may gain fields. */
 function tidy({ _zod: { def } }: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
   if (def.type === 'object' && def.catchall === undefined) delete schema.additionalProperties
-  // The format says it; zod's pattern for it is half a page.
+  // The format says enough; zod's pattern for it is half a page.
   if (schema.format === 'date-time' || schema.format === 'email') delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum

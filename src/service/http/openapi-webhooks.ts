@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of webhooks: each message that is POSTed to them, and what its receiver may rely on. */
+/** Describes webhooks in the OpenAPI document: each message, and what its receiver may rely on. */
 import { TOLERANCE_SECONDS } from '../../contract/standard-webhooks.ts'
 import { EVENT_VERSION, type EventType, eventSchema, PING_TYPE, pingSchema } from '../../contract/webhook.ts'
 import { BACKOFF, GIVE_UP } from '../../retry.ts'
@@ -9,7 +9,7 @@ const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Markdown, as descriptions may be. */
+/** Markdown, which descriptions may contain. */
 export const WEBHOOK_WORDS = `Being told of events.
 
 **Delivery.** Each event is POSTed, as a message, to each active webhook that is registered for its type. \
@@ -92,7 +92,7 @@ const SUMMARIES: Readonly<Record<EventType | typeof PING_TYPE, string>> = {
   [PING_TYPE]: 'Somebody tries the webhook: nothing has happened',
 }
 
-/** The `webhooks` section: an entry a type, named after it. */
+/** The `webhooks` section, with one entry for each type. */
 export function describeWebhooks(components: Components): Json {
   return Object.fromEntries(
     [...eventSchema.options, pingSchema].map((schema) => {
@@ -121,7 +121,7 @@ function describeMessage(type: keyof typeof SUMMARIES, schema: Json): Json {
   }
 }
 
-/** `lead.status_changed` as `LeadStatusChanged`. */
+/** Turns `lead.status_changed` into `LeadStatusChanged`. */
 function pascalCase(type: string): string {
   return type.replace(/(?:^|[._])(\w)/g, (_, letter) => letter.toUpperCase())
 }
@@ -130,7 +130,7 @@ function listOf(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 
-/** `5 min`: in the largest unit that it is whole in. */
+/** Writes a duration such as `5 min`, in the largest unit that gives a whole number. */
 function duration(ms: number): string {
   const units = [
     [HOUR_MS, 'h'],

@@ -1,20 +1,20 @@
 /**
- * The OpenAPI 3.1 description, made from the endpoints and the schemas that check requests and answers,
- * so that it cannot say anything else than the service does.
+ * Makes the OpenAPI 3.1 document from the endpoints and the schemas that check requests and answers, so that
+ * the document cannot differ from the service.
  */
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/problem.ts'
 import type { Endpoint } from './endpoint.ts'
 import { Components, type Json, toSchema } from './openapi-schema.ts'
 import { describeWebhooks, WEBHOOK_PARAMETERS, WEBHOOK_RESPONSES, WEBHOOK_WORDS } from './openapi-webhooks.ts'
 
-/** What any endpoint may refuse with. */
+/** The problems that any endpoint may answer with. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'invalid_request',
   'unauthorized',
   'rate_limited',
   'internal',
 ]
-/** What any endpoint that writes may refuse with besides, whether it has a body or was sent one. */
+/** The further problems of endpoints that write, with or without a body. */
 const WRITE_PROBLEMS: readonly ProblemCode[] = [
   'forbidden',
   'invalid_json',
@@ -146,7 +146,7 @@ function describeEndpoint(endpoint: Endpoint, components: Components): Json {
 
 function problemsOf({ method, problems, body, actsOnce }: Endpoint): readonly ProblemCode[] {
   const ofWriting = method === 'GET' ? [] : WRITE_PROBLEMS
-  // Without a body no two requests differ.
+  // Without a body all requests are equal, so a key cannot conflict.
   const ofKeys: readonly ProblemCode[] = actsOnce && body !== undefined ? ['idempotency_conflict'] : []
   return [...new Set([...problems, ...COMMON_PROBLEMS, ...ofWriting, ...ofKeys])]
 }

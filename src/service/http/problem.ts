@@ -1,10 +1,12 @@
-/** Refusals: thrown anywhere while a request is answered, sent as `application/problem+json` (RFC 9457). */
+/**
+ * Refusals: thrown anywhere while a request is answered, and sent as `application/problem+json` (RFC 9457).
+ */
 import { z } from 'zod'
 import { PROBLEMS, type Problem, type ProblemCode } from '../../contract/problem.ts'
 
 type FieldErrors = NonNullable<Problem['errors']>
 
-/** Never leaves the service: the server turns it into an answer. */
+/** A refusal. The server turns it into an answer. */
 export class ProblemError extends Error {
   readonly problem: Problem
   readonly headers: Readonly<Record<string, string>>
@@ -29,8 +31,8 @@ export function problemOf(code: ProblemCode, detail: string, errors?: FieldError
 }
 
 /**
- * Checks what came in against its schema.
- * @param what how the detail calls it, such as `query`
+ * Checks input against its schema.
+ * @param what the name of the input in the detail, such as `query`
  * @throws ProblemError invalid_request with every mistake
  */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
@@ -56,7 +58,7 @@ function fieldErrors(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue)
   }))
 }
 
-/** A query parameter given once is not a list to its sender: `status`, not `status.0`. */
+/** Names a query parameter that was given once without an index: `status`, not `status.0`. */
 function pathOf(value: unknown, path: readonly PropertyKey[]): string {
   const isLoneItem = path.at(-1) === 0 && typeof valueAt(value, path.slice(0, -1)) === 'string'
   return (isLoneItem ? path.slice(0, -1) : path).join('.')

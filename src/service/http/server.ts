@@ -1,4 +1,4 @@
-/** The HTTP server: every endpoint behind the same checks, and every failure a problem. */
+/** The HTTP server. Every endpoint has the same checks, and every failure becomes a problem document. */
 import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -17,11 +17,11 @@ import { ProblemError, parseInput, problemOf } from './problem.ts'
 
 export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 export const BODY_LIMIT_BYTES = 256 * 1024
-/** For a request to come in whole. */
+/** The time for a whole request to arrive. */
 const REQUEST_TIMEOUT_MS = 30_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-/** As pino has it; the service needs no more. */
+/** The part of pino's interface that the service uses. */
 export interface ServiceLog {
   info(fields: object, message: string): void
   error(fields: object, message: string): void
@@ -32,7 +32,7 @@ export interface ServerOptions {
   readonly endpoints: readonly Endpoint[]
   readonly limiter: RateLimiter
   readonly log: ServiceLog
-  /** Faults to have; none by default. */
+  /** The faults to inject; none by default. */
   readonly faults?: Faults | undefined
 }
 
@@ -80,7 +80,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, options: ServerOp
   })
 }
 
-/** Some clients name the type of a body that they do not send: Fastify would then refuse that there is none. */
+/** Whether a body is sent. Some clients name a content type without one, which Fastify would refuse. */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
@@ -106,7 +106,7 @@ async function answer(
   }
   const answerFrom = async (db: ServiceDatabase): Promise<unknown> => {
     const given = await endpoint.answerTo({ ...context, db }, call)
-    // Parsed on the way out as well: what does not fit the contract must not leave. 1,000 leads take 2 ms.
+    // The answer is checked too, so that nothing leaves that breaks the contract. 1,000 leads take 2 ms.
     return endpoint.answer?.parse(given)
   }
   const idempotencyKey = endpoint.actsOnce && parseIdempotencyKey(request.headers[IDEMPOTENCY_HEADER])
@@ -143,7 +143,10 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
     .send(JSON.stringify(problem))
 }
 
-/** What is not even HTTP, or comes too slowly: there is no request to answer, only a connection to end. */
+/**
+ * Answers bytes that are not HTTP, or that arrive too slowly. Without a request there is only a connection to
+ * end.
+ */
 function refuseUnreadable(error: Error, socket: Socket): void {
   if (!socket.writable) return void socket.destroy(error)
   const body = JSON.stringify(problemOf('invalid_request', `The request cannot be read: ${error.message}.`))
@@ -151,7 +154,9 @@ function refuseUnreadable(error: Error, socket: Socket): void {
   socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`)
 }
 
-/** Fastify's own refusals by their stable codes (its Reference/Errors.md); the rest of its 400s are of the body. */
+/**
+ * Fastify's own refusals by their stable codes (its Reference/Errors.md). Its other 400s are about the body.
+ */
 const FASTIFY_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', `A body may have ${BODY_LIMIT_BYTES} bytes at most.`],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [

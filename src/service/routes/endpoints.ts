@@ -1,4 +1,6 @@
-/** All endpoints, in the order of the OpenAPI document: the six of the API's document, then the extensions. */
+/**
+ * All endpoints, in the order of the OpenAPI document: the six of the API's document, then the extensions.
+ */
 import type { Endpoint } from '../http/endpoint.ts'
 import { listLeadsEndpoint, showLeadEndpoint } from './leads.ts'
 import { agentsEndpoint, createPipelineEndpoint, pipelineStatsEndpoint } from './pipelines.ts'

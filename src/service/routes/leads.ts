@@ -1,4 +1,4 @@
-/** `GET /leads` and `GET /leads/:id`. */
+/** The endpoints `GET /leads` and `GET /leads/:id`. */
 import {
   type LeadQuery,
   leadDetailSchema,

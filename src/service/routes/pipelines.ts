@@ -1,4 +1,4 @@
-/** `POST /pipelines`. */
+/** The endpoints `POST /pipelines`, `GET /pipelines/:id/stats` and `GET /agents/status`. */
 import { randomBytes } from 'node:crypto'
 import { agentListSchema } from '../../contract/agent.ts'
 import { PATHS } from '../../contract/paths.ts'
@@ -55,8 +55,6 @@ export const createPipelineEndpoint = endpoint({
   },
 })
 
-/* `GET /pipelines/:id/stats`. */
-
 export const pipelineStatsEndpoint = endpoint({
   method: 'GET',
   path: PATHS.pipelineStats,
@@ -88,8 +86,6 @@ export const pipelineStatsEndpoint = endpoint({
     }
   },
 })
-
-/* `GET /agents/status`. */
 
 export const agentsEndpoint = endpoint({
   method: 'GET',

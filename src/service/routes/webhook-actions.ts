@@ -1,4 +1,4 @@
-/** What can be done with a registered webhook, and what was sent to it: all of it besides the API's document. */
+/** The actions on a registered webhook, and its attempts. All are extensions of the API's document. */
 import { PATHS } from '../../contract/paths.ts'
 import {
   webhookAttemptListSchema,

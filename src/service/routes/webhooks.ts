@@ -1,4 +1,4 @@
-/** Registrations of webhooks: `POST /webhooks`, and what the reference service has besides. */
+/** Registrations of webhooks: `POST /webhooks`, and the extensions of the reference service. */
 import { randomBytes } from 'node:crypto'
 import { PATHS } from '../../contract/paths.ts'
 import {
@@ -102,7 +102,7 @@ export const deleteWebhookEndpoint = endpoint({
   },
 })
 
-/** The key in base64 after the prefix, as the Standard Webhooks specification has it. */
+/** Makes a secret: the key in base64 after the prefix, as in the Standard Webhooks specification. */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }

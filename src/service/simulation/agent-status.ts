@@ -1,4 +1,4 @@
-/** The agents as they stand at an instant, from the work on leads, the searches under way and the incidents. */
+/** Composes the state of the agents at an instant, from the work on leads, the searches and the incidents. */
 import type { WireAgent } from '../../contract/agent.ts'
 import type { AgentFacts } from '../store/agent.ts'
 import { instantOf } from '../store/database.ts'
@@ -19,9 +19,9 @@ interface Task {
   readonly endsAt: number
 }
 
-/** Discovery agents search around the clock, mostly in vain: rounds of so long, each begun anew. */
+/** The length of a round. Discovery agents search around the clock, mostly without result. */
 const ROUND_MS = 50 * MINUTE_MS
-/** No search takes longer than this. */
+/** The longest time that a search takes. */
 const LONGEST_SEARCH_MS = HOUR_MS
 const HEARTBEAT_MS = 20_000
 
@@ -78,7 +78,7 @@ function listSearches(world: World, pipelines: readonly PipelineRow[], asOf: num
     .sort((a, b) => a.endsAt - b.endsAt)
 }
 
-/** The agents take turns, so that one of them is at it at any time. */
+/** Lists the search rounds under way. They are staggered, so that an agent is searching at any time. */
 function listRounds(
   world: World,
   facts: AgentFacts,
@@ -132,7 +132,10 @@ function wireTask(task: Task, asOf: number): NonNullable<WireAgent['current_task
   }
 }
 
-/** A paused agent says nothing, a failing one is heard of when it tries again, the others all the time. */
+/**
+ * When an agent was last seen: a paused agent when it was paused, a failing agent at its last error, the
+ * others a moment ago.
+ */
 function lastSeenAt(
   agent: AgentProfile,
   status: WireAgent['status'],

@@ -1,4 +1,4 @@
-/** The twelve agents: who they are, which leads each takes on, and what fails when one fails. */
+/** The twelve agents: their kind, the leads that each takes, and their error messages. */
 import type { WireAgent } from '../../contract/agent.ts'
 import type { Random } from './random.ts'
 
@@ -8,9 +8,9 @@ export interface AgentProfile {
   readonly id: string
   readonly name: string
   readonly kind: AgentKind
-  /** Takes leads of these regions first; an empty list takes any. */
+  /** The regions whose leads the agent takes first. With an empty list it takes any. */
   readonly regions: readonly string[]
-  /** Where a discovery agent finds companies: what a lead's `source` says. */
+  /** The places where a discovery agent finds companies, used as a lead's `source`. */
   readonly sources?: readonly string[]
 }
 
@@ -33,7 +33,7 @@ export const AGENTS: readonly AgentProfile[] = [
   agent('agt_outreach_4', 'Outreach-4 (Asia-Pacific)', 'outreach', ASIAN),
 ]
 
-/** What an agent of a kind reports when it cannot go on. */
+/** The error messages of a failing agent, by kind. */
 export const FAILURES: Readonly<Record<AgentKind, readonly string[]>> = {
   discovery: [
     'HTTP 503 from the source',
@@ -59,7 +59,7 @@ export function agentOf(id: string): AgentProfile {
   return found
 }
 
-/** One of the kind's agents for the region, else one that takes any, else any of the kind. */
+/** Picks an agent of the kind: one for the region, else one for any region, else any. */
 export function pickAgent(kind: AgentKind, region: string | null, random: Random): AgentProfile {
   const able = AGENTS.filter((one) => one.kind === kind)
   const own = able.filter((one) => region !== null && one.regions.includes(region))

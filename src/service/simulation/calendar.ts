@@ -1,13 +1,13 @@
-/** The working week of the simulation, in UTC: nothing is sent to a person at night or at a weekend. */
+/** The working week of the simulation, in UTC. People receive no messages at night or at weekends. */
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** How busy a day is against an average working day, Sunday first. */
+/** The activity of each day relative to an average working day, Sunday first. */
 export const WEEKDAY_ACTIVITY = [0.04, 0.9, 1.15, 1.2, 1.1, 0.7, 0.05] as const
 
-/** Office hours by region, as hours of the UTC day; none crosses midnight. */
+/** The office hours by region, in hours of the UTC day. None crosses midnight. */
 const OFFICE_HOURS: Readonly<Record<string, readonly [number, number]>> = {
   'North America': [14, 23],
   'Latin America': [13, 22],
@@ -25,7 +25,7 @@ export function startOfDay(at: number): number {
   return Math.floor(at / DAY_MS) * DAY_MS
 }
 
-/** 0 is Sunday. */
+/** The day of the week; 0 is Sunday. */
 export function weekday(at: number): number {
   return new Date(at).getUTCDay()
 }
@@ -34,7 +34,10 @@ export function isWeekend(at: number): boolean {
   return weekday(at) % 6 === 0
 }
 
-/** Later by so much, as people work: weekends do not count, and all other days the more, so that a week is a week. */
+/**
+ * Adds working time. Weekends do not count and the other days count more, so that seven days are still a
+ * week.
+ */
 export function addWorkingTime(from: number, ms: number): number {
   let left = (ms * 5) / 7
   for (let at = from; ; at = startOfDay(at) + DAY_MS) {
@@ -45,8 +48,9 @@ export function addWorkingTime(from: number, ms: number): number {
 }
 
 /**
- * The instant itself when it is in the region's office hours, else soon after the office next opens.
- * @param settleMs how long after opening; must be shorter than the office day
+ * Returns the instant itself if it is in the region's office hours, else a time soon after the office next
+ * opens.
+ * @param settleMs the time after opening, shorter than the office day
  */
 export function intoOfficeHours(at: number, region: string | null, settleMs: number): number {
   const [opens, closes] = (region === null ? undefined : OFFICE_HOURS[region]) ?? OFFICE_HOURS_ELSEWHERE

@@ -1,6 +1,6 @@
 /**
- * What a stretch of simulated time changes, gathered in memory and written in one transaction. Every change
- * of a lead goes through `record`, which moves `updated_at` and writes the activity and the event with it.
+ * Gathers the changes of a stretch of simulated time in memory, for one transaction. Every change of a lead
+ * goes through `record`, which also sets `updated_at` and writes the activity and the event.
  */
 import type { EventData } from '../../contract/webhook.ts'
 import { searchText } from '../store/lead.ts'
@@ -15,7 +15,7 @@ import type {
 } from '../store/tables.ts'
 
 export interface Changes {
-  /** New or changed, by id, each as it is at the end of the stretch. */
+  /** The new or changed leads by id, each as at the end of the stretch. */
   readonly leads: Map<string, LeadRow>
   readonly removed: RemovedLeadRow[]
   readonly pipelines: Map<string, PipelineRow>
@@ -42,11 +42,11 @@ export interface LeadChange {
   readonly at: number
   readonly agentId: string | null
   readonly summary: string
-  /** The columns that change, status included. */
+  /** The columns that change, including the status. */
   readonly set?: Partial<LeadRow>
 }
 
-/** Applies a change to a lead that exists already. */
+/** Applies a change to a lead that already exists. */
 export function record(changes: Changes, lead: LeadRow, change: LeadChange): void {
   const from = lead.status
   const to = change.set?.status ?? from
@@ -87,7 +87,7 @@ export function recordEvent(changes: Pick<Changes, 'events'>, at: number, event:
   changes.events.push(eventRow(at, event))
 }
 
-/** An event as its table keeps it. */
+/** Makes the row of an event. */
 export function eventRow(at: number, { type, data }: EventData): NewEvent {
   return {
     type,
@@ -113,7 +113,7 @@ function leadKeys(lead: LeadRow): { lead_id: string; pipeline_id: string } {
   return { lead_id: lead.id, pipeline_id: lead.pipeline_id }
 }
 
-/** Columns as the fields that the wire knows. */
+/** Names the changed columns by their fields on the wire. */
 function changedFields(set: Partial<LeadRow>): readonly string[] {
   const fields = Object.keys(set).map((column) => column.replace(/^(contact|value)_.*/, '$1'))
   return [...new Set(fields)]

@@ -1,26 +1,29 @@
-/** The pipelines that stand ready from the start, and how each pipeline fares: its size, pace and luck. */
+/**
+ * The pipelines that exist from the start, the character of each pipeline (size, pace and luck), and the
+ * invented contacts.
+ */
 import type { Criteria } from '../../contract/pipeline.ts'
 import { criteriaSchema } from '../../contract/pipeline.ts'
 import type { Company } from './companies.ts'
 import type { Random } from './random.ts'
 import { randomFor } from './random.ts'
 
-/** How a pipeline does. Rates are those of an average lead; each lead's score shifts its own. */
+/** How well a pipeline does. The rates are those of an average lead; a lead's score shifts them. */
 export interface Character {
   /** New leads on an average working day, half-way through the first 90 days. */
   readonly leadsPerDay: number
-  /** How much more at the end of the first 90 days than at their start: 0.3 is 30 % more. */
+  /** The growth over the first 90 days: 0.3 is 30 % more at their end than at their start. */
   readonly growth: number
-  /** A lead that scores at least this is qualified. */
+  /** The lowest score with which a lead is qualified. */
   readonly qualifyingScore: number
   readonly replyRate: number
-  /** How the reply rate moves over the first 90 days: -0.2 ends a fifth lower than it started. */
+  /** The change of the reply rate over the first 90 days: -0.2 ends a fifth lower than it started. */
   readonly replyDrift: number
   readonly meetingRate: number
   readonly winRate: number
-  /** Times that people take to decide, against the usual. */
+  /** How long people take to decide, relative to the usual time. */
   readonly pace: number
-  /** Deal sizes against the usual. */
+  /** The size of deals, relative to the usual size. */
   readonly dealSize: number
 }
 
@@ -101,7 +104,9 @@ export const READY_PIPELINES: readonly ReadyPipeline[] = [
   },
 ]
 
-/** A ready pipeline's own character; for one that a client made, a middling one that follows from its id. */
+/**
+ * Returns the character of a ready pipeline. A client's pipeline gets an average one, derived from its id.
+ */
 export function characterOf(pipelineId: string): Character {
   const ready = READY_PIPELINES.find((pipeline) => pipeline.id === pipelineId)
   if (ready !== undefined) return ready.character
@@ -123,9 +128,9 @@ function criteria(given: Partial<Criteria>): Criteria {
   return criteriaSchema.parse(given)
 }
 
-/*
- * The person at a company, invented: no real person and no real address. Every address is under
- * `.example`, which RFC 2606 keeps from ever being anyone's.
+/**
+ * The contact at a company. Contacts are invented: every address is under `.example`, which RFC 2606
+ * reserves.
  */
 
 export interface Contact {
@@ -188,7 +193,7 @@ const TITLES_LARGE = [
   'IT Director',
 ] as const
 
-/** The same person for a company whichever pipeline finds it. */
+/** Invents the contact. A company has the same contact in every pipeline. */
 export function inventContact(seed: number, company: Company): Contact {
   const random = randomFor(seed, 'contact', company.id)
   const first = random.pick(FIRST_NAMES[nameRegion(company, random)])
@@ -201,7 +206,7 @@ export function inventContact(seed: number, company: Company): Contact {
   }
 }
 
-/** Mostly the names of its region: people move. */
+/** Picks mostly names of the company's region, because people move. */
 function nameRegion(company: Company, random: Random): NameRegion {
   const own = company.region === null ? undefined : NAME_REGION[company.region]
   const anywhere = random.pick(['Europe', 'Asia', 'Africa', 'America'] as const)

@@ -1,6 +1,6 @@
 /**
- * The companies that agents can discover, read from `data/companies.ndjson` (see data/README.md).
- * The file is a directory as people filled it in: this is where its quirks end.
+ * Reads the companies that agents can discover from `data/companies.ndjson` (see data/README.md), and
+ * corrects the quirks of that directory.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -30,7 +30,7 @@ export interface Company {
   readonly employees: number | null
   readonly city: string | null
   readonly country: string | null
-  /** Of its first office: some have offices in more. */
+  /** The region of the company's first office. */
   readonly region: string | null
   readonly oneLiner: string | null
   readonly tags: readonly string[]
@@ -38,7 +38,7 @@ export interface Company {
   readonly isHiring: boolean
 }
 
-/** @throws LeadsheetError service_data, naming the line if one is wrong */
+/** @throws LeadsheetError service_data, with the line of the mistake */
 export function readCompanies(file: string): readonly Company[] {
   const lines = readLines(file)
   const companies = lines.map((line, index) => parseCompany(line, file, index + 1))
@@ -101,7 +101,7 @@ function regionName(region: string | undefined): string | null {
   return region === 'America / Canada' ? 'North America' : (region ?? null)
 }
 
-/** Pages about a company that are not the company's own. */
+/** Hosts of pages about a company that are not the company's own. */
 const FOREIGN_HOSTS =
   /(^|\.)(angel\.co|apple\.com|blogspot\.com|crunchbase\.com|facebook\.com|google\.com|linkedin\.com|lnkd\.in|m\.me|medium\.com|producthunt\.com|twitter\.com|x\.com|ycombinator\.com|youtube\.com)$/
 
@@ -113,7 +113,7 @@ function domainOf(website: string | null): string | null {
   return /^[a-z0-9.-]+\.[a-z0-9-]{2,}$/.test(host) && !FOREIGN_HOSTS.test(host) ? host : null
 }
 
-/** `Pune, MH, India; Remote` to its first office; a lone state (`NY, USA`) is no city. */
+/** Reduces `Pune, MH, India; Remote` to its first office. A state alone (`NY, USA`) gives no city. */
 function placeOf(location: string | null): { city: string | null; country: string | null } {
   const parts = (location ?? '').split(';', 1).flatMap((office) => office.split(','))
   const [first, ...rest] = parts.map((part) => part.trim()).filter((part) => part !== '' && part !== 'Remote')

@@ -1,4 +1,4 @@
-/** When a pipeline's agents come upon a company: a pure function of seed, pipeline and day. */
+/** Decides when a pipeline's agents discover a company: a pure function of seed, pipeline and day. */
 import { agentOf, pickAgent } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, WEEKDAY_ACTIVITY, weekday } from './calendar.ts'
 import { characterOf } from './characters.ts'
@@ -9,7 +9,7 @@ export interface Discovery {
   readonly pipelineId: string
   readonly at: number
   readonly agentId: string
-  /** When the agent began the search that ends in this find. */
+  /** When the agent began the search that ended with this discovery. */
   readonly startedAt: number
   readonly source: string
 }
@@ -19,10 +19,10 @@ interface Searched {
   readonly created_at: number
 }
 
-/** A new pipeline of a client gets its first leads within the hour, so that it is seen to work. */
+/** A client's new pipeline gets its first leads within the hour, so that the client sees it work. */
 const FIRST_SWEEP_LEADS = 12
 const FIRST_SWEEP_MS = 90 * MINUTE_MS
-/** Of discoveries, those made in the daytime; the rest is spread over the 24 hours. */
+/** The share of discoveries made in the daytime. The rest is spread over the 24 hours. */
 const DAYTIME_SHARE = 0.85
 
 /** The pipeline's discoveries with `from < at <= to`, in order of time. */
@@ -33,7 +33,7 @@ export function listDiscoveries(
   to: number,
 ): readonly Discovery[] {
   const found: Discovery[] = []
-  // A day earlier too: an agent that was out may have pushed that day's work past midnight.
+  // Starts a day earlier, because an agent's incident may have pushed that day's work past midnight.
   for (let day = startOfDay(from) - DAY_MS; day <= to; day += DAY_MS) {
     for (const discovery of discoveriesOfDay(world, pipeline, day)) {
       if (discovery.at > from && discovery.at <= to) found.push(discovery)
@@ -64,7 +64,7 @@ function countOfDay(world: World, pipelineId: string, day: number, random: Rando
   return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0)
 }
 
-/** From 0 at the start of the history to 1 after 90 days, where trends level off. */
+/** The trend, from 0 at the start of the history to 1 after 90 days, where it stays. */
 export function trendAt(world: World, at: number): number {
   return Math.min(1, Math.max(0, (at - world.epochAt) / (90 * DAY_MS)))
 }

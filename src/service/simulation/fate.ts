@@ -1,4 +1,4 @@
-/** How a lead turns out, drawn from its own chance: asked twice, the answer is the same. */
+/** Draws how a lead turns out. The draw depends only on the lead, so the answer is always the same. */
 import { DAY_MS } from './calendar.ts'
 import { type Character, characterOf } from './characters.ts'
 import type { Company } from './companies.ts'
@@ -9,30 +9,30 @@ import type { World } from './world.ts'
 export interface Fate {
   readonly score: number
   readonly isQualified: boolean
-  /** The expected deal, whole USD. */
+  /** The expected value of the deal in whole USD. */
   readonly dealUsd: number
-  /** The status in which it is forgotten, until somebody closes it. */
+  /** The status in which the lead is forgotten until somebody closes it. */
   readonly stallsAt: 'qualified' | 'contacted' | 'replied' | 'meeting' | null
-  /** Qualified, it turns out that it must not be written to. */
+  /** Whether a qualified lead turns out to be one that must not be contacted. */
   readonly isDropped: boolean
-  /** The first message comes back. */
+  /** Whether the first message bounces. */
   readonly bounces: boolean
   readonly replies: boolean
   readonly meets: boolean
-  /** The first meeting leads nowhere, and a second is held. */
+  /** Whether the first meeting leads nowhere and a second is held. */
   readonly isSetBack: boolean
   readonly wins: boolean
-  /** From first contact to the answer. */
+  /** The time from the first contact to the reply. */
   readonly replyAfterMs: number
   readonly meetingAfterMs: number
-  /** From the meeting to the decision. */
+  /** The time from the meeting to the decision. */
   readonly decisionAfterMs: number
 }
 
 const DROP_RATE = 0.09
 const BOUNCE_RATE = 0.04
 const SET_BACK_RATE = 0.1
-/** Of leads that come so far and no further, those that end in silence though something was due. */
+/** By last status, the share of leads that are forgotten there although something was due. */
 const STALL_RATE = { qualified: 0.015, contacted: 0.008, replied: 0.03, meeting: 0.04 } as const
 
 export function fateOf(
@@ -78,14 +78,17 @@ function drawDeal(company: Company, character: Character, random: Random): numbe
   return Math.min(400_000, Math.max(step, Math.round(usd / step) * step))
 }
 
-/** At the last status that it would have before it is closed. */
+/** Draws whether the lead is forgotten, at the last status before it would be closed. */
 function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stallsAt'] {
   if (random.chance(STALL_RATE.qualified)) return 'qualified'
   const last = meets ? 'meeting' : replies ? 'replied' : 'contacted'
   return random.chance(STALL_RATE[last]) ? last : null
 }
 
-/** Anything out of bounds is drawn anew between them: cut off, it would pile up at the bound. */
+/**
+ * Draws a number of days. A value out of bounds is drawn anew between them, because cutting it would pile
+ * values up at the bound.
+ */
 function drawDays(random: Random, median: number, sigma: number, bounds: readonly [number, number]): number {
   const days = random.spread(median, sigma)
   const elsewhere = random.between(...bounds)

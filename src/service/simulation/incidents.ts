@@ -1,6 +1,6 @@
 /**
- * When agents fail or are paused. At most one incident starts a day and it is over before the next day's
- * can start, so never more than one of the agents is out.
+ * Decides when agents fail or are paused. At most one incident starts a day, and it ends before the next
+ * day's can start, so at most one agent is out at any time.
  */
 import { AGENTS, type AgentKind, FAILURES } from './agents.ts'
 import { DAY_MS, HOUR_MS, isWeekend, MINUTE_MS, startOfDay } from './calendar.ts'
@@ -11,13 +11,13 @@ export interface Incident {
   readonly status: 'failing' | 'paused'
   readonly startedAt: number
   readonly endsAt: number
-  /** The errors it shows: at its start, then at every vain retry. None when paused. */
+  /** The errors: one at the start and one at every retry. A paused agent has none. */
   readonly errors: readonly { readonly at: number; readonly message: string }[]
 }
 
 const EARLIEST_START_HOUR = 5
 const LATEST_START_HOUR = 19
-/** 19:00 + 9 h ends before the next day's 05:00. */
+/** The longest incident: 19:00 + 9 h ends before the next day's 05:00. */
 const LONGEST_HOURS = 9
 
 export interface IncidentCalendar {
@@ -27,7 +27,9 @@ export interface IncidentCalendar {
   duringWork(agentId: string, at: number): Incident | undefined
 }
 
-/** @param madeAt when the history was made: around it one agent fails, so that it is seen what that looks like */
+/**
+ * @param madeAt when the history was made; around it one agent fails, so that a new history shows an incident
+ */
 export function createIncidentCalendar(seed: number, madeAt: number): IncidentCalendar {
   const present = presentIncident(seed, madeAt)
   const isClear = ({ startedAt, endsAt }: Incident): boolean =>

@@ -1,4 +1,7 @@
-/** What enrichment finds out about a company. All of it is made up, except whether the directory says it hires. */
+/**
+ * Invents a lead's enrichment and the texts of its activities, and matches companies with criteria. Only
+ * whether a company hires comes from the directory.
+ */
 
 import type { Criteria } from '../../contract/pipeline.ts'
 import type { Company } from './companies.ts'
@@ -27,7 +30,7 @@ export interface Enrichment {
   readonly funding: { readonly stage: string; readonly total_usd: number } | null
   readonly hiring: { readonly is_hiring: boolean; readonly open_roles: number }
   readonly social: { readonly linkedin_followers: number; readonly github_stars?: number }
-  /** From 0 to 1 for each of the other fields. */
+  /** The confidence in each of the other fields, from 0 to 1. */
   readonly confidence: Readonly<Record<string, number>>
 }
 
@@ -73,7 +76,7 @@ function share(random: Random, min: number, max: number): number {
   return Math.round(random.between(min, max) * 100) / 100
 }
 
-/* The sentences of a lead's activity history. `{name}` stands for a value. */
+/** The texts of a lead's activities. `{name}` stands for a value. */
 
 const LINES = {
   discovered: [
@@ -164,7 +167,7 @@ const LINES = {
 } as const
 type LineName = keyof typeof LINES
 
-/** One of the sentences for an occasion, filled in. */
+/** Picks one of the texts for an occasion and fills in its values. */
 export function lineFor(
   occasion: LineName,
   random: Random,
@@ -173,9 +176,7 @@ export function lineFor(
   return random.pick<string>(LINES[occasion]).replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''))
 }
 
-/* Which companies a pipeline looks for. */
-
-/** Other names that people write in criteria, folded, for the names the companies carry. */
+/** Other names that people write in criteria, in lower case, and the names that the companies have. */
 const ALIASES: Readonly<Record<string, string>> = {
   us: 'united states',
   usa: 'united states',
@@ -187,8 +188,9 @@ const ALIASES: Readonly<Record<string, string>> = {
 }
 
 /**
- * All given criteria must hold; within one list, any entry. Names are compared whole and without case,
- * industries also with the subindustry, keywords anywhere in name, one-liner, industry and tags.
+ * Whether a company matches the criteria. All given criteria must hold, and within a list any entry. Names
+ * are compared whole and without case, industries also with the subindustry. Keywords may be anywhere in the
+ * name, one-liner, industry and tags.
  */
 export function isTargeted(company: Company, criteria: Criteria): boolean {
   return (

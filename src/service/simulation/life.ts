@@ -1,4 +1,4 @@
-/** The simulation over its store: how far it has come, and playing it on. */
+/** Runs the simulation on its database: how far it has come, and playing it further. */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ServiceDatabase } from '../store/database.ts'
 import { listPipelines } from '../store/pipeline-stats.ts'
@@ -20,32 +20,32 @@ import { createWorld, type World } from './world.ts'
 
 export interface Life {
   readonly world: World
-  /** The instant up to which everything has happened and is in the store. */
+  /** The instant up to which everything has happened and is in the database. */
   until(): number
   /**
-   * Plays on to an instant, a stretch at a time with a breath between, each stretch in one transaction.
-   * Does nothing when that instant has been reached already.
+   * Plays up to an instant, in stretches with a pause between them, each in one transaction. Does nothing
+   * when that instant has already been reached.
    */
   advance(to: number, options: AdvanceOptions): Promise<void>
 }
 
 export interface AdvanceOptions {
-  /** The longest stretch: what one block of the event loop plays. */
+  /** The longest stretch, which blocks the event loop while it is played. */
   readonly stretchMs: number
   readonly onProgress?: ((done: number, total: number) => void) | undefined
-  /** Ends it after the stretch in hand. */
+  /** Ends the playing after the current stretch. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface LifeOptions {
   readonly seed: number
   readonly companies: readonly Company[]
-  /** How far back a new history starts. */
+  /** How many days back a new history starts. */
   readonly historyDays: number
   readonly now: number
 }
 
-/** Goes on with the history in the store, whatever its seed; starts one if there is none. */
+/** Continues the history in the database, whatever its seed, or starts one if there is none. */
 export async function openLife(db: ServiceDatabase, options: LifeOptions): Promise<Life> {
   const state = (await readSimulation(db)) ?? (await begin(db, options))
   const world = createWorld(state, options.companies)
@@ -65,7 +65,7 @@ export async function openLife(db: ServiceDatabase, options: LifeOptions): Promi
     try {
       await writeChanges(db, simulate(world, due, searched, until, to), until, to)
     } catch (error) {
-      // The pools have been drawn from, but nothing was written.
+      // Companies were taken from the pools, but nothing was written.
       pools.clear()
       throw error
     }

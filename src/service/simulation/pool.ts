@@ -1,4 +1,4 @@
-/** The companies that a pipeline can still discover, in the order in which it will. */
+/** The companies that a pipeline can still discover, in order. */
 import { criteriaSchema } from '../../contract/pipeline.ts'
 import type { PipelineRow } from '../store/tables.ts'
 import type { Company } from './companies.ts'
@@ -7,22 +7,25 @@ import { randomFor } from './random.ts'
 import type { World } from './world.ts'
 
 export interface Pool {
-  /** How many more it may take: companies left, or less if the criteria set a limit. */
+  /** How many companies are left to take, or fewer if the criteria set a limit. */
   remaining(): number
-  /** The part of all its companies that is still to be found, from 0 to 1. */
+  /** The share of the matching companies that is still left, from 0 to 1. */
   remainingShare(): number
-  /** @throws RangeError when nothing remains */
+  /** @throws RangeError when nothing is left */
   take(): Company
 }
 
-/** What many people know would be seen through as a fresh lead, and its invented contact taken for a person. */
+/**
+ * The size up to which companies are used. A well-known company would not pass for a fresh lead, and its
+ * invented contact might be taken for a real person.
+ */
 const EMPLOYEES_MAX = 50
 
 function isLittleKnown({ employees, state }: Company): boolean {
   return (state === 'active' || state === 'inactive') && (employees ?? 0) <= EMPLOYEES_MAX
 }
 
-/** @param taken ids of companies that the pipeline has had as leads, those removed since included */
+/** @param taken the ids of the companies that the pipeline already had as leads, deleted leads included */
 export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>): Pool {
   const criteria = criteriaSchema.parse(JSON.parse(pipeline.criteria))
   const targeted = [...world.companies.values()].filter(

@@ -1,21 +1,21 @@
 /**
- * Chance that follows from names: the same parts always give the same numbers, in whatever order things
- * are asked. That is what makes a history played in one go equal to one played in pieces.
+ * Random numbers derived from names: the same parts always give the same numbers, in whatever order they are
+ * drawn. This makes a history played in one go equal to one played in pieces.
  */
 
 export interface Random {
-  /** From 0 up to 1. */
+  /** A number from 0 up to, but not including, 1. */
   unit(): number
   between(min: number, max: number): number
   /** A whole number from min to max, both included. */
   whole(min: number, max: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** Log-normal: half of the results are below the median; sigma 0.5 is tame, 1 is wild. */
+  /** A log-normal number: half of the results are below the median. A sigma of 0.5 is tame, 1 is wild. */
   spread(median: number, sigma: number): number
 }
 
-/** @param parts what the chance is about, such as the seed, a lead's id and the step's number */
+/** @param parts the subject of the draw, such as the seed, a lead's id and the step's number */
 export function randomFor(...parts: readonly (string | number)[]): Random {
   const unit = sfc32(hash128(parts.join('|')))
   const between = (min: number, max: number): number => min + unit() * (max - min)
@@ -36,19 +36,19 @@ export function randomFor(...parts: readonly (string | number)[]): Random {
 
 const ID_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** An id such as `ld_7k2m9q4xw0zt`: 60 bits that follow from the parts. */
+/** Derives an id such as `ld_7k2m9q4xw0zt` from the parts: 60 bits. */
 export function idFor(prefix: string, ...parts: readonly (string | number)[]): string {
   const random = randomFor(prefix, ...parts)
   const letters = Array.from({ length: 12 }, () => ID_ALPHABET[random.whole(0, 31)])
   return `${prefix}_${letters.join('')}`
 }
 
-/** Box-Muller. */
+/** Draws from a normal distribution (Box-Muller). */
 function normal(unit: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - unit())) * Math.cos(2 * Math.PI * unit())
 }
 
-/** cyrb128 (public domain, bryc): spreads a text over four words. */
+/** Hashes a text to four words with cyrb128 (public domain, bryc). */
 function hash128(text: string): readonly [number, number, number, number] {
   let [a, b, c, d] = [1779033703, 3144134277, 1013904242, 2773480762]
   for (let i = 0; i < text.length; i++) {
@@ -65,7 +65,7 @@ function hash128(text: string): readonly [number, number, number, number] {
   return [a ^ b ^ c ^ d, b ^ a, c ^ a, d ^ a]
 }
 
-/** sfc32 (public domain, PractRand), warmed up so that near seeds part. */
+/** Draws numbers with sfc32 (public domain, PractRand), warmed up so that similar seeds diverge. */
 function sfc32(seed: readonly [number, number, number, number]): () => number {
   let [a, b, c, d] = seed
   const next = (): number => {
@@ -80,11 +80,11 @@ function sfc32(seed: readonly [number, number, number, number]): () => number {
   return next
 }
 
-/* A binary heap: what comes first, without sorting what comes later. */
+/** A binary heap, which finds the first item without sorting the rest. */
 
 export interface Heap<T> {
   push(item: T): void
-  /** Takes the first item out; undefined when empty. */
+  /** Removes and returns the first item; undefined when the heap is empty. */
   pop(): T | undefined
 }
 

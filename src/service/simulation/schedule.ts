@@ -1,4 +1,4 @@
-/** What can happen next to a lead, and when and by whom it will be done. */
+/** The possible next steps of a lead, and when and by which agent a step will be done. */
 import type { LeadRow } from '../store/tables.ts'
 import { type AgentKind, type AgentProfile, agentOf, pickAgent } from './agents.ts'
 import { addWorkingTime, HOUR_MS, intoOfficeHours, MINUTE_MS } from './calendar.ts'
@@ -7,11 +7,11 @@ import type { World } from './world.ts'
 
 interface Work {
   readonly kind: AgentKind
-  /** What the agent's `current_task` says while it is at it. */
+  /** The type of the agent's `current_task` during the work. */
   readonly task: string
-  /** Working time in minutes, from and to. */
+  /** The shortest and longest working time in minutes. */
   readonly minutes: readonly [number, number]
-  /** Only in the office hours of the company's region. */
+  /** Whether the work is done only in the office hours of the company's region. */
   readonly isOffice: boolean
 }
 
@@ -41,11 +41,11 @@ export function isStep(name: string | null): name is Step {
 
 export interface Plan {
   readonly step: Step
-  /** Not before this instant; office hours and agents that are out may make it later. */
+  /** The earliest instant. Office hours and incidents may make it later. */
   readonly earliestAt: number
 }
 
-/** Writes the plan into the lead's row; `now` is the instant at which it is made. */
+/** Writes the plan into the lead's row. `now` is the instant of planning. */
 export function schedule(
   world: World,
   lead: LeadRow,
@@ -59,7 +59,7 @@ export function schedule(
   const afterMs = Math.max(plan.earliestAt - now, MINUTE_MS)
   let at = Math.round(work.isOffice ? addWorkingTime(now, afterMs) : now + afterMs)
   let freeFrom = now
-  // Each pass moves it past one incident; there is one a day at most, so the next pass or two settle it.
+  // Each pass moves the step past one incident. There is at most one a day, so one or two passes are enough.
   for (let settled = false; !settled; ) {
     if (work.isOffice) at = intoOfficeHours(at, region, Math.round(random.between(0.05, 2.5) * HOUR_MS))
     const outage = world.incidents.duringWork(agent.id, at)
@@ -76,7 +76,7 @@ export function schedule(
   lead.next_task_at = Math.max(now, freeFrom, at - workMs)
 }
 
-/** Leaves the lead as it is for good. */
+/** Plans no further step for the lead. */
 export function rest(lead: LeadRow): void {
   lead.next_step = null
   lead.next_at = null
@@ -84,7 +84,7 @@ export function rest(lead: LeadRow): void {
   lead.next_task_at = null
 }
 
-/** One outreach agent keeps a lead to the end. */
+/** The outreach agent that already has the lead, because it keeps the lead to the end. */
 function keptAgent(lead: LeadRow, kind: AgentKind): AgentProfile | undefined {
   const last = lead.agent_id === null ? undefined : agentOf(lead.agent_id)
   return kind === 'outreach' && last?.kind === 'outreach' ? last : undefined

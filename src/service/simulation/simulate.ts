@@ -1,6 +1,6 @@
 /**
- * Plays a stretch of time: everything that falls into it, strictly in order of time, so that it makes no
- * difference whether a history is played in one stretch or in many.
+ * Plays a stretch of time strictly in order, so that a history is the same whether it is played in one
+ * stretch or in many.
  */
 import { searchText } from '../store/lead.ts'
 import type { LeadRow, PipelineRow } from '../store/tables.ts'
@@ -26,7 +26,7 @@ interface Occurrence {
   readonly happen: () => void
 }
 
-/** Below this share of its companies a pipeline finds new ones ever more rarely. */
+/** When less than this share of its companies is left, a pipeline discovers new ones ever more rarely. */
 const SCARCE_SHARE = 0.35
 
 /**
@@ -134,7 +134,7 @@ function newLead(world: World, company: Company, found: Discovery): LeadRow {
   }
 }
 
-/** An incident's start, each of its errors, and its end, as far as they fall into the stretch. */
+/** Lists an incident's start, each of its errors, and its end, where they are within the stretch. */
 function listIncidentOccurrences(
   world: World,
   changes: Changes,

@@ -1,4 +1,4 @@
-/** What an agent's step does to a lead, and which step follows. */
+/** The effect of each step on a lead, and the step that follows. */
 import type { LeadRow } from '../store/tables.ts'
 import { FAILURES } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './calendar.ts'
@@ -22,16 +22,16 @@ interface Moment {
   readonly agentId: string | null
 }
 
-/** What follows and how long after; null lets the lead rest. */
+/** The next step and the time until then; null where none follows. */
 type Next = { readonly step: Step; readonly afterMs: number } | null
 
-/** Does the step that is due now, and plans the next one or lets the lead rest. */
+/** Does the step that is due, and plans the next one if any. */
 export function takeStep(world: World, changes: Changes, lead: LeadRow): void {
   const company = world.companies.get(lead.company_id)
   const { next_step: step, next_at: at, next_agent_id: agentId } = lead
   rest(lead)
   changes.leads.set(lead.id, lead)
-  // A company that has left the file since: its lead is kept, but nothing more happens to it.
+  // The company is no longer in the file. Its lead is kept, but nothing more happens to it.
   if (company === undefined || at === null || !isStep(step)) return
   const random = randomFor(world.seed, 'step', lead.id, lead.step_count)
   lead.step_count += 1
@@ -134,7 +134,7 @@ function contact(moment: Moment): Next {
   return { step: 'follow_up', afterMs: random.between(2.6, 3.6) * DAY_MS }
 }
 
-/** Back to the stage before: nobody has got the message. */
+/** Moves the lead back one stage, because nobody got the message. */
 function bounce(moment: Moment): Next {
   change(moment, {
     type: 'status_changed',
@@ -144,7 +144,7 @@ function bounce(moment: Moment): Next {
   return { step: 'contact_again', afterMs: moment.random.between(0.5, 3) * DAY_MS }
 }
 
-/** Though it would fit. */
+/** Disqualifies a lead that would fit, because it must not be contacted. */
 function drop(moment: Moment): Next {
   change(moment, {
     type: 'status_changed',
@@ -186,7 +186,7 @@ function meet(moment: Moment): Next {
   return { step: 'negotiate', afterMs: moment.random.between(2, 4) * DAY_MS }
 }
 
-/** Back to the stage before: the meeting has to be held once more, with others. */
+/** Moves the lead back one stage, because the meeting must be held again with other people. */
 function setBack(moment: Moment): Next {
   change(moment, {
     type: 'status_changed',
@@ -216,7 +216,7 @@ function close(moment: Moment): Next {
   return null
 }
 
-/** Nobody comes to it for weeks. */
+/** Plans to close the lead after weeks in which nobody works on it. */
 function untilGivenUp(random: Random): Next {
   return { step: 'close', afterMs: random.between(15, 75) * DAY_MS }
 }
@@ -226,7 +226,7 @@ function lossOf(status: LeadRow['status']): 'lost in silence' | 'lost after repl
   return status === 'replied' ? 'lost after reply' : 'lost after meeting'
 }
 
-/** A person may have their data erased: the lead is gone, not merely closed. */
+/** Deletes the lead, because a person may have their data erased. */
 function erase({ changes, lead, at }: Moment): Next {
   recordRemoval(changes, lead, at, 'erased at the request of the contact')
   return null
@@ -236,7 +236,7 @@ function change(moment: Moment, made: Omit<LeadChange, 'at' | 'agentId'>): void 
   record(moment.changes, moment.lead, { ...made, at: moment.at, agentId: moment.agentId })
 }
 
-/** How long a lead waits for the machines to come to it. */
+/** How long a lead waits for an automatic step. */
 function queueMs(random: Random, medianHours: number): number {
   return Math.min(10, Math.max(0.05, random.spread(medianHours, 0.9))) * HOUR_MS
 }

@@ -1,11 +1,11 @@
-/** What the simulation knows beside the database: its seed, the companies, and when agents are out. */
+/** The inputs of the simulation beside the database: the seed, the companies, and the incidents. */
 import type { SimulationState } from '../store/simulation.ts'
 import type { Company } from './companies.ts'
 import { createIncidentCalendar, type IncidentCalendar } from './incidents.ts'
 
 export interface World {
   readonly seed: number
-  /** Midnight (UTC) at which the history starts. */
+  /** The midnight (UTC) at which the history starts. */
   readonly epochAt: number
   readonly companies: ReadonlyMap<number, Company>
   readonly incidents: IncidentCalendar

@@ -1,4 +1,4 @@
-/** What the store knows of the agents: incidents, errors, finished and current work. */
+/** Reads the facts about agents: incidents, errors, finished and current work. */
 import { sql } from 'kysely'
 import { AGENTS } from '../simulation/agents.ts'
 import { DAY_MS } from '../simulation/calendar.ts'
@@ -14,9 +14,12 @@ type Task = Pick<LeadRow, 'id' | 'pipeline_id' | 'next_step'> & {
 export interface AgentFacts {
   /** The latest incident of each agent that had one. */
   readonly incidents: ReadonlyMap<string, AgentIncidentRow>
-  /** Tasks in hand, the one that ends first in front. */
+  /** The tasks under way, the one that ends first in front. */
   readonly tasks: readonly Task[]
-  /** Finished work by agent: how much in the last 24 hours, and when last; null if never. */
+  /**
+   * The finished work by agent: how much in the last 24 hours, and the time of the last; null if there is
+   * none.
+   */
   readonly finished: ReadonlyMap<string, { readonly last24h: number; readonly lastAt: number | null }>
   readonly errors: ReadonlyMap<
     string,
@@ -26,7 +29,7 @@ export interface AgentFacts {
 
 export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise<AgentFacts> {
   const since = asOf - DAY_MS
-  // With max(), SQLite takes the other columns from the row that holds the maximum.
+  // With max(), SQLite takes the other columns from the row with the maximum.
   const incidents = await db
     .selectFrom('agent_incident')
     .select((eb) => ['agent_id', 'status', 'ends_at', eb.fn.max('started_at').as('started_at')])
@@ -47,7 +50,7 @@ export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise
     .orderBy('next_at')
     .orderBy('id')
     .execute()
-  // One seek for each agent: grouping would read the whole history.
+  // Reads with one seek for each agent, because grouping would read the whole history.
   const finished = await sql<{ agent_id: string; last24h: number; lastAt: number | null }>`
     select agent.value as agent_id,
       (select count(*) from activity where agent_id = agent.value and at > ${since} and type != 'error') as last24h,

@@ -1,4 +1,4 @@
-/** API keys: only a digest and the first characters are kept, so the file gives no key away. */
+/** API keys. Only a digest and the first characters are stored, so nobody can read a key from the file. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServiceDatabase } from './database.ts'
 import type { KeyScope } from './tables.ts'
@@ -7,7 +7,7 @@ export interface ApiKey {
   readonly id: string
   readonly name: string
   readonly scope: KeyScope
-  /** How the key begins. */
+  /** The first characters of the key. */
   readonly prefix: string
   readonly createdAt: Date
   readonly revokedAt: Date | null
@@ -38,7 +38,7 @@ export async function createApiKey(
   return key
 }
 
-/** The key that a caller shows, if it is one of ours and not revoked. */
+/** Finds the key that a caller shows, unless it is unknown or revoked. */
 export async function findApiKey(
   db: ServiceDatabase,
   key: string,
@@ -67,8 +67,8 @@ export async function listApiKeys(db: ServiceDatabase): Promise<readonly ApiKey[
 }
 
 /**
- * @param idOrPrefix as the list shows them
- * @returns how many keys this has revoked: 0 when there is none of that name, or it was revoked before
+ * @param idOrPrefix the id or prefix from the list of keys
+ * @returns how many keys were revoked: 0 when there is no such key, or it was revoked before
  */
 export async function revokeApiKey(db: ServiceDatabase, idOrPrefix: string, now: number): Promise<number> {
   const result = await db

@@ -1,4 +1,4 @@
-/** Opens the service's SQLite file, migrated to the newest schema. Apart from the product's own store. */
+/** Opens the service's SQLite file with the newest schema. It is separate from leadsheet's own store. */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
@@ -10,11 +10,14 @@ import type { ServiceTables } from './tables.ts'
 
 export type ServiceDatabase = Kysely<ServiceTables>
 
-/** The secrets of webhooks stand in it; what SQLite puts beside it has the same mode. */
+/**
+ * Readable by the owner only, because the file holds the secrets of webhooks. SQLite gives its other files
+ * the same mode.
+ */
 const MODE = 0o600
 
 /**
- * @param file made, with its folder, if it is not there
+ * @param file created with its folder if it does not exist
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
  */
 export async function openServiceDatabase(file: string): Promise<ServiceDatabase> {
@@ -83,7 +86,7 @@ async function unknownMigrations(db: ServiceDatabase): Promise<readonly string[]
   return done.map((row) => row.name).filter((name) => !(name in MIGRATIONS))
 }
 
-/* Instants: whole milliseconds in the store, RFC 3339 in UTC on the wire. */
+/** Converts an instant from the database (whole milliseconds) to the wire (RFC 3339 in UTC). */
 
 export function instantOf(at: number): string {
   return new Date(at).toISOString()

@@ -1,4 +1,4 @@
-/** Answers kept for a day under the caller's Idempotency-Key, so that a request sent twice acts once. */
+/** Answers stored for a day by the caller's Idempotency-Key, so that a request sent twice acts once. */
 import type { ServiceDatabase } from './database.ts'
 
 const KEPT_MS = 24 * 60 * 60_000
@@ -10,12 +10,12 @@ export interface RequestName {
 }
 
 export interface KeptAnswer {
-  /** Digest of the body that the answer was given to. */
+  /** A digest of the request's body. */
   readonly requestSha256: string
   readonly answer: string
 }
 
-/** Forgets what is older than a day. As a first statement it also makes its transaction a writing one. */
+/** Deletes answers older than a day. As the first statement it also makes its transaction a writing one. */
 export async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
   await db
     .deleteFrom('idempotent_answer')

@@ -1,4 +1,4 @@
-/** Leads as the API reads them: one, a page, a count. The simulation writes them (simulation.ts). */
+/** Reads leads for the API: one, a page, a count. simulation.ts writes them. */
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import type { WireActivity, WireLead, WireLeadDetail } from '../../contract/lead.ts'
@@ -13,7 +13,7 @@ export interface LeadFilters {
   readonly updatedSince?: number | undefined
   readonly createdSince?: number | undefined
   readonly minScore?: number | undefined
-  /** Each of its words must occur in company or contact. */
+  /** A search text. Each of its words must occur in the company or contact. */
   readonly q?: string | undefined
 }
 
@@ -24,9 +24,9 @@ export interface LeadOrder {
   readonly descending: boolean
 }
 
-/** Where a page ends: the sort key's value and the id of its last lead. */
+/** The end of a page: the sort value and the id of its last lead. */
 export interface LeadPosition {
-  /** Not used when sorting by id. A missing score counts as -1. */
+  /** The sort value; unused when sorting by id. A missing score counts as -1. */
   readonly value: number
   readonly id: string
 }
@@ -59,7 +59,7 @@ const LIST_COLUMNS = [
 ] as const satisfies readonly (keyof LeadRow)[]
 export type ListedLead = Pick<LeadRow, (typeof LIST_COLUMNS)[number]>
 
-/** Leads that come after a position in the order; keyset, so that changes elsewhere shift nothing. */
+/** Lists the leads behind a position (keyset paging), so that changes elsewhere shift nothing. */
 export function listLeads(
   db: ServiceDatabase,
   filters: LeadFilters,
@@ -165,19 +165,20 @@ function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<S
   return order.descending ? sql<SqlBool>`${place} < ${reached}` : sql<SqlBool>`${place} > ${reached}`
 }
 
-/** Word for word what the indexes are on, or SQLite would not use them. */
+/** Must equal the expressions of the indexes, or SQLite would not use them. */
 function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
   return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)
 }
 
-/* The text that `q` searches: one folding for what is stored and for what is asked. */
-
-/** Lower case without accents, so that `Zoe` finds `Zoë`. */
+/**
+ * Folds text to lower case without accents, so that `Zoe` finds `Zoë`. Stored text and search words are
+ * folded alike.
+ */
 export function fold(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
-/** Names and addresses of company and contact in one folded text. */
+/** Joins the names and addresses of company and contact to one folded text, which `q` searches. */
 export function searchText(lead: {
   readonly company_name: string
   readonly company_domain: string | null

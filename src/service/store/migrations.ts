@@ -1,10 +1,13 @@
-/** The service's schema. */
+/** The schema of the service's database. */
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 export const MIGRATIONS: Record<string, Migration> = { '001-initial': { up } }
 
-/** Kysely does not wrap SQLite migrations; half a schema after a crash could not be repaired by rerunning. */
+/**
+ * Uses a transaction, because Kysely does not wrap SQLite migrations and a rerun could not repair half a
+ * schema.
+ */
 async function up(db: Kysely<unknown>): Promise<void> {
   await db.transaction().execute(async (trx) => {
     for (const statement of STATEMENTS) await statement.execute(trx)
@@ -75,7 +78,7 @@ const STATEMENTS = [
     step_count integer not null,
     unique (pipeline_id, company_id)
   ) strict`,
-  // One index for each sort order of the list, ending in the id that breaks ties.
+  // One index for each sort order of the list, ending with the id that breaks ties.
   sql`create index lead_created on lead (created_at, id)`,
   sql`create index lead_updated on lead (updated_at, id)`,
   sql`create index lead_score on lead (ifnull(score, -1), id)`,

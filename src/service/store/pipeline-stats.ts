@@ -1,4 +1,6 @@
-/** The figures of a pipeline, counted from its leads and their activity each time they are asked for. */
+/**
+ * Counts the statistics of a pipeline from its leads and activities on every request, and stores pipelines.
+ */
 import { sql } from 'kysely'
 import type { WirePipeline, WirePipelineStats } from '../../contract/pipeline.ts'
 import { criteriaSchema } from '../../contract/pipeline.ts'
@@ -12,8 +14,8 @@ import type { PipelineRow } from './tables.ts'
 type Figures = Pick<WirePipelineStats, 'totals' | 'stages' | 'open_value' | 'won_value' | 'win_rate'>
 
 /**
- * @param from leads created at or after; null is from the start
- * @param to leads created before; null is up to now
+ * @param from counts leads created at or after this instant; null counts from the start
+ * @param to counts leads created before this instant; null counts up to now
  */
 export async function readPipelineStats(
   db: ServiceDatabase,
@@ -63,7 +65,7 @@ async function readCurrent(
   return new Map(rows.map((row) => [row.status, row]))
 }
 
-/** For each stage of the funnel, the leads that came as far or further, wherever they ended. */
+/** For each stage of the funnel, the leads that came at least that far, wherever they ended. */
 async function readReached(db: ServiceDatabase, cohort: Cohort): Promise<readonly number[]> {
   const positions = JSON.stringify(FUNNEL_STATUSES)
   const { rows } = await sql<{ furthest: number; leads: number }>`
@@ -80,7 +82,7 @@ async function readReached(db: ServiceDatabase, cohort: Cohort): Promise<readonl
   )
 }
 
-/** Median time in each stage, of the leads that have left it. */
+/** The median time in each stage, over the leads that have left it. */
 async function readMedianHours(
   db: ServiceDatabase,
   cohort: Cohort,
@@ -114,8 +116,6 @@ function ratio(part: number, whole: number): number | null {
 function usd(amount: number): Figures['open_value'] {
   return { amount, currency: 'USD' }
 }
-
-/* Pipelines in the service's store. */
 
 export function listPipelines(db: ServiceDatabase, status: PipelineRow['status']): Promise<PipelineRow[]> {
   return db.selectFrom('pipeline').selectAll().where('status', '=', status).orderBy('id').execute()

@@ -1,4 +1,4 @@
-/** Reads what the simulation goes on from, and writes what a stretch of it changed, whole or not at all. */
+/** Reads the state of the simulation, and writes the changes of a stretch in one transaction. */
 import type { Insertable } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
 import type { Changes } from '../simulation/changes.ts'
@@ -8,7 +8,7 @@ import type { LeadRow, PipelineRow, ServiceTables } from './tables.ts'
 export interface SimulationState {
   readonly seed: number
   readonly epochAt: number
-  /** The present when the history was begun. */
+  /** The real time at which the history was made. */
   readonly madeAt: number
   readonly simulatedUntil: number
 }
@@ -23,7 +23,7 @@ export async function readSimulation(db: ServiceDatabase): Promise<SimulationSta
   )
 }
 
-/** Starts a history: nothing has happened yet at its epoch but that the pipelines stand ready. */
+/** Starts a history with the ready pipelines and nothing else. */
 export async function insertSimulation(
   db: ServiceDatabase,
   state: SimulationState,
@@ -39,12 +39,12 @@ export async function insertSimulation(
   })
 }
 
-/** Leads whose next step is due at or before the instant. */
+/** The leads whose next step is due at or before the instant. */
 export function listDueLeads(db: ServiceDatabase, to: number): Promise<LeadRow[]> {
   return db.selectFrom('lead').selectAll().where('next_at', '<=', to).execute()
 }
 
-/** Companies that the pipeline has had as leads, those removed since included. */
+/** The companies that the pipeline already had as leads, deleted leads included. */
 export async function listTakenCompanies(db: ServiceDatabase, pipelineId: string): Promise<Set<number>> {
   const rows = await db
     .selectFrom('lead')
@@ -56,8 +56,9 @@ export async function listTakenCompanies(db: ServiceDatabase, pipelineId: string
 }
 
 /**
- * @param from what `simulated_until` must still be, so that two processes never play the same time
- * @throws LeadsheetError job_busy when another process has moved it
+ * @param from the value that `simulated_until` must still have, so that two processes never play the same
+ * time
+ * @throws LeadsheetError job_busy when another process has changed it
  */
 export async function writeChanges(
   db: ServiceDatabase,
@@ -131,7 +132,7 @@ async function insertBatches<T extends keyof ServiceTables>(
   for (const batch of batches(rows)) await db.insertInto(table).values(batch).execute()
 }
 
-/** Far under SQLite's 32,766 variables a statement. */
+/** Splits rows into batches, far below SQLite's limit of 32,766 variables a statement. */
 function batches<T>(rows: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, index) =>
     rows.slice(index * BATCH_ROWS, (index + 1) * BATCH_ROWS),

@@ -1,4 +1,6 @@
-/** The service's own tables, typed. Instants are whole milliseconds since 1970 (UTC), unlike on the wire. */
+/**
+ * The types of the service's tables. Instants are whole milliseconds since 1970 (UTC), unlike on the wire.
+ */
 import type { Generated, Insertable, Selectable } from 'kysely'
 import type { AGENT_STATUSES } from '../../contract/agent.ts'
 import type { WireActivity } from '../../contract/lead.ts'
@@ -22,7 +24,7 @@ export interface ServiceTables {
   idempotent_answer: IdempotentAnswerTable
 }
 
-/** One row: what the history follows from, and how far it has been played. */
+/** The single row with the seed of the history and how far it has been played. */
 interface SimulationTable {
   id: 1
   seed: number
@@ -35,7 +37,7 @@ interface ApiKeyTable {
   id: string
   name: string
   scope: KeyScope
-  /** The first characters of the key: enough to find it, useless to call with. */
+  /** The first characters of the key: enough to find it, not enough to use it. */
   prefix: string
   sha256: string
   created_at: number
@@ -46,7 +48,7 @@ export type KeyScope = 'read' | 'write'
 interface PipelineTable {
   id: string
   name: string
-  /** JSON of the contract's `Criteria`. */
+  /** The contract's `Criteria` as JSON. */
   criteria: string
   status: WirePipeline['status']
   created_at: number
@@ -76,21 +78,23 @@ interface LeadTable {
   value_currency: string | null
   source: string
   agent_id: string | null
-  /** JSON array of strings. */
+  /** A JSON array of strings. */
   tags: string
-  /** JSON object, null until enriched. */
+  /** A JSON object; null until the lead is enriched. */
   enrichment: string | null
-  /** Folded text of company and contact, for `q`. */
+  /** The folded text of company and contact, for `q`. */
   search_text: string
   created_at: number
   updated_at: number
   status_changed_at: number
-  /** What happens next to the lead, when, by whom, and when that agent takes it up; null at rest. */
+  /**
+   * The next step of the lead, its time, its agent, and when that agent begins; null where no step follows.
+   */
   next_step: string | null
   next_at: number | null
   next_agent_id: string | null
   next_task_at: number | null
-  /** Steps done so far: makes each step's chance its own. */
+  /** The number of steps done, which gives each step its own random numbers. */
   step_count: number
 }
 export type LeadRow = Selectable<LeadTable>
@@ -123,7 +127,7 @@ interface EventTable {
   pipeline_id: string | null
   lead_id: string | null
   agent_id: string | null
-  /** JSON of the event's `data` on the wire. */
+  /** The event's `data` on the wire as JSON. */
   data: string
 }
 export type EventRow = Selectable<EventTable>
@@ -148,41 +152,41 @@ export type NewAgentError = Insertable<AgentErrorTable>
 interface WebhookTable {
   id: string
   url: string
-  /** JSON array of event types. */
+  /** A JSON array of event types. */
   events: string
   description: string | null
   status: 'active' | 'disabled'
-  /** In clear: deliveries are signed with it. */
+  /** The secret in clear, because it signs the messages. */
   secret: string
   created_at: number
-  /** The secret before the last rotation, and until when it signs too. */
+  /** The secret before the last rotation, and how long it signs too. */
   old_secret: string | null
   old_secret_until: number | null
   disabled_reason: (typeof DISABLED_REASONS)[number] | null
   disabled_at: number | null
-  /** When the first of the attempts failed since which none has succeeded. */
+  /** The first failed attempt since the last success. */
   failing_since: number | null
-  /** Until when it asked for nothing to be sent to it. */
+  /** The end of the pause that the receiver asked for. */
   paused_until: number | null
-  /** The last event that was looked at for it: those behind it are still to be queued. */
+  /** The last event that was checked for this webhook. Later events are still to be queued. */
   last_event_id: number
 }
 export type WebhookRow = Selectable<WebhookTable>
 
-/** One row a message for a webhook: an event, or a ping. Times are of the real clock. */
+/** A message for a webhook: an event or a ping. Times are of the real clock. */
 interface WebhookMessageTable {
-  /** `msg_…`; the `webhook-id` of each attempt. */
+  /** An id such as `msg_…`, the `webhook-id` of each attempt. */
   id: string
   webhook_id: string
   /** Null for a ping. */
   event_id: number | null
   type: string
-  /** JSON, as it is sent each time. */
+  /** The JSON that every attempt sends. */
   body: string
   state: 'waiting' | 'delivered' | 'failed'
   attempts: number
   created_at: number
-  /** Null where none is to come. */
+  /** Null where no attempt follows. */
   next_attempt_at: number | null
 }
 export type WebhookMessageRow = Selectable<WebhookMessageTable>
@@ -204,7 +208,7 @@ interface IdempotentAnswerTable {
   path: string
   idempotency_key: string
   request_sha256: string
-  /** The body of the first answer, which was a 201. */
+  /** The body of the first answer, which was a success. */
   answer: string
   created_at: number
 }

@@ -1,12 +1,12 @@
 /**
- * Messages on their way to webhooks: the queue is these rows and nothing else, so that whatever ends the process, all
- * that has not been delivered is still in it. Instants are of the real clock.
+ * The queue of messages to webhooks. It exists only in these rows, so a crash loses no message. Instants are
+ * of the real clock.
  */
 import { sql } from 'kysely'
 import type { ServiceDatabase } from './database.ts'
 import type { EventRow, WebhookAttemptRow, WebhookMessageRow, WebhookRow } from './tables.ts'
 
-/** An active webhook, and what of its messages may be sent now and next. */
+/** An active webhook, with whether messages are due and when the next will be. */
 export interface WebhookQueue extends WebhookRow {
   readonly has_due: 0 | 1
   readonly next_at: number | null
@@ -14,7 +14,7 @@ export interface WebhookQueue extends WebhookRow {
 
 export type NewAttempt = Omit<WebhookAttemptRow, 'id'>
 
-/** Rows that one statement touches at most, so that none blocks the process for long. */
+/** The most rows that one statement touches, so that none blocks the process for long. */
 const BATCH_ROWS = 200
 
 export function listQueues(db: ServiceDatabase, now: number): Promise<WebhookQueue[]> {
@@ -30,7 +30,7 @@ export function listQueues(db: ServiceDatabase, now: number): Promise<WebhookQue
     .execute()
 }
 
-/** What has waited for longest comes first. */
+/** Lists the messages that have waited longest first. */
 export function listDueMessages(
   db: ServiceDatabase,
   webhookId: string,
@@ -50,8 +50,8 @@ export function listDueMessages(
 }
 
 /**
- * Makes messages of events that active webhooks have not been told of, some at a time. Those of a webhook and how far
- * it has been told commit together.
+ * Makes messages from new events for active webhooks, one batch at a time. The messages of a webhook commit
+ * together with its `last_event_id`.
  * @returns whether there may be more
  */
 export async function queueEvents(
@@ -76,7 +76,7 @@ export async function queueEvents(
 
 const newestEventId = sql<number>`(select ifnull(max(id), 0) from event)`
 
-/** @returns how many events were looked at */
+/** @returns how many events were checked */
 function queueEventsOf(
   db: ServiceDatabase,
   webhookId: string,
@@ -121,7 +121,7 @@ export async function insertMessages(
   if (messages.length > 0) await db.insertInto('webhook_message').values(messages).execute()
 }
 
-/** Notes what became of attempts, each of another message, and with it of the messages. */
+/** Saves attempts, each of a different message, and the new states of their messages. */
 export async function saveAttempts(
   db: ServiceDatabase,
   attempts: readonly NewAttempt[],
@@ -138,7 +138,7 @@ export async function saveAttempts(
   }
 }
 
-/** Nothing is sent there any more: what waits ends here. */
+/** Disables a webhook and ends its waiting messages. */
 export async function disableWebhook(
   db: ServiceDatabase,
   webhookId: string,
@@ -167,8 +167,9 @@ export async function saveWebhookHealth(
 }
 
 /**
- * Forgets messages that are done with, and their attempts.
- * @param underWay ids of those of which an outcome is still to be written: that of a disabled webhook counts as done
+ * Deletes finished messages with their attempts.
+ * @param underWay ids of messages whose outcome is still to be written; those of a disabled webhook already
+ * count as finished
  * @returns whether there may be more
  */
 export async function deleteOldMessages(

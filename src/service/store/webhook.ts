@@ -1,4 +1,4 @@
-/** Webhook registrations. The secret stays in clear: deliveries are signed with it. */
+/** Registrations of webhooks. The secret is stored in clear, because it signs the messages. */
 import { sql } from 'kysely'
 import type { WireWebhook, WireWebhookAttempt, WireWebhookWithSecret } from '../../contract/webhook.ts'
 import type { ServiceDatabase } from './database.ts'
@@ -7,7 +7,7 @@ import type { WebhookAttemptRow, WebhookMessageRow, WebhookRow } from './tables.
 
 const NEWEST_EVENT = sql<number>`(select ifnull(max(id), 0) from event)`
 
-/** It is told of what happens from now on. */
+/** Registers a webhook, which gets the events from now on. */
 export function insertWebhook(
   db: ServiceDatabase,
   webhook: Pick<WireWebhookWithSecret, 'id' | 'url' | 'events' | 'description' | 'secret'>,
@@ -34,7 +34,7 @@ export async function countWebhooks(db: ServiceDatabase): Promise<number> {
   return count
 }
 
-/** The oldest first. */
+/** Lists the oldest first. */
 export function listWebhooks(db: ServiceDatabase): Promise<WebhookRow[]> {
   return db.selectFrom('webhook').selectAll().orderBy('created_at').orderBy('id').execute()
 }
@@ -43,13 +43,16 @@ export function findWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow
   return db.selectFrom('webhook').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** With its messages and their attempts. @returns false where there is none */
+/**
+ * Deletes a webhook with its messages and their attempts.
+ * @returns false where there is none
+ */
 export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('webhook').where('id', '=', id).executeTakeFirst()
   return numDeletedRows > 0n
 }
 
-/** The secret until now signs beside the new one until `oldUntil`; one from before it ends with this. */
+/** Sets a new secret. The current secret signs too until `oldUntil`; an older one ends now. */
 export function rotateWebhookSecret(
   db: ServiceDatabase,
   id: string,
@@ -64,7 +67,7 @@ export function rotateWebhookSecret(
     .executeTakeFirst()
 }
 
-/** Makes a disabled one active, from the newest event on; an active one stays as it is. */
+/** Enables a disabled webhook, from the newest event on. An active webhook stays unchanged. */
 export async function enableWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow | undefined> {
   await db
     .updateTable('webhook')
@@ -93,14 +96,12 @@ export function toWireWebhook(row: WebhookRow): WireWebhook {
   }
 }
 
-/** For the two answers that show it. */
+/** The form of the two answers that show the secret. */
 export function toWireWebhookWithSecret(row: WebhookRow): WireWebhookWithSecret {
   return { ...toWireWebhook(row), secret: row.secret }
 }
 
-/* What became of each time that a message was sent, as whoever registered the webhook may read it. */
-
-/** The newest first. */
+/** Lists the attempts of a webhook, the newest first. */
 export async function listAttempts(
   db: ServiceDatabase,
   webhookId: string,
@@ -118,7 +119,7 @@ export async function listAttempts(
   return rows.map((row) => toWireAttempt(row, row))
 }
 
-/** What is to come stands at the last attempt of a message. */
+/** Converts an attempt to the wire. Only the last attempt of a message shows the time of the next. */
 export function toWireAttempt(
   attempt: Pick<WebhookAttemptRow, 'message_id' | 'attempt' | 'at' | 'status' | 'error' | 'duration_ms'>,
   message: Pick<WebhookMessageRow, 'type' | 'attempts' | 'next_attempt_at'>,

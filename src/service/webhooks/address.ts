@@ -1,41 +1,44 @@
 /**
- * Where webhooks may be sent: to the public network, so that nobody reaches through the service what only the service
- * can reach. An address is asked twice, since its name may lead elsewhere later: when it is registered, and whenever
- * a connection is opened, by the addresses that the name leads to at that moment.
+ * Decides where webhooks may be sent: only to the public network, so that nobody uses the service to reach
+ * private addresses. An address is checked at its registration, and again by the resolved IP addresses
+ * whenever a connection opens, because its name may lead elsewhere later.
  */
 import dns from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** How long a registration waits for the answer to a name; one that does not come then is asked for when sending. */
+/** How long a registration waits for the name to resolve. A slower name is checked when a message is sent. */
 const LOOKUP_MS = 2_000
 const PORT_PRIVILEGED_MAX = 1023
 const PORTS = ['', '80', '443']
 
-/** Of the registries of special-purpose addresses (RFC 6890), and networks that lead on to any other. */
+/** Special-purpose addresses (RFC 6890), and networks that lead on to any other. */
 const CLOSED_IPV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // Where machines of Azure reach its own services; those of other clouds are in the networks above.
+  // The address of Azure's internal services. Those of other clouds are in the networks above.
   '168.63.129.16/32',
 ]
-/** Of IPv6 nothing else is public. */
+/** The only public part of IPv6. */
 const PUBLIC_IPV6 = blockListOf([], ['2000::/3'])
-/** Within it: reserved, or with an IPv4 address in it, which nobody would be asked about. */
+/** Reserved networks within it, and those that contain an IPv4 address, which would not be checked. */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
 const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 
 export interface AddressGuard {
-  /** Why nothing is sent there, as a clause, as far as the URL itself tells; null where it may be. */
+  /** Why nothing is sent to the URL, as a clause, judged by the URL alone; null where it may be sent. */
   refusalOf(url: URL): string | null
-  /** The same, and asked what its name leads to now. A name that leads nowhere now may do so later. */
+  /**
+   * The same check, and also of the addresses that the name has now. A name without an address passes,
+   * because it may get one later.
+   */
   check(url: string): Promise<string | null>
-  /** Resolves names for connections, and fails with AddressRefused where any address of an answer is closed. */
+  /** Resolves names for connections. Fails with AddressRefused where any resolved address is closed. */
   readonly lookup: LookupFunction
 }
 
-/** A name has led to an address that nothing is sent to. Which one is not told: it is nobody's business. */
+/** A name has resolved to a closed address. The message does not tell the address, which is private. */
 export class AddressRefused extends Error {
   constructor() {
     super('its name leads to an address of this machine or of a private or reserved network')
@@ -44,9 +47,9 @@ export class AddressRefused extends Error {
 }
 
 export interface AddressGuardOptions {
-  /** Whether this machine may be reached, which is for trying things out. No other network is opened by it. */
+  /** Whether this machine may be reached, for trials. It opens no other network. */
   readonly toLoopback: boolean
-  /** The system's resolver unless told otherwise. */
+  /** The resolver; the system's by default. */
   readonly resolve?: LookupFunction | undefined
 }
 
@@ -75,7 +78,7 @@ export function createAddressGuard({ toLoopback, resolve = dns.lookup }: Address
   const lookup: LookupFunction = (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, [])
-      // As the type of a lookup has it, whatever was asked for.
+      // A resolver may return a single address by its type, whatever was asked for.
       const addresses = typeof found === 'string' ? [{ address: found, family: isIP(found) }] : found
       const [first] = addresses
       const mustBeLocal = isLocalName(hostname)
@@ -105,23 +108,25 @@ export function createAddressGuard({ toLoopback, resolve = dns.lookup }: Address
   }
 }
 
-/** `new URL` has made one form of all that a number can be written as: `0x7f.1`, `2130706433`, `①②⑦.0.0.1`. */
+/**
+ * The host of a URL. `new URL` has already normalised numbers such as `0x7f.1`, `2130706433`, `①②⑦.0.0.1`.
+ */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** Names that every machine keeps for itself (RFC 6761). */
+/** Whether a name always means the machine itself (RFC 6761). */
 function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/i.test(host)
 }
 
-/** @param address of either family; a name is none */
+/** @param address an address of either family; a name is never public */
 function isPublic(address: string): boolean {
   const family = isIP(address)
   return family !== 0 && (family === 4 || isIn(PUBLIC_IPV6, address)) && !isIn(CLOSED, address)
 }
 
-/** @param address of either family; a name is in no list */
+/** @param address an address of either family; a name is in no list */
 function isIn(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')

@@ -1,6 +1,7 @@
 /**
- * One attempt to send a message. Never throws, follows no redirect, and ends in time. Of an answer nothing is kept but
- * its status and how long it asks to be left alone: who registers an address is not shown what is said there.
+ * Makes one attempt to send a message. It never throws, follows no redirect, and ends in time. Only the
+ * status and Retry-After of an answer are kept, so that a webhook's owner cannot read other servers through
+ * the service.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -15,35 +16,35 @@ import type { AddressGuard } from './address.ts'
 import { AddressRefused } from './address.ts'
 
 const CONNECT_MS = 5_000
-/** From looking its name up to the end of its answer. */
+/** The limit from resolving the name to the end of the answer. */
 export const TOTAL_MS = 10_000
 const ANSWER_MAX_BYTES = 64 * 1024
-/** Answers that may say when to come again. */
+/** The statuses whose Retry-After counts. */
 const BUSY_STATUSES = [429, 503]
 
 export interface PostOutcome {
   readonly status: number | null
-  /** Why it was not delivered; null where it was. */
+  /** Why the message was not delivered; null where it was. */
   readonly error: string | null
-  /** How long the receiver wants nothing more, if it says so. */
+  /** How long the receiver wants no message, if it says so. */
   readonly retryAfterMs: number | null
   readonly durationMs: number
 }
 
 export interface WebhookPoster {
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<PostOutcome>
-  /** Ends what is under way: its outcome is then that it was cut off. */
+  /** Ends the attempts under way. They fail as cut off. */
   close(): Promise<void>
 }
 
-/** @param totalMs less than usual for tests of receivers that never answer */
+/** @param totalMs a shorter limit, for tests of receivers that never answer */
 export function createWebhookPoster(
   guard: AddressGuard,
   now: () => number,
   totalMs: number = TOTAL_MS,
 ): WebhookPoster {
   const agent = new Agent({
-    // Said, so that no variable of the environment turns it off.
+    // Set here so that no environment variable turns the check off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, lookup: guard.lookup },
   })
 
@@ -52,7 +53,7 @@ export function createWebhookPoster(
     headers: Readonly<Record<string, string>>,
     body: string,
   ): Promise<Omit<PostOutcome, 'durationMs'>> {
-    // Numeric addresses are looked up nowhere, so the guard's lookup never sees them.
+    // Numeric addresses are never resolved, so the guard's lookup does not see them.
     const refusal = guard.refusalOf(url)
     if (refusal !== null) return failed(`the address is refused: ${refusal}`)
     try {
@@ -64,7 +65,7 @@ export function createWebhookPoster(
         body,
         signal: AbortSignal.timeout(totalMs),
       })
-      // An answer that is too long or does not end has said what is wanted.
+      // The status of an answer that is too long or does not end is known already.
       await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => undefined)
       const { statusCode: status, headers: answered } = answer
       const asked = BUSY_STATUSES.includes(status) ? askedToWait(answered, new Date(now())) : null
@@ -94,14 +95,14 @@ function errorOf(status: number): string | null {
   return `it answered ${status}`
 }
 
-/** A date is measured by the clock of who says it, where the answer has that too. */
+/** Reads Retry-After. A date is compared with the answer's own Date, if it has one. */
 function askedToWait(headers: IncomingHttpHeaders, now: Date): number | null {
   const asked = headers['retry-after']
   const date = Date.parse(headers.date ?? '')
   return typeof asked === 'string' ? retryAfterMs(asked, Number.isNaN(date) ? now : new Date(date)) : null
 }
 
-/** From codes alone: the text of an error may say more of the far side than is to be told. */
+/** Explains an error from codes alone, because its text may reveal more about the other side. */
 function reasonOf(thrown: unknown, totalMs: number): string {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return reasonOf(thrown.errors[0], totalMs)
   if (thrown instanceof AddressRefused) return `the address is refused: ${thrown.message}`
@@ -121,7 +122,10 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was cut',
 }
 
-/* What is sent: written once for each webhook, so that each attempt of a message has the same id and the same bytes. */
+/**
+ * The content of a message, written once for each webhook, so that every attempt has the same id and the same
+ * bytes.
+ */
 
 export type Message = Pick<WebhookMessageRow, 'id' | 'type' | 'body'>
 
@@ -129,7 +133,7 @@ export function eventMessage({ id, type, at, data }: EventRow): Message {
   return messageOf(`evt_${id}`, type, at, JSON.parse(data))
 }
 
-/** @param at simulated time, as that of events is */
+/** @param at the simulated time, as in events */
 export function pingMessage(webhookId: string, at: number): Message {
   const data: WirePing['data'] = { webhook_id: webhookId }
   return messageOf(`ping_${randomBytes(8).toString('hex')}`, PING_TYPE, at, data)

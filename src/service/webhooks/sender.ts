@@ -1,7 +1,7 @@
 /**
- * Sends messages to webhooks: at least once each, in no promised order, and again by the schedule until they are taken.
- * What is on its way is known in memory alone. A message counts as delivered only after its answer is in the store, so
- * that a kill in between sends it again, with the same id and the same bytes.
+ * Sends messages to webhooks: at least once each, in no promised order, with retries by the backoff. Requests
+ * under way are known in memory only. A message counts as delivered once its answer is stored, so after a
+ * crash in between it is sent again with the same id and bytes.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import { standardHeaders } from '../../contract/standard-webhooks.ts'
@@ -23,21 +23,21 @@ import { eventMessage, pingMessage } from './post.ts'
 import { type Attempt, attemptRow, type Disabled, settleAttempts } from './settle.ts'
 
 const IN_FLIGHT_MAX = 128
-/** Few, so that no receiver holds up the others by being slow. */
+/** The limit for each webhook, so that a slow receiver does not delay the others. */
 const IN_FLIGHT_MAX_EACH = 8
-/** One that fails is tried with one message at a time until it takes one. */
+/** The limit for a failing webhook: one message at a time until one is delivered. */
 const IN_FLIGHT_MAX_FAILING = 1
-/** After a turn that failed, such as by a full disk. */
+/** The pause after a failed turn, such as with a full disk. */
 const PAUSE_MS = 1_000
 const KEPT_MS = 7 * 24 * 60 * 60_000
 const FORGET_EVERY_MS = 60 * 60_000
 
 export interface WebhookSender {
-  /** Looks for what is to be sent now. */
+  /** Looks for messages that are due. */
   wake(): void
-  /** Sends one message at once and waits for what becomes of it. It is not sent again. */
+  /** Sends one message at once and waits for its outcome, without a retry. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
-  /** Cuts off what is on its way, which is sent again after the next start. */
+  /** Cuts off the requests under way. Their messages are sent again after the next start. */
   stop(): Promise<void>
 }
 
@@ -46,14 +46,14 @@ export interface WebhookSenderOptions {
   readonly poster: WebhookPoster
   /** The real clock. */
   readonly now: () => number
-  /** That of events. */
+  /** The clock of events. */
   readonly simulatedNow: () => number
   readonly log: ServiceLog
 }
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { db, poster, now, simulatedNow, log } = options
-  /** Ids of messages by webhook. Those whose outcome is still to be written are among them. */
+  /** The ids of messages by webhook, including those whose outcome is still to be written. */
   const inFlight = new Map<string, Set<string>>()
   const attempts = new Set<Promise<void>>()
   const ended: Attempt[] = []
@@ -79,7 +79,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       try {
         await takeTurn()
       } catch (error) {
-        // A full disk or a locked file may pass: what was not written is looked at again.
+        // A full disk or a locked file may pass. Messages that were not written are read again.
         tellFailure(error)
         wakeIn(PAUSE_MS)
       }
@@ -104,9 +104,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     if (!isStopped) timer = setTimeout(wake, ms)
   }
 
-  /** Writes the outcomes that have come, together. */
+  /** Writes the outcomes that have arrived, together. */
   async function settle(): Promise<void> {
-    // More may end while these are written.
+    // More attempts may end during the write.
     const settled = [...ended]
     if (settled.length === 0) return
     await save(settled)
@@ -128,11 +128,11 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     }
   }
 
-  /** @returns when there is something to be sent next, as far as nothing comes before */
+  /** @returns the time of the next message, unless an event comes before; null where none waits */
   async function sendDue(): Promise<number | null> {
     const queues = await listQueues(db, now())
     for (const id of inFlight.keys()) if (countInFlight(id) === 0) inFlight.delete(id)
-    // Those with the least on their way first, so that what is left in all is shared.
+    // Serves the webhooks with the fewest requests under way first, which shares the rest of the limit.
     queues.sort((a, b) => countInFlight(a.id) - countInFlight(b.id))
     let left = IN_FLIGHT_MAX - [...inFlight.values()].reduce((sum, { size }) => sum + size, 0)
     const nextTimes: number[] = []
@@ -147,7 +147,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return nextTimes.length === 0 ? null : Math.min(...nextTimes)
   }
 
-  /** @returns how many */
+  /** @returns how many messages were started */
   async function startSome(queue: WebhookQueue, left: number): Promise<number> {
     const own = inFlight.get(queue.id) ?? new Set()
     const most = queue.failing_since === null ? IN_FLIGHT_MAX_EACH : IN_FLIGHT_MAX_FAILING
@@ -159,7 +159,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       own.add(message.id)
       const made = attempt(queue, message).then((done) => {
         attempts.delete(made)
-        // Cut off by a stop: nothing is known of it, and it stays in the queue.
+        // The stop cut this attempt off, so its outcome is unknown and the message stays in the queue.
         if (isStopped && done.outcome.status === null) return
         ended.push(done)
         wake()
@@ -185,7 +185,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return inFlight.get(webhookId)?.size ?? 0
   }
 
-  /** @returns whether there is more to forget */
+  /** @returns whether there are more old messages to delete */
   async function forget(): Promise<boolean> {
     if (now() < forgetAt) return false
     const underWay = [...inFlight.values()].flatMap((ids) => [...ids])
@@ -212,13 +212,13 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await poster.close()
       await Promise.all(attempts)
       await running
-      // Answers that came before. What cannot be written is sent again.
+      // Saves the answers that came before the stop. Messages that cannot be saved are sent again.
       await settle().catch(tellFailure)
     },
   }
 }
 
-/** The newest first; the one before a rotation signs too, for a while. */
+/** The secrets that sign, the newest first. The secret before a rotation signs too for a while. */
 function secretsOf({ secret, old_secret, old_secret_until }: WebhookRow, now: number): readonly string[] {
   return old_secret === null || (old_secret_until ?? 0) <= now ? [secret] : [secret, old_secret]
 }

@@ -1,4 +1,4 @@
-/** What follows from attempts at one webhook: for each message, and for the webhook itself. */
+/** Applies the outcomes of attempts to their messages and to the webhook. */
 import { BACKOFF, GIVE_UP, ladderWaitMs, SERVICE_PAUSE_MAX_MS } from '../../retry.ts'
 import type { ServiceDatabase } from '../store/database.ts'
 import type { WebhookMessageRow, WebhookRow } from '../store/tables.ts'
@@ -13,19 +13,19 @@ import {
 import type { PostOutcome } from './post.ts'
 
 const DAY_MS = 24 * 60 * 60_000
-/** The address is gone, and wants no message ever again. */
+/** The status that disables the webhook at once. */
 const GONE = 410
 
 export interface Attempt {
   readonly message: WebhookMessageRow
-  /** When it began. */
+  /** When the attempt began. */
   readonly at: number
   readonly outcome: PostOutcome
 }
 
 type DisabledReason = NonNullable<WebhookRow['disabled_reason']>
 
-/** A webhook that has just been disabled, and why. */
+/** A webhook that was just disabled, and why. */
 export interface Disabled {
   readonly webhook: WebhookRow
   readonly reason: DisabledReason
@@ -34,8 +34,8 @@ export interface Disabled {
 /**
  * @param db a transaction
  * @param attempts in the order in which they ended
- * @param now after them
- * @returns the webhook if it is disabled by this
+ * @param now an instant after the attempts
+ * @returns the webhook if this disables it
  */
 export async function settleAttempts(
   db: ServiceDatabase,
@@ -44,7 +44,7 @@ export async function settleAttempts(
   now: number,
 ): Promise<Disabled | null> {
   const webhook = await findWebhook(db, webhookId)
-  // Deleted meanwhile, with all that was to be sent to it.
+  // The webhook was deleted in the meantime, with all its messages.
   if (webhook === undefined) return null
   await insertMessages(db, attempts.map(({ message }) => message).filter(isPing))
   let { failing_since, paused_until } = webhook
@@ -52,7 +52,7 @@ export async function settleAttempts(
   const messages = []
   for (const { message, outcome } of attempts) {
     const isDelivered = outcome.error === null
-    // That a ping fails is told to who asked for it, and to nobody else.
+    // A failed ping is reported only to the caller who asked for it, so it does not count.
     failing_since = isDelivered ? null : (failing_since ?? (isPing(message) ? null : now))
     const pause =
       outcome.retryAfterMs === null ? null : now + Math.min(outcome.retryAfterMs, SERVICE_PAUSE_MAX_MS)
