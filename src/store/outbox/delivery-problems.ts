@@ -1,4 +1,7 @@
-/** The ledger as a person asks for it: where messages stand, and who refuses them again and again. */
+/**
+ * The problems of deliveries: messages by their state, recipients whose server keeps refusing, and messages
+ * that failed, are unconfirmed or are deferred.
+ */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Instant, Period } from '../../model.ts'
@@ -6,7 +9,7 @@ import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import type { Delivery, DeliveryRowState } from './delivery.ts'
 
-/** A message with what it is of. */
+/** A message with the report and period of its issue. */
 export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'putOffAt'> {
   /** Null for an alert. */
   readonly report: string | null
@@ -14,9 +17,9 @@ export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'putOffAt'> {
 }
 
 export interface DeliveryQuestion {
-  /** Null for all, alerts included. */
+  /** Null for all messages, including alerts. */
   readonly report: string | null
-  /** Put into the ledger since. */
+  /** The time since which the message was queued. */
   readonly since: Instant | null
   readonly states: readonly DeliveryRowState[] | null
   readonly recipient: string | null
@@ -24,7 +27,7 @@ export interface DeliveryQuestion {
 
 type Row = Omit<ListedDelivery, 'period'> & { [K in keyof Period]: Period[K] | null }
 
-/** The newest first. */
+/** Finds messages, newest first. */
 export async function findDeliveries(
   db: Db,
   { report, since, states, recipient }: DeliveryQuestion,
@@ -49,20 +52,20 @@ export async function findDeliveries(
   }))
 }
 
-/** A recipient whose server refuses one issue of a report after the other. */
+/** A recipient whose server keeps refusing the issues of a report. */
 export interface RefusingRecipient {
   readonly recipient: string
   readonly report: string
-  /** In a row, up to the last one. */
+  /** The number of issues refused in a row, up to the last one. */
   readonly issues: number
   readonly since: Instant
-  /** What was said of the last one. */
+  /** The server's last response. */
   readonly response: string
 }
 
 /**
- * Those of whom at least so many issues in a row were refused for good, counted since they last changed their
- * preference, or had it changed.
+ * Lists the recipients of whom at least `atLeast` issues in a row were refused permanently. Issues before the
+ * last change of their preference do not count.
  */
 export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRecipient[]> {
   const { rows } = await sql<RefusingRecipient>`
@@ -83,24 +86,23 @@ export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRec
   return rows
 }
 
-/* What is wrong with messages, counted over all of them; a few are named. */
-
-/** Messages of one report, or alerts where that is null, that met the same fate. */
+/** The messages of one report with the same problem. `report` is null for alerts. */
 export interface DeliveryProblem {
   readonly report: string | null
   readonly messages: number
-  /** When the first of them came to it. */
+  /** The time at which the first of the messages got the problem. */
   readonly since: Instant
-  /** And the last. */
+  /** The time at which the last of them got it. */
   readonly last: Instant
-  /** One of them, the last, and what the mail server said of it. */
+  /** The recipient of the last message, and the mail server's response to it. */
   readonly recipient: string
   readonly response: string | null
 }
 
 /**
- * Refused for good or given up since an instant, where the same recipient has got nothing of the report since.
- * The states stand in the SQL, without which SQLite would not use the index on them.
+ * Lists the messages that were refused permanently or given up since an instant, unless a later message of
+ * the same report reached the recipient. The states are written into the SQL, because SQLite uses their index
+ * only then.
  */
 export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
@@ -113,7 +115,7 @@ export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> 
   )
 }
 
-/** Unconfirmed since an instant and left to a person. */
+/** Lists the messages that became unconfirmed since an instant and wait for a person. */
 export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
     db,
@@ -130,11 +132,11 @@ export interface UnconfirmedMessage {
   readonly report: string | null
   readonly issueId: string | null
   readonly stateAt: Instant
-  /** Null where it is left to a person. */
+  /** Null where the message waits for a person. */
   readonly nextAttemptAt: Instant | null
 }
 
-/** Those unconfirmed since an instant, one by one, the last first. */
+/** Lists the messages that became unconfirmed since an instant, one by one, the last first. */
 export async function listImplausible(db: Db, since: Instant, limit: number): Promise<UnconfirmedMessage[]> {
   const { rows } = await sql<UnconfirmedMessage>`
     SELECT message_id AS "messageId", recipient, report, issue_id AS "issueId", state_at AS "stateAt",
@@ -144,7 +146,7 @@ export async function listImplausible(db: Db, since: Instant, limit: number): Pr
   return rows
 }
 
-/** Messages that the mail server has been putting off since before an instant, and that are still tried. */
+/** Lists the messages that the mail server has deferred since before an instant, and that are still tried. */
 export function listPutOff(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
     db,
@@ -154,9 +156,9 @@ export function listPutOff(db: Db, before: Instant): Promise<DeliveryProblem[]> 
 }
 
 /**
- * By report, alerts first.
- * @param fate the column of when a message came to it
- * @param condition of `message` and its `issue`
+ * Groups messages by report, alerts first.
+ * @param fate the column with the time of the problem
+ * @param condition on `message` and its `issue`
  */
 async function listTroubles(
   db: Db,
@@ -175,7 +177,7 @@ async function listTroubles(
   return rows
 }
 
-/** Messages that are still to be sent, and since when the oldest of them waits. */
+/** Counts the messages that are still to be sent, with the time since which the oldest of them has waited. */
 export async function countWaiting(db: Db): Promise<{ messages: number; since: Instant | null }> {
   return db
     .selectFrom('delivery')

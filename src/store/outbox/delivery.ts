@@ -1,11 +1,14 @@
 /**
- * The ledger of messages: each step of handing one over is committed before the next is taken, so that a crash at any
- * point leaves a state that says what is known.
+ * The ledger of messages. Each step of sending is committed before the next begins, so that a crash at any
+ * point leaves a true state:
  *
- * pending  to be sent        sending  connected, nothing of the body has left
- * data     the body leaves   sent     the server took it      failed  refused for good
- * unconfirmed the connection or the process was lost in `data`: it may or may not have arrived
- * withdrawn its recipient wanted no more of them before it went out
+ * pending: to be sent
+ * sending: connected; nothing of the body has left
+ * data: the body is leaving
+ * sent: the server has accepted the message
+ * failed: refused permanently
+ * unconfirmed: the connection or the process was lost in `data`; the message may have arrived
+ * withdrawn: the recipient unsubscribed before the message was sent
  */
 import { type Selectable, sql } from 'kysely'
 import type { Instant, Message } from '../../model.ts'
@@ -14,15 +17,18 @@ import { deleteLostLeases } from '../schedule/lease.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'
 import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './message.ts'
 
-/** Of who sends messages; where several may at once, each has one of its own, which begins so. */
+/**
+ * The lease of a process that sends messages. Where several processes may send, the name of each one's lease
+ * begins with this.
+ */
 export const SENDER_LEASE = 'delivery'
 
 export type DeliveryRowState = DeliveryTable['state']
 
-/** A message that was unconfirmed so often is left to a person. */
+/** A message that was unconfirmed this often waits for a person. */
 export const DOUBTS_MAX = 2
 
-/** Where a message stands; the message itself is in `store/outbox/message.ts`. */
+/** The state of a message; `store/outbox/message.ts` has the message itself. */
 export interface Delivery {
   readonly messageId: string
   /** Null for an alert. */
@@ -31,21 +37,21 @@ export interface Delivery {
   /** 0 for the first message of the issue to the recipient. */
   readonly revision: number
   readonly state: DeliveryRowState
-  /** How often the server was asked to take it. */
+  /** The number of attempts to send the message. */
   readonly attempts: number
-  /** How often it has been unconfirmed. */
+  /** The number of times that the message was unconfirmed. */
   readonly doubts: number
   readonly queuedAt: Instant
   readonly stateAt: Instant
-  /** Null where nothing is left to try. */
+  /** Null where no attempt is left. */
   readonly nextAttemptAt: Instant | null
-  /** When the server first put it off. */
+  /** The time at which the server first deferred the message. */
   readonly putOffAt: Instant | null
   readonly replyCode: number | null
   readonly response: string | null
 }
 
-/** Puts an alert to an operator into the ledger; one that is there under the same Message-ID stays as it is. */
+/** Queues an alert to an operator. A message already queued under the same Message-ID stays unchanged. */
 export async function enqueueAlert(trx: Trx, message: Message, at: Instant): Promise<void> {
   const pack = createMessagePack()
   addToPack(pack, message)
@@ -53,9 +59,9 @@ export async function enqueueAlert(trx: Trx, message: Message, at: Instant): Pro
 }
 
 /**
- * Puts messages into the ledger; one that is there for the issue, recipient and revision, or under the same
- * Message-ID, stays as it is.
- * @returns how many are new
+ * Queues messages. A message already queued for the same issue, recipient and revision, or under the same
+ * Message-ID, stays unchanged.
+ * @returns the number of new messages
  */
 export async function enqueueMessages(
   trx: Trx,
@@ -104,7 +110,7 @@ export async function findDelivery(db: Db, messageId: string): Promise<Delivery 
   return row && deliveryOf(row)
 }
 
-/** Messages that are to be tried up to an instant or beyond another, those first that wait longest. */
+/** Lists the messages due up to an instant, or after another one, those that have waited longest first. */
 export async function listWaiting(
   db: Db,
   due: { readonly upTo: Instant; readonly beyond: Instant },
@@ -121,9 +127,9 @@ export async function listWaiting(
   return rows.map(deliveryOf)
 }
 
-/** How many messages stand in each state. */
+/** Counts the messages in each state. */
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
-  // Nearly all were sent; of the others there is an index.
+  // Because nearly all messages are sent, only the others are counted, with an index.
   const { rows } = await sql<{ state: DeliveryRowState; messages: number }>`
     WITH not_sent AS (SELECT state, count(*) AS messages FROM delivery WHERE state <> 'sent' GROUP BY state)
     SELECT state, messages FROM not_sent
@@ -135,23 +141,23 @@ export async function countDeliveries(db: Db): Promise<Record<string, number>> {
   )
 }
 
-/** A step of a message; what is absent stays as it was. */
+/** A step of a message. A property that is absent stays unchanged. */
 export interface DeliveryMove {
   readonly state: DeliveryRowState
   readonly at: Instant
-  /** Null where nothing is left to try. */
+  /** Null where no attempt is left. */
   readonly nextAttemptAt?: Instant | null
-  /** The server has put it off. */
+  /** Whether the server has deferred the message. */
   readonly isPutOff?: boolean
-  /** The server was not asked after all. */
+  /** Whether the attempt does not count, because the server was not asked. */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
   readonly response?: string
 }
 
 /**
- * Puts a message into the hands of who holds a lease; nobody else takes it while that lives.
- * @param known where anything was tried since this was read, the message is not taken
+ * Claims a message for the holder of a lease. No other process takes the message while that lease lives.
+ * @param known the message as it was read; it is not claimed where it was tried since
  */
 export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: Instant): Promise<boolean> {
   const taken = await trx
@@ -167,8 +173,8 @@ export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: 
 }
 
 /**
- * Moves a message from one of the given states into another; false when it is in none of them any more, which
- * means that another process has it.
+ * Moves a message from one of the given states to another. Returns false where the message has left these
+ * states, which means that another process has it.
  */
 export async function moveDelivery(
   trx: Trx,
@@ -195,18 +201,19 @@ export async function moveDelivery(
   return moved.numUpdatedRows > 0n
 }
 
-/** Whether any message is on its way: of a process that sends, or of one that ended in the midst of it. */
+/** Tells whether any message is being sent, or was when its process ended. */
 export async function isAnyOnItsWay(db: Db): Promise<boolean> {
-  // They have a time for another attempt; of all that were ever sent there is an index of those that do.
+  // Every message being sent has a time for another attempt, and so is in a small index.
   const waiting = db.selectFrom('delivery').where('next_attempt_at', 'is not', null)
   const onTheirWay = waiting.where('state', 'in', ['sending', 'data'])
   return (await onTheirWay.select('message_id').limit(1).executeTakeFirst()) !== undefined
 }
 
 /**
- * Of senders that are gone: messages whose body had not begun to leave are pending again, the others are unconfirmed. Their
- * leases end with it, so that a sender that only slept writes nothing more.
- * @param doubtsMax how often a message may be unconfirmed before it is left to a person
+ * Recovers the messages of senders that are gone. Messages whose body had not begun to leave are pending
+ * again; the others are unconfirmed. The senders' leases are deleted, so that a sender that was only
+ * suspended writes nothing more.
+ * @param doubtsMax how often a message may be unconfirmed before it waits for a person
  */
 export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number): Promise<void> {
   await deleteLostLeases(trx, SENDER_LEASE, now)

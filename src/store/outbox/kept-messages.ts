@@ -1,4 +1,4 @@
-/** The messages of issues, by who got them, without what they say. */
+/** Lists the messages of issues by recipient, without their text. */
 import { sql } from 'kysely'
 import type { Instant, Period } from '../../model.ts'
 import type { Db } from '../db/store.ts'
@@ -8,13 +8,15 @@ export interface KeptMessage {
   readonly messageId: string
   readonly recipient: string
   readonly state: DeliveryRowState
-  /** When the state was entered. */
+  /** The time at which the message got its state. */
   readonly stateAt: Instant
-  /** What the mail server said last. */
+  /** The mail server's last response. */
   readonly response: string | null
 }
 
-/** In order of the recipients, of each the last one first; of all issues of a report and period. */
+/**
+ * Lists the messages of all issues of a report and period, in order of the recipients, newest first for each.
+ */
 export async function listKeptMessages(
   db: Db,
   report: string,
@@ -29,11 +31,11 @@ export async function listKeptMessages(
 }
 
 export interface IssueMessage extends Delivery {
-  /** Of its words (BCP 47); null where the message is no longer there. */
+  /** The language of the message (BCP 47); null where the message has been pruned. */
   readonly lang: string | null
 }
 
-/** In order of the recipients, of each the first one first. */
+/** Lists the messages of an issue in order of the recipients, oldest first for each. */
 export async function listIssueMessages(db: Db, issueId: string): Promise<IssueMessage[]> {
   const { rows } = await sql<{ messageId: string; lang: string | null }>`
     SELECT message_id AS "messageId", head ->> '$.lang' AS lang

@@ -1,9 +1,9 @@
-/** What the ledgers add up to since the beginning, as counters are to show it: none of them ever goes down. */
+/** Counts since the beginning of the ledgers, for counters of metrics, which never decrease. */
 import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
-/** Sums over runs. */
+/** Sums over runs with the same outcome. */
 export interface RunCounts {
   readonly outcome: string
   readonly runs: number
@@ -34,8 +34,8 @@ const NUMBERS = [
 ] as const
 
 /**
- * By outcome; of a run under way, which has none yet, what it has committed stands under `running`. What has ended
- * stays as it is and is added up once, so that the ledger is not read from its beginning each time.
+ * Creates a counter of runs by outcome. What a run under way has committed counts as `running`. The counter
+ * remembers the sums of ended runs, so that it does not read the whole ledger each time.
  */
 export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
   const ended = new Map<string, RunCounts>()
@@ -44,7 +44,7 @@ export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
     for (;;) {
       const after = upTo
       const rows = await readRuns(db, after)
-      // Another call may have added them meanwhile.
+      // Another call may have added these runs meanwhile.
       if (after !== upTo) continue
       for (const { isEnded, last, ...run } of rows) {
         if (isEnded === 0) continue
@@ -59,9 +59,9 @@ export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
 }
 
 interface RunGroup extends RunCounts {
-  /** Whether they come before the first that has no outcome yet. */
+  /** Whether the runs come before the first run without an outcome. */
   readonly isEnded: 0 | 1
-  /** The last of them, in the order in which they were begun. */
+  /** The last run of the group, in the order in which runs began. */
   readonly last: number
 }
 
@@ -83,14 +83,17 @@ function add(counts: Map<string, RunCounts>, run: RunCounts): void {
   counts.set(run.outcome, { ...run, ...sum })
 }
 
-/** By schedule and state. */
+/** Counts scheduled runs by schedule and state. */
 export async function countScheduledRuns(db: Db): Promise<ScheduledRunCounts[]> {
   const { rows } = await sql<ScheduledRunCounts>`
     SELECT schedule, state, count(*) AS runs FROM scheduled_run GROUP BY schedule, state`.execute(db)
   return rows
 }
 
-/** By schedule, those that passed by and were not made up for; the moment at which it was set up is none. */
+/**
+ * Counts the missed scheduled runs of each schedule that were not made up for. The run noted when a schedule
+ * is set up does not count.
+ */
 export async function countMissedScheduledRuns(
   db: Db,
 ): Promise<{ readonly schedule: string; readonly runs: number }[]> {

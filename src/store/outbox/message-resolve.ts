@@ -1,4 +1,7 @@
-/** Messages that a person decided about: to be sent again under the same Message-ID, or known to be done with. */
+/**
+ * Messages that a person has decided about: send again, resolve as delivered or lost, or withdraw after
+ * unsubscribing.
+ */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Trx } from '../db/store.ts'
@@ -7,13 +10,13 @@ import { findPreference } from '../reports/preference.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'
 import { DOUBTS_MAX } from './delivery.ts'
 
-/** What a person found out about a message unconfirmed. */
+/** A person's finding about an unconfirmed message. */
 export type Finding = 'arrived' | 'lost'
 
 /**
- * A message that has failed or is unconfirmed is to be sent again, with all attempts before it; unconfirmed once more, it is
- * left to a person again.
- * @returns false where it is in another state
+ * Queues a failed or unconfirmed message again, with all its attempts. Where it becomes unconfirmed once
+ * more, it waits for a person again.
+ * @returns false where the message has another state
  */
 export async function requeueMessage(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
   const { numUpdatedRows } = await trx
@@ -32,7 +35,10 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
   return numUpdatedRows > 0n
 }
 
-/** @returns false where it is not unconfirmed */
+/**
+ * Resolves an unconfirmed message as delivered or lost.
+ * @returns false where the message is not unconfirmed
+ */
 export async function settleMessage(
   trx: Trx,
   messageId: string,
@@ -54,18 +60,17 @@ export async function settleMessage(
   return numUpdatedRows > 0n
 }
 
-/*
- * Messages of somebody who wants no more of a report: what has not gone out by then never does, be it that the message
- * waits already, or comes into the ledger only after the choice.
+/**
+ * The states in which a message can be withdrawn. A message being sent cannot; before its next attempt, it is
+ * checked again.
  */
-
-/** One that is just leaving cannot be held back; where that fails, the next attempt finds the choice. */
 const WAITING: readonly DeliveryTable['state'][] = ['pending', 'unconfirmed']
 const WHY = 'its recipient wanted no more of this report'
 
 /**
- * To be called with the choice, in its transaction.
- * @returns how many messages waited
+ * Withdraws the waiting messages of a recipient who wants no more of a report. Call it in the transaction
+ * that saves the preference.
+ * @returns the number of messages
  */
 export async function withdrawMessages(
   trx: Trx,
@@ -86,8 +91,9 @@ export async function withdrawMessages(
 }
 
 /**
- * To be called in the transaction in which a message is about to be sent.
- * @returns whether it must not be, and has been withdrawn
+ * Withdraws a message whose recipient wants no more of its report. Call it in the transaction that begins to
+ * send the message, which may have been queued after the recipient's choice.
+ * @returns whether the message was withdrawn and must not be sent
  */
 export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
   const message = await trx
@@ -105,7 +111,7 @@ export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instan
   return true
 }
 
-/** One that may have arrived stays unconfirmed, and is only not tried again. */
+/** Withdraws a message. A message that may have arrived stays unconfirmed, and is only not tried again. */
 async function withdraw(
   trx: Trx,
   { message_id, state }: Pick<DeliveryTable, 'message_id' | 'state'>,

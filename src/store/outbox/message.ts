@@ -1,6 +1,6 @@
 /**
- * Messages as they are sent and shown again. Bodies are packed, and a file that many messages carry is kept once; so
- * they are read one at a time, when one is wanted.
+ * The messages as they are sent and shown again. Bodies are compressed, and a file that many messages carry
+ * is stored once. Messages are therefore read one at a time.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
@@ -17,27 +17,32 @@ interface FileReference extends Omit<MessageFile, 'content'> {
   readonly sha256: string
 }
 
-/** A message as it is kept. */
+/** A message as it is stored. */
 export interface PackedMessage {
   readonly messageId: string
   readonly recipient: string
-  /** JSON of what stands above its text. */
+  /** JSON of the message without its bodies and files. */
   readonly head: string
-  /** JSON of the references to its files. */
+  /** JSON of the references to the files. */
   readonly files: string
   readonly html: () => Uint8Array
   readonly text: () => Uint8Array
 }
 
-/** Messages that are written together: ten thousand take little room, since a file that all carry is there once. */
+/**
+ * Messages that are written together. Ten thousand of them take little memory, because a file that all carry
+ * is there once.
+ */
 export interface MessagePack extends Disposable {
   readonly messages: PackedMessage[]
-  /** The hash of each file by its content, which is one object however many messages carry it. */
+  /** The hash of each file by its content. All messages that carry a file share one content object. */
   readonly hashes: Map<Uint8Array, string>
   readonly bodies: Spool
 }
 
-/** For the store at a place, where there may be many; to be disposed of when they are in it. */
+/**
+ * Creates a pack that spools many messages near the store. Dispose of it once the messages are in the store.
+ */
 export function createMessagePack(place?: StorePlace): MessagePack {
   const bodies = openSpool(place?.kind === 'sqlite' ? dirname(resolve(place.file)) : tmpdir())
   return { messages: [], hashes: new Map(), bodies, [Symbol.dispose]: () => bodies[Symbol.dispose]() }
@@ -81,14 +86,14 @@ export async function keepFiles(trx: Trx, { hashes }: Pick<MessagePack, 'hashes'
   }
 }
 
-/** The message to the byte as it was put in. */
+/** Reads a message, identical to the byte. */
 export async function readMessage(db: Db, messageId: string): Promise<Message> {
   const message = await findMessage(db, messageId)
   if (message === null) throw new Error(`the message ${messageId} or a file of it is not in the store`)
   return message
 }
 
-/** As {@link readMessage}; null where it is no longer there, or not whole. */
+/** Works as {@link readMessage}, but returns null where the message or one of its files is missing. */
 export async function findMessage(db: Db, messageId: string): Promise<Message | null> {
   const row = await db
     .selectFrom('message')
@@ -110,19 +115,22 @@ export async function findMessage(db: Db, messageId: string): Promise<Message | 
   return { ...JSON.parse(row.head), ...bodies, files }
 }
 
-/*
- * Bytes that wait to be written to the store together: in memory while they are few, and then in a file without a name,
- * so that a kill leaves nothing of them.
+/**
+ * The bytes that a spool keeps in memory. Beyond this it uses a file without a name, of which a kill leaves
+ * nothing.
  */
 
 const MEMORY_BYTES_MAX = 8 * 2 ** 20
 
 export interface Spool extends Disposable {
-  /** Returns what reads them again, until the spool is disposed of. */
+  /** Stores bytes, and returns a function that reads them until the spool is disposed of. */
   put(bytes: Uint8Array): () => Uint8Array
 }
 
-/** @param folder of its file, on the disk where the store is */
+/**
+ * Opens a spool for bytes that wait to be written to the store together.
+ * @param folder the folder of its file, on the disk of the store
+ */
 export function openSpool(folder: string): Spool {
   let file: number | null = null
   let inMemory = 0
@@ -132,7 +140,7 @@ export function openSpool(folder: string): Spool {
       const { length } = bytes
       if (inMemory + length <= MEMORY_BYTES_MAX) {
         inMemory += length
-        // Of its own: what comes from a packer may be the beginning of something much larger.
+        // Copies the bytes, because they may be a view of a much larger buffer.
         const kept = Uint8Array.from(bytes)
         return () => kept
       }

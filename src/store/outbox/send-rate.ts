@@ -1,20 +1,21 @@
 /**
- * How fast messages go to a mail server where several processes send to it, which is in PostgreSQL alone: by its clock,
- * since theirs differ.
+ * The rate limit of messages to a mail server shared by several processes, in PostgreSQL only. It uses the
+ * server's clock, because the clocks of the processes differ.
  */
 import { sql } from 'kysely'
 import type { Trx } from '../db/store.ts'
 
 /**
- * Takes a turn, in a transaction of its own: so many at most within any such time.
- * @returns 0; where none is to be had, after how many milliseconds to try again
+ * Takes the permission to send one message, in a transaction of its own. At most `most` messages are sent
+ * within any span of `withinMs`.
+ * @returns 0, or the milliseconds after which to try again
  */
 export async function takeSend(
   trx: Trx,
   server: string,
   { most, withinMs }: { readonly most: number; readonly withinMs: number },
 ): Promise<number> {
-  // Not that of the transaction, which has waited for its turn to write.
+  // The clock is read here, because the transaction began before it waited for its turn to write.
   const { rows } = await sql<{ now: number }>`
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(trx)
   const now = rows[0]?.now ?? 0

@@ -1,18 +1,20 @@
-/** The mail server while it cannot be talked to: no message can be sent then, and none is to blame. */
+/**
+ * The outage of a mail server. While it lasts no message can be sent, and no message counts as failed for it.
+ */
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { MailOutageTable } from '../tables/outbox-tables.ts'
 
 export interface MailOutage {
-  /** Such as `smtp://mail.example.com:587`. */
+  /** The address, such as `smtp://mail.example.com:587`. */
   readonly server: string
-  /** `configuration`: not until a setting changes, here or there. */
+  /** `configuration` means that the outage lasts until a setting changes, here or on the server. */
   readonly kind: MailOutageTable['kind']
   readonly beganAt: Instant
-  /** In a row. */
+  /** The number of failures in a row. */
   readonly failures: number
-  /** No message is tried before. */
+  /** No message is tried before this time. */
   readonly nextAttemptAt: Instant
   readonly replyCode: number | null
   readonly response: string
@@ -23,7 +25,7 @@ export async function findMailOutage(db: Db, server: string): Promise<MailOutage
   return row && outageOf(row)
 }
 
-/** Of every server that was ever written to and has not been reached since. */
+/** Lists the outages of all mail servers that have not been reached since. */
 export async function listMailOutages(db: Db): Promise<MailOutage[]> {
   return (await db.selectFrom('mail_outage').selectAll().orderBy('began_at').execute()).map(outageOf)
 }
@@ -44,7 +46,10 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
     .execute()
 }
 
-/** One of several processes finds out whether the server is back. @returns whether it is this one */
+/**
+ * Reserves the next attempt for one of several processes.
+ * @returns whether this process makes the attempt
+ */
 export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('mail_outage')
@@ -55,22 +60,22 @@ export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant):
   return numUpdatedRows > 0n
 }
 
-/** When a message that is to be tried at some time is tried: not before its server is. */
+/** Returns when a message due at a time is tried: not before the outages of its server allow it. */
 export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Instant | null {
   if (at === null) return null
   return [at, ...outages.map(({ nextAttemptAt }) => nextAttemptAt)].sort().at(-1) ?? at
 }
 
 /**
- * At the start of a daemon: who has mended a setting is not to wait for an hour, and a server that the settings name no
- * more is of no matter.
+ * Reviews the outages when a daemon starts. Attempts are allowed at once, because a setting may have been
+ * fixed. Outages of servers that are no longer in the settings are deleted.
  */
 export async function reviewMailOutages(trx: Trx, server: string, at: Instant): Promise<void> {
   await trx.deleteFrom('mail_outage').where('server', '<>', server).execute()
   await trx.updateTable('mail_outage').set({ next_attempt_at: at }).execute()
 }
 
-/** A server has answered; another one is of no matter then. */
+/** Deletes all outages after a server has answered, because only that server is in use. */
 export async function deleteMailOutages(trx: Trx): Promise<void> {
   await trx.deleteFrom('mail_outage').execute()
 }

@@ -1,6 +1,6 @@
 /**
- * Roles of analysts in PostgreSQL: they read what a snapshot would show them, and nothing else. The views run with
- * the rights of who owns them, so that what they read of private tables is only what they tell.
+ * Roles of analysts in PostgreSQL. They may read what a snapshot shows, and nothing else. The views run with
+ * the rights of their owner, so that analysts see private tables only through them.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
@@ -13,26 +13,26 @@ import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
 import { quoted, textOf } from './schema-from-sqlite.ts'
 
-/** Quoted nowhere, so that nobody has to. */
+/** Names that never need quotes. */
 const ROLE = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
-/** As PostgreSQL's own. */
+/** PostgreSQL's own number of rounds. */
 const SCRAM_ROUNDS = 4096
 
 export interface Reader {
   readonly role: string
-  /** Null leaves the one that it has, or none. */
+  /** Null keeps the present password, or sets none. */
   readonly password: string | null
 }
 
 export interface ReaderPlan {
-  /** SQL, one statement each; no password stands in it as it is. */
+  /** SQL statements. None contains a password in plain text. */
   readonly statements: readonly string[]
   readonly isNew: boolean
 }
 
 /**
- * What makes the role, or what it may read as it should be.
- * @throws LeadsheetError usage_invalid where the role cannot be one of analysts
+ * Plans the statements that create the role or correct its rights.
+ * @throws LeadsheetError usage_invalid where the role is unfit for analysts
  */
 export async function planReader(
   db: Kysely<Tables>,
@@ -59,14 +59,17 @@ export async function planReader(
   }
 }
 
-/** May it make roles? Else somebody else has to run what {@link planReader} says. */
+/**
+ * Tells whether the user of the store may create roles. Otherwise somebody else has to run the statements of
+ * {@link planReader}.
+ */
 export async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: number }>`
     SELECT rolsuper OR rolcreaterole AS may FROM pg_roles WHERE rolname = current_user`.execute(db)
   return rows[0]?.may === 1
 }
 
-/** All that a reader may, whatever it was allowed before. */
+/** Lists the statements that grant a role exactly what analysts may read, whatever its rights were before. */
 export async function listGrants(db: Kysely<Tables>, schema: string, role: string): Promise<string[]> {
   const [space, reader] = [quoted(schema), quoted(role)]
   const grants: string[] = []
@@ -84,7 +87,7 @@ export async function listGrants(db: Kysely<Tables>, schema: string, role: strin
   ]
 }
 
-/** Who may read each of the views, and so is a reader: to be told to the views that take their place. */
+/** Lists the roles that may read all our views. They get the same rights on the views that replace these. */
 export async function listReaders(db: Kysely<Tables>): Promise<string[]> {
   const ours = sql.join(Object.keys(VIEWS))
   const { rows } = await sql<{ role: string }>`
@@ -122,7 +125,10 @@ async function readDatabase(db: Kysely<Tables>): Promise<string> {
   return rows[0]?.name ?? ''
 }
 
-/** What the server keeps of a password, so that it stands in no log of statements (RFC 5803). */
+/**
+ * Derives what the server stores of a password, so that no log of statements has the password itself (RFC
+ * 5803).
+ */
 function scramOf(password: string): string {
   const salt = randomBytes(16)
   const salted = pbkdf2Sync(password.normalize('NFKC'), salt, SCRAM_ROUNDS, 32, 'sha256')
@@ -138,10 +144,10 @@ function unfit(role: string, why: string): LeadsheetError {
   })
 }
 
-/* Gives analysts a role of their own in the PostgreSQL that has the store. */
-
 /**
- * @throws LeadsheetError store_elsewhere for a store in a file, usage_invalid where the role cannot be one of analysts
+ * Plans a role of analysts without creating it.
+ * @throws LeadsheetError store_elsewhere for an SQLite store; usage_invalid where the role is unfit for
+ * analysts
  */
 export async function describeReader(store: Store, reader: Reader): Promise<ReaderPlan> {
   if (store.place.kind === 'postgres') return planReader(store.db, store.place, reader)
@@ -151,8 +157,9 @@ export async function describeReader(store: Store, reader: Reader): Promise<Read
 }
 
 /**
- * Makes the role, or has one that is there read what it should: all or nothing.
- * @throws LeadsheetError as {@link describeReader}, and store_refused where our own user may not make roles
+ * Creates a role of analysts, or corrects the rights of an existing one, all or nothing.
+ * @throws LeadsheetError as {@link describeReader}, and store_refused where the user of the store may not
+ * create roles
  */
 export async function makeReader(store: Store, reader: Reader): Promise<ReaderPlan> {
   const plan = await describeReader(store, reader)

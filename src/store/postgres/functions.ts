@@ -1,17 +1,17 @@
 /**
- * What the store's SQL takes for granted and PostgreSQL lacks: functions and operators of SQLite, by their names and
- * with their meaning, so that each figure, view and rule has one text that both databases run, and so do analysts.
+ * Functions and operators of SQLite that PostgreSQL lacks, with the same names and meaning. Each figure, view
+ * and rule therefore has one SQL text for both databases, also for analysts.
  */
 import { SEARCH_TRIGGERS } from './issue-words.ts'
 
-/** Exactly 2^-62, by which the fraction of a double becomes an exact decimal. */
+/** Exactly 2^-62, which turns the fraction of a double into an exact decimal. */
 const TWO_TO_MINUS_62 = '0.00000000000000000021684043449710088680149056017398834228515625'
 
 const IN_UTC = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 
 /**
- * In JSON, escapes of what no text of PostgreSQL can have: NUL, and half of a pair of surrogates. An escaped backslash
- * before them is none.
+ * Matches JSON escapes that no PostgreSQL text can hold: NUL, and a lone surrogate. An escaped backslash
+ * before them makes no escape.
  */
 const UNTELLABLE = [
   String.raw`\\u0000`,
@@ -19,26 +19,26 @@ const UNTELLABLE = [
   String.raw`(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}`,
 ].join('|')
 
-/** One statement each; made anew whenever one of them changes. */
+/** The statements that create the functions. They run again whenever one of them changes. */
 export const FUNCTIONS: readonly string[] = [
   `CREATE OR REPLACE FUNCTION iif(condition boolean, yes anycompatible, no anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN condition THEN yes ELSE no END'`,
   `CREATE OR REPLACE FUNCTION ifnull(value anycompatible, instead anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT coalesce(value, instead)'`,
-  // Of several values, where one is null: null, other than greatest and least.
+  // SQLite's max and min of several values are null where one value is null, unlike greatest and least.
   `CREATE OR REPLACE FUNCTION max(a anycompatible, b anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE greatest(a, b) END'`,
   `CREATE OR REPLACE FUNCTION max(a anycompatible, b anycompatible, c anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL OR c IS NULL THEN NULL ELSE greatest(a, b, c) END'`,
   `CREATE OR REPLACE FUNCTION min(a anycompatible, b anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE least(a, b) END'`,
-  // To the digit as SQLite rounds: by the exact value of the double, and halves away from zero.
+  // Rounds as SQLite does, by the exact value of the double, with halves away from zero.
   `CREATE OR REPLACE FUNCTION round(value double precision, digits integer) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS $$
     SELECT CASE WHEN abs(value) >= 4503599627370496 THEN value
       ELSE pg_catalog.round(trunc(value)::bigint::numeric
         + ((value - trunc(value)) * 4611686018427387904)::bigint::numeric * ${TWO_TO_MINUS_62}, digits)::double precision END $$`,
-  // What comes out of JSON has no order of its own; so it sorts by its bytes, as everything does.
+  // Sorts values from JSON by their bytes, because they have no collation.
   `CREATE OR REPLACE FUNCTION hex(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT coalesce(encode(convert_to(value, 'UTF8'), 'hex'), '') $$`,
   `CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS integer
@@ -52,7 +52,7 @@ export const FUNCTIONS: readonly string[] = [
   `CREATE OR REPLACE FUNCTION strftime(format text, at text, shift text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT to_char((at::timestamptz + shift::interval) AT TIME ZONE 'UTC', ${IN_UTC}) $$`,
 
-  // U+FFFD stands for what cannot be told.
+  // U+FFFD replaces what PostgreSQL cannot hold.
   String.raw`CREATE OR REPLACE FUNCTION json_of(document text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT CAST(CASE WHEN strpos(document, '\u') = 0 THEN document
       ELSE regexp_replace(document, '(?<!\\)((?:\\\\)*)(?:${UNTELLABLE})', '\1\\ufffd', 'g') END AS json) $$`,
@@ -60,14 +60,14 @@ export const FUNCTIONS: readonly string[] = [
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20 AS $$
     SELECT place - 1, CASE json_typeof(element) WHEN 'null' THEN NULL WHEN 'string' THEN element #>> '{}' ELSE element::text END
     FROM json_array_elements(json_of(list)) WITH ORDINALITY AS each (element, place) $$`,
-  // What begins with RETURN is kept as it was understood, and not as text: computed columns hang on it while a dump is
-  // restored, when functions of ours are not found by their names alone.
+  // A body with RETURN is stored parsed, not as text. Computed columns depend on it while a dump is restored,
+  // when our functions are not found by name alone.
   `CREATE OR REPLACE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN json_of(document) #>> CASE WHEN left(path, 1) = '$'
       THEN string_to_array(ltrim(regexp_replace(substr(path, 2), '\\[(\\d+)\\]', '.\\1', 'g'), '.'), '.') ELSE ARRAY[path] END`,
   `CREATE OR REPLACE FUNCTION json_part(list text, place integer) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN json_of(list) ->> place`,
-  // A number as it stands there, and whether something is so as 1 or 0.
+  // Returns a number as JSON has it, and a boolean as 1 or 0.
   `CREATE OR REPLACE FUNCTION json_number(document text, path text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (SELECT CASE part WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE
       CASE WHEN part ~ '^-?[0-9]{1,200}(\\.[0-9]{1,200})?([eE][-+]?[0-9]{1,2})?$' THEN part::double precision END END
@@ -90,11 +90,14 @@ export const FUNCTIONS: readonly string[] = [
   END $$`,
 ]
 
-/* What PostgreSQL keeps up to date by itself, as SQLite's triggers do: counts of leads and events, words of issues. */
+/**
+ * The currency of a lead's value, as `lead_count` groups by it. The triggers below keep the counts of leads
+ * and events and the words of issues up to date, as those of SQLite do.
+ */
 
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 
-/** Runs once a statement. */
+/** Adds the changes of one statement to the counts of leads. */
 const addLeads = (changes: string): string => `
   INSERT INTO lead_count AS known (pipeline_id, status, value_currency, leads, value_amount)
   SELECT pipeline_id, status, currency, sum(n), sum(amount) FROM (${changes}) AS change

@@ -1,25 +1,28 @@
 /**
- * The words of issues, by which they are found, as the full text search of SQLite finds them: whatever is neither
- * message nor digit parts words, and neither capitals nor accents matter. The index knows which words an issue has;
- * that they follow one another is asked of the words themselves.
+ * Full-text search of issues in PostgreSQL, with the rules of SQLite's search: any character other than a
+ * letter or digit separates words, and capitals and accents do not matter. The index knows which words an
+ * issue has; the text of the words tells whether they follow one another.
  */
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * `acme`, not `Acmé!`; by the same rules whatever the database's own language is. What is longer than any word is cut,
- * since no index takes it.
+ * Reduces a text to its words, such as `acme` for `Acmé!`, whatever the language of the database. Words are
+ * cut at 200 characters, because no index takes longer ones.
  */
 const WORDS_OF = `CREATE OR REPLACE FUNCTION words_of(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT btrim(regexp_replace(regexp_replace(
     lower(normalize(regexp_replace(normalize(value, NFD), '[\\u0300-\\u036f]+', '', 'g'), NFC) COLLATE "und-x-icu"),
     '[^[:alnum:]]+', ' ', 'g'), '([[:alnum:]]{200})[[:alnum:]]+', '\\1', 'g')) $$`
 
-/** All of a phrase, of which the last word may go on. Nothing is found by one that has no word. */
+/**
+ * Builds the search for all words of a phrase, the last of which may be incomplete. A phrase without a word
+ * finds nothing.
+ */
 const WANTED_OF = `CREATE OR REPLACE FUNCTION wanted_of(phrase text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CAST(CASE words WHEN '' THEN '' ELSE replace(words, ' ', ' & ') || ':*' END AS tsquery)
   FROM (SELECT words_of(phrase) AS words) AS phrase $$`
 
-/** One statement each; the table is filled by the trigger from the first issue on. */
+/** The statements that create the table. A trigger fills it from the first issue on. */
 export const SEARCH: readonly string[] = [
   `CREATE TABLE issue_search (
     issue_id text COLLATE "C" PRIMARY KEY REFERENCES report_issue ON DELETE CASCADE,
@@ -33,7 +36,7 @@ export const SEARCH: readonly string[] = [
   "COMMENT ON COLUMN issue_search.words IS 'which words those are'",
 ]
 
-/** Made anew whenever one of them changes. */
+/** The functions and triggers, which are created again whenever one of them changes. */
 export const SEARCH_TRIGGERS: readonly string[] = [
   WORDS_OF,
   WANTED_OF,
@@ -49,7 +52,7 @@ export const SEARCH_TRIGGERS: readonly string[] = [
     EXECUTE FUNCTION issue_search_insert()`,
 ]
 
-/** Whether an issue of the query has each of these phrases. */
+/** Tells whether an issue of the query has each of the phrases. */
 export function saysAllInPostgres(phrases: readonly string[]): RawBuilder<boolean> {
   const each = phrases.map(
     (phrase) => sql`words @@ wanted_of(${phrase}) AND said LIKE concat('% ', words_of(${phrase}), '%')`,

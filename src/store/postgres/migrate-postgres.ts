@@ -1,4 +1,4 @@
-/** Brings a schema to the present one, all or nothing, and refuses one from the future. */
+/** Migrates a schema to the present version, all or nothing, and refuses a newer one. */
 import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -19,7 +19,8 @@ const INVALID_TABLE_DEFINITION = '42P16'
 const DEPENDENT_OBJECTS = '2BP01'
 
 /**
- * Several processes may begin at once: the first makes what the others find.
+ * Migrates the schema. Several processes may start at once; the first one migrates, and the others find its
+ * work.
  * @throws LeadsheetError store_newer, store_refused, store_unreachable, store_corrupt
  */
 export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace): Promise<void> {
@@ -36,7 +37,10 @@ export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace):
   })
 }
 
-/** Without it all tables would go into whichever schema comes first, and several installations into the same. */
+/**
+ * Checks that the connection keeps its schema. Otherwise all tables would go into another schema, and several
+ * installations into the same.
+ */
 async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ path: string }>`SELECT current_setting('search_path') AS path`.execute(db)
   const path = rows[0]?.path ?? ''
@@ -48,7 +52,10 @@ async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlac
   )
 }
 
-/** Before anything is made: what else would fail only at the first text that the encoding lacks, or say less. */
+/**
+ * Checks the encoding, and that the database can be written, before anything is created. Otherwise a text
+ * might fail much later, or the error would be less clear.
+ */
 async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ encoding: string; read_only: string }>`
     SELECT current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') AS read_only
@@ -65,7 +72,10 @@ async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): 
   })
 }
 
-/** Asked for first: whoever may use it need not be allowed to make one. */
+/**
+ * Creates the schema where it is missing. An existing schema is checked first, because its user need not have
+ * the right to create one.
+ */
 async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ may_use: number }>`
     SELECT has_schema_privilege(oid, 'CREATE') AND has_schema_privilege(oid, 'USAGE') AS may_use
@@ -81,7 +91,7 @@ async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace)
   try {
     await run(db, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
   } catch (thrown) {
-    // Another process has made it at the same moment.
+    // Another process has created the schema at the same moment.
     if (codeOf(thrown) !== UNIQUE_VIOLATION) throw thrown
   }
 }
@@ -96,7 +106,7 @@ async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<voi
   await createDefinitions(trx, place)
 }
 
-/** What holds no data and is made anew whenever its text changes. */
+/** Creates the definitions that hold no data, again whenever their text changes. */
 async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   for (const statement of [...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS]) await run(trx, statement)
   const readers = await listReaders(trx)
@@ -107,7 +117,9 @@ async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Pro
     for (const statement of commentsSql(relation)) await run(trx, statement)
 }
 
-/** Those of analysts that read ours stay, unless ours lose columns or have them in another order. */
+/**
+ * Replaces our views. Views of analysts that read ours stay, unless ours lose columns or change their order.
+ */
 async function replaceViews(trx: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
   const texts = Object.values(VIEWS).map((view) => view.compile(trx).sql)
   await run(trx, 'SAVEPOINT views')
@@ -140,7 +152,10 @@ async function run(db: Kysely<Tables>, statement: string): Promise<void> {
   await db.executeQuery(CompiledQuery.raw(statement))
 }
 
-/** What the migrations make of an empty file: its schema, and what the tables and views that both have mean. */
+/**
+ * Reads the schema that the migrations make in an empty file, with the comments of the tables and views that
+ * both databases have.
+ */
 async function readModel() {
   const database = await openEmptyDatabase()
   try {
@@ -152,21 +167,21 @@ async function readModel() {
   }
 }
 
-/** Of all that is made anew when it changes, and of the migrations. */
+/** Returns a hash of the migrations and of all definitions that are created again when they change. */
 function markOf(db: Kysely<Tables>): string {
   const views = Object.values(VIEWS).map((view) => view.compile(db).sql)
   const parts = [...Object.keys(MIGRATIONS), ...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS, ...views]
   return `leadsheet ${createHash('sha256').update(parts.join('\n')).digest('hex')}`
 }
 
-/** Null where nothing is there yet. */
+/** Reads the hash in the schema; null where there is none yet. */
 async function readMark(db: Kysely<Tables>): Promise<string | null> {
   const { rows } = await sql<{ mark: string | null }>`
     SELECT obj_description(to_regclass('kysely_migration'), 'pg_class') AS mark`.execute(db)
   return rows[0]?.mark ?? null
 }
 
-/** The names of the migrations that it has. */
+/** Reads the names of the migrations that the schema has. */
 async function readDone(db: Kysely<Tables>, { name }: PostgresPlace): Promise<Set<string>> {
   const { rows: tables } = await sql<{ name: string }>`
     SELECT relname AS name FROM pg_class WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'p')`.execute(

@@ -89,7 +89,6 @@ function cellOf(value: SQLOutputValue): Cell {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
 }
 
-
 /**
  * Matches a text, a quoted name or a comment. A part without an end takes all that follows; otherwise the
  * search would start again at each quote.
@@ -130,7 +129,6 @@ export function namesIn(sql: string, name: string): boolean {
 function withoutTexts(sql: string): string {
   return sql.replace(QUOTED, (part) => (/^[-/]/.test(part) ? ' ' : 'x'))
 }
-
 
 /**
  * Tells whether an SQL condition is true of the numbers. They are a row in memory, from which no other data

@@ -1,4 +1,4 @@
-/** The issues that are kept, without what they say, and how far their messages are. */
+/** Lists the stored issues without their text, with the states of their messages. */
 import { type RawBuilder, sql } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../model.ts'
@@ -10,50 +10,50 @@ export interface ListedIssue {
   readonly report: string
   readonly kind: PeriodKind
   readonly period: Period
-  /** JSON of the filter of its readers; empty for all leads that the report is about. */
+  /** JSON of the filter of its recipients; empty for all leads of the report. */
   readonly variant: string
   readonly subject: string
   readonly renderedAt: Instant
   readonly programVersion: string | null
-  /** Why it was not sent at its time; null where it was, or was only looked at. */
+  /** The reason why it was not sent on time; null where it was sent, or was made for viewing only. */
   readonly notSent: string | null
   readonly messages: MessageCounts
 }
 
-/** Of each recipient the last message. */
+/** The states of the last message to each recipient. */
 export interface MessageCounts {
   readonly total: number
   readonly sent: number
-  /** Refused for good. */
+  /** Refused permanently. */
   readonly failed: number
   /** May or may not have arrived. */
   readonly unconfirmed: number
-  /** Their recipients wanted no more before they went out. */
+  /** The recipient unsubscribed before the message was sent. */
   readonly withdrawn: number
 }
 
 type Row = Omit<ListedIssue, 'period' | 'messages'> & Period & MessageCounts
 
 /**
- * The newest first.
- * @param report null for all
+ * Lists the issues, newest first.
+ * @param report null for all reports
  */
 export function listIssues(db: Db, report: string | null, limit: number): Promise<ListedIssue[]> {
   return list(db, report === null ? sql<boolean>`true` : sql<boolean>`report = ${report}`, limit)
 }
 
-/** Those of these ids that there are, the newest first. */
+/** Lists the issues with these ids, newest first. */
 export function listIssuesOf(db: Db, ids: readonly string[]): Promise<ListedIssue[]> {
   return list(db, sql<boolean>`id IN ${listOf(ids)}`, ids.length)
 }
 
-/** Another issue, as a link to it names it. */
+/** An issue as a link names it. */
 export interface IssueName {
   readonly id: string
   readonly period: Period
 }
 
-/** Those before and after an issue: of the same leads, and of the same kind of period. */
+/** Finds the issues before and after an issue, with the same leads and the same kind of period. */
 export async function findNeighbours(
   db: Db,
   { report, variant, kind, period }: Pick<ListedIssue, 'report' | 'variant' | 'kind' | 'period'>,
@@ -74,7 +74,10 @@ export async function findNeighbours(
   }
 }
 
-/** The others of a report whose periods end with that of an issue: of other leads, or of a week. */
+/**
+ * Lists the other issues of a report whose periods end with that of an issue, such as those of other leads or
+ * of a week.
+ */
 export async function listBeside(
   db: Db,
   { id, report, period }: Pick<ListedIssue, 'id' | 'report' | 'period'>,

@@ -1,7 +1,7 @@
 /**
- * The issues that a person looks for: by what they say, to whom they went, when they are of, and what became of them.
- * The words are in `issue_search`, which triggers keep; a word is found by its beginning. The phrases of both databases
- * find the same.
+ * Searches issues by their text, recipients, period and state. The words are in the table `issue_search`,
+ * which triggers keep up to date. The last word of a term may be incomplete. SQLite and PostgreSQL find the
+ * same issues.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Period } from '../../model.ts'
@@ -10,25 +10,28 @@ import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import { saysAllInPostgres } from '../postgres/issue-words.ts'
 
-/** `sent`: all that there is to send. `looked_at`: made by hand, and not sent. */
+/**
+ * `sent` means that every message was sent. `looked_at` means that a person made the issue, and it was not
+ * sent.
+ */
 export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'unconfirmed', 'not_sent', 'looked_at'] as const
 export type IssueState = (typeof ISSUE_STATES)[number]
 
-/** What an issue says, or to whom it went; or of which time it is, in each zone that there are issues of. */
+/** Words in the text or in a recipient, or days, given as one period for each time zone of the issues. */
 export type IssueTerm = { readonly words: string } | { readonly days: readonly Period[] }
 
 export interface IssueQuestion {
-  /** Null for all. */
+  /** Null for all reports. */
   readonly report: string | null
-  /** Null for any. */
+  /** Null for any state. */
   readonly state: IssueState | null
-  /** All of them. */
+  /** An issue has to match all terms. */
   readonly terms: readonly IssueTerm[]
-  /** Only those that come after this issue, by its id; null from the newest on. */
+  /** Only issues after the one with this id are found; null starts with the newest. */
   readonly after: string | null
 }
 
-/** Their ids, the newest first. */
+/** Finds the ids of issues, newest first. */
 export async function findIssues(
   db: Db,
   { report, state, terms, after }: IssueQuestion,
@@ -50,7 +53,7 @@ export async function findIssues(
   return rows.map(({ id }) => id)
 }
 
-/** What issues say as text, by their ids. */
+/** Reads the texts of issues by their ids. */
 export async function readIssueTexts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await db
     .selectFrom('report_issue')
@@ -60,7 +63,7 @@ export async function readIssueTexts(db: Db, ids: readonly string[]): Promise<Re
   return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
-/** The reports that there are issues of, in order. */
+/** Lists the reports that have issues, in order. */
 export function listIssueReports(db: Db): Promise<string[]> {
   return listDistinct(db, 'report_issue', 'report')
 }
@@ -72,7 +75,10 @@ export async function listIssueZones(db: Db): Promise<string[]> {
   return rows.map(({ zone }) => zone)
 }
 
-/** Written as it is, since the index of those messages is one of those alone. Notices are messages of no issue. */
+/**
+ * The state is written into the SQL, because its index covers only these messages. Alerts are messages
+ * without an issue.
+ */
 const messageIn = (state: 'failed' | 'unconfirmed') =>
   sql<boolean>`id IN (SELECT issue_id FROM delivery WHERE state = ${sql.lit(state)} AND issue_id IS NOT NULL)`
 const HAS_MESSAGES = sql<boolean>`EXISTS (SELECT 1 FROM delivery WHERE issue_id = issue.id)`
@@ -89,7 +95,9 @@ const STATES = {
   looked_at: sql<boolean>`NOT ${HAS_MESSAGES} AND not_sent IS NULL`,
 } as const satisfies Record<IssueState, RawBuilder<boolean>>
 
-/** What a column holds, from step to step through its index, which has each value many times. */
+/**
+ * Lists the distinct values of a column, in steps through its index, because each value occurs many times.
+ */
 async function listDistinct(
   db: Db,
   tableName: 'delivery' | 'report_issue',
@@ -104,7 +112,7 @@ async function listDistinct(
   return rows.map(({ value }) => value)
 }
 
-/** What no recipient is called is asked for at once: each question costs what it finds. */
+/** Words that occur in no recipient are searched together, because each search costs as much as it finds. */
 function holdWords(db: Db, words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
   const calledSo = (each: string) =>
     recipients.filter((one) => one.toLowerCase().includes(each.toLowerCase()))
@@ -120,8 +128,9 @@ function holdWords(db: Db, words: readonly string[], recipients: readonly string
 }
 
 /**
- * Each is a phrase of FTS5, of which the last word may go on; so it has no syntax of its own. The plus keeps SQLite from
- * reading all that is found in its turn, of which the page shows the newest.
+ * Finds texts with all words. Each is a phrase of FTS5 whose last word may be incomplete, so that a user's
+ * text has no syntax. The plus keeps SQLite from reading everything found, because the page shows only the
+ * newest.
  */
 function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
   if (isPostgres(db)) return saysAllInPostgres(words)
@@ -138,7 +147,7 @@ function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
   return spans.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(spans, sql` OR `)})`
 }
 
-/** Of none that there is not. */
+/** Selects the issues after one. Where that one does not exist, no issue is selected. */
 function comesAfter(id: string): RawBuilder<boolean> {
   const last = sql`SELECT period_to, rendered_at FROM report_issue WHERE id = ${id}`
   const lastInTurn = sql`SELECT report, variant FROM report_issue WHERE id = ${id}`

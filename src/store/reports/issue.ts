@@ -1,6 +1,6 @@
 /**
- * Issues: what a report of a period said, kept for ever. One issue a report, period and variant, which is the
- * choice of leads that some of its readers have.
+ * Issues: the report of a period as it was made, kept for ever. There is one issue for each report, period
+ * and variant. A variant is the choice of leads of some recipients.
  */
 import { randomUUID } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
@@ -13,32 +13,32 @@ import type { ReportIssueTable } from '../tables/tables.ts'
 export interface IssueKey {
   readonly report: string
   readonly period: Period
-  /** JSON of the filter of its readers; empty for all leads that the report is about. */
+  /** JSON of the filter of its recipients; empty for all leads of the report. */
   readonly variant: string
 }
 
 export interface Issue extends IssueKey, Rendered {
   readonly id: string
-  /** Just before its figures were read: what became known later is not in it. */
+  /** The time just before the figures were read. What became known later is not in the issue. */
   readonly renderedAt: Instant
   readonly figures: ReportFigures
-  /** Of the leadsheet that made it; null where that is not known. */
+  /** The version of leadsheet that made the issue; null where it is unknown. */
   readonly programVersion: string | null
-  /** Why it was not sent at its time; null where it was, or was only looked at. */
+  /** The reason why it was not sent on time; null where it was sent, or was made for viewing only. */
   readonly notSent: string | null
-  /** Messages of it exist, so it stays as it is. */
+  /** Whether it has messages, so that it must not change. */
   readonly isMailed: boolean
 }
 
-/** One that is not in the store. */
+/** An issue that is not in the store. */
 export type UnsavedIssue = Omit<Issue, 'id' | 'isMailed' | 'notSent'>
 
-/** Those issues of a report that follow one another: of the same leads, and of the same kind of period. */
+/** A series of issues: those of a report with the same leads and the same kind of period. */
 export interface SeriesKey extends Pick<IssueKey, 'report' | 'variant'> {
   readonly kind: PeriodKind
 }
 
-/** What the next issue has to know of the last one that was sent. */
+/** The facts about the last issue sent that the next issue needs. */
 export interface SentIssue {
   readonly periodTo: Instant
   readonly renderedAt: Instant
@@ -63,8 +63,8 @@ export async function readIssue(db: Db, id: string): Promise<Issue | undefined> 
 }
 
 /**
- * The issues of which messages exist and whose period ended last by an instant: one for each choice of leads, and that
- * of a week where it ended then too.
+ * Lists the issues with messages whose period ended last by an instant: one for each variant, and a weekly
+ * one where its period ended then too.
  */
 export async function listLastMailed(db: Db, report: string, by: Instant): Promise<Issue[]> {
   const last = await findLastMailedEnd(db, report, by)
@@ -78,7 +78,7 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
   return rows.map((row) => issueOf(row, true))
 }
 
-/** The end of the last period that ended by an instant, of the issues of which messages exist. */
+/** Finds the end of the last period by an instant that has an issue with messages. */
 export async function findLastMailedEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
   const row = await mailedIssues(db, report)
     .where('period_to', '<=', by)
@@ -88,7 +88,7 @@ export async function findLastMailedEnd(db: Db, report: string, by: Instant): Pr
   return row?.period_to ?? null
 }
 
-/** What could not be read for the issue of a report that was mailed last. */
+/** Lists the sections that failed in the report's last mailed issue. */
 export async function listLastFailed(db: Db, report: string): Promise<readonly FailedSection[]> {
   const row = await db
     .selectFrom('report_issue')
@@ -100,19 +100,19 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
     .limit(1)
     .select(sql<string | null>`figures ->> '$.failed'`.as('failed'))
     .executeTakeFirst()
-  // Older programs kept other figures.
+  // Issues of older versions may lack this figure.
   return row?.failed ? JSON.parse(row.failed) : []
 }
 
-/** The end of the last period of a series that ended before an instant and of which messages exist. */
+/** Finds the end of the last period of a series that ended before an instant and has messages. */
 export async function findLastSentEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
   const row = await sentIssues(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
 }
 
 /**
- * The last issue of a series whose period ended by an instant and of which messages exist.
- * @param madeBefore only of those that there were then
+ * Finds the last issue of a series whose period ended by an instant and which has messages.
+ * @param madeBefore leaves out the issues made at or after this time
  */
 export async function findLastSent(
   db: Db,
@@ -122,7 +122,7 @@ export async function findLastSent(
 ): Promise<SentIssue | null> {
   const sent = sentIssues(db, key, by, '<=')
   const row = await (madeBefore === null ? sent : sent.where('rendered_at', '<', madeBefore))
-    // Older programs kept other figures.
+    // Issues of older versions have other figures.
     .where('program_version', 'is not', null)
     .select(['period_to', 'rendered_at', 'figures'])
     .executeTakeFirst()
@@ -131,8 +131,8 @@ export async function findLastSent(
 }
 
 /**
- * Up to where an issue has told of changes. Where these failed, the next one tells them: from the beginning, since
- * nobody knows how much of it was known when.
+ * Returns the point up to which an issue has reported changes. Where its changes failed, the next issue
+ * reports them from the beginning, because it is unknown when each became known.
  */
 export function toldUpTo({ periodTo, renderedAt, figures }: SentIssue): LastTold {
   const hasFailed = figures.failed.some(({ block }) => block === 'changes')
@@ -141,8 +141,8 @@ export function toldUpTo({ periodTo, renderedAt, figures }: SentIssue): LastTold
 }
 
 /**
- * Keeps an issue. An earlier one of the same key is replaced, unless a message of it exists: what was sent stays as
- * it was sent, and the earlier one comes back. Why it was not sent stays too.
+ * Saves an issue. It replaces an earlier issue of the same key, but keeps its reason for not being sent.
+ * Where the earlier one has messages, that one stays and is returned.
  */
 export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
   const earlier = await findIssue(trx, issue)
@@ -173,7 +173,10 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
   return { id, ...issue, notSent, isMailed: false }
 }
 
-/** Whether a report of a period that ended within a span went out, or was not worth it: to whomever, of any leads. */
+/**
+ * Tells whether any issue of a report whose period ended within a span was sent, or was deliberately not
+ * sent.
+ */
 export async function wasSent(
   db: Db,
   report: string,
@@ -195,7 +198,10 @@ export async function wasSent(
   return row !== undefined
 }
 
-/** @param reason null where it is sent after all */
+/**
+ * Notes why an issue was not sent.
+ * @param reason null where it is sent after all
+ */
 export async function noteNotSent(trx: Trx, id: string, reason: string | null): Promise<void> {
   await trx.updateTable('report_issue').where('id', '=', id).set({ not_sent: reason }).execute()
 }
@@ -237,7 +243,7 @@ async function hasMessages(trx: Db, issueId: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Issues of before these were told have neither failures nor warnings. */
+/** Completes the figures of older issues, which have no failures, warnings or times of samples. */
 function figuresOf(json: string): ReportFigures {
   const figures = JSON.parse(json)
   const { freshness = {}, failed = [], warnings = [] } = figures

@@ -1,6 +1,7 @@
 /**
- * Preferences: what somebody choices of a report otherwise than the settings say. Who has none of their own gets what
- * the settings say; a row stays when its address leaves the settings, so that who unsubscribed stays so.
+ * Preferences: what a recipient of a report wants other than the settings say. Without a preference the
+ * settings apply. A row stays when its address leaves the settings, so that the recipient stays unsubscribed.
+ * The file also has the copy of the preferences and the key of links.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -14,9 +15,9 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import type { PreferenceTable } from '../tables/outbox-tables.ts'
 
 export interface PreferenceKey {
-  /** However it is written: mail servers hold two ways to write an address for one. */
+  /** The address in any case, because mail servers do not distinguish capitals. */
   readonly address: string
-  /** Name of the report. */
+  /** The name of the report. */
   readonly report: string
 }
 
@@ -41,14 +42,17 @@ export async function findPreference(
   return row && preferenceOf(row)
 }
 
-/** @param report of all reports unless given; in order of report and address */
+/**
+ * Lists preferences in order of report and address.
+ * @param report all reports unless given
+ */
 export async function listPreferences(db: Db, report?: string): Promise<Preference[]> {
   const all = db.selectFrom('preference').selectAll().orderBy('report').orderBy('address')
   const rows = await (report === undefined ? all : all.where('report', '=', report)).execute()
   return rows.map(preferenceOf)
 }
 
-/** In the place of an earlier one of the same address and report. */
+/** Saves a preference, and replaces an earlier one of the same address and report. */
 export async function savePreference(trx: Trx, preference: Preference): Promise<void> {
   const { address, report, state, cadence, changedAt, changedBy, reason } = preference
   const choice = { state, cadence, changed_at: changedAt, changed_by: changedBy, reason }
@@ -71,10 +75,10 @@ function preferenceOf(row: Selectable<PreferenceTable>): Preference {
   }
 }
 
-/*
- * A copy of what recipients have chosen, and of the key of their links, in a file beside the database. Where that is lost
- * and begun anew, or an older backup is restored, nobody who has unsubscribed gets mail again, and links in old mails
- * still work. As private as the database.
+/**
+ * A copy of the preferences and of the key of links, in a file beside the database. When the database is lost
+ * or an older backup is restored, nobody who has unsubscribed gets mail again, and links in old mails still
+ * work. The copy is as private as the database.
  */
 
 export const PREFERENCES_FILE = 'preferences.json'
@@ -84,7 +88,10 @@ interface Copy {
   readonly preferences: readonly PreferenceTable[]
 }
 
-/** To be called after each change of them. A store in PostgreSQL has the backups of its server. */
+/**
+ * Writes the copy. Call it after each change of the preferences. A store in PostgreSQL relies on the backups
+ * of its server.
+ */
 export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>): Promise<void> {
   if (place.kind !== 'sqlite' || place.file === ':memory:') return
   const linkKey = await db.selectFrom('link_key').select(['key', 'made_at']).executeTakeFirst()
@@ -98,7 +105,10 @@ export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>
   await rename(unfinished, file)
 }
 
-/** @throws LeadsheetError store_corrupt */
+/**
+ * Parses the copy.
+ * @throws LeadsheetError store_corrupt
+ */
 function parseCopy(file: string, text: string): Copy {
   try {
     return JSON.parse(text)
@@ -145,9 +155,10 @@ export async function takePreferences(store: Store, folder: string): Promise<voi
   })
 }
 
-/*
- * The key of this installation that signs the links in messages. It goes with the database, its backups and the copy
- * of preferences beside it, and nowhere else, so that a link holds after a restore, and no copy that analysts have can make one.
+/**
+ * The length of the key with which this installation signs the links in messages. The key is only in the
+ * database, its backups and the copy of the preferences. A link therefore works after a restore, and
+ * analysts, who get none of these, cannot make one.
  */
 
 const KEY_BYTES = 32
@@ -159,7 +170,7 @@ export async function readOrCreateLinkKey(
   const found = await store.db.selectFrom('link_key').select('key').executeTakeFirst()
   if (found) return found.key
   const key = await store.write(async (trx) => {
-    // Of two processes that make it at once, the first has.
+    // Where two processes make a key at once, the first one's counts.
     const made = await trx.selectFrom('link_key').select('key').executeTakeFirst()
     return made?.key ?? insertKey(trx, now)
   })
@@ -167,7 +178,7 @@ export async function readOrCreateLinkKey(
   return key
 }
 
-/** Every link that was ever sent is worth nothing afterwards. */
+/** Replaces the key, which makes every link sent before invalid. */
 export async function replaceLinkKey(store: Store, now: Date): Promise<void> {
   await store.write(async (trx) => {
     await trx.deleteFrom('link_key').execute()

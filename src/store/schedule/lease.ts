@@ -1,6 +1,7 @@
 /**
- * Leases: a thing that only one process may do at a time, taken over when its holder is gone. Where several machines
- * share a store, the clock of its server says when that is, since theirs differ.
+ * Leases: a task with a lease runs in only one process at a time, and is taken over when its holder is gone.
+ * Where several machines share a store, the clock of its server decides when a lease expires, because their
+ * clocks differ.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -12,35 +13,44 @@ import { isPostgres } from '../db/postgres.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
-/** Without a sign of life for so long, a holder counts as gone, even where its process id is in use. */
+/** A holder without a heartbeat for this long counts as gone, even where its process id is in use. */
 const LEASE_MS = 90_000
-/** Where workers on other machines wait to take over, whom no process id tells that it has ended. */
+/**
+ * A shorter lease for workers on several machines, which cannot see by its process id that a holder has
+ * ended.
+ */
 const SHARED_LEASE_MS = 30_000
 
-/** Renews itself while it is held, however long a request or a message takes. */
+/** A lease that renews itself while it is held, however long the work takes. */
 export interface Lease {
-  /** By which it is told from all others. */
+  /** The unique id of the holder. */
   readonly holder: string
-  /** Aborted once another process has taken over, with job_busy as its reason. */
+  /** The signal is aborted with job_busy once another process has taken over. */
   readonly lost: AbortSignal
   /**
-   * To be called in each transaction of the work, so that nothing is written by a holder that was taken for gone.
+   * Renews the lease. Call it in each transaction of the work, so that a holder that was taken for gone
+   * writes nothing.
    * @throws LeadsheetError job_busy where another process has taken over
    */
   renew(trx: Trx, now: Date): Promise<void>
   release(): Promise<void>
 }
 
-/** Where process ids mean the same: one start of one kernel, and one container on it; empty where that cannot be told. */
+/**
+ * Identifies where process ids are comparable: one boot of one kernel, and one container on it. Empty where
+ * this is unknown.
+ */
 const MACHINE = readMachine()
 
-/** The holders of this process: one that names its pid and is not among them is from an earlier life. */
+/**
+ * The holders of this process. A lease with this process id but another holder is from an earlier process.
+ */
 const ownHolders = new Set<string>()
 
 /**
- * A holder on this machine whose process has ended is taken over at once.
- * @param name also what the message calls it, such as `sync`
- * @throws LeadsheetError job_busy, naming who holds it
+ * Claims a lease. A lease on this machine whose process has ended is taken over at once.
+ * @param name the name of the lease, also used in messages, such as `sync`
+ * @throws LeadsheetError job_busy with the present holder
  */
 export async function claimLease(
   store: Pick<Store, 'write' | 'place'>,
@@ -49,7 +59,8 @@ export async function claimLease(
 ): Promise<Lease> {
   const holder = `${randomUUID()} ${MACHINE}`
   const leaseMs = store.place.kind === 'postgres' ? SHARED_LEASE_MS : LEASE_MS
-  // Known before it is in the table: another claim of this process must not take it for one of an earlier life.
+  // The holder is added before the lease is written, so that another claim of this process does not take the
+  // lease for one of an earlier process.
   ownHolders.add(holder)
   try {
     await store.write((trx) => insertLease(trx, { name, holder, leaseMs }, now()))
@@ -68,13 +79,13 @@ export async function claimLease(
   const lost = new AbortController()
   let isBeating = false
   const beat = setInterval(() => {
-    // One at a time: while somebody has a long turn, each would keep a connection.
+    // One heartbeat runs at a time. Otherwise each would keep a connection during a long transaction.
     if (isBeating) return
     isBeating = true
     store
       .write((trx) => renew(trx, now()))
       .catch((thrown: unknown) => {
-        // Anything else may pass until the next beat; the work itself meets what does not.
+        // Any other error may be gone by the next heartbeat; otherwise the work itself meets it.
         if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
       })
       .finally(() => {
@@ -110,7 +121,7 @@ async function insertLease(
     .execute()
 }
 
-/** Who holds any lease, as for {@link claimLease}; undefined where nobody does. */
+/** Finds a holder of any lease; undefined where there is none. */
 export async function findHolder(
   db: Db,
   now: Date,
@@ -118,7 +129,7 @@ export async function findHolder(
   return (await leases(db, now).execute()).find((lease) => !isDeleted(db, lease))
 }
 
-/** Those of that name, or that begin with it and a colon, whose holders are gone. */
+/** Deletes the leases whose holders are gone, of this name or with names that begin with it and a colon. */
 export async function deleteLostLeases(trx: Trx, name: string, now: Date): Promise<void> {
   const named = await leases(trx, now)
     .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))
@@ -127,18 +138,18 @@ export async function deleteLostLeases(trx: Trx, name: string, now: Date): Promi
   if (gone.length > 0) await trx.deleteFrom('lease').where('holder', 'in', gone).execute()
 }
 
-/** Whether a process of this machine that held it has ended without giving it back: it was killed. */
+/** Tells whether a process of this machine ended without releasing the lease, because it was killed. */
 export async function wasLeft(db: Db, name: string): Promise<boolean> {
   const lease = await db.selectFrom('lease').where('name', '=', name).selectAll().executeTakeFirst()
   return lease !== undefined && hasEnded(db, lease)
 }
 
-/** Whether it is of a daemon, or of one of several workers: held as long as that runs. */
+/** Tells whether a lease is held by a daemon or a worker for as long as it runs. */
 export function isOfDaemon({ name }: Pick<Tables['lease'], 'name'>): boolean {
   return name === 'daemon' || name.startsWith('daemon:')
 }
 
-/** What is held now, and since when. */
+/** Lists the leases held now, with the time since which they are held. */
 export async function listHeldLeases(
   db: Db,
   now: Date,
@@ -163,10 +174,13 @@ function isDeleted(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 
   return lease.isExpired === 1 || hasEnded(db, lease)
 }
 
-/** As far as this machine can tell: of several, containers may have the same name, and the same process id in it. */
+/**
+ * Tells whether the holder has ended, as far as this machine knows. Containers on several machines may have
+ * the same name and process ids.
+ */
 function hasEnded(db: Db, lease: Tables['lease']): boolean {
   if (lease.host !== hostname()) return false
-  // Machines may be called the same, such as localhost.
+  // Several machines may have the same name, such as localhost.
   if (isPostgres(db) && !lease.holder.endsWith(` ${MACHINE}`)) return false
   if (lease.pid === process.pid) return !isPostgres(db) && !ownHolders.has(lease.holder)
   return !isRunning(lease.pid)

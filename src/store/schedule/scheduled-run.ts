@@ -1,4 +1,4 @@
-/** The ledger of due times: each scheduled run of a schedule is one row, whoever notices it and however late. */
+/** The ledger of scheduled runs. Each has one row, whichever process notes it and however late. */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
 import { indexedBy } from '../db/dialect.ts'
@@ -7,12 +7,12 @@ import type { ScheduledRunTable } from '../tables/tables.ts'
 
 export type ScheduledRun = Readonly<ScheduledRunTable>
 
-/** Of which something is still to come. */
+/** The states of a scheduled run that is not finished. */
 const OPEN = ['due', 'running', 'held'] as const
 
 /**
- * The last scheduled run of a schedule that has come and was noted by an instant: a clock may have been ahead and put right, and
- * what was noted then does not count.
+ * Finds the last scheduled run of a schedule that was due and noted by an instant. A run noted while the
+ * clock was ahead does not count.
  */
 export async function findLastScheduledRun(
   db: Db,
@@ -31,7 +31,8 @@ export async function findLastScheduledRun(
 }
 
 /**
- * Notes a scheduled run; one that is there stays as it is, but for one that was noted while the clock was ahead and never begun.
+ * Notes a scheduled run. One that is already noted stays unchanged, unless it was noted while the clock was
+ * ahead and never started.
  * @returns whether it was noted
  */
 export async function addScheduledRun(
@@ -53,13 +54,13 @@ export async function addScheduledRun(
   return added.numInsertedOrUpdatedRows !== 0n
 }
 
-/** Whether a scheduled run of the schedule can be begun, or was left by a process that is no more. */
+/** Tells whether a scheduled run of the schedule can start, or was left by a process that is gone. */
 export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<boolean> {
   const open = await listOpenScheduledRuns(db, schedule, at)
   return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
-/** Whether a scheduled run of any schedule waits for its turn: one that is held does not, unless it was let go. */
+/** Tells whether a scheduled run of any schedule can start. A held one cannot, unless it was approved. */
 export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
     WHERE state IN ('due', 'running', 'held') AND (state = 'due' OR (state = 'held' AND released_at IS NOT NULL))
@@ -68,8 +69,8 @@ export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
 }
 
 /**
- * Those of a schedule that have come and of which something is still to come, oldest first. SQLite is told by which
- * index, since it would go through all due times that the schedule ever had, which come in order.
+ * Lists the due scheduled runs of a schedule that are not finished, oldest first. SQLite is told which index
+ * to use; otherwise it would go through all runs that the schedule ever had, to read them in order.
  */
 export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instant): Promise<ScheduledRun[]> {
   const { rows } = await sql<ScheduledRun>`SELECT * FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
@@ -79,7 +80,10 @@ export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instan
   return rows
 }
 
-/** To be called under the schedule's lease. A held scheduled run is only asked again: that is no other attempt. */
+/**
+ * Starts a scheduled run. Call it under the schedule's lease. Checking a held run again does not count as
+ * another attempt.
+ */
 export async function beginScheduledRun(
   trx: Trx,
   scheduledRun: ScheduledRun,
@@ -113,7 +117,7 @@ export async function finishScheduledRun(
     .execute()
 }
 
-/** What was noted of a schedule since an instant, in order of the scheduled runs. */
+/** Lists the scheduled runs of a schedule that were noted since an instant, in order of their due times. */
 export async function listScheduledRunsNotedSince(
   db: Db,
   schedule: string,
@@ -128,12 +132,12 @@ export async function listScheduledRunsNotedSince(
     .execute()
 }
 
-/** The last scheduled runs of all schedules, newest first. */
+/** Lists the last scheduled runs of all schedules, newest first. */
 export async function listScheduledRuns(db: Db, limit: number): Promise<ScheduledRun[]> {
   return db.selectFrom('scheduled_run').selectAll().orderBy('due_at', 'desc').limit(limit).execute()
 }
 
-/** Ends what is open of schedules that the settings no longer have. */
+/** Skips the unfinished runs of schedules that are no longer in the settings. */
 export async function endUnknownScheduledRuns(
   trx: Trx,
   known: readonly string[],
@@ -147,7 +151,10 @@ export async function endUnknownScheduledRuns(
     .execute()
 }
 
-/** Those of a schedule that were not done, or were begun so late, the newest first. */
+/**
+ * Lists the scheduled runs of a schedule that were not done, or started more than `lateMs` late, newest
+ * first.
+ */
 export async function listTroubledScheduledRuns(
   db: Db,
   schedule: string,
@@ -167,8 +174,8 @@ export async function listTroubledScheduledRuns(
 }
 
 /**
- * Lets the latest scheduled run of a schedule go that is held, or waits: it runs at the next tick.
- * @returns it as it was; undefined where none is open
+ * Approves the latest unfinished run of a schedule, held or waiting, so that it starts at the next tick.
+ * @returns the scheduled run as it was; undefined where none is unfinished
  */
 export async function releaseScheduledRun(
   trx: Trx,

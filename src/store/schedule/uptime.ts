@@ -1,4 +1,7 @@
-/** When the daemon ran: times without a gap, by which it can be said why something was late or missed. */
+/**
+ * The uptime of the daemon: spans without a gap, which explain why something was late or missed. The file
+ * also has the last heartbeat and the loads of the settings.
+ */
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -14,12 +17,12 @@ import { glance, isPostgres } from '../db/postgres.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { DaemonSpanTable } from '../tables/tables.ts'
 
-/** A worker that ran when another was ended has given a sign of life so shortly before. */
+/** A worker counts as running at the end of another where its last heartbeat is at most this much older. */
 const BESIDE_MS = 150_000
-/** A daemon that is started again and again must not fill the disk. */
+/** Limits the rows, because a daemon may be restarted again and again. */
 const SPANS_MAX = 1000
 
-/** Begins a new one, and returns its id. */
+/** Starts a span and returns its id. */
 export async function addSpan(
   trx: Trx,
   { at, after }: { readonly at: Instant; readonly after: DaemonSpanTable['began_after'] },
@@ -48,8 +51,8 @@ export async function endSpan(trx: Trx, id: number, at: Instant): Promise<void> 
 }
 
 /**
- * The last one that began, wherever the clock stood then; of several workers that with the last sign of life, and one
- * that runs before one that was just ended. Undefined where no daemon ever ran.
+ * Finds the last span that began, whatever the clock said. Among several workers, it is the one with the last
+ * heartbeat, and a running worker comes before one that has just ended. Undefined where no daemon ever ran.
  */
 export async function findLastSpan(db: Db): Promise<Selectable<DaemonSpanTable> | undefined> {
   const spans = db.selectFrom('daemon_span').selectAll().limit(1)
@@ -61,7 +64,7 @@ export async function findLastSpan(db: Db): Promise<Selectable<DaemonSpanTable> 
   return (await living.orderBy('last_tick_at', 'desc').executeTakeFirst()) ?? last
 }
 
-/** Of a machine that works on the store with others, while it runs. */
+/** The span of a running worker. */
 export interface WorkerSpan {
   readonly host: string
   readonly pid: number
@@ -69,7 +72,7 @@ export interface WorkerSpan {
   readonly last_tick_at: Instant
 }
 
-/** Those that have given a sign of life since an instant and were not ended. */
+/** Lists the workers with a heartbeat since an instant that have not ended. */
 export async function listLivingSpans(db: Db, since: Instant): Promise<WorkerSpan[]> {
   return db
     .selectFrom('daemon_span')
@@ -81,7 +84,7 @@ export async function listLivingSpans(db: Db, since: Instant): Promise<WorkerSpa
     .execute()
 }
 
-/** When the clock was set between two instants: what it said before, and what after. */
+/** Lists the changes of the clock between two instants, with the time before and after each. */
 export async function listClockSets(
   db: Db,
   since: Instant,
@@ -95,15 +98,15 @@ export async function listClockSets(
   return rows
 }
 
-/** A time through which no daemon did anything, and why; without an end while none has begun since. */
+/** A time without a daemon, and its reason. `to` is null while no daemon has started since. */
 export interface Gap {
-  /** Null where none ran before. */
+  /** Null where no daemon ran before. */
   readonly from: Instant | null
   readonly to: Instant | null
   readonly why: DaemonSpanTable['began_after']
 }
 
-/** The times without a daemon that are longer than so, the newest first; that since its last sign of life included. */
+/** Lists the gaps longer than `leastMs`, newest first, including the one since the last heartbeat. */
 export async function listGaps(
   db: Db,
   { since, now, leastMs }: { readonly since: Instant; readonly now: Instant; readonly leastMs: number },
@@ -118,7 +121,7 @@ export async function listGaps(
   return rows
 }
 
-/** The gap that an instant lies in; null where the daemon ran then. */
+/** Finds the gap around an instant; null where the daemon ran then. */
 export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
   const covering = await db
     .selectFrom('daemon_span')
@@ -145,23 +148,26 @@ export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
   }
 }
 
-/*
- * The last beat of the daemon, read by whoever only wants to know whether it lives: without migrating, and without
- * leaving anything beside the file, which might then belong to another user than the daemon's.
+/**
+ * The last heartbeat of the daemon. It is read without migrating the store, and without creating files beside
+ * it, which might get another owner than the daemon.
  */
 
 export interface LastHeartbeat {
   readonly last_tick_at: Instant
-  /** When it was stopped; null where it runs, or was killed. */
+  /** The time at which the daemon was stopped; null where it runs or was killed. */
   readonly ended_at: Instant | null
 }
 
-/** So long ago a worker that runs has given a sign of life. */
+/** A worker with a heartbeat within this time counts as running. */
 const LIVING_MS = 180_000
-/** Another process may just be opening the file, or closing it as the last one: both lock out readers. */
+/**
+ * Long enough for another process that opens the file, or closes it as the last one. Both lock out readers.
+ */
 const BUSY_TIMEOUT_MS = 2_000
 
 /**
+ * Reads the last heartbeat.
  * @returns undefined where there is no database yet, or no daemon has used it
  * @throws LeadsheetError store_corrupt, store_unreachable, store_refused
  */
@@ -172,7 +178,8 @@ export async function readLastHeartbeat(place: StorePlace): Promise<LastHeartbea
 function readBeatOfFile(file: string): LastHeartbeat | undefined {
   if (!existsSync(file)) return undefined
   const url = pathToFileURL(file)
-  // Nobody has it open, so that nothing changes; SQLite would make the files that its users share.
+  // Without a write-ahead log no process has the file open, so that it does not change. `immutable` keeps
+  // SQLite from creating its shared files.
   if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
   try {
     using database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
@@ -190,7 +197,10 @@ function readBeatOfFile(file: string): LastHeartbeat | undefined {
   }
 }
 
-/** Of a worker on this machine, which a container asks for, else of any; one that runs before one that was ended. */
+/**
+ * Reads the last heartbeat of a worker on this machine, else of any worker. A running worker comes before one
+ * that has ended.
+ */
 async function readBeatOfServer(place: PostgresPlace): Promise<LastHeartbeat | undefined> {
   return glance(place, 'daemon_span', async (client) => {
     const { rows } = await client.query(
@@ -206,17 +216,15 @@ function beatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): 
   return { last_tick_at: String(last_tick_at), ended_at: ended_at === null ? null : String(ended_at) }
 }
 
-/* When the daemon read its settings, and whether it went over to them. */
-
-/** Whoever keeps asking for wrong settings must not fill the disk. */
+/** Limits the rows, because the settings may be loaded again and again while they are wrong. */
 const READINGS_MAX = 100
 
 export interface ConfigLoad {
   readonly id: number
   readonly at: Instant
-  /** What was wrong with them; null where they are in force since. */
+  /** The error in the settings; null where they came into force. */
   readonly refused: string | null
-  /** The names of those that differ from the ones in force before; null where there were none. */
+  /** The names of the settings that differ from those in force before; null where none were. */
   readonly changed: readonly string[] | null
   readonly pid: number
   readonly host: string
@@ -241,10 +249,10 @@ export async function addConfigLoad(
     .execute()
 }
 
-/** A daemon, where several may run. */
+/** The daemon that loaded the settings, where several may run. */
 export type ReadBy = Pick<ConfigLoad, 'host' | 'pid'>
 
-/** The last one, or the last that came into force; of any daemon, or of one. */
+/** Finds the last load, or the last that came into force, of any daemon or of one. */
 export async function findConfigLoad(
   db: Db,
   which: 'last' | 'in_force',
@@ -255,7 +263,7 @@ export async function findConfigLoad(
   return readingOf(await (which === 'last' ? last : last.where('refused', 'is', null)).executeTakeFirst())
 }
 
-/** The one of the same daemon that came after one. */
+/** Finds the next load of the same daemon. */
 export async function findNextConfigLoad(
   db: Db,
   { id, host, pid }: Pick<ConfigLoad, 'id'> & ReadBy,

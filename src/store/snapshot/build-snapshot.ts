@@ -1,6 +1,6 @@
 /**
- * Builds a snapshot: what is published of the store, copied at one moment into a file of its own, described and
- * searchable, and checked. It takes the whole process for as long as it lasts, so it runs in a child.
+ * Builds a snapshot: copies what is published of the store at one moment into a new file, describes it, makes
+ * it searchable and checks it. It blocks its process, so that it runs in a child process.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -18,31 +18,31 @@ import { addFigures } from './figure-sql.ts'
 export interface SnapshotJob {
   /** The file of the store. */
   readonly live: string
-  /** The file to make; it must not exist. */
+  /** The file to create; it must not exist. */
   readonly target: string
-  /** UTC: what the snapshot says of its making. */
+  /** The time of the snapshot, in UTC. */
   readonly madeAt: string
-  /** Of this leadsheet. */
+  /** The version of this leadsheet. */
   readonly version: string
-  /** `lead.company_name` -> `company.name`: where the upstream has what a column holds. */
+  /** The path in the upstream's records of each column, such as `lead.company_name` -> `company.name`. */
   readonly sourcePaths: Readonly<Record<string, string>>
 }
 
 const CACHE_KIB = 65_536
-/** Of each index; enough to tell a good one from a bad one. */
+/** The rows sampled of each index, enough to tell a good index from a bad one. */
 const ANALYSIS_ROWS = 1000
-/** Another process may be about to close the store, which locks out even readers for a moment. */
+/** Long enough for another process that closes the store, which locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Rows are copied by positive list: a private row is never in the file, not even in a page that was freed. Whole
- * tables go over as they are stored, without a look into their rows: as fast as by VACUUM INTO.
- * @throws SqliteError, and Error where the finished file does not pass its checks
+ * Builds the file. Rows are copied from a list of what is published, so that a private row is never in the
+ * file, not even in a freed page. Whole tables are copied as they are stored, as fast as by VACUUM INTO.
+ * @throws SqliteError, and Error where the finished file fails its checks
  */
 export function buildSnapshot(job: SnapshotJob): void {
   const database = new Database(job.target, { timeout: BUSY_TIMEOUT_MS })
   try {
-    // A build that is cut short is thrown away whole, so nothing is kept to undo it with.
+    // Because an unfinished file is deleted, no journal is needed.
     database.pragma('journal_mode = OFF')
     database.pragma('synchronous = OFF')
     database.pragma('foreign_keys = OFF')
@@ -93,7 +93,10 @@ function copyTables(database: Database.Database): void {
   }
 }
 
-/** Between tables of the same definition SQLite copies rows and indexes as they are stored, if all columns are asked for. */
+/**
+ * Copies the rows of a table. With `SELECT *` between tables of the same definition, SQLite copies rows and
+ * indexes as they are stored.
+ */
 function copyRows(database: Database.Database, table: string, isWhole: boolean): void {
   const columns = database
     .prepare<[string], { name: string; hidden: number }>(`SELECT name, hidden FROM pragma_table_xinfo(?)`)
@@ -102,14 +105,14 @@ function copyRows(database: Database.Database, table: string, isWhole: boolean):
     database.exec(`INSERT INTO main.${quoted(table)} SELECT * FROM live.${quoted(table)}`)
     return
   }
-  // Generated columns compute themselves.
+  // SQLite computes generated columns itself.
   const list = columns.filter(({ hidden }) => hidden === 0).map(({ name }) => quoted(name))
   database.exec(
     `INSERT INTO main.${quoted(table)} (${list.join()}) SELECT ${list.join()} FROM live.${quoted(table)}`,
   )
 }
 
-/** For what people ask of a file that is never written: by these the store itself is not searched. */
+/** Adds indexes for questions of analysts. The store itself is not searched this way. */
 function addIndexes(database: Database.Database): void {
   database.exec(`
     CREATE INDEX lead_by_domain ON lead (company_domain);
@@ -117,11 +120,11 @@ function addIndexes(database: Database.Database): void {
   `)
 }
 
-/** An analyst's own views come along where they read nothing private. */
+/** Copies the views of analysts that read nothing private. */
 function copyViews(database: Database.Database): void {
   let views = readSchema(database, 'view').filter(({ name }) => !OWN.includes(name))
   for (const { sql } of views) database.exec(sql)
-  // Once more after each drop: a view may have read one that is gone now.
+  // The check runs again after each drop, because a view may have read a dropped one.
   for (;;) {
     const broken = views.filter(({ name }) => !canRead(database, name))
     if (broken.length === 0) return
@@ -183,12 +186,11 @@ function flush(file: string): void {
   }
 }
 
-/*
- * Full-text search over leads, in the snapshot only: the index `lead_fts` holds words alone and reads the texts
- * from the view `lead_text`; the view `lead_search` joins what is found to `lead_now`.
+/**
+ * Adds full-text search over leads, which only the snapshot has. The index `lead_fts` holds words alone, and
+ * reads the texts from the view `lead_text`. Analysts search the view `lead_search` by `WHERE words MATCH
+ * 'solar'`.
  */
-
-/** Analysts search by `WHERE words MATCH 'solar'`, which the view hands on to the index. */
 export function addSearch(database: Database.Database): void {
   database.exec(LEAD_TEXT)
   database.exec(LEAD_FTS)
@@ -227,14 +229,11 @@ const LEAD_SEARCH = `CREATE VIEW lead_search AS
     lead_now.*
   FROM lead_fts JOIN lead_now ON lead_now.no = lead_fts.rowid`
 
-/*
- * What is published of a store in PostgreSQL, as it was at one moment, in a file that a snapshot is built from as from
- * a store in a file. No private row or column ever comes into it.
- */
-
 /**
- * @param file must not exist; one that is cut short is of no use
- * @throws LeadsheetError store_*, data_unwritable, and the reason of the signal
+ * Copies what is published of a PostgreSQL store, at one moment, into a file from which a snapshot can be
+ * built. The file never has a private row or column.
+ * @param file must not exist; an unfinished one is useless
+ * @throws LeadsheetError store_*, data_unwritable; the reason of the signal
  */
 export async function copyPublished(db: Db, file: string, signal: AbortSignal): Promise<void> {
   const target = openSqlite(file)
@@ -254,7 +253,10 @@ export async function copyPublished(db: Db, file: string, signal: AbortSignal): 
   }
 }
 
-/** Rows come as they are and in their order, and of what would undo them nothing goes to the disk. */
+/**
+ * Prepares the file for copied rows, which come unchanged and in their order. Nothing is written to the disk
+ * to undo a failure.
+ */
 async function makeReady(target: Db, file: string): Promise<void> {
   await migrate(target, file)
   await sql`PRAGMA foreign_keys = OFF`.execute(target)
@@ -269,7 +271,7 @@ async function makeReady(target: Db, file: string): Promise<void> {
 async function copyTable(reading: Trx, target: Db, table: CopiedTable, signal: AbortSignal): Promise<void> {
   const withheld = PUBLISHED[table.name] ?? []
   const columns = table.columns.filter(({ name }) => !withheld.includes(name))
-  // The table does not do without them.
+  // The columns exist in the table, and so get an empty text.
   const empty: CopiedRow = Object.fromEntries(withheld.map((name) => [name, '']))
   for await (const { rows } of readChunks(reading, { ...table, columns })) {
     signal.throwIfAborted()

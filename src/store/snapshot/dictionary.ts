@@ -1,6 +1,7 @@
 /**
- * The dictionary of a snapshot: what each table, view and column in it means. Drawn from the comments of the schema
- * and from the rows; a column without a comment has the meaning of the one that it comes from or points to.
+ * The dictionary of a snapshot: the meaning of each table, view and column. It comes from the comments of the
+ * schema and from the rows. A column without a comment has the meaning of the column that it comes from or
+ * points to.
  */
 import type Database from 'better-sqlite3'
 import { quoted } from '../db/rows.ts'
@@ -12,7 +13,7 @@ export interface TableEntry {
   readonly table_name: string
   readonly kind: Relation['kind']
   readonly meaning: string
-  /** Null of a view. */
+  /** Null for a view. */
   readonly rows: number | null
 }
 
@@ -58,10 +59,10 @@ const STATEMENTS = `
     UNIQUE (table_name, column_name)
   ) STRICT, WITHOUT ROWID`
 
-/** Tables whose columns come from the lead records. */
+/** The tables whose columns come from the lead records. */
 const LEAD_TABLES = ['lead', 'lead_version']
 
-/** Describes all that is in the file, the dictionary itself included. */
+/** Describes everything in the file, including the dictionary itself. */
 export function fillDictionary(
   database: Database.Database,
   sourcePaths: Readonly<Record<string, string>>,
@@ -106,7 +107,7 @@ export function fillDictionary(
       insertColumn.run(entry)
     }
   }
-  // The two describe themselves, and so had not all their rows when they were counted.
+  // Because the two tables also describe themselves, they lacked rows when they were counted.
   for (const table of ['dictionary', 'dictionary_table']) {
     database.exec(
       `UPDATE dictionary_table SET rows = (SELECT count(*) FROM ${table}) WHERE table_name = '${table}'`,
@@ -114,7 +115,7 @@ export function fillDictionary(
   }
 }
 
-/** Of a file that has one. */
+/** Reads the dictionary of a file that has one. */
 export function readDictionary(database: Database.Database): Dictionary {
   return {
     tables: database.prepare<[], TableEntry>('SELECT * FROM dictionary_table').all(),
@@ -122,7 +123,7 @@ export function readDictionary(database: Database.Database): Dictionary {
   }
 }
 
-/** The fields of the lead records, as samples of them have shown. */
+/** Reads the fields of the lead records, as some of the records have shown them. */
 function readFields(database: Database.Database) {
   const rows = database
     .prepare<[], { path: string; first_seen: string; last_seen: string }>(
@@ -132,19 +133,19 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/* What the rows of a table show of its columns: how many have no value, and some that do. */
+/** Facts about the columns of a table from its rows: the share of missing values, and some examples. */
 
 export interface Sample {
   readonly rows: number
-  /** By column, 0 to 1; none of an empty table. */
+  /** The share by column, from 0 to 1; empty for an empty table. */
   readonly nullShares: ReadonlyMap<string, number>
-  /** By column, JSON arrays. */
+  /** JSON arrays by column. */
   readonly examples: ReadonlyMap<string, string>
 }
 
 const EXAMPLES = 3
 const EXAMPLE_CHARACTERS = 40
-/** Looked at for examples. */
+/** The number of rows that are read for examples. */
 const SAMPLE_ROWS = 200
 
 export function sampleRows(database: Database.Database, table: Relation): Sample {
@@ -157,7 +158,7 @@ export function sampleRows(database: Database.Database, table: Relation): Sample
   }
 }
 
-/** One walk through the table. */
+/** Counts the values of all columns in one pass through the table. */
 function countValues(database: Database.Database, { name: table, columns }: Relation) {
   const counts = columns.map(({ name, isNullable }) => `count(${isNullable ? quoted(name) : '*'})`)
   const [rows = 0, ...values] =
@@ -188,7 +189,7 @@ function findExamples(database: Database.Database, { name: table, columns }: Rel
   )
 }
 
-/** So that the examples are the same wherever the rows come from. */
+/** Returns the key of a table, so that the examples are the same wherever the rows come from. */
 function keyOf(database: Database.Database, table: string): string {
   const key = database
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk')

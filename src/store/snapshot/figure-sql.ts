@@ -1,6 +1,6 @@
 /**
- * The figures of reports in the snapshot: what each means, and the SQL that gives it as the last report of each kind
- * has it, ready to be run on this very file.
+ * The figures of reports in the snapshot: the meaning of each, and the SQL that computes it as in the last
+ * issue of each report. The SQL runs on the snapshot itself.
  */
 import type Database from 'better-sqlite3'
 import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
@@ -36,16 +36,16 @@ interface Issue {
   readonly asKnownAt: Instant | null
 }
 
-/** What a report lists lead by lead, beside the figures. */
+/** The lists of leads in a report, beside the figures. */
 const LISTS = [
   { ...TOP_LEADS, name: 'top_leads', unit: 'list', coverage: null },
   { ...STALLED_LEADS, name: 'stalled_leads', unit: 'list', coverage: 'stalled' },
 ] as const
-/** As many as go into the files of a report. */
+/** The number of rows in the files of a report. */
 const LIST_ROWS = 1000
 
 const DAY_MS = 24 * 60 * 60_000
-/** As in the settings of a report that says nothing else. */
+/** The defaults of a report's settings. */
 const DEFAULTS = { stalledDays: 7, topScore: 80 }
 
 export function addFigures(database: Database.Database): void {
@@ -62,7 +62,7 @@ export function addFigures(database: Database.Database): void {
   }
 }
 
-/** The last of each report, of all its leads where there is one. */
+/** Lists the last issue of each report, preferring the one with all its leads. */
 function listIssues(database: Database.Database): Issue[] {
   const rows = database
     .prepare<[], { report: string; rendered_at: string; figures: string }>(
@@ -76,7 +76,7 @@ function listIssues(database: Database.Database): Issue[] {
       )
 }
 
-/** Issues from before there were filters name their pipelines only. */
+/** The figures of older issues name pipelines instead of a filter. */
 type KeptFigures = Omit<ReportFigures, 'filter'> & Partial<Pick<ReportFigures, 'filter'>>
 
 function issueOf(
@@ -96,7 +96,7 @@ function issueOf(
   }
 }
 
-/** Null where they are all that there are. */
+/** Returns the ids of pipelines by their names; null for all pipelines. */
 function idsOf(database: Database.Database, names: readonly string[]): string[] | null {
   const pipelines = database.prepare<[], { id: string; name: string }>('SELECT id, name FROM pipeline').all()
   const covered = pipelines.filter(({ name }) => names.includes(name))

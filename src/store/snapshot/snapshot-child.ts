@@ -1,4 +1,7 @@
-/** The process that builds a snapshot: the job as JSON on standard input, a failure as JSON on standard error. */
+/**
+ * The child process that builds a snapshot. It reads the job as JSON from standard input, and writes a
+ * failure as JSON to standard error.
+ */
 import { readFileSync } from 'node:fs'
 import { LeadsheetError } from '../../errors.ts'
 import { fileFailure } from '../db/sqlite.ts'

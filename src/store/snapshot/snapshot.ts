@@ -1,6 +1,6 @@
 /**
- * The snapshot: what analysts open, one file beside the store that shows one moment of it. It is only ever replaced
- * by another whole one; who has it open goes on reading the file that was there.
+ * The snapshot: one file beside the store that analysts open, and that shows one moment of the store. It is
+ * only ever replaced as a whole. A program that has it open goes on reading the old file.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,13 +21,13 @@ import type { Dictionary } from './dictionary.ts'
 import { readDictionary } from './dictionary.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
-/** Nobody writes it, and other users may read it. */
+/** The file is never written, and other users may read it. */
 const MODE = 0o444
 
-/** Which moment of which copy a snapshot shows. */
+/** The moment of the copy that a snapshot shows. */
 export interface SnapshotInfo {
   readonly madeAt: Instant
-  /** Null before the first sync that read the leads to their end. */
+  /** Null before the first sync that read all leads. */
   readonly runId: string | null
   readonly leadsAsOf: Instant | null
   readonly schema: string
@@ -35,10 +35,10 @@ export interface SnapshotInfo {
 }
 
 /**
- * Makes a snapshot in a child process and puts it in the place of the one before. Killed at any instant, it leaves
- * that one alone; what it leaves beside it goes with the next call. One at a time: the caller holds a lease.
- * @param options.keep how many of the last ones also stay, each under a name with its time
- * @throws LeadsheetError data_unwritable, store_corrupt, store_busy, and the reason of the signal
+ * Makes a snapshot in a child process and replaces the one before. A kill at any time leaves that one intact;
+ * the next call deletes leftovers. The caller has to hold a lease, because only one call may run at a time.
+ * @param options.keep how many of the last snapshots also stay, each with its time in its name
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_busy; the reason of the signal
  */
 export async function makeSnapshot(
   store: Pick<Store, 'db' | 'place'>,
@@ -67,7 +67,10 @@ export async function makeSnapshot(
   }
 }
 
-/** Null where there is no snapshot, or none that this program can read. */
+/**
+ * Reads when and of what a snapshot was made; null where there is no snapshot, or this version cannot read
+ * it.
+ */
 export function readSnapshotInfo(file: string): SnapshotInfo | null {
   return readFrom(
     file,
@@ -81,7 +84,7 @@ export function readSnapshotInfo(file: string): SnapshotInfo | null {
   )
 }
 
-/** As {@link readSnapshotInfo}. */
+/** Reads the dictionary of a snapshot; null as in {@link readSnapshotInfo}. */
 export function readSnapshotDictionary(file: string): Dictionary | null {
   return readFrom(file, readDictionary)
 }
@@ -93,7 +96,7 @@ function readFrom<T>(file: string, read: (database: Database.Database) => T): T 
     database = new Database(file, { readonly: true, fileMustExist: true })
     return read(database)
   } catch (thrown) {
-    // Of a leadsheet whose snapshots were others, or damaged: the next one takes its place.
+    // The file comes from another version of leadsheet or is damaged. The next snapshot replaces it.
     if (thrown instanceof Database.SqliteError) return null
     throw thrown
   } finally {
@@ -101,13 +104,16 @@ function readFrom<T>(file: string, read: (database: Database.Database) => T): T 
   }
 }
 
-/** Ours alone, since whoever makes one holds the lease. */
+/** Deletes leftovers. They belong to no other process, because the caller holds the lease. */
 async function removeLeftovers(file: string): Promise<void> {
   const leftovers = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.tmp-`))
   for (const name of leftovers) await rm(join(dirname(file), name), { force: true })
 }
 
-/** What the snapshot is built from: the store itself, or what is published of one that is no file. */
+/**
+ * Returns the file from which the snapshot is built: the store itself, or a copy of what is published of a
+ * PostgreSQL store.
+ */
 async function liveFile(
   { db, place }: Pick<Store, 'db' | 'place'>,
   unfinished: string,
@@ -121,10 +127,10 @@ async function liveFile(
 
 async function runChild(job: SnapshotJob, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  // SQLite sorts large indexes in files, which belong where there is room.
+  // SQLite sorts large indexes in temporary files, which need a folder with enough space.
   const env = { SQLITE_TMPDIR: dirname(job.target) }
   const child = spawn(process.execPath, [CHILD], { env, stdio: ['pipe', 'ignore', 'pipe'] })
-  // One that ends before it has read its job says so by its status.
+  // A child process that ends before it has read its job reports it by its exit status.
   child.stdin.on('error', () => {}).end(JSON.stringify(job))
   const kill = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', kill)
@@ -144,7 +150,7 @@ function childFailure(target: string, said: string, end: string): Error {
   return code === undefined ? new Error(message) : new LeadsheetError(code, message, hint ? { hint } : {})
 }
 
-/** `snapshot-20261121T060000Z.db`, the same file under a second name. */
+/** Keeps the file under a second name, such as `snapshot-20261121T060000Z.db`. */
 async function keepAs(unfinished: string, file: string, madeAt: Instant): Promise<void> {
   const stamp = madeAt.replace(/[-:]|\.\d+/g, '')
   const kept = join(dirname(file), basename(file).replace(/\.db$/, `-${stamp}.db`))
@@ -158,7 +164,7 @@ async function removeOld(file: string, keep: number): Promise<void> {
   for (const name of kept.slice(0, Math.max(0, kept.length - keep))) await rm(join(dirname(file), name))
 }
 
-/** So that the new name outlives a power cut. */
+/** Flushes the folder, so that the new name outlives a power cut. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder)
   try {
@@ -175,22 +181,25 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
   })
 }
 
-/* What has happened in the store that a snapshot does not show yet. */
+/** What has happened in the store since a snapshot. */
 
 export interface SnapshotNews {
   /** The last migration of the store. */
   readonly schema: string
-  /** The last sync that read the leads to their end, shown or not; null before the first. */
+  /** The last sync that read all leads, in the snapshot or not; null before the first. */
   readonly wholeRunId: string | null
-  /** Leads that syncs since the one shown have brought, changed or removed, and events since it was made. */
+  /** The leads that later syncs have inserted, updated or deleted, and the later events that did so. */
   readonly changes: number
-  /** Leads whose details they have read. */
+  /** The leads whose details were read since. */
   readonly details: number
-  /** Reports that were made since. */
+  /** The issues that were made since. */
   readonly issues: number
 }
 
-/** @param info null counts everything as news */
+/**
+ * Reads what has happened since a snapshot.
+ * @param info null counts everything
+ */
 export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promise<SnapshotNews> {
   const madeAt = info?.madeAt ?? ''
   const { rows } = await sql<SnapshotNews>`

@@ -1,6 +1,7 @@
 /**
- * The details that several processes read for one sync: which leads are wanted, in batches, and how it goes. Each lead
- * is taken off the list in the transaction that keeps its result, so that one that is read twice counts once.
+ * The leads whose details several processes read for one sync, in batches, and the progress so far. Each lead
+ * is taken off the list in the transaction that saves its result, so that a lead that is read twice counts
+ * once.
  */
 import type { ErrorCode } from '../../errors.ts'
 import { insertRows } from '../db/rows.ts'
@@ -8,7 +9,7 @@ import type { Db, Trx } from '../db/store.ts'
 import type { WaitingLead } from '../leads/detail.ts'
 import type { RunUsage } from './sync-run.ts'
 
-/** Why no more leads are read, as an error tells it; without a code it is a mistake of ours. */
+/** The reason why no more leads are read, as an error gives it. Without a code it is a bug. */
 export interface DetailsEnd {
   readonly code: ErrorCode | null
   readonly message: string
@@ -18,13 +19,13 @@ export interface DetailsEnd {
 
 interface DetailRun extends RunUsage {
   readonly failuresInRow: number
-  /** Entries of activity that could not be read. */
+  /** The entries of activity that were quarantined. */
   readonly held: number
-  /** Null while it goes on. */
+  /** Null while the reading goes on. */
   readonly ended: DetailsEnd | null
 }
 
-/** Forgets what a sync that was killed has left: its leads wait like all others. */
+/** Starts the reading, and deletes what a killed sync has left. Its leads wait like all others. */
 export async function beginDetails(
   trx: Trx,
   runId: string,
@@ -41,7 +42,7 @@ export async function beginDetails(
   await insertRows(trx, 'detail_wanted', wanted)
 }
 
-/** Undefined where that sync reads none, or no more. */
+/** Finds the reading of a sync; undefined where that sync reads no details, or has ended. */
 export async function findDetailRun(db: Db, runId: string): Promise<DetailRun | undefined> {
   const row = await db.selectFrom('detail_run').where('run_id', '=', runId).selectAll().executeTakeFirst()
   return (
@@ -66,7 +67,7 @@ export async function countWanted(db: Db, runId: string): Promise<ReadonlyMap<nu
   return new Map(rows.map(({ batch, leads }) => [batch, leads]))
 }
 
-/** The newest first. */
+/** Lists the leads of a batch that are left, newest first. */
 export async function listWanted(db: Db, runId: string, batch: number): Promise<WaitingLead[]> {
   return db
     .selectFrom('detail_wanted')
@@ -79,7 +80,10 @@ export async function listWanted(db: Db, runId: string, batch: number): Promise<
     .execute()
 }
 
-/** @returns false where somebody has brought its result, or the sync has ended */
+/**
+ * Takes a lead off the list.
+ * @returns false where its result has already been saved, or the sync has ended
+ */
 export async function takeOff(trx: Trx, runId: string, leadNo: number): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom('detail_wanted')
@@ -89,7 +93,10 @@ export async function takeOff(trx: Trx, runId: string, leadNo: number): Promise<
   return numDeletedRows > 0n
 }
 
-/** In the transaction that keeps a lead's result; a failure makes the row of them longer, anything else ends it. */
+/**
+ * Adds a result to the counts, in the transaction that saves it. A failure adds one to the failures in a row;
+ * a success resets them to 0.
+ */
 export async function noteResult(
   trx: Trx,
   runId: string,
@@ -108,7 +115,7 @@ export async function noteResult(
     .executeTakeFirstOrThrow()
 }
 
-/** The first reason stands. */
+/** Ends the reading early. The first reason stays. */
 export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Promise<void> {
   await trx
     .updateTable('detail_run')
@@ -118,7 +125,7 @@ export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Pro
     .execute()
 }
 
-/** From now on nobody brings a result any more. */
+/** Deletes the reading, after which no result is accepted. */
 export async function endDetails(trx: Trx, runId: string): Promise<void> {
   await trx.deleteFrom('detail_wanted').where('run_id', '=', runId).execute()
   await trx.deleteFrom('detail_run').where('run_id', '=', runId).execute()

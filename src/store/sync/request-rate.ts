@@ -1,20 +1,27 @@
 /**
- * The rate limit of requests that several workers keep together, which is in PostgreSQL alone: it goes by the clock of
- * the database, because those of workers differ. Each of these is one statement that waits for no turn to write.
+ * The rate limit of requests shared by several workers, in PostgreSQL only. It uses the database's clock,
+ * because the clocks of workers differ. Each operation is one statement that does not wait for the turn to
+ * write.
  */
 import { sql } from 'kysely'
 import type { Db, Store } from '../db/store.ts'
 
-/** A limit that is told in whole seconds seems to end a little sooner or later each time. */
+/** A limit that the upstream gives in whole seconds appears to end slightly earlier or later each time. */
 const SAME_RESET_MS = 1_500
 
-/** And no wait for the disk with the row locked: what a crash takes away of the pace is a moment. */
+/**
+ * The database's time in milliseconds. The row is locked without waiting for the disk, because a crash loses
+ * only a moment of the rate limit.
+ */
 const NOW = sql`(SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
     set_config('synchronous_commit', 'off', true) AS waits) AS clock`
 const FREE_AT = sql`greatest(held_until_ms, CASE WHEN requests_left <= 0 AND reset_ms > now THEN reset_ms ELSE 0 END)`
 const TURN_AT = sql`greatest(now, next_ms, ${FREE_AT})`
 
-/** @returns undefined where one process alone asks; see `RequestRate` of the upstream's client */
+/**
+ * Opens the shared rate limit.
+ * @returns undefined where only one process sends requests; see `RequestRate` of the upstream's client
+ */
 export function openSharedRequestRate({ db, place }: Pick<Store, 'db' | 'place'>) {
   if (place.kind === 'sqlite') return undefined
   return {
@@ -50,7 +57,7 @@ async function takeRequest(
   return takeRequest(db, gapMs, maxWaitMs)
 }
 
-/** For how long the upstream wants no request. */
+/** Returns for how many milliseconds the upstream wants no request. */
 async function readHeldMs(db: Db): Promise<number> {
   const { rows } = await sql<{ ms: number }>`
     SELECT greatest(0, held_until_ms - now) AS ms FROM request_rate, ${NOW}`.execute(db)
@@ -64,8 +71,9 @@ async function holdRequests(db: Db, ms: number): Promise<void> {
 }
 
 /**
- * The answer to a request has come, or none will.
- * @param budget what it says is left; an answer that was overtaken by a later one does not make it more
+ * Ends a request, whether its answer has come or never will.
+ * @param budget the number of requests left according to the answer; an answer overtaken by a later one does
+ * not raise it
  */
 async function endRequest(db: Db, budget: Budget | null): Promise<void> {
   const others = sql`greatest(0, under_way - 1)`

@@ -1,11 +1,11 @@
-/** Agents as last read, and the time series of their states. */
+/** The agents and pipelines as they were last read, and the samples of their states and statistics. */
 import type { Agent, Instant, PipelineStat } from '../../model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 
 /**
- * Keeps one reading of all agents; those no longer among them are dated as gone, unless the reading is not whole.
- * Of an agent that comes twice the last stands.
+ * Saves one sample of all agents. Agents that are missing from a complete list are dated as deleted. Where an
+ * agent occurs twice, the last entry counts.
  */
 export async function saveAgents(
   trx: Trx,
@@ -26,7 +26,7 @@ export async function saveAgents(
     .execute()
 }
 
-/** How many agents are in each state, the most first. */
+/** Counts the agents in each state, the most frequent state first. */
 export async function countAgents(db: Db): Promise<{ status: string; agents: number }[]> {
   return db
     .selectFrom('agent')
@@ -74,33 +74,33 @@ function readingOf(agent: Agent, seen: Observation) {
   }
 }
 
-/* The agents that there are, and those that went away lately. */
+/** An agent that exists upstream, or was deleted recently. */
 
 export interface ListedAgent {
   readonly id: string
   readonly name: string
   readonly kind: string | null
-  /** The upstream's word. */
+  /** The upstream's word for the status. */
   readonly status: string
   readonly statusChangedAt: Instant | null
   readonly taskType: string | null
-  /** The name of the pipeline, or its id where none is known. */
+  /** The name of the pipeline, or its id where no name is known. */
   readonly taskPipeline: string | null
-  /** 0 to 1. */
+  /** A number from 0 to 1. */
   readonly taskProgress: number | null
   readonly lastSeenAt: Instant | null
   readonly tasks24h: number | null
   readonly errors24h: number | null
   readonly lastErrorAt: Instant | null
   readonly lastErrorMessage: string | null
-  /** When it was last among those that were read. */
+  /** The time of the last list that had the agent. */
   readonly observedAt: Instant
   readonly deletedSince: Instant | null
 }
 
 /**
- * In order of name.
- * @param missingSince agents that went away before are left out
+ * Lists the agents in order of name.
+ * @param missingSince leaves out the agents deleted before
  */
 export async function listAgents(db: Db, missingSince: Instant): Promise<ListedAgent[]> {
   return db
@@ -126,9 +126,7 @@ export async function listAgents(db: Db, missingSince: Instant): Promise<ListedA
     .execute()
 }
 
-/* Pipelines and the readings of their statistics. */
-
-/** The ids of the pipelines that leads belong to which are there upstream, in order. */
+/** Lists the ids of the pipelines that have leads upstream, in order. */
 export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('pipeline')
@@ -147,7 +145,10 @@ export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** Keeps a reading, and the name and status that it tells; without a name, the one that was known stays. */
+/**
+ * Saves a sample of a pipeline's statistics, with the name and status in it. Where the sample has no name,
+ * the known name stays.
+ */
 export async function savePipelineStat(trx: Trx, stat: PipelineStat, seen: Observation): Promise<void> {
   const pipeline = { id: stat.pipelineId, name: stat.name ?? stat.pipelineId, status: stat.status }
   await insertRows(trx, 'pipeline', [{ ...pipeline, first_seen_at: seen.at, observed_at: seen.at }], {

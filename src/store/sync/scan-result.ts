@@ -1,4 +1,4 @@
-/** What each run's scan of the leads came to. */
+/** The result of each run's scan of the leads. */
 import { sql } from 'kysely'
 import type { Instant, ScanReport } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -32,18 +32,18 @@ export async function saveScanResult(
     .execute()
 }
 
-/** What a whole reading of the list met. */
+/** The result of a scan of the whole list. */
 export interface WholeScan {
   readonly leads: number
-  /** Leads that are there and were not met, too many to be believed gone. */
+  /** The existing leads that the scan did not find, and that were too many to be deleted. */
   readonly heldBack: number
 }
 
-/** The last readings of the whole list that proved complete, the newest first. */
+/** Lists the last complete scans of the whole list, newest first. */
 export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
   return (
     db
-      // Crossed, so that SQLite begins with the last runs and need not read all verdicts.
+      // A cross join makes SQLite begin with the last runs instead of reading all results.
       .selectFrom('sync_run')
       .crossJoin('sync_scan_result as scan_result')
       .whereRef('scan_result.run_id', '=', 'sync_run.id')
@@ -56,7 +56,7 @@ export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]
   )
 }
 
-/** Null for a run that read no leads. */
+/** Finds the result of a run's scan; null for a run that read no leads. */
 export async function findScanResult(db: Db, runId: string): Promise<ScanReport | null> {
   const row = await db
     .selectFrom('sync_scan_result')

@@ -1,6 +1,7 @@
 /**
- * Where the reading of the leads stands. The scan moves on in the transaction that writes its page, so a
- * killed run goes on exactly after the last page that is in.
+ * The progress of the scan of the leads. It is saved in the transaction that writes a page, so that a killed
+ * run goes on exactly after the last page written. The file also keeps which leads the scan has met, and
+ * which leads events have read meanwhile.
  */
 
 import { sql } from 'kysely'
@@ -21,26 +22,29 @@ export interface ScanStart {
   readonly is_remap: number
 }
 
-/** What a page adds to the scan. */
+/** The changes that a page makes to the scan. */
 export interface ScanStep {
-  /** What is on the page, each once. */
+  /** The leads and records on the page, each once. */
   readonly met: readonly Met[]
-  /** How many of them neither this pass nor an earlier one has met before, and how many not this pass. */
+  /** The number of leads that no pass has met before, and the number that this pass has not. */
   readonly fresh: number
   readonly freshInPass: number
-  /** Of the fresh, leads that came into being after the scan began, so that no earlier pass could have met them. */
+  /** The fresh leads that were created after the scan began, so that no earlier pass could have met them. */
   readonly born: number
-  /** Records without an id. */
+  /** The number of records without an id. */
   readonly withoutId: number
   readonly rows: number
   readonly cursor: string | null
   readonly tail: readonly string[]
   readonly total: number | null
   readonly hasMoved: boolean
-  /** How many leads of the page were due to come twice; more tell of rows that moved. Null: they tell nothing. */
+  /**
+   * The number of leads expected twice on the page. More repeats show that rows moved. Null: repeats show
+   * nothing.
+   */
   readonly repeats: number | null
   readonly isBroken: boolean
-  /** The page lies before what was read already. */
+  /** Whether the page lies before what was already read. */
   readonly isAgain: boolean
   readonly mended: number
   readonly cut: number
@@ -51,7 +55,7 @@ export async function findScan(db: Db): Promise<Scan | undefined> {
   return db.selectFrom('sync_scan').where('resource', '=', RESOURCE).selectAll().executeTakeFirst()
 }
 
-/** Begins a scan; one that was under way is given up. */
+/** Starts a scan, and gives up one that was in progress. */
 export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
   await clearScan(trx)
   const { mode, updated_since, started_at, profile_sha256, is_remap } = scan
@@ -70,7 +74,7 @@ export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
     .executeTakeFirstOrThrow()
 }
 
-/** Begins a further pass of the scan, which knows what the earlier ones met. */
+/** Starts a further pass of the scan, which knows the leads that earlier passes met. */
 export async function startPass(trx: Trx, before: Scan, since: Instant | null): Promise<Scan> {
   return trx
     .updateTable('sync_scan')
@@ -97,7 +101,7 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
     .executeTakeFirstOrThrow()
 }
 
-/** Records a page as read, with what it has met. */
+/** Records a page as read, with the leads that it met. */
 export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
   await saveMet(trx, { page: before.pages, pass: before.pass, met: page.met })
   const scan = scanAfter(before, page)
@@ -105,10 +109,10 @@ export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promi
   return scan
 }
 
-/** Where a reading stands once a page of it is in. */
+/** Returns the scan as it is after a page. */
 export function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.met.length - page.freshInPass > page.repeats
-  // A page without a new lead is one behind the last, not one that moved.
+  // A page without a new lead lies behind the last page; its rows did not move.
   const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
     ...before,
@@ -158,20 +162,19 @@ function extreme(
   return before === null ? now : of(before, now)
 }
 
-/*
- * The leads that events have read while a scan is under way. The scan must not take such a lead for what it was
- * before, nor for absent, nor undo what the event has brought by a page that is older.
+/**
+ * Notes a lead that an event has read during a scan, in the transaction that writes it. The scan must not
+ * restore an older state of the lead from its pages, nor take the lead for absent. Without a scan, nothing is
+ * noted.
  */
-
-/** In the transaction that writes what was read of the lead; without a scan there is nothing to note. */
 export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
-  // Anew and not changed, so that it comes behind all that were noted.
+  // The row is inserted anew instead of updated, so that it follows all earlier rows.
   await trx.deleteFrom('sync_scan_event').where('lead_no', '=', leadNo).execute()
   await sql`INSERT INTO sync_scan_event (lead_no)
     SELECT ${leadNo} WHERE EXISTS (SELECT 1 FROM sync_scan)`.execute(trx)
 }
 
-/** Those noted behind a place, in their order. */
+/** Lists the leads noted after a place, in their order. */
 export async function listReadByEvents(db: Db, afterSeq: number): Promise<{ seq: number; no: number }[]> {
   return db
     .selectFrom('sync_scan_event')
@@ -181,7 +184,7 @@ export async function listReadByEvents(db: Db, afterSeq: number): Promise<{ seq:
     .execute()
 }
 
-/** Those of these leads that events have read, with whether they were found gone. */
+/** Finds which of the leads were read by events, and whether they were deleted. */
 export async function findReadByEvents(
   trx: Trx,
   ids: readonly string[],
@@ -195,29 +198,30 @@ export async function findReadByEvents(
   return new Map(rows.map(({ id, no, deleted_at }) => [id, { no, isRemoved: deleted_at !== null }]))
 }
 
-/*
- * What the scan under way has met, in memory: a byte a lead, and a row a page in `sync_scan_page` for the run that
- * has to go on after a kill. A record that is held and no lead of the store is told by its id.
+/**
+ * A lead that the scan under way has met, by its number. A quarantined record without a lead in the store is
+ * given by its id.
  */
-
-/** A lead by its number, or a record by its id. */
 export type Met = number | string
 
 const CHUNK_PAGES = 200
 
 export interface MetLeads {
-  /** The last pass that met it; 0 where none has. */
+  /** Returns the last pass that met a lead or record; 0 for none. */
   passOf(met: Met): number
   note(met: Met, pass: number): void
-  /** Gives a record that was told by its id the number that it has now. */
+  /** Gives a record, so far known by its id, the number of its lead. */
   number(id: string, no: number): void
-  /** How many were met. */
+  /** Counts all leads and records met. */
   count(): number
-  /** The numbers up to a last one that no pass has met. */
+  /** Lists the numbers up to `last` that no pass has met. */
   missing(last: number): number[]
 }
 
-/** Of the scan under way in the store; of none, nothing. */
+/**
+ * Loads the leads that the scan under way has met; none where there is no scan. In memory each takes a byte.
+ * In `sync_scan_page` each page has a row, from which a run goes on after a kill.
+ */
 export async function loadMetLeads(db: Db): Promise<MetLeads> {
   const met = createMetLeads()
   for (let after = -1; ; ) {

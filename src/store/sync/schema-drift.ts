@@ -1,24 +1,26 @@
-/** Which fields the records of the upstream have, and what became of them. */
+/** The fields of the upstream's records, and how they have changed. */
 
 import { sql } from 'kysely'
 import type { FieldDrift, FieldType, Instant } from '../../model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** What a sample of records showed of one field. */
+/** What some records showed of one field. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
-  /** Records that have it, and those of them in which it is null. */
+  /** The number of records that have the field, and of those in which it is null. */
   readonly count: number
   readonly nulls: number
 }
 
-/** Below this probability that a field which is still sent was in no record of the sample, it has vanished. */
+/**
+ * A field counts as vanished below this probability that a field still sent occurs in none of the records.
+ */
 const CHANCE_MIN = 1e-6
 
 /**
- * Merges a sample into the table. Returns what is new, what has vanished and what is of another type since the
- * last time, each once; nothing the first time.
+ * Merges the fields of some records into the table. Returns the fields that are new, have vanished or have
+ * changed their type since the last time, each once. Returns nothing the first time.
  */
 export async function saveFields(
   trx: Trx,
@@ -51,7 +53,8 @@ export async function saveFields(
   const gone: string[] = []
   for (const [path, field] of known) {
     if (sample.has(path) || field.missing_since !== null) continue
-    // One more, without it, so that a field met once in one record does not count as one that all have.
+    // One more record without the field is assumed, so that a field seen in a single record does not count as
+    // one that all records have.
     if ((1 - field.count / (field.records + 1)) ** records > CHANCE_MIN) continue
     gone.push(path)
     drift.push({ change: 'vanished', path, types: field.types })
@@ -73,17 +76,17 @@ function typesOf(json: string): FieldType[] {
   return JSON.parse(json)
 }
 
-/* Fields that scans found to have changed. */
+/** A change of a field that a scan found. */
 
 export interface DatedDrift extends FieldDrift {
-  /** When the scan ended. */
+  /** The end of the scan. */
   readonly at: Instant
 }
 
-/** More syncs than a day has at the usual pace. */
+/** More syncs than a day usually has. */
 const RUNS_MAX = 200
 
-/** Of the scans of the last runs that ended since an instant, the newest first. */
+/** Lists the changes found by the scans of the last runs since an instant, newest first. */
 export async function listDrift(db: Db, since: Instant): Promise<DatedDrift[]> {
   const { rows } = await sql<{ drift: string; at: Instant }>`
     SELECT drift, ended_at AS at FROM (SELECT id FROM sync_run ORDER BY rowid DESC LIMIT ${RUNS_MAX}) AS run
@@ -100,7 +103,7 @@ export interface MissingField {
   readonly missingSince: Instant
 }
 
-/** Fields that records had and have no more. */
+/** Lists the fields that records had and no longer have. */
 export async function listMissingFields(db: Db): Promise<MissingField[]> {
   const { rows } = await sql<MissingField>`
     SELECT path, missing_since AS "missingSince" FROM field_seen WHERE missing_since IS NOT NULL

@@ -1,6 +1,7 @@
 /**
- * Leads that are gone upstream. Only a whole scan speaks of absence, and only the second in a row removes: softly,
- * dated, and undone when the lead is met again. Else one is gone that an event calls so and that is asked for in vain.
+ * Marks leads that are gone upstream as deleted. Only two whole scans in a row that miss a lead delete it.
+ * The deletion is soft, dated, and undone when the lead is met again. A lead is also deleted where an event
+ * says so and a request for it finds nothing.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
@@ -13,11 +14,11 @@ import { hasNamelessLeads } from '../leads/quarantined-record.ts'
 import type { MetLeads } from './scan.ts'
 import { listReadByEvents } from './scan.ts'
 
-/** Above this share of all leads, absence is taken for a fault of the upstream. */
+/** Above this share of all leads, absence counts as a fault of the upstream. */
 const ABSENT_SHARE_MAX = 0.2
-/** Below this count the share says nothing. */
+/** Up to this number of absent leads, their share does not matter. */
 const ABSENT_ALWAYS_BELIEVED = 5
-/** Looked at by one statement; between two of them others get their turn. */
+/** The leads that one statement looks at. Between two statements, other work runs. */
 const CHUNK_LEADS = 20_000
 
 export type Absence =
@@ -27,15 +28,16 @@ export type Absence =
 interface AbsentLead {
   readonly no: number
   readonly id: string
-  /** 1: the whole scan before did not meet it either. */
+  /** Whether the whole scan before did not meet the lead either: 1 or 0. */
   readonly twice: number
 }
 
 /**
- * To be called at the end of a whole full scan with what it has met. A scan that met leads without a readable
- * identifier says nothing of absence: they may be any of those it did not meet.
- * @param isConfirmed whether an operator says that so many may be gone as the last scan missed: of those, what this
- * one misses too is removed, and no other
+ * Records which leads a whole scan has not met, and deletes those missed twice. Call it at the end of the
+ * scan. A scan that met records without a readable id changes nothing, because any absent lead may be among
+ * them.
+ * @param isConfirmed whether an operator has confirmed the leads that the last scan missed. Of these, the
+ * leads that this scan misses too are deleted, and no others.
  */
 export async function recordAbsence(
   trx: Trx,
@@ -45,7 +47,7 @@ export async function recordAbsence(
 ): Promise<Absence> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
   const last = await findLastNo(trx)
-  // The list may have been past the place where a lead came in that an event has brought.
+  // A lead that an event has brought may have been added to a page that the scan had already read.
   const readByEvents = new Set((await listReadByEvents(trx, 0)).map(({ no }) => no))
   const missing = met.missing(last).filter((no) => !readByEvents.has(no))
   const absent = await readThere(trx, missing)
@@ -61,14 +63,14 @@ export async function recordAbsence(
   return refused === null ? { removed: gone.length, refused } : { removed: 0, refused }
 }
 
-/** Where so many are absent that it is taken for a fault of the upstream. */
+/** Returns the count where so many leads are absent that it counts as a fault of the upstream. */
 async function findMass(trx: Trx, absent: number, last: number): Promise<Absence['refused']> {
   if (absent <= ABSENT_ALWAYS_BELIEVED) return null
   const of = await countThere(trx, last)
   return absent > of * ABSENT_SHARE_MAX ? { absent, of } : null
 }
 
-/** The numbers of the leads that the last whole scan did not meet. */
+/** Lists the numbers of the leads that the last whole scan did not meet. */
 export async function listAbsentLeads(db: Db): Promise<number[]> {
   const rows = await db
     .selectFrom('lead')
@@ -78,7 +80,7 @@ export async function listAbsentLeads(db: Db): Promise<number[]> {
   return rows.map((row) => row.no)
 }
 
-/** A lead that any scan meets is not absent. */
+/** Forgets the absence of leads that a scan has met. */
 export async function forgetAbsence(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
   await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${numbersOf(leadNos)})`.execute(
@@ -86,7 +88,7 @@ export async function forgetAbsence(trx: Trx, leadNos: readonly number[]): Promi
   )
 }
 
-/** Of some leads, those that count as there upstream. */
+/** Reads those of the leads that are not deleted. */
 async function readThere(trx: Trx, leadNos: readonly number[]): Promise<AbsentLead[]> {
   const there: AbsentLead[] = []
   for (let from = 0; from < leadNos.length; from += CHUNK_LEADS) {
@@ -113,7 +115,7 @@ async function countThere(trx: Trx, last: number): Promise<number> {
   return count
 }
 
-/** Of leads that are there: they are gone from now on. */
+/** Marks leads as deleted from now on. They must not be deleted already. */
 export async function markRemoved(
   trx: Trx,
   leads: readonly Pick<AbsentLead, 'no' | 'id'>[],

@@ -1,4 +1,4 @@
-/** The ledger of syncs: what each saw, changed and skipped, kept up to date page by page. */
+/** The ledger of sync runs: what each run saw, changed and skipped, updated page by page. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type {
@@ -16,7 +16,7 @@ import type { SyncRunTable } from '../tables/tables.ts'
 
 type Mode = SyncRunTable['mode']
 
-/** Opens a run; one that never finished is closed as killed, with the counts it had reached. */
+/** Starts a run. A run that never finished is closed as killed, with the counts that it had reached. */
 export async function startRun(
   trx: Trx,
   run: { mode: Mode; parts: readonly SyncPart[]; at: Instant },
@@ -40,7 +40,7 @@ export async function startRun(
   return id
 }
 
-/** What a run has asked of the upstream. */
+/** The requests that a run has sent to the upstream. */
 export interface RunUsage {
   readonly requests: number
   readonly retries: number
@@ -50,7 +50,7 @@ export async function saveUsage(trx: Trx, runId: string, { requests, retries }: 
   await trx.updateTable('sync_run').where('id', '=', runId).set({ requests, retries }).execute()
 }
 
-/** Adds counts, in the transaction that writes the page; returns the run's pages and leads so far. */
+/** Adds counts in the transaction that writes the page. Returns the run's pages and leads so far. */
 export async function addCounts(
   trx: Trx,
   runId: string,
@@ -72,7 +72,7 @@ export async function addCounts(
     .executeTakeFirstOrThrow()
 }
 
-/** In the transaction that writes the details. */
+/** Adds counts of details, in the transaction that writes them. */
 export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCounts): Promise<void> {
   await trx
     .updateTable('sync_run')
@@ -85,7 +85,7 @@ export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCou
     .execute()
 }
 
-/** With the leads read to their end: everything that changed before `asOf` is in the copy. */
+/** Marks the leads as read completely: everything that changed before `asOf` is in the copy. */
 export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, removed: number): Promise<void> {
   await trx
     .updateTable('sync_run')
@@ -113,7 +113,7 @@ export async function finishRun(trx: Trx, result: SyncResult, at: Instant): Prom
     .execute()
 }
 
-/** The counts of leads and their details so far. */
+/** Reads the counts of leads and their details so far. */
 export async function readCounts(
   db: Db,
   runId: string,
@@ -149,10 +149,10 @@ export interface RunSummary {
   readonly problems: readonly { part: string; code: string; message: string; hint: string | null }[]
 }
 
-/** The order in which runs were begun, whatever the clock said then. */
+/** The order in which runs began, whatever the clock said. */
 const begun = sql<number>`rowid`
 
-/** The last runs, newest first. */
+/** Lists the last runs, newest first. */
 export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
   const rows = await db.selectFrom('sync_run').selectAll().orderBy(begun, 'desc').limit(limit).execute()
   return rows.map((row) => ({
@@ -174,13 +174,13 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
   }))
 }
 
-/** Enough of a run to count it. */
+/** The facts of a run that are needed to count it. */
 export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 
-/** More than there are minutes in a day. */
+/** More than the minutes of a day. */
 const BRIEFS_MAX = 1500
 
-/** Those of the last runs that began since an instant, newest first. */
+/** Lists those of the last runs that began since an instant, newest first. */
 export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]> {
   return db
     .selectFrom((last) =>
@@ -196,7 +196,9 @@ export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]>
     .execute()
 }
 
-/** The last run that read the leads to their end; `requests` is null where it was killed before it counted them. */
+/**
+ * Finds the last run that read all leads. `requests` is null where the run was killed before it counted them.
+ */
 export async function findLastWholeRun(
   db: Db,
 ): Promise<{ id: string; asOf: Instant; requests: number | null } | undefined> {
@@ -212,13 +214,13 @@ export async function findLastWholeRun(
 }
 
 export interface LastRun {
-  /** When it ended; of one that was killed, or runs, when it began. */
+  /** The end of the run; for a killed or running one, its beginning. */
   readonly at: Instant
   readonly outcome: SyncOutcome | 'killed' | null
   readonly problems: readonly { readonly part: string; readonly code: string; readonly message: string }[]
 }
 
-/** The last that was begun; null before the first. */
+/** Finds the run that began last; null before the first. */
 export async function findLastRun(db: Db): Promise<LastRun | null> {
   const [run] = await listRuns(db, 1)
   if (run === undefined) return null
@@ -226,7 +228,10 @@ export async function findLastRun(db: Db): Promise<LastRun | null> {
   return { at: finishedAt ?? startedAt, outcome, problems }
 }
 
-/** The last run that failed or stopped half-way, from the last on that read all leads: that one's other parts count. */
+/**
+ * Finds the last run that failed or stopped early, beginning with the last run that read all leads, because
+ * other parts of that run may have failed.
+ */
 export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db
     .selectFrom('sync_run')
@@ -259,7 +264,7 @@ export async function hasRun(db: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/* The sync under way, as far as it is written: whoever runs it, here or in another process. */
+/** The progress of the sync under way, in this or another process. */
 
 export interface SyncUnderWay {
   readonly mode: SyncRunTable['mode']
@@ -269,12 +274,12 @@ export interface SyncUnderWay {
   readonly pages: number
   readonly requests: number
   readonly details: number
-  /** Where the reading of the leads stands; null once they are read. */
+  /** The progress of the leads; null once all are read. */
   readonly leads: {
-    /** How often the list is read anew, since rows moved: 1 for the first time. */
+    /** The number of the pass over the list: 1 for the first, more where rows moved. */
     readonly pass: number
     readonly read: number
-    /** By the upstream's own count; null where it gives none. */
+    /** The upstream's own count; null where it gives none. */
     readonly total: number | null
   } | null
 }
@@ -286,7 +291,7 @@ interface Row extends Omit<SyncUnderWay, 'leads' | 'pid' | 'host'> {
   readonly total: number | null
 }
 
-/** Null where none is; a run that was killed is none. */
+/** Finds the sync under way; null where there is none. A killed run does not count. */
 export async function findSyncUnderWay(db: Db, now: Date): Promise<SyncUnderWay | null> {
   const lease = (await listHeldLeases(db, now)).find(({ name }) => name === 'sync')
   if (lease === undefined) return null

@@ -1,4 +1,7 @@
-/** What the next incremental scan starts from, and the instant before which the upstream wants no request. */
+/**
+ * The watermark from which the next incremental scan starts, the time before which the upstream wants no
+ * request, the last profile, and when each resource was last read.
+ */
 
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
@@ -25,7 +28,7 @@ export async function saveWatermark(trx: Trx, updatedAt: Instant): Promise<void>
     .execute()
 }
 
-/** Null when nothing stands against a request. */
+/** Saves the time before which the upstream wants no request; null where requests are allowed. */
 export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promise<void> {
   await trx
     .insertInto('sync_watermark')
@@ -34,15 +37,16 @@ export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promis
     .execute()
 }
 
-/* By which profile the copy was last read from one end to the other. */
-
-/** Null before the first whole reading. */
+/**
+ * Finds the hash of the profile with which the copy was last read completely; null before the first complete
+ * scan.
+ */
 export async function findProfileHash(db: Db): Promise<string | null> {
   const row = await db.selectFrom('upstream_profile').select('sha256').executeTakeFirst()
   return row?.sha256 ?? null
 }
 
-/** When a reading by another profile than before had ended; null before the first whole one. */
+/** Finds when the first complete scan with the present profile ended; null before it. */
 export async function findProfileSince(db: Db): Promise<Instant | null> {
   const row = await db.selectFrom('upstream_profile').select('since').executeTakeFirst()
   return row?.since ?? null
@@ -58,23 +62,28 @@ export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Pr
     .execute()
 }
 
-/* When each resource of the upstream was last read to its end, by the runs that did. */
+/** A resource of the upstream that a run reads to its end. */
 
 export type Resource = 'leads' | 'stats' | 'agents'
 
 export interface LastRead {
-  /** Everything that changed before is in the copy. */
+  /** Everything that changed before this time is in the copy. */
   readonly asOf: Instant
-  /** When the run ended that read it, or began that was killed; null while it goes on with what comes after. */
+  /**
+   * The end of the run, or the beginning of a killed one; null while the run is still working on other parts.
+   */
   readonly endedAt: Instant | null
 }
 
 const ENDED_AT = sql<Instant | null>`coalesce(finished_at, iif(outcome = 'killed', started_at, NULL))`
 
-/** Statistics and agents count as read, too, where the upstream was found to have none any more. Null for never. */
+/**
+ * Finds the last run that read a resource to its end; null for none. Statistics and agents also count as read
+ * where the upstream had none.
+ */
 export async function findLastRead(db: Db, resource: Resource): Promise<LastRead | null> {
   const runs = db.selectFrom('sync_run').select(ENDED_AT.as('endedAt')).limit(1)
-  // The order in which they were begun, whatever the clock said then.
+  // The order in which runs began, whatever the clock said.
   const newest = runs.orderBy(sql`rowid`, 'desc')
   if (resource === 'leads') {
     const whole = newest.where('leads_as_of', 'is not', null).select(sql<Instant>`leads_as_of`.as('asOf'))
@@ -82,7 +91,7 @@ export async function findLastRead(db: Db, resource: Resource): Promise<LastRead
   }
   const readings = resource === 'stats' ? 'pipeline_stat' : 'agent'
   const read = newest
-    // Not as EXISTS: SQLite would make a join of it, and read all runs to put them in order.
+    // With EXISTS, SQLite would make a join and sort all runs.
     .where(({ eb, selectFrom }) => eb(selectFrom(readings).select('observed_at').limit(1), 'is not', null))
     .where(({ or, eb }) => or([eb(resource, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
     .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${resource})`)
