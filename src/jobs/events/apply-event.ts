@@ -1,6 +1,6 @@
 /**
- * Applies one row of the event queue: reads the lead, the statistics of the pipeline, or the agents, and keeps them as a
- * sync does. The row goes out in the transaction that writes what was read, so that no kill can lose it.
+ * Applies one event from the queue: reads the lead, the statistics or the agents, and stores them as a sync
+ * does. The event is removed from the queue in the same transaction, so that no kill can lose it.
  */
 import { LeadsheetError } from '../../errors.ts'
 import type { Lead, QuarantinedRecord } from '../../model.ts'
@@ -25,17 +25,21 @@ export interface ApplyDeps {
   readonly source: Source
   readonly store: Store
   readonly now: () => Date
-  /** Whether what only the single lead tells is kept. */
+  /** Whether to keep the details that only the answer for a single lead contains. */
   readonly wantsDetails: boolean
 }
 
-/** The outcome of an event, and why it could not be read; null where it has to be read once more. */
+/** The outcome of an event and why it could not be read; null if the event must be read once more. */
 export type Applied = { readonly outcome: EventOutcome; readonly problem: string | null } | null
 
 const READ: Applied = { outcome: 'read', problem: null }
 const IGNORED: Applied = { outcome: 'ignored', problem: null }
 
-/** @throws LeadsheetError api_*, and the reason of the signal; then nothing is written and the row stays */
+/**
+ * Applies an event.
+ * @throws LeadsheetError api_*, or the signal's reason; then nothing is written and the event stays in the
+ * queue
+ */
 export async function applyEvent(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
   if (row.resource === 'agents') return applyAgents(deps, row, signal)
   return row.resource === 'pipeline' ? applyPipeline(deps, row, signal) : applyLead(deps, row, signal)
@@ -52,12 +56,12 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
       canAsk && !isThere(await findLead(trx, id)) ? null : keepAny(trx, sent, false, seen),
     )
   }
-  // Whether it is gone is judged by scans where nobody can be asked.
+  // If single leads cannot be read, only scans decide whether a lead was deleted.
   if (!canAsk) return finish(deps, row, async () => IGNORED)
   const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
   await finish(deps, row, async (trx, seen) => {
     const now = await findLead(trx, id)
-    // A scan may have read it meanwhile: without a time nobody can say which of the two was later.
+    // A scan may have written the lead meanwhile; without a time nobody can tell which state is newer.
     const isImplausible = answer === null || !isDated(answer)
     if (isImplausible && now?.writtenBy !== before?.writtenBy) return null
     if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, seen)
@@ -88,8 +92,8 @@ async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSigna
 }
 
 /**
- * Nothing waits for the disk: what a power cut takes away is asked for again, since the row is there again, too. During
- * a first load nothing is written.
+ * Stores the result and removes the event. Does not wait for the disk: a power cut also brings back the
+ * event, which is then applied again. Writes nothing during a first load.
  */
 async function finish(
   { store, now }: ApplyDeps,
@@ -123,12 +127,18 @@ async function keepAny(
   return { outcome, problem: null }
 }
 
-/** A record that comes late says nothing of whether a lead that is not, or no longer, in the store is there. */
+/**
+ * Returns whether the lead is stored and not deleted. A late record does not prove that any other lead
+ * exists.
+ */
 function isThere(lead: FoundLead | undefined): boolean {
   return lead !== undefined && !lead.isRemoved
 }
 
-/** Whether its place among other states of the lead can be told. What cannot be read has none. */
+/**
+ * Returns whether the record's age can be compared with other states of the lead. A record that cannot be
+ * read counts as comparable.
+ */
 function isDated(read: ReadLead): boolean {
   return 'reason' in read || isHeld(read.lead) || read.lead.updatedAt !== null
 }
@@ -142,11 +152,12 @@ function noneIfDeleted(thrown: unknown): null {
   throw thrown
 }
 
-/* A lead that an event told of, merged as a page of a scan merges it, so that the next scan finds it unchanged. */
-
 type MappedLead = Omit<SingleLead, 'lead'> & { readonly lead: Lead }
 
-/** @param hasDetails whether it is the answer of the lead by itself, and details are wanted */
+/**
+ * Stores a lead the way a scan does, so that the next scan finds it unchanged.
+ * @param hasDetails whether the record is the answer for the single lead and details are wanted
+ */
 async function keepLead(
   trx: Trx,
   { lead, fingerprint, detail }: MappedLead,
@@ -172,7 +183,7 @@ async function keepLead(
   return change
 }
 
-/** Quarantines a record that could not be mapped; what is known of its lead stays as it is. */
+/** Quarantines a record that could not be mapped; the stored lead stays as it is. */
 async function keepQuarantinedLead(trx: Trx, held: QuarantinedRecord, seen: Observation): Promise<void> {
   await saveQuarantinedRecords(trx, [held], seen.at)
   const nos = await findLeadNos(trx, held.id === null ? [] : [held.id])
@@ -181,8 +192,8 @@ async function keepQuarantinedLead(trx: Trx, held: QuarantinedRecord, seen: Obse
 }
 
 /**
- * Keeps that the upstream does not know the lead.
- * @param calledDeleted it, where an event calls it gone, too: else scans judge
+ * Handles a lead that the upstream does not know.
+ * @param calledDeleted the stored lead if an event also calls it deleted; otherwise scans decide
  */
 async function keepDeletedLead(
   trx: Trx,

@@ -1,6 +1,6 @@
 /**
- * The daemon's task that applies events: as soon as one is taken in, several leads at once, and a slow one holds up no
- * other. What fails waits in the store, so that neither a kill nor an outage loses it.
+ * The daemon's task that applies events: at once, several at a time, so that a slow one holds up no other.
+ * A failed event waits in the store, so that neither a kill nor an outage loses it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ErrorCode } from '../../errors.ts'
@@ -26,12 +26,12 @@ import type { ApplyDeps } from './apply-event.ts'
 import { applyEvent } from './apply-event.ts'
 
 const MINUTE_MS = 60_000
-/** At leads that are left to a sync. */
+/** Wait before looking again while leads are left to a sync. */
 const LOOK_AGAIN_MS = 1_000
-/** After so many failures in a row it is the upstream, and no lead. */
+/** After this many failures in a row the cause is the upstream, not a lead. */
 const FAILURES_MAX = 5
 
-/** Failures that may be the own ones of what was asked for. */
+/** Failures that may concern only the one lead, pipeline or list of agents. */
 const OF_ONE: ReadonlySet<ErrorCode> = new Set([
   'api_forbidden',
   'api_not_found',
@@ -43,20 +43,29 @@ const OF_ONE: ReadonlySet<ErrorCode> = new Set([
 export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
   readonly source: ApplyDeps['source']
   readonly log: Log
-  /** How many are asked for at once. */
+  /** How many events are applied at once. */
   readonly concurrency: number
-  /** Once so many leads were asked for within ten seconds others wait, and what else comes of them is one request. */
+  /**
+   * Maximum leads read within ten seconds. Further leads wait, and several events of one lead then cost one
+   * request.
+   */
   readonly perTenSeconds: number
 }
 
 export interface EventWorker extends SerialTask {
-  /** Wakes the worker for a new event, unless it looks again soon anyway: while leads wait for a sync or the rate limit. */
+  /**
+   * Wakes the worker for a new event, unless it will look again soon anyway because leads wait for a sync
+   * or the rate limit.
+   */
   wakeSoon(): void
-  /** Follows all that can be followed, also what has to wait for its pace; where workers take turns at that. */
+  /**
+   * Applies all events that can be applied, also those that wait for the rate limit; used if several
+   * workers share the queue.
+   */
   applyAll(signal: AbortSignal): Promise<void>
 }
 
-/** To be woken each minute, and when a sync is over. */
+/** Creates the task; to be woken each minute and after each sync. */
 export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const { store, log, now } = deps
   const overflow = createEventOverflow(deps)
@@ -129,7 +138,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     const isKnown = thrown instanceof LeadsheetError
     if (isKnown && !OF_ONE.has(thrown.code)) return rest(thrown)
     if (isKnown) log.warn({ ...about, code: thrown.code }, thrown.message)
-    // A mistake of ours that one lead brings to light must not keep back the others.
+    // A bug that one lead brings to light must not hold up the others.
     else logFailure(log, thrown, about)
     await postpone(row, errorText(thrown))
     if (++failuresInRow >= FAILURES_MAX) await rest(thrown)
@@ -187,22 +196,17 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   }
 }
 
-/*
- * The overflow: leads that events told of are left to a sync of changes where there are very many, since a list has a
- * hundred on a page, or where the upstream shows no single lead.
- */
-
 const BURST_LEADS = 500
-/** Between two syncs that bursts ask for: while one writes, messages wait for their answers. */
+/** Wait between two syncs for bursts: while one writes, webhook messages wait for their answers. */
 const BURST_PAUSE_MS = 15_000
-/** Between two syncs that are asked for since no single lead can be. */
+/** Wait between two syncs that are needed because single leads cannot be read. */
 const PAUSE_MS = 60_000
 
-/** Syncs of changes. */
+/** Starts incremental syncs. */
 export interface ChangeSyncs {
-  /** Has one run as soon as may be. False where another sync runs just now. */
+  /** Starts a sync as soon as possible; returns false if another sync runs now. */
   ask(): Promise<boolean>
-  /** Whether one is due or runs. */
+  /** Returns whether a sync is due or running. */
   isOpen(): Promise<boolean>
 }
 
@@ -210,20 +214,27 @@ interface EventOverflowDeps {
   readonly source: Pick<Source, 'has'>
   readonly store: Store
   readonly now: () => Date
-  /** Null where the upstream cannot be asked for changes, or none are scheduled. */
+  /** Null if the upstream has no incremental list or no sync is scheduled. */
   readonly syncs: ChangeSyncs | null
 }
 
+/**
+ * Leaves leads to an incremental sync if events name very many, because one page of a list has a hundred leads, or
+ * if the upstream offers no single leads.
+ */
 interface EventOverflow {
-  /** Whether no lead is to be asked for now; then a sync is due, or will be. */
+  /**
+   * Returns whether leads are left to a sync now: there are very many, or the upstream offers no single
+   * leads.
+   */
   areLeads(): Promise<boolean>
-  /** To be called for each that is asked for. */
+  /** To be called for each lead that is read. */
   countOne(): void
 }
 
 function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): EventOverflow {
   let hasAsked = false
-  /** So many are asked for one by one before a sync is asked for again. */
+  /** How many more leads are read one by one before another sync is started. */
   let oneByOne = 0
   let restsUntilMs = 0
   let burstRestsUntilMs = 0
@@ -246,7 +257,7 @@ function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): 
       if (syncs === null || !isBurst || oneByOne > 0) return false
       if (await syncs.isOpen()) return true
       if (!hasAsked && now().getTime() < burstRestsUntilMs) return true
-      // A sync that is over and has not brought the leads may not be able to.
+      // A finished sync that did not bring the leads may not be able to.
       hasAsked = !hasAsked && (await syncs.ask())
       if (hasAsked) burstRestsUntilMs = now().getTime() + BURST_PAUSE_MS
       if (!hasAsked) oneByOne = BURST_LEADS

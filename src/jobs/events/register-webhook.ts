@@ -1,7 +1,7 @@
 /**
- * The webhook that this installation registers for itself. Each step is kept before the next one is taken, so that a
- * kill at any instant leaves nothing unknown: what was asked for is asked for again under the same key, and a secret
- * that the upstream signs with is known before the one before it is forgotten.
+ * Registers the webhook of this installation. Each step is saved before the next, so that a kill at any
+ * moment leaves nothing unknown: a request is repeated under the same key, and a new secret is saved before
+ * the old one is dropped.
  */
 import { randomUUID } from 'node:crypto'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -21,7 +21,7 @@ import {
 
 export interface OwnWebhook {
   readonly source: Pick<Source, 'webhooks'>
-  /** The path that `registrationFile` returns. */
+  /** Path of the file, as `registrationFile` returns it. */
   readonly file: string
   readonly now: () => Date
 }
@@ -29,15 +29,16 @@ export interface OwnWebhook {
 export interface SelfRegistration {
   readonly registration: Registration
   readonly outcome: 'registered' | 'replaced' | 'already'
-  /** A webhook that is not needed any more, and that the upstream offers no way to remove. */
+  /** A webhook that is no longer needed and that the upstream offers no way to remove. */
   readonly leftOver: string | null
 }
 
-/** So long the upstream signs with both secrets. */
+/** How long the upstream accepts both the old and the new secret. */
 const BOTH_SECRETS_MS = 24 * 60 * 60_000
 
 /**
- * Registers the address, unless that is done and the webhook is active. The new one is there before the old one goes.
+ * Registers the URL, unless its webhook is already active. A new webhook is registered before the old one
+ * is removed.
  * @throws LeadsheetError api_*, webhook_unreadable, data_unwritable
  */
 export async function registerSelf(
@@ -62,8 +63,8 @@ export async function registerSelf(
 }
 
 /**
- * Has the upstream sign with a new secret; the one before is believed as long as it signs with that, too.
- * @throws LeadsheetError as {@link registerSelf}, and usage_invalid where nothing is registered
+ * Replaces the secret; the old one is accepted as long as the upstream still signs with it.
+ * @throws LeadsheetError the errors of {@link registerSelf}, and usage_invalid if nothing is registered
  */
 export async function rotateSelf(own: OwnWebhook, signal: AbortSignal): Promise<Registration> {
   const { state, finished } = await recover(own, signal)
@@ -74,8 +75,10 @@ export async function rotateSelf(own: OwnWebhook, signal: AbortSignal): Promise<
 }
 
 /**
- * @returns the webhook, and whether the upstream has removed it, had none of it, or offers no way to
- * @throws LeadsheetError as {@link rotateSelf}
+ * Removes the webhook.
+ * @returns the id of the webhook, and whether the upstream removed it, did not know it, or offers no way to
+ * remove it
+ * @throws LeadsheetError the errors of {@link rotateSelf}
  */
 export async function removeSelf(
   own: OwnWebhook,
@@ -88,7 +91,10 @@ export async function removeSelf(
   return { id, outcome }
 }
 
-/** @throws LeadsheetError usage_invalid where nothing is registered */
+/**
+ * Returns the registration.
+ * @throws LeadsheetError usage_invalid if nothing is registered
+ */
 export function requireOwn({ registration }: RegistrationState): Registration {
   if (registration !== null) return registration
   throw new LeadsheetError('usage_invalid', 'no webhook is registered for this installation', {
@@ -96,7 +102,7 @@ export function requireOwn({ registration }: RegistrationState): Registration {
   })
 }
 
-/** Takes up what was under way when a process was killed. */
+/** Finishes what was under way when a process was killed. */
 async function recover(own: OwnWebhook, signal: AbortSignal) {
   const state = readState(own.file)
   const { pending } = state
@@ -107,7 +113,7 @@ async function recover(own: OwnWebhook, signal: AbortSignal) {
       done = await finish(own, state, pending, signal)
       finished = pending.action
     } catch (thrown) {
-      // It is not wanted any more where the upstream has said no.
+      // A request that the upstream has refused is dropped.
       if (!isRefusal(thrown)) throw thrown
       done = { ...state, pending: null }
     }
@@ -168,7 +174,7 @@ function stateWith(
     ...{ id, secret, oldSecret: before?.secret ?? null },
     oldSecretUntil: before && new Date(now.getTime() + BOTH_SECRETS_MS).toISOString(),
   }
-  // An upstream may know one webhook an address, and give the same again.
+  // An upstream may allow one webhook per URL and return the same one again.
   return { registration, pending: null, replaced: before === null || before.id === id ? null : before.id }
 }
 
@@ -189,7 +195,7 @@ async function remove({ source }: OwnWebhook, id: string, signal: AbortSignal) {
   }
 }
 
-/** Believes the file where the upstream does not tell. */
+/** Returns whether the webhook is active; trusts the file if the upstream cannot list webhooks. */
 async function isActive({ source }: OwnWebhook, own: Registration, signal: AbortSignal): Promise<boolean> {
   let webhooks: readonly WireWebhook[]
   try {
@@ -207,7 +213,7 @@ function isSame(own: Registration, { url, events }: Pick<WebhookOrder, 'url' | '
   return isSameUrl(own.url, url) && String([...own.events].sort()) === String([...events].sort())
 }
 
-/** However it is written. */
+/** Compares two URLs regardless of how they are written. */
 export function isSameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href
 }
@@ -220,7 +226,10 @@ function isUnoffered(thrown: unknown): boolean {
   return thrown instanceof LeadsheetError && thrown.code === 'api_not_found'
 }
 
-/** The upstream has understood it, and not done it; of all else nobody knows. */
+/**
+ * Returns whether the upstream refused the request; after any other failure nobody knows whether it was
+ * done.
+ */
 function isRefusal(thrown: unknown): boolean {
   return isUnoffered(thrown) || (thrown instanceof LeadsheetError && thrown.code === 'api_rejected')
 }

@@ -1,33 +1,38 @@
 /**
- * Where events are taken in: on disk before their sender is told so. What comes while the disk is busy goes in by the
- * next transaction together, so that ten thousand a minute cost a few commits a second.
+ * Takes in events: they are on disk before their sender gets its answer. Events that arrive during a write
+ * are written together in the next transaction, so that ten thousand a minute cost a few commits a second.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { UpstreamEvent } from '../../model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { saveEvents } from '../../store/events/event.ts'
 
-/** The most messages, events and characters that may wait to be written, so that a burst fits into memory. */
+/**
+ * Maximum messages, events and characters that may wait to be written, so that a burst fits into memory.
+ */
 const MESSAGES_MAX = 1000
 const EVENTS_MAX = 10_000
 const CHARACTERS_MAX = 32 * 1024 * 1024
-/** Events of one transaction, but for a message that has more: others want to write, too. */
+/** Events of one transaction (more only if one message has more), so that other writers get their turn. */
 const EVENTS_AT_ONCE = 200
-/** The longest rest after a transaction, else as long as that took: what comes meanwhile goes in by the next one. */
+/**
+ * Maximum pause after a transaction; otherwise the pause is as long as the transaction took. Events that
+ * arrive in the pause share the next one.
+ */
 const REST_MAX_MS = 20
 
 interface WebhookIntakeDeps {
   readonly store: Store
   readonly now: () => Date
-  /** Called when there is something new to follow. */
+  /** Called when there are new events to apply. */
   readonly wake: () => void
 }
 
 export interface WebhookIntake {
   /**
-   * The events of one message. Resolves once they are on disk; false where too many wait to be written: come again
-   * later.
-   * @throws LeadsheetError data_unwritable and the like: they are not on disk
+   * Stores the events of one message. Resolves to true once they are on disk, or to false if too many
+   * events wait and the sender must come again later.
+   * @throws LeadsheetError such as data_unwritable; the events are then not on disk
    */
   take(events: readonly UpstreamEvent[]): Promise<boolean>
 }

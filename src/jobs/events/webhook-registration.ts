@@ -1,7 +1,7 @@
 /**
- * What is known of the webhook that is registered at the upstream for this installation: one JSON file for its owner
- * alone, since it holds the secret, which no database does. What is about to be asked of the upstream stands in it
- * before it is asked, so that after a kill the same is asked again and the secret is told once more.
+ * Stores the webhook registered at the upstream for this installation in a JSON file that only its owner
+ * can read. The file holds the secret, which is in no database. A request is saved in the file before it is
+ * sent, so that after a kill the same request is repeated and gives the secret again.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
@@ -12,19 +12,19 @@ import { errorText, faultText, LeadsheetError, shellCommand } from '../../errors
 import type { Log } from '../../log.ts'
 
 const registrationSchema = z.strictObject({
-  /** At the upstream. */
+  /** Id of the webhook at the upstream. */
   id: z.string(),
   url: z.string(),
   events: z.array(z.string()).readonly(),
   secret: z.string().min(1),
-  /** Still believed until then: what was signed before the new one was known may come late. */
+  /** The former secret, accepted until `oldSecretUntil`: messages signed with it may arrive late. */
   oldSecret: z.string().min(1).nullable(),
   oldSecretUntil: z.iso.datetime().nullable(),
   registeredAt: z.iso.datetime(),
 })
 export type Registration = Readonly<z.output<typeof registrationSchema>>
 
-/** Asked for under this key, and not known to be done. */
+/** The key under which the request is made, and when; it is not known whether the request was done. */
 const asked = { key: z.string(), at: z.iso.datetime() }
 const pendingSchema = z.discriminatedUnion('action', [
   z.strictObject({
@@ -40,7 +40,7 @@ export type PendingRequest = Readonly<z.output<typeof pendingSchema>>
 const stateSchema = z.strictObject({
   registration: registrationSchema.nullable(),
   pending: pendingSchema.nullable(),
-  /** The webhook in whose place the registration came, until it is removed at the upstream. */
+  /** The webhook that the registration replaced, until it is removed at the upstream. */
   replaced: z.string().nullable(),
 })
 export type RegistrationState = Readonly<z.output<typeof stateSchema>>
@@ -52,20 +52,23 @@ export function registrationFile(dataDir: string): string {
   return join(dataDir, 'webhook.json')
 }
 
-/** @throws LeadsheetError webhook_unreadable */
+/**
+ * Reads the registration; null if there is none.
+ * @throws LeadsheetError webhook_unreadable
+ */
 export async function readRegistration(file: string): Promise<Registration | null> {
   return readState(file).registration
 }
 
 /**
- * Nothing is registered where there is no such file.
+ * Reads the file; a missing file means that nothing is registered.
  * @throws LeadsheetError webhook_unreadable
  */
 export function readState(file: string): RegistrationState {
   try {
     return parseState(readFileSync(file, 'utf8'))
   } catch (thrown) {
-    // Nor is there one where the data directory cannot be made, which has a check of its own.
+    // A data directory that cannot be made has a check of its own, so it counts as a missing file.
     if (thrown instanceof Error && 'code' in thrown && NOT_THERE.includes(String(thrown.code)))
       return UNREGISTERED
     throw new LeadsheetError('webhook_unreadable', `${file} cannot be read: ${errorText(thrown)}`, {
@@ -74,7 +77,7 @@ export function readState(file: string): RegistrationState {
   }
 }
 
-/** Nothing of the text is quoted: half a secret is one, too. */
+/** Parses the file; errors quote nothing of its text, because even half a secret is a secret. */
 function parseState(text: string): RegistrationState {
   let data: unknown
   try {
@@ -89,7 +92,8 @@ function parseState(text: string): RegistrationState {
 }
 
 /**
- * On the disk when it resolves, whole or as before at any instant. There is no file where there is nothing to keep.
+ * Saves the file, completely or not at all; it is on disk when this resolves. An empty state deletes the
+ * file.
  * @throws LeadsheetError data_unwritable
  */
 export async function saveState(file: string, state: RegistrationState): Promise<void> {
@@ -114,15 +118,15 @@ export async function saveState(file: string, state: RegistrationState): Promise
   }
 }
 
-/** Every secret in it, also those that are not believed any more. */
+/** Lists every secret in the state, including those no longer accepted. */
 export function secretsIn({ registration }: RegistrationState): string[] {
   return [registration?.secret, registration?.oldSecret].filter((secret) => typeof secret === 'string')
 }
 
 /**
- * With what messages may be signed, the newest first. The file is read again whenever it is another one, so that a
- * daemon knows a secret from the moment at which it is kept.
- * @param configured those of the settings
+ * Returns a function that lists the secrets with which messages may be signed, the newest first. The file
+ * is read again whenever it changes, so that a daemon knows a new secret at once.
+ * @param configured the secrets from the settings
  */
 export function watchSecrets(
   file: string,
@@ -138,7 +142,11 @@ export function watchSecrets(
   }
 }
 
-/** @param tellProblem once for each time that the file was changed; what it held before goes on to count then */
+/**
+ * Returns a function that reads the state, again only if the file has changed.
+ * @param tellProblem called once for each version of the file that cannot be read; the state before stays
+ * valid
+ */
 export function watchState(
   file: string,
   tellProblem: (problem: LeadsheetError) => void,
@@ -159,7 +167,7 @@ export function watchState(
   }
 }
 
-/** Another one for each file that takes its place. */
+/** Returns a mark that differs for each version of the file. */
 function markOf(file: string): string {
   try {
     const found = statSync(file, { throwIfNoEntry: false, bigint: true })

@@ -1,4 +1,6 @@
-/** Decides what becomes of a message that could not be sent, and of a server that could not be reached. Pure. */
+/**
+ * Decides what becomes of a message that could not be sent, and of a mail server that could not be reached.
+ */
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
 import type { Instant } from '../../model.ts'
@@ -8,23 +10,26 @@ import type { MailOutage } from '../../store/outbox/smtp-circuit.ts'
 
 const HOUR_MS = 60 * 60_000
 
-/** A moment, and a number from 0 up to 1 that was drawn for it. */
+/** A time, and a random number from 0 up to 1 drawn for it. */
 export interface Drawn {
   readonly now: Date
   readonly random: number
 }
 
-/** How often a message may be unconfirmed before it is left to a person. */
+/** Returns how often a message may become unconfirmed before a person has to resolve it. */
 export function doubtsMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
   return onUnconfirmed === 'hold' ? 1 : DOUBTS_MAX
 }
 
-/** When to try again after so many failures in a row. */
+/** Returns when to try again after this many failures in a row. */
 export function retryAt(failures: number, { now, random }: Drawn): Date {
   return new Date(now.getTime() + (ladderWaitMs(BACKOFF.message, failures, random) ?? 0))
 }
 
-/** Times that have come, and those that no wait is long enough for: a clock that was ahead noted them. */
+/**
+ * Times up to `upTo` are due. Times after `beyond` are due as well: no backoff is that long, so a wrong
+ * clock noted them.
+ */
 interface DueTimes {
   readonly upTo: Instant
   readonly beyond: Instant
@@ -40,8 +45,8 @@ export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
 }
 
 /**
- * The step of a message that an attempt has failed with. Where the server is to blame it is as if there had been none;
- * but one that made the server end the session goes behind all that wait.
+ * Decides the next state of a message after a failed attempt. If the server is to blame, the attempt does
+ * not count; but a message that made the server end the session goes behind all others.
  */
 export function afterFailure(
   one: Delivery,
@@ -60,7 +65,7 @@ export function afterFailure(
     return { ...said, state: 'unconfirmed', nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
-  // A connection that is lost may be the server's fault: the message is not given up for it, but told of.
+  // A lost connection may be the server's fault, so it never makes a message fail for good.
   const reason = failed.replyCode === null ? null : reasonToGiveUp(one, drawn.now)
   if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isPutOff: true }
   return { ...said, state: 'failed', nextAttemptAt: null, response: `${reason}: ${failed.said}` }
@@ -72,7 +77,10 @@ function reasonToGiveUp({ attempts, putOffAt }: Delivery, now: Date): string | n
   return since >= GIVE_UP.message.hours * HOUR_MS ? `given up after ${GIVE_UP.message.hours} hours` : null
 }
 
-/** Counts one more failure of a server. A wrong setting gets the longest wait, since it is not mended in a minute. */
+/**
+ * Counts one more failure of a mail server. A wrong setting gets the longest backoff, because it is not
+ * fixed within a minute.
+ */
 export function outageAfter(
   before: MailOutage | undefined,
   server: string,

@@ -1,4 +1,4 @@
-/** The message of an issue to one recipient. */
+/** Builds the message of an issue to one recipient. */
 
 import { messageId } from '../../mail/message.ts'
 import type { LinkSubject } from '../../mail/unsubscribe.ts'
@@ -6,26 +6,30 @@ import type { Message, MessageFile, Rendered, Unsubscribe } from '../../model.ts
 import type { Store } from '../../store/db/store.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 
-/** Who it comes from, and where answers go. */
+/** The sender of the messages and the addresses for answers. */
 export interface Sender {
   readonly from: string
   readonly replyTo: string | null
   readonly unsubscribe: {
     /** An address, or `Name <address>`. */
     readonly mailto: string
-    /** The page of a recipient, of its own for each; null where none are served. */
+    /** Returns the URL of a recipient's preference page; null if no pages are served. */
     readonly pageOf: ((subject: LinkSubject) => string) | null
   }
 }
 
-/** What it says. */
+/** The content of a message. */
 export interface MessageContent extends Rendered {
-  /** Of the words (BCP 47). */
+  /** Language of the content (BCP 47). */
   readonly lang: string
   readonly files: readonly MessageFile[]
 }
 
-/** @param revision 0; any other makes another message of the same issue to the same recipient */
+/**
+ * Builds the message.
+ * @param revision 0 for the first message; another number makes a further message of the same issue to the
+ * same recipient
+ */
 export function messageFor(
   store: Pick<Store, 'installationId'>,
   issue: Pick<Issue, 'report' | 'period' | 'renderedAt'>,
@@ -56,7 +60,7 @@ export function messageFor(
   }
 }
 
-/** The ways out that a message to an address names. */
+/** Returns the addresses by which a recipient can unsubscribe. */
 export function unsubscribeFor(
   { unsubscribe: { mailto, pageOf } }: Pick<Sender, 'unsubscribe'>,
   report: string,

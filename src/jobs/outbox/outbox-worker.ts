@@ -1,7 +1,7 @@
 /**
- * The task of the daemon that sends messages. Alone on a store it sends what is due by itself; one of several workers
- * makes each message a job that any of them takes. The ledger says what is to be sent, so that a job that is done twice
- * sends nothing twice.
+ * The daemon's task that sends messages. A single daemon sends what is due by itself; with several workers
+ * each message becomes a job that any worker takes. The outbox table decides what is to be sent, so a job
+ * that runs twice sends nothing twice.
  */
 import type { Queue } from '../../queue/queue.ts'
 import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../../store/outbox/delivery.ts'
@@ -18,11 +18,13 @@ interface OutboxWorkerDeps extends DeliverDeps {
   readonly onSent: () => Promise<void>
 }
 
-/** The most messages that become jobs at once; the rest follows in the next minute. */
+/** Maximum messages that become jobs at once; the rest follows in the next minute. */
 const QUEUED_MESSAGES = 10_000
-/** A message that shows whether the server is back has its answer by then, or its sender is gone. */
+/**
+ * A message that tests whether the server is back has its answer within this time, or its worker is gone.
+ */
 const PROBE_MS = 120_000
-/** Waits so long for other messages before it tells that some were sent. */
+/** Wait for further messages before `onSent` is called. */
 const SETTLE_MS = 5_000
 
 export function createOutboxTask(deps: OutboxWorkerDeps): SerialTask {
@@ -39,7 +41,7 @@ function createSharedOutbox(deps: OutboxWorkerDeps): SerialTask {
   return { ...tasks, wake: due.wake }
 }
 
-/** Does the jobs of single messages, with one sender for all of them. */
+/** Runs the jobs of single messages, with one sender for all of them. */
 function createMessageWorker(
   deps: OutboxWorkerDeps,
   onServerBack: () => void,
@@ -60,7 +62,7 @@ function createMessageWorker(
   const send = async (messageId: string, signal: AbortSignal): Promise<void> => {
     isSending = true
     try {
-      // Another worker may have taken this one for gone while its machine slept.
+      // Another worker may have taken the lease over while this machine slept.
       if (sender?.lease.lost.aborted) await endSender()
       sender ??= await openSender(deps)
       if (sender === null) return
@@ -101,8 +103,8 @@ function createMessageWorker(
 }
 
 /**
- * A job for each message that is due; while the server is not to be tried yet none, and one when it is. What workers that
- * are gone left half-way is put right before.
+ * Makes a job for each due message. During an outage of the server it makes none, or one message to test
+ * the server when a try is due. Before that it recovers messages that killed workers left half-way.
  */
 export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue }): Promise<void> {
   const { store, transport, now, queue } = deps
@@ -118,9 +120,9 @@ export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue 
 }
 
 /**
- * Sends one message, if that is still to be done.
- * @returns `server_back` where it has ended an outage, so that the others can follow
- * @throws Error what kept it from being sent at an earlier try of the job, where that was a mistake of ours
+ * Sends one message if it still has to be sent.
+ * @returns `server_back` if the message ended an outage, so that the others can follow
+ * @throws Error the earlier failure of this message, if that was a bug of ours
  */
 export async function sendMessage(
   deps: DeliverDeps,
@@ -151,7 +153,10 @@ function isWaiting(one: Delivery): one is Delivery & { nextAttemptAt: string } {
   return one.nextAttemptAt !== null && (one.state === 'pending' || one.state === 'unconfirmed')
 }
 
-/** No server has put it off, and yet it is to wait. */
+/**
+ * Returns whether the message waits although no server deferred it: an earlier attempt failed by a bug of
+ * ours.
+ */
 function isOurFault(one: Delivery): boolean {
   return one.state === 'pending' && one.attempts > 0 && one.putOffAt === null
 }

@@ -1,26 +1,26 @@
-/** How fast messages go, and requests for leads that events told of: so many in a time at most. */
+/** Limits the rate of messages and of requests for leads: at most so many within a time. */
 
 const MINUTE_MS = 60_000
 
 export interface RateLimit {
-  /** Takes a turn. @returns 0; where none is to be had, after how many milliseconds to try again */
+  /** Takes a slot; returns 0, or the milliseconds to wait if there is none. */
   tryTake(now: Date): Promise<number>
 }
 
-/** The rate limit of one process alone, which can ask before it takes. */
+/** The rate limit of a single process, which can look before it takes a slot. */
 interface OwnRateLimit extends RateLimit {
-  /** How long the next one has to wait; 0 where it need not. */
+  /** Returns the milliseconds until the next slot; 0 if there is one now. */
   msToWait(now: Date): number
-  /** Counts one that goes now. */
+  /** Takes a slot now. */
   take(now: Date): void
 }
 
-/** Within any minute, or another time, as many as told; the first ones go at once. */
+/** Creates a limit of `most` within any minute, or another time; the first ones go at once. */
 export function createRateLimit(most: number, withinMs = MINUTE_MS): OwnRateLimit {
   let taken: number[] = []
   const msToWait = (now: Date): number => {
     const at = now.getTime()
-    // A clock that was put back would make those of the future stand in the way.
+    // After a clock was set back, times in the future would block everything, so they are dropped.
     taken = taken.filter((ms) => ms > at - withinMs && ms <= at)
     const [first] = taken
     return first === undefined || taken.length < most ? 0 : first + withinMs - at

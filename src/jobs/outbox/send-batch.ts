@@ -1,6 +1,7 @@
 /**
- * Who sends messages, and how: one after the other, under a lease, so that what a killed process had in hand is known.
- * With a store in a file one process sends at a time; with PostgreSQL several do, each what it has in hand.
+ * Sends messages one after the other under a lease, so that the messages of a killed process can be
+ * recovered. On an SQLite file one process sends at a time; on PostgreSQL several do, each with a lease of
+ * its own.
  */
 import { randomUUID } from 'node:crypto'
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
@@ -23,7 +24,7 @@ import { type HandOverDeps, handOver } from './send-one.ts'
 
 export interface DeliveryPolicy {
   readonly onUnconfirmed: UnconfirmedPolicy
-  /** Shared by all that sends to the same server. */
+  /** Shared by everything that sends to the same server. */
   readonly rateLimit: RateLimit
 }
 
@@ -33,16 +34,16 @@ export interface DeliverDeps extends HandOverDeps {
 
 export interface Sender extends AsyncDisposable {
   readonly lease: Lease
-  /** Messages in a row in whose midst the connection was lost. */
+  /** Number of messages in a row during which the connection was lost. */
   lostInRow: number
 }
 
-/** Connections lost in the midst of so many messages in a row are put down to the server. */
+/** After this many lost connections in a row, the server is taken to be at fault. */
 const LOST_IN_ROW = 2
 
 /**
- * Claims the sender's lease, and puts right what senders that are gone left half-way.
- * @returns null where another process sends, and only one may
+ * Claims the sender's lease and recovers messages that killed senders left half-way.
+ * @returns null if another process sends and only one may
  */
 export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
   const lease = await claimLease(deps.store, leaseName(deps.store), deps.now).catch((thrown: unknown) => {
@@ -64,7 +65,7 @@ function leaseName({ place }: Store): string {
   return place.kind === 'sqlite' ? SENDER_LEASE : `${SENDER_LEASE}:${randomUUID()}`
 }
 
-/** Puts right what senders that are gone left half-way. */
+/** Recovers messages that killed senders left half-way. */
 export async function recoverMessages({
   store,
   now,
@@ -75,11 +76,13 @@ export async function recoverMessages({
 
 export interface SendOptions {
   readonly signal: AbortSignal
-  /** Ends then; with null it waits until each message may go. */
+  /** Ends at this time; null waits until every message may be sent. */
   readonly until: Date | null
 }
 
-/** A server that cannot be talked to ends it: the other messages would only meet the same. */
+/**
+ * Sends the messages in order; stops at a server that cannot be reached, because the others would fail too.
+ */
 export async function sendAll(
   deps: DeliverDeps,
   sender: Sender,
@@ -106,7 +109,10 @@ export async function sendAll(
   }
 }
 
-/** @returns false where it ends instead */
+/**
+ * Waits for the rate limit.
+ * @returns false if the sending must end instead
+ */
 async function waitForTurn(
   { policy: { rateLimit }, now }: DeliverDeps,
   { signal, until }: SendOptions,
@@ -122,7 +128,7 @@ async function waitForTurn(
   return false
 }
 
-/** Notes an outage; where several find it out at once, one of them does. */
+/** Stores an outage; if several workers detect it at once, one of them does. */
 async function noteOutage(
   { store, transport, now, log }: DeliverDeps,
   { lease }: Sender,

@@ -1,6 +1,6 @@
 /**
- * Delivery: one message a recipient, each step in the ledger before it is taken. A message that was sent is never sent
- * again; one that may have arrived is sent once more under the same Message-ID, or left to a person.
+ * Sends messages, one per recipient, and stores each step before it is taken. A sent message is never sent
+ * again; an unconfirmed one is sent once more under the same Message-ID, or left to a person.
  */
 import type { Message } from '../../model.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'
@@ -13,20 +13,20 @@ export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
   readonly response: string | null
-  /** False where it had been sent before this call. */
+  /** False if the message had already been sent before this call. */
   readonly isNew: boolean
 }
 
-/** So that whatever else is to be done gets its turn. */
+/** Limits of one batch, so that other tasks get their turn. */
 const BATCH_MS = 60_000
 const BATCH_MESSAGES = 1_000
 
 /**
- * Sends what is not sent of these issues, whatever the time since the last attempt; where another process is
- * sending, that one does it when their time comes.
- * @param only the Message-IDs of the messages that are meant; all of them unless given
+ * Sends the unsent messages of these issues now, regardless of their backoff. If another process is
+ * sending, it will send them when they are due.
+ * @param only the Message-IDs to send; all if absent
  * @returns those messages, issue by issue
- * @throws LeadsheetError job_busy where another process has taken over meanwhile
+ * @throws LeadsheetError job_busy if another process has taken over meanwhile
  */
 export async function deliverIssues(
   deps: DeliverDeps,
@@ -55,9 +55,9 @@ export async function deliverIssues(
 }
 
 /**
- * Sends the messages of whatever issue whose next attempt is due, for a minute at most; nothing while the server is
- * not to be tried yet, or another process sends.
- * @returns whether there were any
+ * Sends due messages of any issue for at most a minute; sends nothing during a server outage or while
+ * another process sends.
+ * @returns whether any messages were due
  */
 export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<boolean> {
   const { db } = deps.store
@@ -65,7 +65,7 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   const outage = await findMailOutage(db, deps.transport.name)
   const isAway = outage !== undefined && !isDue(outage.nextAttemptAt, dueTimesAt(from))
   const isAnyDue = !isAway && (await listWaiting(db, dueTimesAt(from), 1)).length > 0
-  // Messages that a process left half-way are looked after also while none is sent.
+  // Messages that a process left half-way are recovered even if none is due.
   if (!isAnyDue && !(await isAnyOnItsWay(db))) return false
   const until = new Date(from.getTime() + BATCH_MS)
   return whileSender(deps, async (sender) => {
@@ -75,7 +75,7 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   })
 }
 
-/** Sends a message to somebody who wants to look at it: outside the ledger, and said in the subject. */
+/** Sends a test message: marked in the subject, and not stored in the outbox. */
 export async function sendTest(
   { transport }: Pick<DeliverDeps, 'transport'>,
   message: Message,
@@ -85,7 +85,10 @@ export async function sendTest(
   return response
 }
 
-/** @returns false where another process is at it */
+/**
+ * Runs `work` with the sender's lease.
+ * @returns false if another process holds it
+ */
 async function whileSender(deps: DeliverDeps, work: (sender: Sender) => Promise<void>): Promise<boolean> {
   await using sender = await openSender(deps)
   if (sender === null) return false

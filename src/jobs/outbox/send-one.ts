@@ -1,5 +1,6 @@
 /**
- * One message handed over, each step in the ledger before it is taken, so that a crash at any moment leaves what is known.
+ * Sends one message and stores each step before it is taken, so that a crash at any moment leaves a known
+ * state.
  */
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import { errorText } from '../../errors.ts'
@@ -23,13 +24,18 @@ export interface HandOverDeps {
   readonly policy: { readonly onUnconfirmed: UnconfirmedPolicy }
 }
 
-/** How long the answer to a message that has left is waited for when all is to stop: without it nobody knows. */
+/**
+ * How long a stop waits for the answer to a message that is being sent; without the answer it is
+ * unconfirmed.
+ */
 const ANSWER_MS = 5_000
 
 /**
- * @param signal breaks it off, unless it is just leaving
- * @returns the failure; `passed_over` where somebody else has it, or its recipient wants it no more
- * @throws LeadsheetError of the store, such as job_busy where another process has taken over
+ * Sends one message.
+ * @param signal stops the sending, unless the message is just leaving
+ * @returns the failure, or `passed_over` if another process has the message or its recipient no longer
+ * wants it
+ * @throws LeadsheetError errors of the store, such as job_busy if another process has taken over
  */
 export async function handOver(
   deps: HandOverDeps,
@@ -66,7 +72,7 @@ export async function handOver(
     const drawn = { now: deps.now(), random: Math.random() }
     const failed = failedSendOf(thrown)
     if (failed === null) {
-      // No fault of the server; but the messages behind this one are not to wait for it.
+      // A bug of ours, not of the server; the message is deferred so that the others can go on.
       const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
       await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
       throw thrown
@@ -81,30 +87,32 @@ export async function handOver(
   } finally {
     stop.end()
   }
-  // Not inside the try: a store that fails here says nothing about the message, which has been taken.
+  // Kept outside the try: a failure of the store here must not count as a failure of the message, which was
+  // sent.
   const replyCode = replyCodeIn(response)
   await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
   deps.log.info({ recipient, report, response }, 'mail sent')
   return 'sent'
 }
 
-/** A folder has none. */
+/** Returns the SMTP reply code; null for messages written to a folder. */
 function replyCodeIn(response: string): number | null {
   const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
   return code === undefined ? null : Number(code)
 }
 
-/* When to break off a message that is under way: at once while nothing of it has left, else only after some time. */
-
 interface StopSignal {
   readonly signal: AbortSignal
-  /** From now on the message leaves. */
+  /** To be called when the content begins to leave. */
   leaves(): void
-  /** The message is done with. */
+  /** To be called when the message is finished. */
   end(): void
 }
 
-/** @param patienceMs how long the answer to a message that has left is waited for once all is to stop */
+/**
+ * Creates the signal that breaks off one message: at once if nothing has left yet, else after some time.
+ * @param patienceMs how long to wait for the answer once the content has left
+ */
 function createStopSignal(stop: AbortSignal, patienceMs: number): StopSignal {
   const broken = new AbortController()
   let hasLeft = false

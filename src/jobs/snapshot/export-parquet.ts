@@ -1,8 +1,11 @@
-/** Apache Parquet: a row group at a time, each column of one type, texts in UTF-8, instants as such in UTC. */
+/**
+ * Encodes rows as Apache Parquet, one row group at a time. Each column has one type; texts are UTF-8 and
+ * instants are UTC timestamps.
+ */
 import type { SchemaElement } from 'hyparquet-writer'
 import type { Cell, CellType, Row, SnapshotTable } from '../../store/queries/snapshot-table.ts'
 
-/** Rows; a group is held in memory until it is whole. */
+/** Rows of a group; a group is held in memory until it is complete. */
 const GROUP_ROWS = 10_000
 
 const ELEMENTS = {

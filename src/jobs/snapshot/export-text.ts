@@ -1,6 +1,6 @@
 /**
- * CSV as in RFC 4180, in UTF-8, with a line feed at the end of each line. Nothing between two commas is null,
- * `""` is an empty text.
+ * Encodes rows as CSV (RFC 4180) or as newline-delimited JSON. CSV is UTF-8 with line feeds; an empty field
+ * is null, and `""` is an empty text.
  */
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 
@@ -22,8 +22,6 @@ function csvCell(cell: Cell): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/* One JSON object a line; whole numbers keep every digit, texts that hold JSON stay texts. */
-
 export function* encodeNdjson(
   columns: readonly { readonly name: string }[],
   chunks: Iterable<readonly Row[]>,
@@ -32,7 +30,10 @@ export function* encodeNdjson(
   for (const rows of chunks) yield rows.map((row) => `${jsonObject(names, row)}\n`).join('')
 }
 
-/** @param names as JSON */
+/**
+ * Writes one row as a JSON object. Integers keep every digit, and texts that hold JSON stay texts.
+ * @param names the names of the columns, already as JSON
+ */
 export function jsonObject(names: readonly string[], row: Row): string {
   return `{${row.map((cell, index) => `${names[index]}:${jsonCell(cell)}`).join(',')}}`
 }
@@ -41,12 +42,16 @@ function jsonCell(cell: Cell): string {
   return typeof cell === 'bigint' ? String(cell) : JSON.stringify(cell)
 }
 
-/* Text on its way into a spreadsheet, which takes some beginnings for a formula and would run it. */
-
-/** The full-width forms too: some spreadsheets read them as the plain ones. */
+/**
+ * Matches texts that a spreadsheet may run as a formula. Some spreadsheets treat the full-width signs like
+ * the plain ones.
+ */
 const FORMULA_START = /^[=+\-@\t\r\n\0＝＋－＠]/
 
-/** With an apostrophe before what could be taken for a formula. For text alone: a number may begin with a minus. */
+/**
+ * Puts an apostrophe before a text that could run as a formula. Only for texts: a number may begin with a
+ * minus.
+ */
 export function harmlessText(text: string): string {
   return FORMULA_START.test(text) ? `'${text}` : text
 }

@@ -1,31 +1,31 @@
 /**
- * An Excel workbook of one sheet (ECMA-376), streamed. Numbers and dates are real ones, dates as they are written,
- * in UTC or by a local clock; texts are inline strings, so that no cell can be a formula. The same rows give the
- * same bytes, whenever it is made.
+ * Encodes rows as an Excel workbook of one sheet (ECMA-376), streamed. Numbers and times are real Excel
+ * values, times in UTC or local time as given. Texts are inline strings, so no cell can be a formula. The
+ * same rows always give the same bytes.
  */
 import { Readable } from 'node:stream'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 import { harmlessText } from './export-text.ts'
 
-/** What Excel can hold. */
+/** Limits of Excel. */
 const ROWS_MAX = 1_048_576
 const TEXT_MAX = 32_767
 const NAME_MAX = 31
-/** Of a number; one with more would lose the last ones. */
+/** Digits that Excel keeps of a number; a longer number is written as text. */
 const DIGITS_MAX = 15
 
-/** `2026-11-20T08:15:00.000Z`, or by a local clock `2026-11-20 09:15:00`. */
+/** Matches `2026-11-20T08:15:00.000Z`, or `2026-11-20 09:15:00` in local time. */
 const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d+)?)Z| (\d\d:\d\d:\d\d))$/
 const DAY_MS = 86_400_000
-/** The day from which Excel counts right: before it there is one that never was. */
+/** The first day for which Excel counts right; before it Excel has a February 29, 1900, which never was. */
 const FIRST_DAY_MS = Date.UTC(1900, 2, 1)
 const EPOCH_DAY = 25_569
 
 const NARROW = 16
 const WIDTH_OF_TIME = 20
 
-/** The first day that a ZIP archive can tell; it counts by the clock of the machine, hence no UTC. */
+/** The earliest time that a ZIP archive can hold. ZIP uses the local clock of the machine, hence no UTC. */
 const ZIP_ENTRY = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true }
 
 /** Index of a format in `cellXfs` of STYLES. */
@@ -42,22 +42,23 @@ const ROOT_RELATIONS = `${XML}<Relationships xmlns="${PACKAGE}/relationships"><R
 const BOOK_RELATIONS = `${XML}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${RELATIONS}/styles" Target="styles.xml"/></Relationships>`
 const STYLES = `${XML}<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs></styleSheet>`
 
-/** What a workbook is made of beside its rows. */
+/** Describes a sheet without its rows. */
 export interface Sheet {
   readonly name: string
-  /** Null where they are not counted yet. */
+  /** Number of rows; null if they are not counted yet. */
   readonly rows: number | null
   readonly columns: readonly {
     readonly name: string
-    /** Texts of it that are times become dates. */
+    /** Whether texts that are times become Excel dates. */
     readonly isInstant: boolean
-    /** In characters; about as wide as its kind needs if not given. */
+    /** Width in characters; chosen by type if absent. */
     readonly width?: number
   }[]
 }
 
 /**
- * @param onCut called for each text that was cut to what a cell can hold
+ * Encodes a sheet.
+ * @param onCut called for each text that was cut to the length of a cell
  * @throws LeadsheetError export_too_large
  */
 export async function* encodeXlsx(
@@ -77,7 +78,7 @@ export async function* encodeXlsx(
     zip.addBuffer(Buffer.from(content), path, ZIP_ENTRY)
   const sheet = Readable.from(sheetXml(table, chunks, onCut))
   const output = Readable.from(zip.outputStream)
-  // The archive does not pass on why its source failed.
+  // The archive does not pass on the error of its source.
   sheet.on('error', (error) => output.destroy(error))
   zip.addReadStream(sheet, 'xl/worksheets/sheet1.xml', ZIP_ENTRY)
   zip.end()
@@ -133,14 +134,17 @@ function* sheetXml(
   }
 }
 
-/** Days since the last one of 1899; null for what is no time, or none that Excel has. */
+/**
+ * Returns the Excel day number (days since 1899-12-30); null if the text is no time or Excel cannot hold
+ * it.
+ */
 function dayNumber(text: string): number | null {
   const [, day, utc, local] = TIME.exec(text) ?? []
   const ms = Date.parse(`${day}T${utc ?? local}Z`)
   return ms >= FIRST_DAY_MS ? EPOCH_DAY + ms / DAY_MS : null
 }
 
-/** The type and the content of a cell. */
+/** Writes the type and content of a text cell. */
 function textOf(text: string, onCut: () => void): string {
   let shown = harmlessText(text)
   if (shown.length > TEXT_MAX) {
@@ -152,7 +156,10 @@ function textOf(text: string, onCut: () => void): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** What XML cannot hold is written `_x0008_`, as the standard has it (22.4.2.4), and so is what only looks like that. */
+/**
+ * Escapes a text for XML. Characters that XML cannot hold are written as `_x0008_` (ECMA-376, 22.4.2.4);
+ * text that already looks like that is escaped too.
+ */
 function xmlText(text: string): string {
   return text
     .toWellFormed()
@@ -165,7 +172,7 @@ function xmlText(text: string): string {
     )
 }
 
-/** 0 is A, 25 is Z, 26 is AA. */
+/** Returns the letters of a column: 0 is A, 25 is Z, 26 is AA. */
 function columnMessages(index: number): string {
   const rest = Math.floor(index / 26)
   return (rest === 0 ? '' : columnMessages(rest - 1)) + String.fromCharCode(65 + (index % 26))

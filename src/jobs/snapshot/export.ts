@@ -1,6 +1,6 @@
 /**
- * Exports: a table or view of the snapshot as a file of another format, streamed. The file appears under its name
- * when it is whole, so that nobody reads half of it.
+ * Exports a table or view of the snapshot to a file of another format, streamed. The file gets its name
+ * only when it is complete, so that nobody reads half of it.
  */
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
@@ -26,13 +26,13 @@ export interface ExportOptions {
 export interface ExportResult {
   readonly rows: number
   readonly bytes: number
-  /** Texts that were cut to what a cell of the format can hold. */
+  /** Number of texts that were cut to the length of a cell. */
   readonly cut: number
 }
 
 /**
- * A file that is there is replaced.
- * @throws LeadsheetError data_unwritable, export_too_large, and the reason of the signal
+ * Exports to a file, replacing an existing one.
+ * @throws LeadsheetError data_unwritable, export_too_large; the signal's reason if it is aborted
  */
 export async function exportToFile(
   table: SnapshotTable,
@@ -57,7 +57,7 @@ export async function exportToFile(
   }
 }
 
-/** Ends the stream, but for standard output. */
+/** Exports to a stream and ends it, unless the stream is standard output. */
 export async function exportToStream(
   table: SnapshotTable,
   format: ExportFormat,
@@ -70,7 +70,8 @@ export async function exportToStream(
     await pipeline(Readable.from(counted(encode())), stream, { signal, end: stream !== process.stdout })
     return result
   } finally {
-    // Stopped half-way, an encoder may let go of the rows later than whoever opened the table closes it.
+    // An encoder that was stopped may release the rows only after the table is closed, so release them
+    // here.
     rows.return()
   }
 
@@ -98,7 +99,7 @@ export async function exportToStream(
   }
 }
 
-/** Null for what is not the file system's. */
+/** Turns an error of the file system into one with a hint; null for any other error. */
 function writeFailure(file: string, thrown: unknown): LeadsheetError | null {
   const isOfFile = thrown instanceof Error && 'syscall' in thrown
   if (!isOfFile) return null

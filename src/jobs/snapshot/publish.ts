@@ -1,6 +1,6 @@
 /**
- * Publishing: the snapshot that analysts open, and beside it what Datasette shows of it. After a sync it is made anew
- * where there is something new to see, so that an idle upstream costs no copying.
+ * Publishes the snapshot that analysts open, and the metadata for Datasette beside it. After a sync a new
+ * snapshot is only made if there is something new.
  */
 import { existsSync } from 'node:fs'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -35,9 +35,9 @@ export interface PublishDeps {
     /** Folder of the ready queries. */
     readonly queries: string
   }
-  /** Of this leadsheet. */
+  /** Version of this program. */
   readonly version: string
-  /** How many of the last snapshots also stay under names with their times. */
+  /** How many of the last snapshots are also kept under names with their times. */
   readonly keep: number
 }
 
@@ -45,16 +45,17 @@ export interface Published {
   readonly file: string
   readonly bytes: number
   readonly durationMs: number
-  /** Every lead that changed upstream before this instant is in it. */
+  /** The snapshot contains every lead change that the upstream had before this instant. */
   readonly leadsAsOf: Instant | null
 }
 
-/** Where no lead has changed, the statistics and the state of the agents in the snapshot may be this old. */
+/** If no lead has changed, statistics and agents in the snapshot may be this old. */
 const IDLE_MS = 60 * 60_000
 
 /**
- * @throws LeadsheetError report_no_data before the first sync that read all leads, job_busy while another process
- * publishes, data_unwritable
+ * Makes a new snapshot.
+ * @throws LeadsheetError report_no_data before the first sync that read all leads, job_busy while another
+ * process publishes, data_unwritable
  */
 export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
   const { wholeRunId } = await readSnapshotNews(deps.store.db, null)
@@ -71,12 +72,18 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
   }
 }
 
-/** Workers on other machines make their own meanwhile. */
+/**
+ * Returns the lease to hold; on PostgreSQL each machine makes its own snapshot, so the lease names the
+ * machine.
+ */
 function leaseNameOf({ store, files }: PublishDeps): string {
   return store.place.kind === 'sqlite' ? 'snapshot' : `snapshot:${hostname()}:${files.snapshot}`
 }
 
-/** As {@link publishSnapshot}, where the one that is there lacks something; null where it does not. */
+/**
+ * Makes a new snapshot if the present one lacks something; returns null if it does not. Throws as {@link
+ * publishSnapshot}.
+ */
 export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Promise<Published | null> {
   const info = readSnapshotInfo(deps.files.snapshot)
   const news = await readSnapshotNews(deps.store.db, info)
@@ -126,7 +133,7 @@ async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): P
   }
 }
 
-/** Shows what is new where the settings want that. Whatever becomes of the snapshot, what was synced and sent stays done. */
+/** Publishes and only logs a failure, because what was synced and sent stays valid without a snapshot. */
 export async function publishQuietly(
   { publish, log }: { readonly publish: (signal: AbortSignal) => Promise<void>; readonly log: Log },
   signal: AbortSignal,
@@ -139,13 +146,11 @@ export async function publishQuietly(
   }
 }
 
-/* What the daemon does when a snapshot is due by itself. */
-
-/** Where the snapshot has due times of its own, whatever syncs bring. */
+/** Builds the schedule of snapshots with times of their own, independent of syncs. */
 export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSettings): Schedule {
   return {
     ...settings,
-    // Not `snapshot`, which the making of one takes by itself.
+    // Not `snapshot`, because making a snapshot claims that lease itself.
     leaseName: 'snapshot-schedule',
     runsAtFirstSight: false,
     async run(_due, _lease, signal) {
@@ -155,17 +160,13 @@ export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSett
   }
 }
 
-/*
- * `metadata.json` for Datasette: what it shows of the snapshot's tables and columns, and the ready queries.
- * Units stand in the descriptions: Datasette's own `units` would print 0.02 days as 20 millidays.
- */
-
-/** The database is called after its file, `snapshot.db`. */
+/** Datasette names the database after its file, `snapshot.db`. */
 const DATABASE = 'snapshot'
 
-/** The tables by whose column of that name the words of a search are looked up in the full-text index. */
+/** The tables that are searched through the full-text index. */
 const SEARCHED = ['lead', 'lead_now']
 
+/** Composes `metadata.json` for Datasette: descriptions of the tables and columns, and the ready queries. */
 export function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: readonly ReadyQuery[]) {
   return {
     title: 'leadsheet',
@@ -199,7 +200,10 @@ function columnsOf({ columns }: Dictionary, table: string): Record<string, strin
   )
 }
 
-/** Unless the meaning says the unit itself. */
+/**
+ * Adds the unit to the description of a column, unless the description contains it. Datasette's own `units`
+ * are not used: they would print 0.02 days as 20 millidays.
+ */
 function withUnit(meaning: string, unit: string | null): string {
   return unit === null || meaning.includes(unit) ? meaning : `${meaning} (${unit})`
 }

@@ -1,16 +1,19 @@
-/** The ready queries: a folder of `.sql` files, each of which opens with its title and its description as comments. */
+/**
+ * Reads the ready queries: a folder of `.sql` files that each begin with a title and a description as
+ * comments.
+ */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface ReadyQuery {
-  /** The name of the file without `.sql`. */
+  /** Name of the file without `.sql`. */
   readonly name: string
   readonly title: string
   readonly description: string
   readonly sql: string
 }
 
-/** In order of name. */
+/** Reads all queries, sorted by name. */
 export async function readQueries(folder: string): Promise<ReadyQuery[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(

@@ -1,17 +1,20 @@
-/** Where the upstream's records have what the columns of the store hold, by the profile that maps them. */
+/** Lists which field of the upstream's records fills each column of the store, according to the profile. */
 
 import type { FieldRule } from '../../upstream/profile/field-rule.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
 import { pathText } from '../../upstream/values/field-path.ts'
 
-/** Columns that have all that the upstream sent. */
+/** Columns that hold a whole record. */
 const WHOLE = Object.fromEntries(
   ['lead_raw.raw', 'lead_detail.raw', 'pipeline_stat.raw', 'agent.raw', 'quarantined_record.raw'].map(
     (column) => [column, 'the whole record'],
   ),
 )
 
-/** `lead.company_name` -> `company.name`; `a or b` where there are candidates, `a + b` where they are joined. */
+/**
+ * Maps `lead.company_name` to `company.name`, or to `a or b` if there are candidates, or `a + b` if fields
+ * are joined.
+ */
 export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
   const { status: pipelineStatus, name: pipelineName, ...stat } = mapping.stat
   const stages = mapping.stages
@@ -30,7 +33,7 @@ export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
   }
 }
 
-/** Only the columns that there are count, so fields without one do no harm. */
+/** Lists the paths of one table; fields without a column do no harm, because only columns are looked up. */
 function pathsFor(
   table: string,
   rules: Readonly<Record<string, FieldRule | undefined>>,
