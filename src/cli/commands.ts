@@ -1,6 +1,6 @@
 /**
- * Every command, by what `--help` says of it. A new one is an entry here and a file in the folder of its group, which is
- * loaded only when the command is called, so that `--version` costs nothing.
+ * All commands with the summary that `--help` prints. To add a command, add an entry here and a file in the
+ * folder of its group. The file is loaded only when the command is called, so that `--version` stays fast.
  */
 import type { DefineCommand } from './command.ts'
 

@@ -1,4 +1,4 @@
-/** What the process says when it leaves, for scripts and schedulers. */
+/** The exit status of the process, for scripts and schedulers. */
 import { type ErrorCode, LeadsheetError } from '../errors.ts'
 
 export const EXIT_STATUS = {
@@ -11,7 +11,10 @@ export const EXIT_STATUS = {
 } as const satisfies Record<string, { status: number; meaning: string }>
 export type Ending = keyof typeof EXIT_STATUS
 
-/** How a command ends that threw; what is not a LeadsheetError is a bug, and failed. */
+/**
+ * Returns the ending for an error that a command threw. Anything but a LeadsheetError is a bug and counts as
+ * failed.
+ */
 export function endingOf(thrown: unknown): Ending {
   if (!(thrown instanceof LeadsheetError)) return 'failed'
   return ENDINGS[thrown.code] ?? (/^(config|usage)_/.test(thrown.code) ? 'usage' : 'failed')

@@ -1,4 +1,4 @@
-/** The command line: global options, the commands of `commands.ts`, and mistakes in what was typed. */
+/** The command line: global options, the commands of `commands.ts`, and errors for mistyped arguments. */
 
 import { Command, CommanderError } from 'commander'
 import { nearest } from '../config/nearest.ts'
@@ -8,7 +8,7 @@ import { COMMANDS } from './commands.ts'
 import { EXIT_STATUS } from './exit-status.ts'
 import { type FrameTerminal, type GlobalFlags, openTerminal } from './terminal/terminal.ts'
 
-/** @param signal aborted when the process is told to stop */
+/** @param signal is aborted when the process should stop */
 export function createProgram(signal: AbortSignal): {
   program: Command
   terminal: FrameTerminal
@@ -30,7 +30,7 @@ export function createProgram(signal: AbortSignal): {
     .helpCommand(false)
     .configureHelp({
       showGlobalOptions: true,
-      // The options of `webhooks` are left out of the help of `webhooks list`.
+      // The help of `webhooks list` shows the program's options, but not those of `webhooks`.
       visibleGlobalOptions: ({ parent }) => (parent ? [...program.options] : []),
     })
     .configureOutput({ outputError: () => {} })
@@ -68,7 +68,10 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
   }
 }
 
-/** An option that would hold a secret; there is none, for whatever stands there is shown to all by the system. */
+/**
+ * Matches an option that would hold a secret. There is no such option, because every user of a machine can
+ * read the arguments of a process.
+ */
 const SECRET_OPTION = /^--[a-z-]*(?:key|token|password|secret)(?==|$)/i
 
 function usageError(error: CommanderError, program: Command, args: readonly string[]): LeadsheetError {
@@ -88,7 +91,7 @@ function usageError(error: CommanderError, program: Command, args: readonly stri
   return new LeadsheetError('usage_invalid', text, { hint, cause: error })
 }
 
-/** `recipients pauze x`: where a command has others below it, a word that is none of them was meant to be one. */
+/** Returns an error for a mistyped subcommand, such as `recipients pauze x`. */
 function subcommandMeant(program: Command, args: readonly string[]): LeadsheetError | null {
   let command = program
   for (const word of args.filter((arg) => !arg.startsWith('-'))) {
@@ -112,7 +115,7 @@ function subcommandMeant(program: Command, args: readonly string[]): LeadsheetEr
   return null
 }
 
-/** As much of the arguments as names a command: `leadsheet leads list`. */
+/** Returns the part of the arguments that names a command: `leadsheet leads list`. */
 function calledCommand(program: Command, args: readonly string[]): string {
   let command = program
   const words = [program.name()]

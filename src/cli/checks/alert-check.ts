@@ -1,4 +1,4 @@
-/** The ways by which operators get alerts: which there are, and what has not gone through. */
+/** Checks how operators get alerts: the configured channels, and alerts that were not delivered. */
 
 import { type CheckResult, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'

@@ -1,4 +1,4 @@
-/** How the verdict of a check is told: by its colour, and by how a command ends. */
+/** The colour of a check's status, and the ending of a command by its worst check. */
 import type { CheckResult } from '../../checks/check.ts'
 import type { Ending } from '../exit-status.ts'
 
@@ -9,7 +9,7 @@ export const STATUS_COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as con
   string
 >
 
-/** What fails ends with 1, what only warns with 3. */
+/** A failed check gives exit status 1, a warning 3. */
 export const STATUS_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
   Verdict,
   Ending

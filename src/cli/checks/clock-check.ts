@@ -1,4 +1,4 @@
-/** Whether our clock can be believed: by that of the upstream, and by what the database has already lived through. */
+/** Checks this machine's clock against the clock of the upstream, and against the times in the database. */
 
 import { type CheckResult, fail, ok } from '../../checks/check.ts'
 import { CLOCK_AHEAD_MAX_MS } from '../../checks/machine.ts'
@@ -9,7 +9,7 @@ import { tellInstant, tellSpan } from '../../time.ts'
 
 const REMEDY = 'let the machine set its clock by NTP: due times, and what counts as changed since, hang on it'
 
-/** @param aheadMs by how much our clock is ahead of the upstream's; null where that did not say */
+/** @param aheadMs how far this clock is ahead of the upstream's; null if the upstream sends no time */
 export function compareClocks(aheadMs: number | null): CheckResult {
   if (aheadMs === null) return ok('clock', 'the upstream does not say what time it is')
   const found = `${tellSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream`
@@ -18,7 +18,7 @@ export function compareClocks(aheadMs: number | null): CheckResult {
     : fail('clock', `our clock is ${found}`, REMEDY)
 }
 
-/** Time only goes on: nothing that has happened can be still to come. */
+/** Fails if the database holds a time in the future, because then the clock was set back. */
 export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> {
   const [beat, run] = [(await findLastSpan(db))?.last_tick_at, (await findLastRun(db))?.at]
   const latest = [beat, run]

@@ -1,4 +1,4 @@
-/** Whether operators reach the dashboard, and nobody else does. */
+/** Checks that the dashboard can be served, and that it is not open to others without a token. */
 
 import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
@@ -10,7 +10,7 @@ const WHO = {
   token: 'for who knows the token',
 } as const
 
-/** @param isRunning whether the daemon is, which then has the port */
+/** @param isRunning whether a daemon runs, which then already listens on the port */
 export async function checkDashboard({ web }: Pick<Config, 'web'>, isRunning: boolean): Promise<CheckResult> {
   const { listen, token } = web
   if (listen === null) return ok('dashboard', 'no pages are served: web.listen is none')

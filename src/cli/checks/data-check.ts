@@ -1,4 +1,7 @@
-/** What `leadsheet doctor` says of the data: the folder, the database and its rules, the copy, the work on it. */
+/**
+ * Checks of `leadsheet doctor` on the data: the folder, the database and its rules, the freshness of the
+ * local copy, and open alerts.
+ */
 
 import { existsSync } from 'node:fs'
 import { access, constants, mkdir } from 'node:fs/promises'
@@ -29,9 +32,9 @@ export interface DataFindings {
 }
 
 const ALERTS_MAX = 20
-/** What is said of these is said in more words beside it. */
+/** These parts have a more detailed check in this file. */
 const TOLD_IN_FULL: readonly Part[] = ['snapshot', 'settings']
-/** Of the copy: what the upstream has is told under the same words. */
+/** Names for parts of the local copy, because checks of the upstream use the plain names. */
 const CALLED: { readonly [What in Part]?: string } = {
   leads: 'copy of leads',
   statistics: 'copy of stats',
@@ -40,7 +43,7 @@ const CALLED: { readonly [What in Part]?: string } = {
   log: 'database log',
 }
 
-/** @param options.whole read the database from one end to the other, however large it is */
+/** @param options.whole reads the whole database, however large it is */
 export async function checkData(
   config: Config,
   options: { readonly whole: boolean; readonly now: Date },
@@ -95,7 +98,10 @@ async function* checkInside(
   }
 }
 
-/** One line a finding, in full words: only operators run this. Before the first sync nothing is wrong yet. */
+/**
+ * Returns one result for each finding, with its full message. Before the first sync, missing leads are only a
+ * warning.
+ */
 function resultsOf({ what, found, findings }: PartResult, isNew: boolean): CheckResult[] {
   const called = CALLED[what] ?? what
   if (findings.length === 0) return [ok(called, found)]

@@ -1,4 +1,4 @@
-/** All that `leadsheet doctor` looks at, in the order in which one thing needs the other. */
+/** Runs all checks of `leadsheet doctor`, each after the checks that it depends on. */
 
 import { resolveTxt } from 'node:dns/promises'
 import { dkimOf } from '../../app/configured-mail.ts'
@@ -21,10 +21,10 @@ import { checkSignature } from './signature-check.ts'
 import { checkWayOut } from './way-out-check.ts'
 import { checkWebhook } from './webhook-check.ts'
 
-/** What is looked into. */
+/** The part of the terminal that the checks need. */
 export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
 
-/** As the checks come in, so that they can be seen while the upstream is slow. */
+/** Yields each result at once, so that results are shown while the upstream is slow. */
 export async function* examine(
   patient: Patient,
   options: { readonly whole: boolean },
@@ -35,7 +35,7 @@ export async function* examine(
   yield settings
   if (settings.verdict === 'fail') return
   const config = await patient.config()
-  // What it says of the dashboard is told there.
+  // Warnings about the dashboard are left to the dashboard check.
   for (const warning of config.warnings.filter((text) => !isAboutDashboard(text)))
     yield warn('settings', warning, `${shellCommand('config check')} shows all of them`)
   const now = new Date()

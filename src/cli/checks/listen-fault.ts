@@ -1,4 +1,4 @@
-/** Whether the dashboard can be served at an address: it is listened on for a moment. */
+/** Finds out whether a port is free, by listening on it for a moment. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { ListenAddress } from '../../config/schema-web.ts'
@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not',
 }
 
-/** Why it cannot be listened on; null where it can. */
+/** Returns why the address cannot be listened on, or null if it can. */
 export async function findListenFault(address: ListenAddress): Promise<string | null> {
   const server = createServer()
   try {

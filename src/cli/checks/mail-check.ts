@@ -1,10 +1,10 @@
-/** Whether a mail server lets us in: as far as one can go without a message. */
+/** Checks the connection and login to a mail server. No message is sent. */
 
 import { attempt, type CheckResult, ok } from '../../checks/check.ts'
 import type { Log } from '../../log.ts'
 import { openTransport } from '../../mail/transport.ts'
 
-/** @param remedy where it does not, and does not say itself what to do */
+/** @param remedy is used if the error has no hint of its own */
 export async function checkMailServer(
   url: string,
   remedy: string,

@@ -1,17 +1,17 @@
-/** Whether what the program runs on is as it should be: Node, and what it knows of languages and time zones. */
+/** Checks the runtime: the version of Node, and its data about languages and time zones. */
 
 import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
 
 export interface Runtime {
   readonly node: string
-  /** Of the IANA time zone data, such as `2026a`. */
+  /** The version of the IANA time zone data, such as `2026a`. */
   readonly tz: string | undefined
-  /** Whether there are words of other languages than English. */
+  /** Whether this Node has words of languages other than English. */
   readonly hasLanguages: boolean
 }
 
-/** Zones change a few times a year somewhere, and Node brings their data along. */
+// Some country changes its clocks every year, and the data comes with Node, so old data gives wrong times.
 const ZONES_MAX_YEARS = 2
 
 export function thisRuntime(): Runtime {
@@ -25,7 +25,7 @@ export function* checkRuntime(
   { node, tz, hasLanguages }: Runtime,
   now: Date,
 ): Generator<CheckResult> {
-  // An older one does not get as far as this.
+  // A version of Node that is too old never gets here.
   yield ok('node', node)
   if (tz === undefined || !hasLanguages) {
     yield fail(

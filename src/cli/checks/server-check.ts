@@ -1,13 +1,13 @@
-/** What `leadsheet doctor` says of a PostgreSQL server: whether it is one that will do, and whether its clock is ours. */
+/** Checks a PostgreSQL server: its version, encoding, rights and clock. */
 
 import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import { readServerFacts } from '../../store/db/postgres.ts'
 import type { Db } from '../../store/db/store.ts'
 import { tellSpan } from '../../time.ts'
 
-/** The oldest that is tried. */
+// The oldest major version that leadsheet is tested with.
 const MAJOR_LEAST = 14
-/** Leases and due times of several machines are told apart by seconds. */
+// Workers on several machines share leases and due times, so their clocks must nearly agree.
 const CLOCK_APART_MAX_MS = 5_000
 
 const UTF8 = 'UTF8'
@@ -15,7 +15,7 @@ const UTF8 = 'UTF8'
 export async function* checkServer(db: Db): AsyncGenerator<CheckResult> {
   const askedAtMs = Date.now()
   const { version, major, encoding, mayCreate, now } = await readServerFacts(db)
-  // In the middle of the way there and back.
+  // The server read its clock about half-way between the question and the answer.
   const aheadMs = (askedAtMs + Date.now()) / 2 - now.getTime()
   const found = `PostgreSQL ${version}, ${encoding}`
   if (encoding !== UTF8)

@@ -1,4 +1,4 @@
-/** What `leadsheet doctor` says of the settings that the daemon goes by. */
+/** Checks which settings the running daemon uses, and whether the file has changed since. */
 
 import { type CheckResult, ok, warn } from '../../checks/check.ts'
 import type { SettingsInForce } from '../../checks/settings.ts'
@@ -7,7 +7,7 @@ import { tellInstant } from '../../time.ts'
 
 const WHAT = 'in force'
 
-/** @param inForce null where no daemon runs */
+/** @param inForce is null if no daemon runs */
 export function checkInForce(inForce: SettingsInForce | null): CheckResult | null {
   if (inForce === null) return null
   const { since, refused, changedAt } = inForce

@@ -1,10 +1,10 @@
-/** Whether receivers find the key that they need to believe the signatures of our mails, and what to do where not. */
+/** Checks that the DNS has the DKIM key that receivers need to verify the signatures of mails. */
 
 import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
 import { errorText } from '../../errors.ts'
 import { type DkimKey, dnsRecordOf } from '../../mail/dkim.ts'
 
-/** As `resolveTxt` of node:dns: each record in the pieces that it came in. */
+/** The type of `resolveTxt` in node:dns: each record is a list of its pieces. */
 export type FindRecords = (name: string) => Promise<readonly (readonly string[])[]>
 
 const NOTHING_THERE = ['ENOTFOUND', 'ENODATA']
@@ -26,7 +26,9 @@ export async function checkSignature(key: DkimKey, findRecords: FindRecords): Pr
   }
 }
 
-/** RFC 6376, 3.6.1: the tag `p`, in which spaces mean nothing. */
+/**
+ * Returns the tag `p` of a DKIM record without its spaces, which have no meaning (RFC 6376, section 3.6.1).
+ */
 function publicKeyIn(record: string): string | undefined {
   return /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, '')
 }

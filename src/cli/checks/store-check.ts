@@ -1,6 +1,6 @@
 /**
- * What `leadsheet doctor` says of the store: whether its rules hold, and whether the snapshot beside it is its own.
- * A large one is not read through unless that is asked for, since it would take minutes.
+ * Checks the rules of the store, and whether the snapshot was made from it. A large store is only read
+ * through on request, because that takes minutes.
  */
 
 import { existsSync } from 'node:fs'
@@ -12,10 +12,10 @@ import { findViolations, invariantsOf } from '../../store/invariants/invariants.
 import { readSnapshotInfo } from '../../store/snapshot/snapshot.ts'
 import { findLastWholeRun, hasRun } from '../../store/sync/sync-run.ts'
 
-/** About a second. */
+// A database of this size is read through in about a second.
 const READ_THROUGH_MAX_BYTES = 100_000_000
 
-/** @param options.whole read it from one end to the other, however large it is */
+/** @param options.whole reads the whole database, however large it is */
 export async function* checkStore(
   store: Store,
   options: { readonly whole: boolean; readonly now: Date },
@@ -32,7 +32,7 @@ export async function* checkStore(
     : ok('consistency', `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`)
 }
 
-/** Reads a small database through; a large one only where that is asked for, because it takes minutes. */
+/** Looks for broken rules. A small database is read through, a large one only on request. */
 export async function lookForViolations(
   store: Store,
   { whole, now }: { readonly whole: boolean; readonly now: Date },
@@ -43,8 +43,8 @@ export async function lookForViolations(
 }
 
 /**
- * @param file of the snapshot
- * @param isWanted whether one follows each sync; where none is wanted, nothing is said of none
+ * @param file the path of the snapshot
+ * @param isWanted whether a snapshot follows each sync; otherwise a missing snapshot is no finding
  */
 export async function checkSnapshot(
   store: Store,

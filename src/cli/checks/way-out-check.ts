@@ -1,4 +1,4 @@
-/** Whether recipients find a way out of their reports, and what it asks for; nothing is sent for it. */
+/** Checks how recipients can unsubscribe. Nothing is sent. */
 
 import { senderOf } from '../../app/configured-mail.ts'
 import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'

@@ -1,4 +1,4 @@
-/** What is said of the webhook of this installation: what had better be otherwise, and how it stands at the upstream. */
+/** Checks the webhook of this installation: its settings, its registration, and its state at the upstream. */
 import { existsSync } from 'node:fs'
 import { profileOf } from '../../app/configured-upstream.ts'
 import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
@@ -23,7 +23,10 @@ const WHAT = 'webhook'
 const REGISTER = shellCommand('webhooks register --self')
 const ROTATE = shellCommand('webhooks rotate')
 
-/** A sentence each, of the settings alone. @throws LeadsheetError config_invalid of the profile */
+/**
+ * Returns one sentence for each problem in the settings. Nothing is asked of the upstream.
+ * @throws LeadsheetError config_invalid if the profile is invalid
+ */
 export function webhookWarnings(config: Config): string[] {
   const { name, webhook } = profileOf(config)
   const hasSecret = config.events.secret !== null
@@ -51,8 +54,8 @@ export function webhookWarnings(config: Config): string[] {
 }
 
 /**
- * Nothing where no webhook is wanted.
- * @param openSource only asked for where one is registered
+ * Checks the registered webhook. Yields nothing if no webhook is wanted.
+ * @param openSource is called only if a webhook is registered
  */
 export async function* checkWebhook(
   config: Config,
@@ -90,7 +93,7 @@ function readKept({ dataDir }: Config): RegistrationState | CheckResult {
   }
 }
 
-/** Null where it is that of the settings. */
+/** Returns null if the registered address matches the settings. */
 function checkAddress(config: Config, { url }: Registration): CheckResult | null {
   const wanted = receiverUrl(config)
   if (wanted === null) {

@@ -1,6 +1,6 @@
 /**
- * `leadsheet demo`: the main job on embedded defaults. A reference service of its own, a sync, yesterday's
- * report and its mail, all under data/demo; run again, it goes on from there. With `--database-url` the copy is in PostgreSQL.
+ * `leadsheet demo`: runs a reference service, a sync and a report with its mails under data/demo, without any
+ * settings. Another run continues there. With `--database-url` the local copy is in PostgreSQL.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -43,7 +43,7 @@ import { LIVE_SPEED, runLiveDemo } from './live.ts'
 const FOLDER = 'data/demo'
 const POSTGRES_FOLDER = 'data/demo/postgres'
 const SEED = 1
-/** Of the service that is the demo's alone: the details of all leads are read, one request each. */
+// The limit is high because the demo owns the service and reads the details of all leads, one request each.
 const REQUESTS_PER_MINUTE = 1_000_000
 const QUERIES = [
   'SELECT name, leads, open, won, lost FROM pipeline_overview ORDER BY name',
@@ -57,7 +57,7 @@ const MADE_UP =
 type Step = readonly [command: string, what: string]
 const WHAT_IS_NEW = 'what is new since, without reading it all again'
 
-/** What one can do next, behind the name of the program; first what depends on where the copy is. */
+// Suggested next commands. These depend on where the store is.
 const GO_ON_IN = {
   sqlite: [
     ['demo', WHAT_IS_NEW],
@@ -71,7 +71,7 @@ const GO_ON: readonly Step[] = [
   ['--help', 'all commands; the README tells how to run it for real'],
 ]
 
-/** As time passes, the present would never be reached. */
+// At a lower speed the simulated time would never catch up with the present.
 const SPEED_MIN = 2
 const SPEED_MAX = 3600
 const LIVE_HELP = `
@@ -139,7 +139,7 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   await using store = await openData({ ...config, allowNetworkFs: true })
   if (store.place.kind === 'postgres') await requireOwnStore(store, folder)
   await using service = await startService(terminal, folder)
-  // The summary tells what was done; only what is wrong needs a line beside it.
+  // The summary says what was done, so the log shows only warnings and errors.
   const log = (await terminal.log()).child({}, { level: 'warn' })
   const { result, reports } = await syncAndReport(terminal, { config, store, service, log })
   const database = nameOf(store.place)
@@ -196,7 +196,7 @@ async function syncAndReport(terminal: Terminal, { config, store, service, log }
   }
 }
 
-/** Each report of the settings, and what became of it. */
+/** A report that was made, and its mails. */
 interface Mailed {
   readonly subject: string
   readonly page: string | null
@@ -265,16 +265,14 @@ function printSummary(
   )
 }
 
-/* Where the demo has its store, by its settings; a PostgreSQL is one that is the demo's own, and nobody else's. */
-
-/** In the folder of the demo: the address of its store, for the settings. */
+// A file in the demo's folder with the address of its store, named by its settings.
 const DATABASE_URL_FILE = 'database-url'
-/** And which installation it has made there. */
+// A file with the installation id of the demo's store in PostgreSQL.
 const INSTALLATION_FILE = 'installation'
 
 /**
- * The settings that the demo leaves beside what it makes, for trying the commands on.
- * @param folder as people name it
+ * Returns the settings that the demo writes, so that other commands can be tried on its data.
+ * @param folder the path as shown to people
  */
 export function settingsOf(folder: string, isInPostgres: boolean): string {
   return `# What the demo has made: ${shellCommand(`report preview weekly --config ${folder}/leadsheet.yaml`)} and others work on it.
@@ -295,13 +293,13 @@ reports:
 `
 }
 
-/** So that other commands find it by the settings of the demo. */
+/** Writes the address of the store, so that other commands find the store through the demo's settings. */
 export async function writeStoreFile(folder: string, address: string): Promise<void> {
   await writeFile(join(folder, DATABASE_URL_FILE), `${address}\n`, { mode: 0o600 })
 }
 
 /**
- * Real leads would be lost among those of the demo, and taken for gone.
+ * Refuses a store that another installation uses, because its leads would be marked as deleted.
  * @throws LeadsheetError usage_invalid
  */
 export async function requireOwnStore(store: Store, folder: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Tells on the terminal of each lead that an event has changed in the copy, as it lands there. */
+/** Prints each lead that an event has changed in the local copy, as soon as the change is stored. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { counted } from '../../report/words/numbers.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -8,26 +8,26 @@ import { plainText } from '../terminal/plain-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface LiveChanges {
-  /** To be called when all that has happened in the service until then can be read from it. */
+  /** Notes that the service now has everything up to `until`, its simulated time. */
   notePlayed(until: Date): void
-  /** Resolves at the end of the signal, when it has told how it was. */
+  /** Prints changes until the signal aborts, and then a summary. */
   tell(store: Pick<Store, 'db'>, signal: AbortSignal): Promise<void>
 }
 
 const LOOK_MS = 100
-/** More than come between two looks. */
+// More events than arrive between two looks.
 const EVENTS_MAX = 200
-/** A message may wait so long until it is delivered. */
+// A webhook message may arrive this late and still get its delay measured.
 const REMEMBERED_MS = 60 * 60_000
 const NAME_CELLS = 32
 
-/** When the service had everything until an instant of its own. */
+/** The real time `at` (ms) when the service had everything up to its simulated time `until`. */
 interface Played {
   readonly until: string
   readonly at: number
 }
 
-/** @param now the clock by which changes land in the copy, in ms */
+/** @param now the clock of the local copy, in ms */
 export function createLiveChanges(
   terminal: Pick<Terminal, 'json' | 'print'>,
   now: () => number = Date.now,
@@ -38,7 +38,7 @@ export function createLiveChanges(
 
   function tellNew(events: readonly EventNews[]): void {
     for (const event of events.toReversed()) {
-      // Several events of a lead are followed by one reading.
+      // Several events of one lead can lead to a single read, which is printed once.
       const landing = `${event.resourceId} ${event.doneAt}`
       if (!isLanded(event) || told.has(landing)) continue
       told.add(landing)
@@ -75,13 +75,13 @@ function isLanded(event: EventNews): event is Landed {
   return event.resource === 'lead' && event.doneAt !== null && changes.includes(event.outcome)
 }
 
-/** When it could be read at the service; that the event came is what is left where that is not known. */
+/** Returns when the change could be read at the service, or when the event arrived if that is unknown. */
 function happenedAt({ occurredAt, receivedAt }: EventNews, played: readonly Played[]): number {
   const first = played.find(({ until }) => occurredAt !== null && occurredAt <= until)
   return first?.at ?? Date.parse(receivedAt)
 }
 
-/** `14:02:07    0.30 s  Acme Ltd.    qualified → contacted` */
+/** Formats a change: `14:02:07    0.30 s  Acme Ltd.    qualified → contacted`. */
 function lineOf(event: Landed, after: number): string {
   const time = new Date(event.doneAt).toLocaleTimeString('en-GB')
   const name = plainText(event.name ?? event.resourceId).slice(0, NAME_CELLS)

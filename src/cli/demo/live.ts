@@ -1,6 +1,6 @@
 /**
- * `leadsheet demo --live`: events, on embedded defaults. The reference service plays a past working day in fast motion
- * and sends webhooks; a daemon that never polls takes them, and each lead is told of as its change lands in the copy.
+ * `leadsheet demo --live`: the reference service plays a past working day in fast motion and sends webhooks.
+ * A daemon that never polls takes them, and each change is printed when it reaches the local copy.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
@@ -28,19 +28,19 @@ import { localTime } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { createLiveChanges, type LiveChanges } from './live-changes.ts'
 
-/** Simulated seconds a second, with which a lead changes each second or two while offices are open. */
+/** Simulated seconds per second. At this speed a lead changes every second or two during office hours. */
 export const LIVE_SPEED = 120
 
 const FOLDER = 'data/demo/live'
 const SEED = 1
-/** When offices on both sides of the Atlantic are open, in UTC. */
+// The hour in UTC when offices on both sides of the Atlantic are open.
 const BUSY_HOUR = 14
-/** What is played must not be over at once. */
+// The played time must be long enough to watch.
 const LEAST_PLAYED_MS = 8 * HOUR_MS
 const FIRST_PORT = 8090
 const PORTS = 100
 
-/** What it runs with lies beside its data, so that other commands can look at it meanwhile. */
+/** Returns the settings of the daemon. The file lies beside its data, so that other commands can use it. */
 function settingsOf(serviceUrl: string, port: number): string {
   return `# Of \`demo --live\`, while it runs: ${shellCommand('webhooks list --config data/demo/live/leadsheet.yaml')} and others look at it.
 api: { url: "${serviceUrl}", key_file: ./api-key }
@@ -55,7 +55,7 @@ reports: []
 `
 }
 
-/** @throws LeadsheetError job_busy where one runs already */
+/** @throws LeadsheetError job_busy if a live demo runs already */
 export async function runLiveDemo(terminal: Terminal, speed: number): Promise<void> {
   const folder = resolve(FOLDER)
   await clear(folder)
@@ -77,7 +77,8 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
     const over = new AbortController()
     let telling = Promise.resolve()
     const running = daemon.run(terminal.signal, async ({ web }) => {
-      // A daemon begins with a sync, which brings what has changed since the first one and was told to nobody.
+      // The daemon starts with a sync, which brings the changes since the first sync that no event has
+      // reported.
       await register(config, source, terminal.signal)
       printWhere(terminal, { result, config, service: service.url, web, playFrom, speed })
       telling = changes.tell(store, over.signal)
@@ -91,7 +92,10 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
   }
 }
 
-/** Begun anew each time: a service that is where it stopped yesterday would have nothing to show at once. */
+/**
+ * Empties the folder, because a service that continues from yesterday would have no changes to show at first.
+ * @throws LeadsheetError job_busy if a live demo runs already
+ */
 async function clear(folder: string): Promise<void> {
   const database = storeAddressOf({ dataDir: folder, databaseUrl: null })
   if (existsSync(database)) {
@@ -107,7 +111,7 @@ async function clear(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
 }
 
-/** Of the last working day on which there is enough to be played since. */
+/** Returns the busy hour of the last working day that leaves enough time to play. */
 function lastBusyHour(now: Date): Date {
   let at = startOfDay(now.getTime()) + BUSY_HOUR * HOUR_MS
   while (isWeekend(at) || now.getTime() - at < LEAST_PLAYED_MS) at -= DAY_MS
@@ -141,7 +145,10 @@ async function writeSettings(folder: string, service: Service): Promise<Config> 
   return loadConfig({ file, cwd: folder, env: {} })
 }
 
-/** The settings have to name it before the pages are served; none of those that the system hands out meanwhile. */
+/**
+ * Finds a free port below those that the system hands out, because the settings must name the port before the
+ * pages are served.
+ */
 async function findFreePort(): Promise<number> {
   for (let port = FIRST_PORT; port < FIRST_PORT + PORTS; port++) {
     const server = createServer()
@@ -158,7 +165,7 @@ async function findFreePort(): Promise<number> {
   )
 }
 
-/** As `webhooks register --self` does it. */
+/** Registers the webhook like `webhooks register --self`. */
 async function register(config: Config, source: Source, signal: AbortSignal): Promise<void> {
   const url = `${config.web.publicUrl}${WEBHOOK_PATH}`
   const own = { source, file: registrationFile(config.dataDir), now: () => new Date() }

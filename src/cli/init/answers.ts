@@ -1,4 +1,7 @@
-/** What the first settings are made of. What the environment gives stays there alone, for it would win over the file. */
+/**
+ * The answers that the first settings are made of. Answers from the environment are not written to the file,
+ * because the environment overrides it.
+ */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -14,35 +17,35 @@ import { parseProfile } from '../../upstream/profile/profile.ts'
 
 export interface Answer<Value = string> {
   readonly value: Value
-  /** The variable of the environment that gives it; null where none does. */
+  /** The environment variable that gives the value; null if none does. */
   readonly variable: string | null
-  /** The file that holds it already, absolute; null where none does. */
+  /** The absolute path of the file that already holds the value; null if there is none. */
   readonly file: string | null
 }
 
 export interface Answers {
   readonly apiUrl: Answer
-  /** Empty where the service asks for none. */
+  /** Empty if the service needs no key. */
   readonly key: Answer
-  /** Null for that of the reference service. */
+  /** Null for the profile of the reference service. */
   readonly profile: Answer<ProfileData | null>
-  /** With its password. */
+  /** The URL of the mail server, with its password. */
   readonly mailUrl: Answer
   readonly from: Answer
   readonly recipients: Answer<readonly string[]>
-  /** Empty where nobody is told by mail. */
+  /** Empty if nobody gets alerts by mail. */
   readonly alertRecipients: Answer<readonly string[]>
   readonly timeZone: Answer
   readonly schedule: Answer
   readonly listen: Answer
-  /** What the dashboard is signed in to with; null where there is none. */
+  /** The token to sign in to the dashboard; null if there is no dashboard. */
   readonly token: Answer<string | null>
 }
 
-/** Those that nobody has to be asked for. */
+/** The answers that are known already, so that nobody is asked. */
 export type Given = { readonly [Name in keyof Answers]?: Answers[Name] | undefined }
 
-/** What stands for nobody in the place of addresses, and for no dashboard. */
+/** Stands for "no addresses" or "no dashboard" in an answer. */
 export const NONE = 'none'
 export const STANDARD = { schedule: 'every weekday at 07:00', listen: '127.0.0.1:8080' } as const
 
@@ -50,7 +53,7 @@ export function said<Value>(value: Value): Answer<Value> {
   return { value, variable: null, file: null }
 }
 
-/** Addresses between commas. */
+/** Splits a list of addresses at its commas. */
 export function addressesIn(text: string): string[] {
   return text
     .split(',')
@@ -58,7 +61,7 @@ export function addressesIn(text: string): string[] {
     .filter((address) => address !== '')
 }
 
-/** The fault of the first that has one. */
+/** Returns the fault of the first invalid address, or null. */
 export function addressesFault(text: string): string | null {
   const addresses = addressesIn(text)
   if (addresses.length === 0) return 'expected addresses with commas between them'
@@ -70,8 +73,8 @@ export function addressesFault(text: string): string | null {
 }
 
 /**
- * All answers without asking anybody: what is not given is as a person would leave it.
- * @throws LeadsheetError usage_invalid, with all that nobody can know
+ * Fills in the defaults of all answers that are not given.
+ * @throws LeadsheetError usage_invalid, with all answers that have no default
  */
 export function completed(given: Given): Answers {
   const { apiUrl, mailUrl, from, recipients } = given
@@ -100,7 +103,7 @@ export function completed(given: Given): Answers {
   }
 }
 
-/** A dashboard has a token to sign in with. */
+/** Adds a new token to the dashboard unless one is given. */
 export function dashboardOf(
   listen: Answer,
   token: Answer<string | null> | undefined,
@@ -112,15 +115,13 @@ function newToken(): string {
   return randomBytes(24).toString('base64url')
 }
 
-/** That of the machine. */
+/** Returns the time zone of this machine, or UTC if its name is not valid. */
 export function detectedZone(): string {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   return settingFault(['time_zone'], timeZone) === null ? timeZone : 'UTC'
 }
 
-/* The answers that options and the environment give, with all that is wrong with them told at once. */
-
-/** As commander gives them. */
+/** The options of `leadsheet init` as commander returns them. */
 export interface AnswerOptions {
   readonly apiUrl?: string
   readonly keyFile?: string
@@ -137,8 +138,9 @@ export interface AnswerOptions {
 }
 
 /**
- * @param environment the settings that the environment gives by itself
- * @throws LeadsheetError usage_invalid, with all that is wrong
+ * Reads the answers from the options and the environment.
+ * @param environment the settings that come from the environment alone
+ * @throws LeadsheetError usage_invalid, with all mistakes at once
  */
 export function readGiven(options: AnswerOptions, environment: Config): Given {
   const problems: string[] = []
@@ -241,7 +243,7 @@ function readNamed(flag: string, name: string, problems: string[]): string | und
   }
 }
 
-/** So that they do not hide what the environment gives. */
+/** Removes absent options, so that they do not hide answers from the environment. */
 function dropAbsent(given: Given): Given {
   return Object.fromEntries(Object.entries(given).filter(([, answer]) => answer !== undefined))
 }

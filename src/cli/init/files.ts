@@ -1,4 +1,6 @@
-/** The answers as files: secrets each in one of its own, the profile that was found out, and the settings that name them. */
+/**
+ * Writes the answers to files: the settings, one file for each secret, and the profile if a probe made one.
+ */
 import { dirname, join, relative, sep } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
@@ -8,7 +10,7 @@ import { type NewFile, writeNewFiles } from './new-files.ts'
 import type { Asked } from './questions.ts'
 import { PROFILE_NAME } from './questions.ts'
 
-/** In the folder of the settings. */
+// Paths are relative to the folder of the settings.
 const SECRETS = {
   key: 'secrets/api-key',
   mailUrl: 'secrets/smtp-url',
@@ -17,11 +19,11 @@ const SECRETS = {
 
 export interface Written {
   readonly config: Config
-  /** Absolute, with what is in them; the settings first. */
+  /** Absolute paths with a description of each file. The settings come first. */
   readonly files: readonly { readonly path: string; readonly what: string }[]
 }
 
-/** What may be written for the settings in `file`, as far as the options do not name another file. */
+/** Lists the files that may be written for the settings in `file`. Files named by an option are left out. */
 export function filesIn(file: string, { keyFile, smtpUrlFile, profile }: AnswerOptions): string[] {
   const names = [
     ...(keyFile === undefined ? [SECRETS.key] : []),
@@ -33,7 +35,7 @@ export function filesIn(file: string, { keyFile, smtpUrlFile, profile }: AnswerO
 }
 
 /**
- * All files or none; the settings are read once more as every command reads them.
+ * Writes all files or none. The settings are loaded again as every command loads them.
  * @throws LeadsheetError usage_invalid, data_unwritable, config_invalid
  */
 export function writeFirstSettings(
@@ -47,7 +49,7 @@ export function writeFirstSettings(
     added.push({ path: join(folder, name), text: text.endsWith('\n') ? text : `${text}\n`, isSecret, what })
     return `./${name}`
   }
-  /** Where a secret is: in the environment, in its file, or in a new one. */
+  /** Returns where a secret is: in the environment, in its file, or in a new file. */
   const keep = ({ value, variable, file }: Answer, name: string, what: string): Entry => {
     if (variable !== null) return { variable }
     return { value: file === null ? add(name, value, what, true) : pathFrom(folder, file) }
@@ -79,7 +81,7 @@ export function writeFirstSettings(
         ? null
         : keep({ ...token, value: token.value }, SECRETS.token, 'what to sign in to the dashboard with'),
   })
-  // Who gets what, and from which server, is nobody else's business either.
+  // The settings are private too, because they name the recipients and the mail server.
   const settings = { path: file, text, isSecret: true, what: 'the settings' }
   const config = writeNewFiles([...added, settings], { keepsOld, check: () => loadConfig({ file }) })
   return { config, files: [settings, ...added] }
@@ -94,7 +96,7 @@ function profileEntry({ value, variable, file }: Asked['answers']['profile'], fo
   return value === null || file === null ? null : { value: pathFrom(folder, file) }
 }
 
-/** As the settings name it, which count from their own folder. */
+/** Returns the path as the settings name it, relative to their folder. */
 function pathFrom(folder: string, file: string): string {
   const path = relative(folder, file).replaceAll(sep, '/')
   return path.startsWith('../') ? path : `./${path}`

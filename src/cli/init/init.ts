@@ -1,6 +1,6 @@
 /**
- * `leadsheet init`: settings for the first start, of five answers or as many options; tried before they are written,
- * and by a test mail afterwards. Nothing is on disk before all of it is known.
+ * `leadsheet init`: writes the first settings from five answers or from options. The answers are tried before
+ * anything is written, and a test mail may follow.
  */
 import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
@@ -33,7 +33,7 @@ import { sendTestMail, tryListen, tryMail, tryService } from './trials.ts'
 interface Options extends AnswerOptions {
   readonly yes?: boolean
   readonly force?: boolean
-  /** Of the program. */
+  /** The `--config` option of the program. */
   readonly config?: string
 }
 
@@ -93,18 +93,18 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const checks = [...trials, ...sent]
   const warnings = [...written.config.warnings, ...scheduleWarnings(written.config, now)]
   const option = options.config === undefined ? '' : ` --config ${options.config}`
-  // Whoever was asked has seen the checks one by one.
+  // A person who was asked has seen the results of the checks already.
   tellResult(terminal, written, { checks: prompter === null ? checks : [], warnings, option, now })
   if (warnings.length > 0 || checks.some(({ verdict }) => verdict !== 'ok')) terminal.end('partly')
 }
 
-/** Null where nobody can be asked, or wants to be. */
+/** Returns null if nobody can be asked, or `--yes` or `--json` is given. */
 function prompterOf({ json, signal }: Terminal, { yes }: Options): Prompter | null {
   const { stdin: input, stderr: output } = process
   return !yes && !json && input.isTTY && output.isTTY ? openPrompter({ input, output }, signal) : null
 }
 
-/** Whoever stops it hears that there is nothing to tidy up. */
+/** Runs the work, and tells a user who interrupts it that nothing was written. */
 async function untilWritten<T>({ signal }: Terminal, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -136,26 +136,24 @@ async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<CheckResult
   return [...checks, await tryMail(mailUrl.value, trial), await tryListen(listen.value)]
 }
 
-/* What `leadsheet init` has done, and what to do next. */
-
-/** One of several checks: a line, and the remedy below it. */
+/** Formats a check as one line, with the remedy on a second line. */
 export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): string[] {
   const mark = terminal.style(STATUS_COLORS[verdict], verdict.padEnd(4))
   const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
   return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
 }
 
-/** From here, where it is below. */
+/** Returns the path relative to the working directory if the file is below it. */
 export function shownPath(path: string): string {
   const fromHere = relative('', path)
   return fromHere.startsWith('..') ? path : fromHere
 }
 
 export interface Told {
-  /** Those that nobody has seen yet. */
+  /** Checks whose results nobody has seen yet. */
   readonly checks: readonly CheckResult[]
   readonly warnings: readonly string[]
-  /** `--config FILE` where the settings are not where commands look for them. */
+  /** `--config FILE` if the settings are not in the default place, otherwise empty. */
   readonly option: string
   readonly now: Date
 }

@@ -1,23 +1,23 @@
-/** Writes files of which each is new, all of them or none, and each whole. */
+/** Writes several new files, all of them or none, and each of them completely. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { faultText, LeadsheetError } from '../../errors.ts'
 
 export interface NewFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string
   readonly text: string
-  /** For its owner alone, and so is its folder where that is new. */
+  /** Whether only the owner may read the file, and its folder if that is new. */
   readonly isSecret: boolean
 }
 
 /**
- * In the order given, so that what is named by others comes before them.
- * @param keepsOld puts what was there aside as `.bak`; without it nothing that is there is touched
- * @param check looks at what was written; if it throws, nothing of it stays
- * @returns what `check` gives
- * @throws LeadsheetError usage_invalid where one is there already, data_unwritable, and what `check` throws
+ * Writes the files in the given order, so that a file comes before the files that name it.
+ * @param keepsOld renames existing files to `.bak`; otherwise an existing file is an error
+ * @param check inspects the result; if `check` throws, everything is undone
+ * @returns the result of `check`
+ * @throws LeadsheetError usage_invalid if a file exists, data_unwritable, and whatever `check` throws
  */
 export function writeNewFiles<T>(
   files: readonly NewFile[],
@@ -34,7 +34,7 @@ export function writeNewFiles<T>(
   }
 }
 
-/** @throws LeadsheetError usage_invalid */
+/** @throws LeadsheetError usage_invalid if one of the files exists */
 export function refuseTaken(paths: readonly string[]): void {
   const taken = paths.find((path) => existsSync(path))
   if (taken === undefined) return
@@ -43,7 +43,7 @@ export function refuseTaken(paths: readonly string[]): void {
   })
 }
 
-/** @param undo receives what takes it back, step by step */
+/** @param undo receives the steps that undo the writing */
 function write({ path, text, isSecret }: NewFile, undo: (() => unknown)[]): void {
   const unfinished = `${path}.${randomUUID()}.part`
   try {

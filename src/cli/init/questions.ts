@@ -1,4 +1,4 @@
-/** The five questions of `leadsheet init`. What is given already is told and not asked for. */
+/** The five questions of `leadsheet init`. Answers that are given already are shown and not asked for. */
 import type { CheckResult } from '../../checks/check.ts'
 import { fail } from '../../checks/check.ts'
 import { settingFault } from '../../config/errors.ts'
@@ -18,13 +18,13 @@ const TIMES_SHOWN = 3
 
 export interface Asked {
   readonly answers: Answers
-  /** The profile as text, where one was found out and is to be written. */
+  /** The text of a profile that a probe made and that must be written; null if there is none. */
   readonly probed: string | null
-  /** Null where no test mail is wanted. */
+  /** Null if no test mail is wanted. */
   readonly testMailTo: string | null
 }
 
-/** @param testMailTo where one is wanted already; asked for otherwise */
+/** @param testMailTo the address of a test mail; null asks for it */
 export async function askAll(asking: Asking, testMailTo: string | null): Promise<Asked> {
   const { probed, ...service } = await askService(asking)
   const mail = await askMail(asking)
@@ -57,7 +57,7 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
   }
 }
 
-/** With the password, which is asked for by itself. */
+/** Asks for the URL of the mail server, then for the user and the hidden password. */
 async function askMailUrl(prompter: Prompter, given: Answer | undefined, standard: string): Promise<Answer> {
   if (given !== undefined && (given.variable ?? given.file) !== null) {
     prompter.say(`  Mail server: in ${given.variable ?? given.file}, which stays there`)
@@ -74,7 +74,7 @@ async function askMailUrl(prompter: Prompter, given: Answer | undefined, standar
   return said(user === NONE ? value : withLogin(value, user, await prompter.askHidden('Password (hidden)')))
 }
 
-/** Who gave the address as an option would have given a user with it. */
+/** Asks for the user. A given address without a user means that none is needed. */
 async function askUser(prompter: Prompter, given: Answer | undefined): Promise<string> {
   return given === undefined ? prompter.ask({ text: 'User, or none', standard: NONE }) : NONE
 }
@@ -91,7 +91,7 @@ function withoutLogin(mailUrl: string): string {
   return url.href
 }
 
-/** Whoever logs in may send in their own name; in a folder the sender does not matter. */
+/** Suggests a sender: the user of the mail server if it is an address, or any address for a folder. */
 function senderFor(mailUrl: string): string | undefined {
   const { protocol, username } = new URL(mailUrl)
   const user = decodeURIComponent(username)
@@ -176,17 +176,15 @@ async function addressesOf(
   return given ?? said(value === NONE ? [] : addressesIn(value))
 }
 
-/* What the questions of `leadsheet init` share: what is given already is told, and not asked for. */
-
 const PATIENCE_MS = 1_500
 
-/** After a trial that did not end well. */
+/** The choices after a trial that failed. */
 export const AGAIN_OR_KEEP = ['Once more (again), or keep it (keep)', ['again', 'keep']] as const
 
 export interface Asking extends TrialDeps {
   readonly prompter: Prompter
   readonly given: Given
-  /** Tells how a trial ended. */
+  /** Shows the result of a trial. */
   readonly tell: (check: CheckResult) => void
   readonly now: Date
 }
@@ -207,7 +205,7 @@ export async function answerOf(
   return given
 }
 
-/** Says so where a trial takes its time. */
+/** Tells the user to wait if a trial takes long. */
 export async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promise<T> {
   const timer = setTimeout(() => prompter.say('  waiting for an answer …'), PATIENCE_MS)
   try {
@@ -217,20 +215,18 @@ export async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promi
   }
 }
 
-/** What can be answered otherwise: the environment stays as it is. */
+/** Returns the answers that may not be asked for again, because they come from the environment. */
 export function changeable(given: Given): Given {
   return Object.fromEntries(Object.entries(given).filter(([, answer]) => answer?.variable))
 }
 
-/* The question after the service that the leads come from, with a trial at once, and a probe where it is another. */
-
-/** Where `leadsheet service run` has the reference service. */
+// The address at which `leadsheet service run` serves the reference service.
 const SERVICE_URL = 'http://127.0.0.1:8484/api/v1'
 
-/** Beside the settings. */
+/** The file name of the profile, in the folder of the settings. */
 export const PROFILE_NAME = 'profile.yaml'
 
-/** The profile as text where one was found out and is to be written. */
+/** The answers about the service, with the text of the profile if a probe made one. */
 type ServiceAnswers = Pick<Answers, 'apiUrl' | 'key' | 'profile'> & { readonly probed: string | null }
 
 export async function askService(asking: Asking): Promise<ServiceAnswers> {
@@ -266,7 +262,7 @@ export async function askService(asking: Asking): Promise<ServiceAnswers> {
   }
 }
 
-/** Asks the service how it works, and once more whether it does; null where that cannot be told. */
+/** Probes the service and tries the resulting profile. Returns null if no profile could be found. */
 async function findProfile(
   asking: Asking,
   service: { readonly url: string; readonly key: string },
@@ -294,7 +290,7 @@ async function findProfile(
   return { profile: said(value), probed: text }
 }
 
-/** All of them where something is wrong; else one line. */
+/** Shows the first check and all that are not ok. */
 function tellAll(checks: readonly CheckResult[], tell: (check: CheckResult) => void): void {
   const [first] = checks
   for (const check of checks) if (check === first || check.verdict !== 'ok') tell(check)

@@ -1,4 +1,7 @@
-/** Whether what was answered works: the service, the mail server and the port of the dashboard are tried, and no more. */
+/**
+ * Tries the answers of `leadsheet init`: the service, the mail server and the port of the dashboard. Also
+ * sends the test mail.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { placeOf } from '../../app/alert-settings.ts'
@@ -38,18 +41,18 @@ export interface TrialDeps {
 
 export interface Service {
   readonly url: string
-  /** Empty for none. */
+  /** Empty if no key is needed. */
   readonly key: string
-  /** Null for that of the reference service. */
+  /** Null for the profile of the reference service. */
   readonly profile: ProfileData | null
 }
 
-/** Somebody waits for the answer. */
+// The wait is short, because a person is waiting for the answer.
 const WAIT_MS = 5_000
 
 /**
- * The checks of `leadsheet doctor`, or the one thing that stands in their way.
- * @returns whether the service answered at all, so that a probe could find out more
+ * Runs the upstream checks of `leadsheet doctor`, or returns the error that prevents them.
+ * @returns checks, and whether the service answered at all, so that a probe makes sense
  */
 export async function tryService(
   { url, key, profile }: Service,
@@ -88,7 +91,7 @@ export async function probeService(
   return await probe(asker, { base: new URL(url), path: null, key, onStep })
 }
 
-/** A folder is made when the first letter comes. */
+/** Checks the mail server. A folder needs no check, because it is made for the first message. */
 export async function tryMail(url: string, deps: TrialDeps): Promise<CheckResult> {
   if (url.startsWith('file:')) return ok('mail', 'a folder takes the mails')
   return checkMailServer(url, 'check the address, the user and the password', deps)
@@ -107,9 +110,7 @@ function openDisposable<T extends { close(): Promise<void> }>(opened: T): T & As
   return Object.assign(opened, { [Symbol.asyncDispose]: () => opened.close() })
 }
 
-/* The mail that `leadsheet init` sends: in the look of all others, and with what comes next. */
-
-/** In the headers, in the place of the name of a report. */
+// The name in the headers of the test mail, instead of the name of a report.
 const REPORT = 'test'
 
 export async function sendTestMail(

@@ -1,15 +1,15 @@
-/** Text that came from elsewhere, made harmless for a terminal. */
+/** Makes text from other sources safe to print on a terminal. */
 
-/** Control characters, which could move the cursor or worse, become spaces; line breaks stay. */
+/** Replaces control characters by spaces, because some of them move the cursor or worse. Line breaks stay. */
 export function plainText(text: string): string {
   return text.replace(/[^\P{Cc}\n]+/gu, ' ')
 }
 
 const ESCAPE = '\u001b'
-/** A colour or weight of ours, or a control character. */
+// Matches a colour or weight that this program has added, or a control character.
 const STYLE_OR_CONTROL = new RegExp(`(${ESCAPE}\\[\\d{1,2}m)|[^\\P{Cc}\\n\\t]`, 'gu')
 
-/** The same, but the colours stay that were put around it. */
+/** Replaces control characters by spaces, but keeps the colours that were added around the text. */
 export function styledText(text: string): string {
   return text.replace(STYLE_OR_CONTROL, (_, style: string | undefined) => style ?? ' ')
 }

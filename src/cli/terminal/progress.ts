@@ -1,23 +1,23 @@
-/** How far a long command is: a bar on a terminal, now and then a line in the log elsewhere. */
+/** Progress of a long command: a bar on a terminal, otherwise a line in the log every few seconds. */
 import { clearLine, cursorTo } from 'node:readline'
 import type { Log } from '../../log.ts'
 
 export interface Progress extends Disposable {
   /**
-   * @param total null where nobody knows it
-   * @param detail a few words more, such as `12 pages`
+   * @param total null if unknown
+   * @param detail a few more words, such as `12 pages`
    */
   update(done: number, total: number | null, detail?: string): void
 }
 
-/** Milliseconds, from any start. */
+/** Returns milliseconds since any fixed moment. */
 export type Clock = () => number
 
 const LOG_EVERY_MS = 5_000
 const DRAW_EVERY_MS = 100
 const BAR_CELLS = 24
 
-/** Shows the line in place on `stream`, and clears it when it is disposed. */
+/** Draws the bar on `stream`, always in the same line, and clears the line on dispose. */
 export function openBar(label: string, stream: NodeJS.WritableStream, clock: Clock): Progress {
   const pace = createPace(clock)
   let drawnAt = Number.NEGATIVE_INFINITY
@@ -32,7 +32,7 @@ export function openBar(label: string, stream: NodeJS.WritableStream, clock: Clo
       const line = progressLine(label, done, total, pace(done), detail)
       if (clock() - drawnAt < DRAW_EVERY_MS) return
       drawnAt = clock()
-      // A line that wraps could not be drawn over.
+      // A wrapped line could not be drawn over.
       draw('columns' in stream ? line.slice(0, Number(stream.columns) - 1) : line)
     },
     [Symbol.dispose]: () => draw(''),
@@ -53,7 +53,9 @@ export function openLoggedProgress(label: string, log: Log, clock: Clock): Progr
 
 export const NO_PROGRESS: Progress = { update: () => {}, [Symbol.dispose]: () => {} }
 
-/** `Leads  ████████░░░░  45%  4,500 of 10,000  12 pages  1,200/s  5 s left`; what is not known is left out. */
+/**
+ * Formats `Leads ████████░░░░ 45% 4,500 of 10,000 12 pages 1,200/s 5 s left`. Unknown parts are left out.
+ */
 export function progressLine(
   label: string,
   done: number,
@@ -77,7 +79,10 @@ export function progressLine(
     .join('  ')
 }
 
-/** Things done a second since their counting began, which begins anew with others; null as long as that says little. */
+/**
+ * Measures items per second. The count restarts when `done` falls, and the rate is null during the first half
+ * second.
+ */
 function createPace(clock: Clock): (done: number) => number | null {
   let start: { readonly at: number; readonly done: number } | null = null
   let last = 0

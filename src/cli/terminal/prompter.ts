@@ -1,6 +1,6 @@
 /**
- * Questions to whoever sits at the terminal. An answer that will not do is asked for again with what was wrong; hidden
- * ones are never shown, not even as stars. Ctrl-C, Ctrl-D and the signal end it with run_interrupted.
+ * Asks questions at the terminal. An invalid answer is explained and asked for again; hidden answers are
+ * never shown. Ctrl-C, Ctrl-D and the signal throw run_interrupted.
  */
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -9,25 +9,25 @@ import type { Terminal } from './terminal.ts'
 
 export interface Question {
   readonly text: string
-  /** What Enter alone answers. */
+  /** The answer if only Enter is pressed. */
   readonly standard?: string | undefined
-  /** Why an answer will not do; null where it will. */
+  /** Returns why an answer is invalid, or null. */
   readonly fault?: (answer: string) => string | null | Promise<string | null>
 }
 
 export interface Prompter {
-  /** Texts from elsewhere have to be plain already. */
+  /** Prints lines. Text from other sources must have passed `plainText`. */
   say(...lines: readonly string[]): void
-  /** The answer without spaces around it. */
+  /** Returns the answer without surrounding spaces. */
   ask(question: Question): Promise<string>
-  /** As it was typed; empty for Enter alone. */
+  /** Returns the answer exactly as typed; empty for Enter alone. */
   askHidden(text: string): Promise<string>
   confirm(text: string): Promise<boolean>
-  /** One of the words, of which the first letters are enough; Enter alone is the first. */
+  /** Returns one of the words. The first letters are enough, and Enter alone chooses the first word. */
   choose<Word extends string>(text: string, words: readonly [Word, ...Word[]]): Promise<Word>
 }
 
-/** What both ends of a terminal are. */
+/** The input and output of a terminal. */
 export interface Console {
   readonly input: NodeJS.ReadableStream
   readonly output: NodeJS.WritableStream
@@ -68,7 +68,7 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
       if (isHidden) output.write('\n')
       return given
     } catch (thrown) {
-      // The next text begins on a line of its own.
+      // The next text must begin on a line of its own.
       output.write('\n')
       throw thrown
     } finally {
@@ -103,12 +103,11 @@ export function openPrompter({ input, output }: Console, signal: AbortSignal): P
   }
 }
 
-/* A question whose answer changes data. */
-
 /**
- * @param isYes whether it was answered on the command line
- * @returns whether to go on; anything but y or yes is a no
- * @throws LeadsheetError usage_invalid where nobody can be asked
+ * Asks whether to change data.
+ * @param isYes is true if `--yes` was given, so that nobody is asked
+ * @returns true only for `--yes`, y or yes
+ * @throws LeadsheetError usage_invalid if nobody can be asked
  */
 export async function confirm(terminal: Terminal, question: string, isYes: boolean): Promise<boolean> {
   if (isYes) {

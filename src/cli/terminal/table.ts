@@ -1,36 +1,39 @@
-/** Records as a table for people: no lines between, numbers to the right, cut to the width of the terminal. */
+/**
+ * Formats records as a table for people: no lines between rows, numbers to the right, cut to the width of the
+ * terminal.
+ */
 import { tellClock } from '../../schedule/clock-change.ts'
 import { offsetMs, wallMs } from '../../schedule/zone.ts'
 import { plainText } from './plain-text.ts'
 
 export interface Column<Row> {
   readonly title: string
-  /** Null and undefined show as a dash. */
+  /** Null and undefined are shown as a dash. */
   readonly value: (row: Row) => string | number | null | undefined
-  /** Numbers are shown with all their digits, as they are. */
+  /** Whether numbers are shown with all their digits. */
   readonly isExact?: boolean
-  /** Stays whole where the table is too wide: what a person would copy. */
+  /** Whether cells are never cut, because people copy them. */
   readonly isWhole?: boolean
-  /** Left out, the last one first, where the table would become too narrow to read. */
+  /** Whether the column may be left out of a narrow table. The last optional column is left out first. */
   readonly isOptional?: boolean
 }
 
 export interface TableStyle {
-  /** Columns of the terminal; Infinity where nothing needs cutting. */
+  /** The width of the terminal; Infinity if nothing must be cut. */
   readonly width: number
   readonly heading: (title: string) => string
 }
 
 const GAP = '  '
 const LEAST_WIDTH = 6
-/** As much of a column that may be cut as should be seen before others are left out. */
+// Optional columns are left out before other columns get narrower than this.
 const READABLE_WIDTH = 16
-/** Signs that take two columns of a terminal. */
+// Matches characters that take two columns of a terminal.
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
 const graphemes = new Intl.Segmenter('en')
 
-/** Lines without the last line break. */
+/** Returns the table without the last line break. */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -63,7 +66,7 @@ export function formatTable<Row>(
   ].join('\n')
 }
 
-/** The text in a column of that width: cut where it is longer, styled without the spaces around it. */
+/** Fits a text into a column: cuts it if it is too long, and styles it without the padding. */
 function fill(text: string, width: number, isRight: boolean, style: (text: string) => string): string {
   const shown = columnsOf(text) > width ? cut(text, width) : text
   const spaces = ' '.repeat(Math.max(0, width - columnsOf(shown)))
@@ -79,13 +82,13 @@ function cut(text: string, width: number): string {
   return `${shown}…`
 }
 
-/** The columns of a terminal that a text takes. */
+/** Returns how many terminal columns a text takes. */
 function columnsOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   return [...graphemes.segment(text)].reduce((sum, { segment }) => sum + (WIDE.test(segment) ? 2 : 1), 0)
 }
 
-/** Names and values below each other; what is null or absent is left out. */
+/** Lists names and values, one pair a line. Empty values are left out. */
 export function formatFields(
   fields: Readonly<Record<string, string | number | null | undefined>>,
   name: (name: string) => string,
@@ -97,17 +100,17 @@ export function formatFields(
   return given.map(([title, value]) => `${name(title.padEnd(width))}${GAP}${cellText(value)}`).join('\n')
 }
 
-/** `2026-11-20 08:15Z` */
+/** Formats `2026-11-20 08:15Z`. */
 export function formatInstant(instant: string | null): string | null {
   return instant && `${instant.slice(0, 10)} ${instant.slice(11, 16)}Z`
 }
 
-/** `45%`, from 0 to 1. */
+/** Formats a share from 0 to 1 as `45%`. */
 export function formatShare(share: number | null): string | null {
   return share === null ? null : `${Math.round(share * 100)}%`
 }
 
-/** `12,500 EUR` */
+/** Formats `12,500 EUR`. */
 export function formatMoney(amount: number | null, currency: string | null): string | null {
   return amount === null ? null : `${formatNumber(amount)} ${currency ?? ''}`.trimEnd()
 }
@@ -122,7 +125,7 @@ function formatNumber(value: number): string {
 }
 
 interface Measured {
-  /** Characters of the longest cell, the title included. */
+  /** The width of the longest cell or the title, in terminal columns. */
   readonly natural: number
   readonly isWhole?: boolean
   readonly isOptional?: boolean
@@ -136,7 +139,7 @@ function leaveOut<T extends Measured>(columns: readonly T[], width: number): rea
   return last < 0 || totalWidth(readable) <= width ? columns : leaveOut(columns.toSpliced(last, 1), width)
 }
 
-/** Takes from the widest column that may be cut, as long as all do not fit. */
+/** Narrows the widest column that may be cut, until the table fits. */
 function fitWidths(columns: readonly Measured[], width: number): readonly number[] {
   const fitted = columns.map(({ natural }) => natural)
   while (totalWidth(fitted) > width) {
@@ -158,12 +161,10 @@ function at(widths: readonly number[], index: number): number {
   return widths[index] ?? 0
 }
 
-/* Times as the clock of a zone shows them. */
-
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 const MINUTE_MS = 60_000
 
-/** `Mon 2026-11-23 07:00 +01:00` */
+/** Formats the local time of a zone: `Mon 2026-11-23 07:00 +01:00`. */
 export function localTime(at: Date, timeZone: string): string {
   const shownMs = wallMs(at.getTime(), timeZone)
   const minutes = Math.round(offsetMs(at.getTime(), timeZone) / MINUTE_MS)

@@ -1,6 +1,6 @@
 /**
- * What a command is given to work with: settings, log, output and the signal to stop.
- * Results go to stdout, all else to stderr; nothing is loaded before it is asked for.
+ * The settings, log, output and stop signal of a command. Results go to stdout, everything else to stderr.
+ * Modules are loaded on first use.
  */
 import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
@@ -22,56 +22,59 @@ export interface GlobalFlags {
 }
 
 export interface Terminal {
-  /** Whether the result is wanted as JSON. */
+  /** Whether the result is printed as JSON. */
   readonly json: boolean
-  /** Aborted by Ctrl-C or SIGTERM, with a LeadsheetError run_interrupted as its reason. */
+  /** Aborted by Ctrl-C or SIGTERM. The reason is a LeadsheetError run_interrupted. */
   readonly signal: AbortSignal
   /**
-   * The settings; their warnings are logged when they are first asked for, but for that of the dashboard.
+   * Returns the settings. The first call logs their warnings, except those about the dashboard.
    * @throws LeadsheetError config_invalid
    */
   config(): Promise<Config>
   /**
-   * Reads the settings anew. Their secrets are taken out of the log from then on, and those of before still are;
-   * `config` goes on to give the first ones.
+   * Reads the settings again. The log hides the new secrets as well as the old ones. `config` still returns
+   * the first settings.
    * @throws LeadsheetError config_invalid
    */
   readConfigAnew(): Promise<Config>
-  /** What is logged from now on is what these settings want, as far as the flags do not say otherwise. */
+  /** Sets the log level of these settings, unless a flag overrides it, and logs their warnings. */
   logAs(config: Config): Promise<void>
   log(): Promise<Log>
-  /** Lines on stdout. */
+  /** Prints lines on stdout. */
   print(...lines: readonly string[]): void
   /**
-   * Prints `{"data": …}`, the one shape of all results.
-   * @param meta what holds for a list as a whole, such as its total; printed beside it
+   * Prints `{"data": …}`, the form of all results.
+   * @param meta describes a list as a whole, such as its total; printed beside `data`
    */
   printJson(data: unknown, meta?: Readonly<Record<string, unknown>>): void
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void>
-  /** Names and values below each other; what is null or absent is left out. */
+  /** Prints names and values, one pair a line. Empty values are left out. */
   printFields(fields: Readonly<Record<string, string | number | null | undefined>>): Promise<void>
-  /** A line on stderr beside the result, such as where to go on; nothing with `--quiet`. */
+  /** Prints a line on stderr, such as a hint on what to do next. Prints nothing with `--quiet`. */
   note(text: string): void
-  /** Coloured where stdout shows colours. */
+  /** Adds a style if stdout shows colours. */
   style(format: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string): string
-  /** To be disposed: `using progress = await terminal.progress('Leads')`. */
+  /** Shows progress until disposed: `using progress = await terminal.progress('Leads')`. */
   progress(label: string): Promise<Progress>
-  /** How the command ends if it throws nothing; `done` unless told otherwise. */
+  /** Sets how the command ends if it does not throw. The default is `done`. */
   end(ending: Ending): void
-  /** Names what is under way, for where the process cannot put it down in time. */
+  /**
+   * Sets a function that lists running work. The list is shown if the process cannot finish that work in
+   * time.
+   */
   nameHeld(held: () => readonly string[]): void
 }
 
-/** A terminal with what only the frame around the commands needs. */
+/** A terminal with the members that only the program around the commands uses. */
 export interface FrameTerminal extends Terminal {
   readonly ending: Ending
-  /** Takes out the secrets of the settings, as far as they were loaded. */
+  /** Replaces the secrets of the loaded settings in a text. */
   redact(text: string): string
-  /** What is under way; empty where nobody has named it. */
+  /** Lists running work; empty if no command has named any. */
   held(): readonly string[]
 }
 
-/** @param flags read late: they are known once the arguments are parsed */
+/** @param flags is called late, because the arguments are parsed after this call */
 export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): FrameTerminal {
   const { stdout, stderr } = process
   let ending: Ending = 'done'
@@ -99,7 +102,10 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     webhookSecrets = webhookSecretsOf(config)
     return config
   }
-  /** Webhooks are registered while a daemon runs, by commands beside it. */
+  /**
+   * Replaces secrets. Webhook secrets are read each time, because other commands can register webhooks while
+   * a daemon runs.
+   */
   function redact(text: string): string {
     const found = webhookSecrets().filter((secret) => !secrets.has(secret))
     if (found.length > 0) {
@@ -116,9 +122,9 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
       level: levelFor(config),
       pretty: stderr.isTTY === true,
       color: hasColor(stderr),
-      // As it is written: there may be more of them by then.
+      // A function is passed, because more secrets may be known when a line is written.
       secrets: redact,
-      // A line in the middle of a bar first clears the bar, which draws itself again.
+      // A log line first clears the progress bar, which is then drawn again.
       write: (line) => void stderr.write(isBarShown ? `\r\x1b[K${line}` : line),
     })
     for (const warning of config.warnings) if (!isAboutDashboard(warning)) log.warn(warning)
@@ -149,7 +155,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     printJson: (data, meta) => void stdout.write(`${JSON.stringify({ data, meta }, null, 2)}\n`),
     async printTable(columns, rows) {
       const { formatTable } = await import('./table.ts')
-      // A terminal of unknown size says 0.
+      // The number of columns is 0 if the size of the terminal is unknown.
       const width = stdout.columns || Number.POSITIVE_INFINITY
       stdout.write(`${formatTable(columns, rows, { width, heading: (title) => style('bold', title) })}\n`)
     },

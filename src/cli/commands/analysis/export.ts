@@ -1,4 +1,4 @@
-/** `leadsheet export`: a table or view of the snapshot as a file of another format. */
+/** `leadsheet export`: writes a table or view of the snapshot as CSV, NDJSON, Parquet or Excel. */
 import { extname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { requireSnapshot } from '../../../app/installation.ts'

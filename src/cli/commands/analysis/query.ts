@@ -1,4 +1,4 @@
-/** `leadsheet query`: one SELECT on the snapshot, where there is no sqlite3. */
+/** `leadsheet query`: runs one SELECT on the snapshot, for machines without sqlite3. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { type Command, Option } from 'commander'
@@ -80,7 +80,7 @@ function shownCell(cell: Cell): string | number | null {
   return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
 }
 
-/** What SQLite says, and what was probably meant. */
+/** Wraps the error of SQLite and suggests the table or column name that was probably meant. */
 function mistakeIn(file: string, message: string): LeadsheetError {
   if (/not authorized|authorization denied/.test(message)) {
     return new LeadsheetError('query_failed', `the statement does more than read: ${message}`, {

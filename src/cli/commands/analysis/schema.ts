@@ -1,6 +1,6 @@
 /**
- * `leadsheet schema`: what the tables, views and columns of the snapshot mean. Without a snapshot, what they will mean
- * once there is one.
+ * `leadsheet schema`: explains the tables, views and columns of the snapshot. Before the first snapshot, an
+ * empty one is described.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ async function runSchema(terminal: Terminal, table: string | undefined, options:
   else await printColumns(terminal, shown)
 }
 
-/** The dictionary of a snapshot without rows. */
+/** Builds an empty snapshot in a temporary folder and returns its dictionary. */
 export async function describeEmpty(profile: Profile): Promise<Dictionary> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-schema-'))
   try {
@@ -119,8 +119,10 @@ function exampleText({ examples }: ColumnEntry): string | null {
   return examples === null ? null : JSON.parse(examples).join(', ')
 }
 
-/* The dictionary as Markdown: what follows from the schema alone, so that it is the same on every machine. */
-
+/**
+ * Renders the dictionary as Markdown. Row counts and examples are left out, so that the text is the same on
+ * every machine.
+ */
 export function markdownOf({ tables, columns }: Dictionary): string {
   return tables
     .map(({ table_name: table, kind, meaning }) => {

@@ -1,4 +1,6 @@
-/** `leadsheet snapshot`: makes the file that analysts open, now. */
+/**
+ * `leadsheet snapshot`: makes the snapshot file for analysts now. Other commands publish it after their work.
+ */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { configuredPublishing } from '../../../app/publishing.ts'
@@ -30,8 +32,8 @@ async function runSnapshot(terminal: Terminal): Promise<void> {
 }
 
 /**
- * After a command that has done its own work: a snapshot that cannot be made is a warning beside it, and the command
- * ends as done in part. Null where none was due.
+ * Publishes the snapshot after a command has done its own work. A failure is only a warning, and the command
+ * then ends as `partly`. Returns null if no snapshot was due or if publishing failed.
  */
 export async function publishAfterwards(terminal: Terminal, store: Store): Promise<Published | null> {
   const config = await terminal.config()
@@ -46,7 +48,7 @@ export async function publishAfterwards(terminal: Terminal, store: Store): Promi
   }
 }
 
-/** `5.8 MB in 0.1 s` */
+/** Formats size and duration: `5.8 MB in 0.1 s`. */
 export function publishedLine({ bytes, durationMs }: Published): string {
   return `${(bytes / 1e6).toFixed(1)} MB in ${(durationMs / 1000).toFixed(1)} s`
 }

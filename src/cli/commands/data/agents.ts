@@ -1,4 +1,4 @@
-/** `leadsheet agents`: what the AI agents are doing now. */
+/** `leadsheet agents`: shows what the AI agents are doing now. */
 import type { Command } from 'commander'
 import type { Agent } from '../../../model.ts'
 import { addExamples } from '../../command.ts'

@@ -1,4 +1,7 @@
-/** What `figures` and `explain` are asked about: a period of whole days, pipelines, and what was known when. */
+/**
+ * Options that `figures` and `figures explain` share: the period, the pipelines, conditions on leads, and a
+ * time up to which data counts.
+ */
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import { stalledDaysOf } from '../../../app/configured-reports.ts'
@@ -35,7 +38,7 @@ export function addScopeOptions(command: Command): void {
     .option('--as-known-at <time>', 'leave out what was read after this time', instant)
 }
 
-/** @throws LeadsheetError usage_invalid */
+/** @throws LeadsheetError usage_invalid if only one end is given, or the period is empty */
 export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date): Period {
   if (from === undefined && to === undefined) return daysBefore(now, DAYS_DEFAULT, timeZone)
   if (from === undefined || to === undefined) {
@@ -49,7 +52,7 @@ export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date
   return periodBetween(from, to, timeZone)
 }
 
-/** @throws LeadsheetError usage_invalid for a pipeline that no lead has had */
+/** @throws LeadsheetError usage_invalid if a pipeline is not in the local copy */
 export function scopeOf(
   { pipeline, where, asKnownAt }: ScopeOptions,
   config: Config,
@@ -75,15 +78,17 @@ function requirePipeline(id: string, pipelines: readonly { readonly id: string }
   })
 }
 
-/* Conditions on leads as the command line has them: `--where company_country=Germany --where 'score>=60'`. */
-
+/** A condition from the command line: `--where company_country=Germany` or `--where 'score>=60'`. */
 export interface GivenCondition {
   readonly field: string
   readonly operator: '=' | '>=' | '<='
   readonly value: string
 }
 
-/** Of one option, as commander calls it for each; gathers those before it. */
+/**
+ * Parses one `--where` option and appends the condition to those parsed before. Commander calls this once per
+ * option.
+ */
 export function condition(text: string, before: readonly GivenCondition[] = []): readonly GivenCondition[] {
   const [, field = '', operator = '', value = ''] = /^\s*(\w+)\s*(>=|<=|=)\s*(.*?)\s*$/s.exec(text) ?? []
   const kind = new Map<string, string>(Object.entries(FILTER_COLUMNS)).get(field)
@@ -102,7 +107,10 @@ export function condition(text: string, before: readonly GivenCondition[] = []):
   return [...before, { field, operator, value }]
 }
 
-/** Several values of one column: one of them; several bounds: all of them. */
+/**
+ * Combines the conditions by column. Several values of a text column mean "one of them"; several bounds of a
+ * number must all hold.
+ */
 export function conditionsOf(given: readonly GivenCondition[]): FilterCondition[] {
   return [...Map.groupBy(given, ({ field }) => field)].map(([field, ofField]) => {
     if (FILTER_COLUMNS[field as keyof typeof FILTER_COLUMNS] !== 'number') {

@@ -1,4 +1,7 @@
-/** `leadsheet figures`: every figure of a period beside that of the period before, in all and by pipeline. */
+/**
+ * `leadsheet figures`: prints every figure of a period beside the period before, in total and by pipeline.
+ * `figures explain` prints the meaning and the SQL of one figure.
+ */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { nearest } from '../../../config/nearest.ts'
@@ -23,7 +26,7 @@ import type { Terminal } from '../../terminal/terminal.ts'
 import type { ScopeOptions } from './figure-scope.ts'
 import { addScopeOptions, periodOf, scopeOf } from './figure-scope.ts'
 
-/** The figures of all pipelines together, or of one. */
+/** The figures of all pipelines together (`id` is null), or of one pipeline. */
 interface Group {
   readonly id: string | null
   readonly name: string
@@ -40,7 +43,7 @@ interface Asked {
   readonly dataAsOf: Instant
 }
 
-/** A line of the table: a figure, or one of its currencies or statuses. */
+/** A line of the table: a figure, or a figure for one currency or one status. */
 interface Line {
   readonly figure: FigureDefinition & { readonly name: FigureName }
   readonly of: string | null
@@ -88,7 +91,7 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
   else await printTable(terminal, facts, groups)
 }
 
-/** @throws LeadsheetError report_no_data */
+/** @throws LeadsheetError report_no_data if no sync has read all leads yet */
 async function requireData(db: Db): Promise<Instant> {
   const whole = await findLastWholeRun(db)
   if (whole) return whole.asOf
@@ -151,7 +154,9 @@ async function printTable(terminal: Terminal, asked: Asked, groups: readonly Gro
   }
 }
 
-/** What a figure has values for; a figure without any still has a line. */
+/**
+ * Lists the currencies or statuses that a figure has values for. A figure without values still gets one line.
+ */
 function ofsOf({ name }: Line['figure'], groups: readonly Group[]): (string | null)[] {
   const ofs = groups.flatMap(({ current, prior }) =>
     [...(current.get(name) ?? []), ...(prior.get(name) ?? [])].map((row) => row.of),
@@ -159,15 +164,13 @@ function ofsOf({ name }: Line['figure'], groups: readonly Group[]): (string | nu
   return ofs.length === 0 ? [null] : [...new Set(ofs)]
 }
 
-/** `2026-11-14 to 2026-11-20`, by the days of its zone. */
+/** Formats the days of a period in its time zone: `2026-11-14 to 2026-11-20`. */
 function spanOf(period: Period): string {
   const date = new Intl.DateTimeFormat('en-CA', { timeZone: period.timeZone, dateStyle: 'short' })
   return `${date.format(Date.parse(period.from))} to ${date.format(Date.parse(period.to) - 1)}`
 }
 
-/* Figures as people and as programs read them. */
-
-/** `45 of 190 (24%)`, `12,500`, `3.5 days`; a dash where there is nothing to tell. */
+/** Formats a figure: `45 of 190 (24%)`, `12,500`, `3.5 days`, or a dash if there is no value. */
 export function formatFigure(unit: FigureUnit, row: FigureRow | undefined): string {
   if (row === undefined || row.value === null) return '-'
   if (unit === 'share')
@@ -176,13 +179,16 @@ export function formatFigure(unit: FigureUnit, row: FigureRow | undefined): stri
   return count(row.value)
 }
 
-/** ` (known for 120 of 332 leads)`; empty where the history of all leads in question is known, or not needed. */
+/**
+ * Formats ` (known for 120 of 332 leads)`. Returns an empty text if the history of all leads is known, or the
+ * figure needs no history.
+ */
 export function formatCoverage(coverage: HistoryCoverage | undefined): string {
   if (coverage === undefined || coverage.known === coverage.of) return ''
   return ` (known for ${count(coverage.known)} of ${count(coverage.of)} leads)`
 }
 
-/** One number where a figure is one, its counts beside it for a share, and otherwise a list. */
+/** Returns a figure for JSON: a number, a share with its counts, or a list by currency or status. */
 export function figureJson(unit: FigureUnit, rows: readonly FigureRow[]): unknown {
   const [first] = rows
   switch (unit) {
@@ -202,11 +208,10 @@ function count(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 2 })
 }
 
-/*
- * `leadsheet figures explain`: what a figure means, its value, and its SQL with the values in it. What it prints is SQL from
- * the first line to the last, so that it can be piped into sqlite3 or pasted there as it is.
+/**
+ * Defines `leadsheet figures explain`. Its output is SQL from the first line to the last, so that it can be
+ * piped into sqlite3.
  */
-
 function defineExplain(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('explain')
@@ -269,7 +274,7 @@ async function explain(terminal: Terminal, given: string, options: ScopeOptions)
   )
 }
 
-/** @throws LeadsheetError usage_invalid */
+/** @throws LeadsheetError usage_invalid if there is no figure of this name */
 function requireFigure(name: string): (typeof FIGURES)[number] {
   const found = FIGURES.find((figure) => figure.name === name)
   if (found) return found

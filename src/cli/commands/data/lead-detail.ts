@@ -1,4 +1,7 @@
-/** `leadsheet leads show`: one lead, what was found out about its company, and what happened to it. */
+/**
+ * `leadsheet leads show`: shows one lead with its enrichment, versions and activity, from the local copy or
+ * from the upstream.
+ */
 
 import { stringify } from 'yaml'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -28,7 +31,7 @@ const ACTIVITY: readonly Column<Activity>[] = [
   { title: 'SUMMARY', value: ({ summary }) => summary },
 ]
 
-/** @throws LeadsheetError usage_invalid where no sync has read such a lead */
+/** @throws LeadsheetError usage_invalid if the local copy has no lead with this id */
 export async function showLocalLead(terminal: Terminal, id: string): Promise<void> {
   await using store = await openDataIfThere(await terminal.config())
   const found = await readLocalLead(store.db, id)
@@ -101,7 +104,7 @@ export async function showRemoteLead(terminal: Terminal, source: Source, id: str
   }
 }
 
-/** Of another upstream what its profile maps, and the record as it came. */
+/** Shows the mapped fields and the raw record of a lead whose upstream has its own profile. */
 async function showForeign(terminal: Terminal, lead: Lead | QuarantinedRecord): Promise<void> {
   if (isHeld(lead)) {
     terminal.note(`this record could not be read: ${lead.reason}`)
@@ -160,7 +163,10 @@ function joined(separator: string, ...parts: readonly (string | null)[]): string
   return parts.filter((part) => part).join(separator)
 }
 
-/** That the id is wrong is likelier than that the address is, which other commands would tell. */
+/**
+ * Replaces the hint of a 404 by one about the id. A wrong id is more likely than a wrong address, because a
+ * wrong address fails in every command.
+ */
 function unlessUnknown(thrown: unknown, id: string): unknown {
   if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') return thrown
   return new LeadsheetError('api_not_found', thrown.message, {

@@ -1,4 +1,7 @@
-/** `leadsheet leads`: the leads of the local copy, now or at a past time; with `--remote` those of the upstream. */
+/**
+ * `leadsheet leads`: lists leads of the local copy, now or at a past time. With `--remote` the upstream is
+ * asked.
+ */
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -98,7 +101,7 @@ async function runList(terminal: Terminal, options: ListOptions): Promise<void> 
   await listLocalLeads(terminal, { asOf: asOf ?? null, limit: all ? null : limit, ...filter })
 }
 
-/** @throws LeadsheetError usage_invalid for what only the upstream can answer */
+/** @throws LeadsheetError usage_invalid if an option is given that needs `--remote` */
 function refuseRemoteOptions({ updatedSince, createdSince, q, sort, cursor }: ListOptions): void {
   const given = { 'updated-since': updatedSince, 'created-since': createdSince, q, sort, cursor }
   const [other] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
@@ -127,7 +130,7 @@ async function listLeads(terminal: Terminal, source: Source, options: ListOption
   terminal.note(next === null ? count : `${count}; more with --cursor ${next}, or --all`)
 }
 
-/** One page, or with `--all` that one and all after it, as a single one. */
+/** Fetches one page, or with `--all` that page and all later ones, joined into one. */
 async function fetchPages(terminal: Terminal, source: Source, options: ListOptions): Promise<RawPage> {
   const { pipeline, all, cursor = null, limit, remote: _, sort = '-updated_at', ...filters } = options
   const size = all ? (await terminal.config()).api.pageSize : limit
@@ -147,7 +150,10 @@ async function fetchPages(terminal: Terminal, source: Source, options: ListOptio
   return { records, next, total }
 }
 
-/** @param suffix of headings above what is only known as it is now, where the list is of a past time */
+/**
+ * @param suffix is added to the headings of columns that are only known as of now, when the list shows a past
+ * time
+ */
 function localColumns(suffix: string): readonly Column<PastLead>[] {
   return [
     { title: 'ID', value: (lead) => lead.id, isWhole: true },
@@ -169,7 +175,7 @@ function localColumns(suffix: string): readonly Column<PastLead>[] {
 interface LocalOptions extends PastFilter {
   /** A day, or an instant; null for now. */
   readonly asOf: string | null
-  /** Null for all. */
+  /** The highest number of leads to list; null for all. */
   readonly limit: number | null
 }
 
@@ -199,7 +205,10 @@ async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: Lo
   }
 }
 
-/** The last moment of a day in the time zone, though never one to come; an instant as it is. */
+/**
+ * Returns the last moment of a day in the time zone, but never a future moment. An instant is returned
+ * unchanged.
+ */
 function momentOf(asOf: string, timeZone: string, now: Date): Instant {
   const day = Date.parse(asOf) / DAY_MS
   const begins = isDay(asOf) ? startOfDay(day, timeZone) : Date.parse(asOf)

@@ -1,4 +1,4 @@
-/** The webhook of this installation, as the settings have it. */
+/** The webhook that this installation registers for itself, and texts about webhooks for the terminal. */
 
 import { profileOf } from '../../../app/configured-upstream.ts'
 import { installationOf } from '../../../app/health-installation.ts'
@@ -22,14 +22,15 @@ export function ownWebhook({ dataDir }: Config, source: Source): OwnWebhook {
   return { source, file: registrationFile(dataDir), now: () => new Date() }
 }
 
-/** Where the daemon takes events; null where the settings give it no address to be reached under. */
+/** Returns the address at which the daemon takes events, or null if `web.public_url` is not set. */
 export function receiverUrl({ web: { publicUrl } }: Pick<Config, 'web'>): string | null {
   return publicUrl === null ? null : `${publicUrl}${WEBHOOK_PATH}`
 }
 
 /**
- * As {@link receiverUrl}, for an upstream whose events can be read.
- * @throws LeadsheetError config_missing, config_invalid
+ * Returns the address at which the daemon takes events.
+ * @throws LeadsheetError config_missing if the settings have no address, config_invalid if the profile cannot
+ * read events
  */
 export function requireReceiverUrl(config: Config): string {
   const profile = profileOf(config)
@@ -53,7 +54,10 @@ export function requireReceiverUrl(config: Config): string {
   })
 }
 
-/** What was named, or that of this installation. @throws LeadsheetError usage_invalid, webhook_unreadable */
+/**
+ * Returns the given id, or the id of this installation's webhook.
+ * @throws LeadsheetError usage_invalid, webhook_unreadable
+ */
 export function webhookIdOf({ dataDir, events }: Config, id: string | undefined): string {
   if (id !== undefined) return id
   const state = readState(registrationFile(dataDir))
@@ -69,18 +73,24 @@ export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
   return readState(registrationFile(dataDir)).registration?.id === id
 }
 
-/** On these data, whichever machine it runs on. */
+/** Reports whether a daemon works on this store, on whichever machine. */
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
   return (await readFacts(installationOf(config, store), {}, new Date()).life()) === 'alive'
 }
 
-/** Another one that sends where ours does: what it signs with is not known here. */
+/**
+ * Finds another webhook with the same address. Its secret is unknown here, so the daemon refuses its
+ * messages.
+ */
 export function otherAtAddress(webhooks: readonly WireWebhook[], own: Registration): WireWebhook | undefined {
   return webhooks.find(({ id, url }) => id !== own.id && isSameUrl(url, own.url))
 }
 
-/** @returns null where the upstream has no such webhook, or does not tell */
+/**
+ * Awaits a request that the upstream may not support.
+ * @returns null if the upstream answered "not found"
+ */
 export async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
@@ -90,21 +100,19 @@ export async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Of what is kept as begun. */
+/** A hint for requests whose idempotency key is kept until they succeed. */
 export const ASK_AGAIN = 'Run it again: it is asked for as the same request, and done once.'
 
 export function withHint(thrown: LeadsheetError, hint: string): LeadsheetError {
   return new LeadsheetError(thrown.code, thrown.message, { hint, cause: thrown })
 }
 
-/* How webhooks and what was sent to them are told. */
-
 const DISABLED_WORDS = {
   gone: 'its address answered 410',
   failing: 'it took nothing for days',
 } as const
 
-/** Where to look, after a message to our daemon has failed. */
+/** Says where to look after a message to this installation's daemon has failed. */
 export function whereToLook({ status }: WireWebhookAttempt): string {
   if (status === null) {
     return 'It seems not to have come as far as the daemon: web.public_url has to lead there from the upstream.'
@@ -115,7 +123,7 @@ export function whereToLook({ status }: WireWebhookAttempt): string {
     : log
 }
 
-/** Such as `disabled since 2026-11-20 08:15Z: its address answered 410`. */
+/** Formats the state: `disabled since 2026-11-20 08:15Z: its address answered 410`. */
 export function webhookState(webhook: WireWebhook): string {
   const { status, disabled_at, disabled_reason, failing_since } = webhook
   if (status === 'disabled') {
@@ -125,7 +133,7 @@ export function webhookState(webhook: WireWebhook): string {
   return failing_since === null ? 'active' : `active, failing since ${formatInstant(failing_since)}`
 }
 
-/** Of one that sends where ours does. */
+/** Describes another webhook that sends to this installation's address. */
 export function otherText({ id }: WireWebhook): string {
   return `${id} sends to our address, too, with a secret that is not known here`
 }
@@ -134,7 +142,7 @@ export function eventsText(events: readonly string[]): string {
   return EVENT_TYPES.every((type) => events.includes(type)) ? 'all' : events.join(', ')
 }
 
-/** Such as `arrived: answered 204 after 12 ms`. */
+/** Formats an attempt: `arrived: answered 204 after 12 ms`. */
 export function attemptText({ outcome, status, error, duration_ms }: WireWebhookAttempt): string {
   const answer = status === null ? null : `answered ${status}`
   const what = outcome === 'delivered' ? (answer ?? 'taken') : (error ?? answer ?? 'no reason is told')

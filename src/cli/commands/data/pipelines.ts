@@ -1,4 +1,4 @@
-/** `leadsheet pipelines`: creating one by its criteria, and its statistics. */
+/** `leadsheet pipelines`: creates a discovery pipeline by its criteria, and shows the statistics of one. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -118,8 +118,7 @@ function fieldsOf(stat: PipelineStat) {
   }
 }
 
-/* The targeting criteria of a new pipeline, from options or from a file. */
-
+/** The name and criteria of a new pipeline. The criteria come from options or from a file. */
 export interface CriteriaOptions {
   readonly name: string
   readonly industry?: readonly string[]

@@ -76,7 +76,7 @@ async function runSync(terminal: Terminal, options: Options): Promise<void> {
   })
 }
 
-/** @throws LeadsheetError usage_invalid where all leads are to be read, and no leads */
+/** @throws LeadsheetError usage_invalid if `--full` is combined with a part other than leads */
 function refuseFullWithout({ full, only }: Options): void {
   if (full !== true || only === undefined || only === 'leads') return
   throw new LeadsheetError('usage_invalid', `--full reads all leads, and --only ${only} reads none`, {
@@ -84,21 +84,23 @@ function refuseFullWithout({ full, only }: Options): void {
   })
 }
 
-/** Runs a sync with its progress shown: pages, leads, rate and time left. */
+/** Runs a sync and shows its progress: pages, leads, rate and time left. */
 export async function withProgress<T>(
   terminal: Pick<Terminal, 'progress'>,
   work: (onProgress: (progress: SyncProgress) => void) => Promise<T>,
 ): Promise<T> {
   using bar = await terminal.progress('Syncing')
-  // Awaited here: returned as it is, the bar would be gone before the work begins.
+  // The `await` matters: without it the bar would be closed before the work begins.
   return await work(({ part, pages, done, total }) => {
     if (part === 'leads') bar.update(done, total, `leads, ${pages} pages`)
     if (part === 'details') bar.update(done, total, 'details')
   })
 }
 
-/** @throws LeadsheetError what kept the sync from reading anything */
-/** @throws LeadsheetError usage_invalid where there is nothing to confirm, or nobody to do so */
+/**
+ * Asks whether missing leads may be marked as deleted.
+ * @throws LeadsheetError usage_invalid if there is nothing to confirm, or nobody can be asked
+ */
 async function confirmRemovals(terminal: Terminal, { db }: Store, options: Options): Promise<boolean> {
   if (options.full !== true || options.only !== undefined) {
     throw new LeadsheetError('usage_invalid', '--accept-removals needs a sync that reads all leads', {
@@ -182,7 +184,7 @@ function detailLines({ read, gone, failed }: SyncResult['details']): string[] {
   return [`details of ${counted(read, 'lead')} read${rest && `; ${rest}`}`]
 }
 
-/** `full scan complete: 3,009 leads on 31 pages, 3,009 by the service's own count` */
+/** Formats a scan: `full scan complete: 3,009 leads on 31 pages, 3,009 by the service's own count`. */
 function scanLine(scan: ScanReport): string {
   const n = (count: number): string => count.toLocaleString('en')
   const total = scan.reportedTotal === null ? '' : `, ${n(scan.reportedTotal)} by the service's own count`
@@ -190,7 +192,7 @@ function scanLine(scan: ScanReport): string {
   return `${scan.mode} scan ${scan.scan_result}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
 }
 
-/** Fields that came, went or changed, a line each way. */
+/** Lists new, vanished and retyped fields, one line for each kind of change. */
 function driftLines(result: SyncResult): string[] {
   const drift = result.scan?.drift ?? []
   return (['new', 'vanished', 'retyped'] as const).flatMap((change) => {

@@ -1,4 +1,4 @@
-/** `leadsheet webhooks register`: this daemon by itself, or any address by hand. */
+/** `leadsheet webhooks register`: registers this daemon, or any address. */
 import { randomUUID } from 'node:crypto'
 import { relative } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
@@ -34,7 +34,7 @@ interface RegisterOptions {
   readonly description?: string
 }
 
-/** What became of the message that tries a registration; a sentence where none was sent. */
+/** The attempt of the test message after a registration, or a sentence that says why none was sent. */
 type Trial = WireWebhookAttempt | string
 
 const LOOPBACK_HINT = `A reference service on this machine takes such an address with ${shellCommand('service run --webhooks-to-loopback')}; any other needs a web.public_url with https:// that it can reach.`
@@ -115,7 +115,7 @@ async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }:
   })
 }
 
-/** What the upstream says of an address is about ours. */
+/** Adds a hint to an error of the upstream that is about this installation's address. */
 function explained(thrown: unknown, url: string): unknown {
   if (thrown instanceof LeadsheetError && thrown.code === 'api_unreachable')
     return withHint(thrown, ASK_AGAIN)
@@ -174,7 +174,10 @@ async function tell(
   }
 }
 
-/** Such as one of a machine that this one has been restored from. */
+/**
+ * Notes another webhook with the same address, such as one left by the machine that this one was restored
+ * from.
+ */
 async function tellOthers(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
   const webhooks = await unlessUnoffered(source.webhooks.list(terminal.signal))
   const other = webhooks && otherAtAddress(webhooks, registration)

@@ -1,4 +1,4 @@
-/** `leadsheet webhooks`: the webhooks at the upstream, that of this installation and others. */
+/** `leadsheet webhooks`: lists and manages the webhooks at the upstream. */
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -195,7 +195,7 @@ async function removeWebhook(
   terminal.print(`${id}  ${words[outcome]}`)
 }
 
-/** @throws LeadsheetError api_not_found */
+/** @throws LeadsheetError api_not_found if the upstream has no such webhook */
 async function removeOther(source: Source, id: string, signal: AbortSignal): Promise<'removed'> {
   if (await source.webhooks.remove(id, signal)) return 'removed'
   throw new LeadsheetError('api_not_found', `The upstream knows no webhook ${id}`, {

@@ -1,4 +1,4 @@
-/** The configured upstream, opened for one command. */
+/** Opens the configured upstream for one command. */
 
 import { openSourceOf } from '../../../app/configured-upstream.ts'
 import type { QuarantinedRecord } from '../../../model.ts'
@@ -6,7 +6,7 @@ import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-/** @throws LeadsheetError config_missing, api_*, and what `use` throws */
+/** @throws LeadsheetError config_missing, api_*, and whatever `use` throws */
 export async function withSource<T>(terminal: Terminal, use: (source: Source) => Promise<T>): Promise<T> {
   const source = openSourceOf(await terminal.config(), await terminal.log())
   try {
@@ -16,7 +16,7 @@ export async function withSource<T>(terminal: Terminal, use: (source: Source) =>
   }
 }
 
-/** The records that could be read. Of the others a note is made, and the command ends as done in part. */
+/** Returns the readable records. Quarantined records are noted, and the command then ends as `partly`. */
 export function keepReadable<T extends object>(
   terminal: Terminal,
   mapped: readonly (T | QuarantinedRecord)[],

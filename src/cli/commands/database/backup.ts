@@ -1,4 +1,4 @@
-/** `leadsheet db backup` and `restore`: the whole store as one file. */
+/** `leadsheet db backup` and `restore`: copies the whole store into one file, and back. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -45,7 +45,7 @@ export function contentJson({ schema, runId, leadsAsOf, rows }: BackupContent) {
   return { run_id: runId, leads_as_of: leadsAsOf, schema, rows }
 }
 
-/** `3,003 leads, 9,120 versions, 12 reports, as of 2026-11-21 06:00Z` */
+/** Formats the content of a backup: `3,003 leads, 9,120 versions, 12 reports, as of 2026-11-21 06:00Z`. */
 export function contentLine({ leadsAsOf, rows }: BackupContent): string {
   const rowsOf = (table: string, noun: string) => counted(rows[table] ?? 0, noun)
   const asOf = leadsAsOf === null ? 'before the first whole sync' : `as of ${formatInstant(leadsAsOf)}`
@@ -57,8 +57,10 @@ export function contentLine({ leadsAsOf, rows }: BackupContent): string {
   ].join(', ')
 }
 
-/* `leadsheet db restore`: a backup in the place of the store; in PostgreSQL what is left to do after its own programs. */
-
+/**
+ * Defines `leadsheet db restore`. It replaces the store by a backup file; for PostgreSQL it finishes what
+ * pg_restore has begun.
+ */
 export function defineRestore(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('restore')
@@ -88,7 +90,9 @@ async function restore(terminal: Terminal, file: string | undefined): Promise<vo
   else printRestored(terminal, database, restored)
 }
 
-/** What pg_restore has put there is made such that workers may be started. */
+/**
+ * Prepares a store that pg_restore has filled, so that workers may be started without mailing anything twice.
+ */
 async function settle(terminal: Terminal, place: PostgresPlace): Promise<void> {
   if (!(await isStoreThere(place))) {
     throw new LeadsheetError('report_no_data', `there is nothing yet in ${place.name}`, {
@@ -106,7 +110,7 @@ async function settle(terminal: Terminal, place: PostgresPlace): Promise<void> {
   }
 }
 
-/** The snapshot that is there is of the database that is not there any more. */
+/** Publishes the snapshot again, because the old snapshot shows the database from before the restore. */
 async function publishRestored(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   await using store = await openData(config)
@@ -145,9 +149,10 @@ function noteUnknown(terminal: Terminal, unknown: Unknown): void {
   terminal.note(`${shellCommand('sync')} brings it up to date`)
 }
 
-/* What PostgreSQL's own programs do, where it has the store: refused, with what to call in its place. */
-
-/** As one would type it; the password is asked for, or comes by PGPASSWORD or ~/.pgpass. */
+/**
+ * Refuses a backup of a PostgreSQL store, and names the pg_dump command. The password is left out; pg_dump
+ * asks for it, or reads PGPASSWORD or ~/.pgpass.
+ */
 export function backupElsewhere(place: PostgresPlace): LeadsheetError {
   return new LeadsheetError(
     'store_elsewhere',
@@ -168,7 +173,10 @@ export function restoreElsewhere(place: PostgresPlace): LeadsheetError {
   )
 }
 
-/** For programs of PostgreSQL, which know of no schema in an address. */
+/**
+ * Returns the address without the password and without parameters that the programs of PostgreSQL do not
+ * know.
+ */
 function addressOf({ url }: PostgresPlace): string {
   const address = new URL(url)
   address.password = ''

@@ -1,4 +1,4 @@
-/** `leadsheet db copy`: the whole store into another database, and proof that it is the same there. */
+/** `leadsheet db copy`: copies the whole store into another database, and checks that both are the same. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openData, storeAddressOf } from '../../../app/installation.ts'
@@ -51,7 +51,7 @@ async function copy(terminal: Terminal, options: Options): Promise<void> {
   else await moveAndShow(terminal, store, target)
 }
 
-/** @param given as typed; the store of the settings if absent */
+/** @param given the store as typed; the store of the settings if absent */
 function addressOf(config: Config, given: string | undefined): string {
   if (given === undefined) return storeAddressOf(config)
   if (URL.parse(given)?.password) {
@@ -64,7 +64,8 @@ function addressOf(config: Config, given: string | undefined): string {
     )
   }
   const path = given.replace(/^sqlite:(\/\/)?/, '')
-  // Or a folder of that name would be made, and the file in it.
+  // Because SQLite takes any text as a file name, an address with another protocol would create a folder of
+  // that name.
   if (path.includes('://') && !/^postgres(ql)?:/i.test(path)) {
     throw new LeadsheetError('usage_invalid', `${given} is no store`, {
       hint: 'A store is a file, sqlite:FILE, or postgres://user@host/database?schema=NAME.',

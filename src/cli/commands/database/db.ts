@@ -1,4 +1,7 @@
-/** `leadsheet db`: the store as a whole; its copies, backups and rules, and who may read it. */
+/**
+ * `leadsheet db`: checks, backs up, restores, copies and prunes the store, and lets a PostgreSQL role read
+ * it.
+ */
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'

@@ -1,4 +1,7 @@
-/** `leadsheet alerts list|ack|test`: lists and acknowledges alerts, and sends a test alert by each way that the settings name. */
+/**
+ * `leadsheet alerts list|ack|test`: lists and acknowledges alerts, and sends a test alert through every
+ * configured channel.
+ */
 import type { Command } from 'commander'
 import { alertMailOf, channelsOf, placeOf } from '../../../app/alert-settings.ts'
 import { dkimOf } from '../../../app/configured-mail.ts'
@@ -88,13 +91,15 @@ async function acknowledgeOne(terminal: Terminal, id: number): Promise<void> {
 
 interface Tried {
   readonly channel: 'mail' | 'webhook' | 'heartbeat'
-  /** The address of a mail; only the origin of the others, because the rest is secret. */
+  /**
+   * The address of a mail, or only the origin of the other channels, because the rest of their URL is secret.
+   */
   readonly to: string
   readonly isTaken: boolean
   readonly response: string
 }
 
-/** @throws LeadsheetError config_missing where the settings name no way */
+/** @throws LeadsheetError config_missing if the settings name no channel */
 async function testChannels(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const { alerts } = config
@@ -133,7 +138,7 @@ async function* tryAll(terminal: Terminal, config: Config): AsyncGenerator<Tried
     yield { channel: 'webhook', to: new URL(webhook.url).origin, ...outcome }
   }
   if (heartbeat !== null) {
-    // The monitor keeps this one without being reset by it.
+    // The `log` URL makes the monitor store the message without counting it as a heartbeat.
     const url = heartbeatUrl(heartbeat.url, 'log', message.made_at)
     const outcome = await poster.post(url, 'text/plain', message.subject, signal)
     yield { channel: 'heartbeat', to: url.origin, ...outcome }

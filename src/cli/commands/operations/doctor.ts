@@ -1,4 +1,6 @@
-/** `leadsheet doctor`: whether everything that a sync and a report need is there, and what to do where it is not. */
+/**
+ * `leadsheet doctor`: checks everything that a sync and a report need, and says how to fix what is missing.
+ */
 import type { Command } from 'commander'
 import type { CheckResult } from '../../../checks/check.ts'
 import { requireSettings } from '../../../config/requirements.ts'
@@ -23,7 +25,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
 }
 
 async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
-  // Those with mistakes are the first thing that it tells.
+  // Invalid settings are not thrown here, because the first check reports them.
   const config = await terminal.config().catch(() => null)
   if (config !== null) requireSettings(config)
   const checks: CheckResult[] = []

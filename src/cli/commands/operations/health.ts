@@ -1,6 +1,6 @@
 /**
- * `leadsheet health`: whether the daemon lives, in one line, for those who ask every half minute. It looks at the last
- * beat in the database and at nothing else: data that are old are no reason to start a daemon again.
+ * `leadsheet health`: says in one line whether the daemon is alive, for a container's health check. Only the
+ * last heartbeat counts, because old data is no reason to restart a daemon.
  */
 import type { Command } from 'commander'
 import { storePlaceOf } from '../../../app/installation.ts'
@@ -29,7 +29,10 @@ interface Found {
   readonly lastHeartbeat: string | null
 }
 
-/** Settings that cannot be read are no daemon, too: those who ask know of two answers only. */
+/**
+ * Reads the last heartbeat. Unreadable settings count as unhealthy too, because a health check knows only two
+ * answers.
+ */
 async function lookAtDaemon(terminal: Terminal): Promise<Found> {
   try {
     const beat = await readLastHeartbeat(storePlaceOf(await terminal.config()))

@@ -1,4 +1,4 @@
-/** `leadsheet queue`: the jobs that the workers have given up, and how they are tried again. */
+/** `leadsheet queue`: lists the jobs that the workers gave up, and retries them. */
 import type { Command } from 'commander'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -56,7 +56,7 @@ function noWorkers(): never {
   })
 }
 
-/** Such as `lease sync`. */
+/** Formats the data of a job: `lease sync`. */
 function aboutOf(data: object): string {
   return Object.entries(data)
     .map(([key, value]) => `${key} ${value}`)

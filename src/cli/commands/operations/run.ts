@@ -1,4 +1,7 @@
-/** `leadsheet run`: the daemon that syncs and reports as the settings say. */
+/**
+ * `leadsheet run` and `leadsheet reload`: starts the daemon that syncs and reports, and makes a running
+ * daemon reload its settings.
+ */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -48,7 +51,7 @@ async function run(terminal: Terminal): Promise<void> {
   try {
     await runDaemon(terminal, readAt, { log, tellStarted })
   } catch (thrown) {
-    // Also a daemon that was told to stop while it started has done what it was told.
+    // A daemon that was stopped while starting throws the reason of its signal. This is a normal end.
     if (thrown !== signal.reason) throw thrown
   }
   log.info({ seconds: Math.round((performance.now() - stoppingAt) / 100) / 10 }, 'stopped')
@@ -61,13 +64,13 @@ async function runDaemon(
 ): Promise<void> {
   const config = await terminal.config()
   for (const warning of config.warnings.filter(isAboutDashboard)) telling.log.warn(warning)
-  // While it starts, the settings are just being read.
+  // A reload during the start does nothing, because the settings are being read anyway.
   let reload = (): void => {}
   using _hangUp = onHangUp(() => reload())
   const takeReload = (wake: () => void): void => {
     reload = wake
   }
-  // Before there is anything on the disk.
+  // The check comes first, so that nothing is written to the disk before it.
   requireDaemon(config, needsKey(profileOf(config)))
   await using store = await openData(config, { ...telling, signal: terminal.signal })
   await runThroughReloads({ ...telling, terminal, store, takeReload }, config, readAt)
@@ -83,9 +86,7 @@ function tell(log: Log, { dataDir, file, web }: Config, running: RunningDaemon):
   log.info({ version: readVersion(), node: process.versions.node, settings, dataDir, ...pages }, 'running')
 }
 
-/* `leadsheet reload`: has the running daemon go over to the settings that are on the disk. */
-
-/** The new settings are tried, and what is in hand is put down. */
+// The limit includes the time to check the new settings and to stop running jobs.
 const ANSWER_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 100
 
@@ -95,7 +96,7 @@ export function defineReload(command: Command, terminal: Terminal): void {
 }
 
 async function reload(terminal: Terminal): Promise<void> {
-  // Where they are wrong, the daemon need not be bothered.
+  // Invalid settings fail here, so that the daemon is not disturbed.
   const config = await terminal.config()
   const place = storePlaceOf(config)
   if (!(await isStoreThere(place))) throw noDaemon(`there is no database ${nameOf(place)}`)
@@ -114,11 +115,11 @@ async function reload(terminal: Terminal): Promise<void> {
     terminal.print(`In force: ${changed.join(', ') || 'no setting is another than before'} (process ${pid})`)
 }
 
-/** The daemon on these data, which must be one of this machine, and when it read its settings last. */
+/** Finds the daemon of this store, which must run on this machine, and its last reading of the settings. */
 async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before: ConfigLoad }> {
   const leases = await listHeldLeases(db, new Date())
   const daemons = leases.filter(isOfDaemon)
-  // Of several workers that of this machine.
+  // With several workers, the worker on this machine is chosen.
   const daemon = daemons.find(({ host }) => host === hostname()) ?? daemons[0]
   if (daemon === undefined) throw noDaemon(`no daemon runs on ${nameOf(storePlaceOf(config))}`)
   const { pid, host } = daemon
@@ -132,14 +133,15 @@ async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before
     )
   }
   const before = await findConfigLoad(db, 'last', { host, pid })
-  // One that does not note that hangs up on SIGHUP, or is another program that has its number now.
+  // A daemon that has not recorded its settings yet would die of SIGHUP, and the process number may belong to
+  // another program by now.
   if (before === undefined || !isDaemon(pid)) {
     throw noDaemon(`process ${pid} is not, or not yet, a daemon that can be told`)
   }
   return { pid, before }
 }
 
-/** By its arguments, where the system tells them. */
+/** Recognizes a daemon by its arguments. Without /proc, every process is taken for one. */
 function isDaemon(pid: number): boolean {
   if (!existsSync('/proc/self/cmdline')) return true
   try {
@@ -149,7 +151,10 @@ function isDaemon(pid: number): boolean {
   }
 }
 
-/** Whether arguments, the program's own first, are those of a daemon of ours, built or as it is written. */
+/**
+ * Reports whether arguments are those of `leadsheet run`, built or from source.
+ * @param args starts with the program itself
+ */
 export function isDaemonCall(args: readonly string[]): boolean {
   const program = args.findIndex((arg) => /(^|\/)(leadsheet(\.[jt]s)?|main\.[jt]s)$/.test(arg))
   return program >= 0 && args.indexOf('run') > program
@@ -177,7 +182,8 @@ async function waitForReading(
   const until = performance.now() + ANSWER_WITHIN_MS
   while (performance.now() < until) {
     await delay(LOOK_EVERY_MS, undefined, { signal })
-    // Not the last one: where the daemon could not start with them, it has read those of before again.
+    // The next reading counts, not the last. A daemon that fails to start with new settings reads the old
+    // ones again.
     const reading = await findNextConfigLoad(db, before)
     if (reading !== undefined) return reading
     if (!isDaemon(pid)) throw noDaemon(`process ${pid} has ended`)

@@ -1,4 +1,7 @@
-/** `leadsheet schedule`: what runs when, what became of the last run, and what the clocks do to the next ones. */
+/**
+ * `leadsheet schedule`: shows what runs when, the outcome of the last run, and the next times with clock
+ * changes.
+ */
 import type { Command } from 'commander'
 import { openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
@@ -72,8 +75,6 @@ function jsonOf({ name, timing, catchUp, last, next }: ScheduleState<ConfiguredS
   }
 }
 
-/* `leadsheet schedule next`: the next due times with what the clock does about them, and what was missed and why. */
-
 interface Options {
   readonly count: number
   readonly from?: string
@@ -81,9 +82,9 @@ interface Options {
 
 interface ComingTime {
   readonly due_at: Date
-  /** The local dates that the report then covers; null of what is no report. */
+  /** The local dates that the report then covers; null for a schedule without a report. */
   readonly covers: string | null
-  /** What the clock does about it. */
+  /** How a clock change affects this time; null if none does. */
   readonly note: string | null
 }
 
@@ -154,7 +155,7 @@ const WHY: Readonly<Record<Gap['why'], string>> = {
   clock: 'the clock was set, or the machine slept',
 }
 
-/** What the folders of the reports say of them too, such as the period. */
+/** Reads the reports' folders, because these define settings such as the period. */
 async function readReports(
   config: Config,
   schedules: readonly ConfiguredSchedule[],
@@ -169,7 +170,7 @@ async function readReports(
   )
 }
 
-/** Just before the first instant that counts. */
+/** Returns the moment just before the first due time that counts. */
 function startOf({ from }: Options, { timeZone }: Timing, now: Date): Date {
   return from === undefined ? now : new Date(startOfDay(Date.parse(from) / DAY_MS, timeZone) - 1)
 }
@@ -275,9 +276,7 @@ function explanationJson({ schedule: { name, timing, catchUp }, coming, troubles
   }
 }
 
-/* How schedules are shown. */
-
-/** A sentence where a report is held or waits; none otherwise. */
+/** Returns a sentence if a report is held or deferred, otherwise an empty list. */
 export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedule>): string[] {
   if (last === null || report === null) return []
   const outcome = outcomeText(last)
@@ -287,7 +286,7 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
   return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${release}`]
 }
 
-/** What is made up for of what was missed, and for how long. */
+/** Formats the catch-up policy and its time limit. */
 export function policyText({ policy, windowHours }: CatchUp): string {
   return Number.isFinite(windowHours) && policy !== 'none' ? `${policy}, ${tellHours(windowHours)}` : policy
 }

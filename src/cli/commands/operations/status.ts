@@ -1,4 +1,4 @@
-/** `leadsheet status`: what the copy holds, how fresh it is, what ran and what waits. */
+/** `leadsheet status`: shows the content of the local copy, its freshness, recent runs and waiting work. */
 
 import type { Command } from 'commander'
 import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
@@ -29,7 +29,7 @@ import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
 import { alertJson } from './alerts.ts'
 import { heldText } from './schedule.ts'
 
-/** As of doctor: a cron or a script that asks is told too. */
+// The exit status follows the verdict, like that of `doctor`, for scripts and cron.
 const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
 const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, alerts: 100 }
 
@@ -54,7 +54,7 @@ async function showStatus(terminal: Terminal): Promise<void> {
   terminal.end(ENDINGS[status.health.verdict])
 }
 
-/** The rules of a database that is quickly read through; null where there is none yet. */
+/** Checks the rules of a small database. Returns null if there is no database yet. */
 async function findBroken(store: Store, now: Date) {
   if (isInMemory(store.place)) return null
   return (await lookForViolations(store, { whole: false, now })).violations
@@ -134,14 +134,14 @@ function eventsJson({ last, recent, waiting }: NonNullable<Status['events']>) {
   }
 }
 
-/** `2 open: sync failing, disk nearly full`; null where nothing is wrong. */
+/** Formats open alerts: `2 open: sync failing, disk nearly full`. Returns null if there are none. */
 function alertsText(alerts: Status['alerts']): string | null {
   if (alerts.length === 0) return null
   const titles = [...new Set(alerts.map(({ check }) => alertFacts(check).title))]
   return `${alerts.length} open: ${titles.join(', ')} (${shellCommand('alerts list')})`
 }
 
-/** `3 waiting, 1 in hand, 2 given up`. */
+/** Formats the jobs: `3 waiting, 1 in hand, 2 given up`. */
 function jobsText(jobs: readonly QueueCounts[]): string {
   const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
   const dead = sum('dead')

@@ -1,4 +1,7 @@
-/** `leadsheet report list`, `history` and `approve`: the reports of the settings, and the issues that are kept. */
+/**
+ * `leadsheet report list`, `history` and `approve`: lists the configured reports and the kept issues, and
+ * approves a held report.
+ */
 
 import type { Command } from 'commander'
 import { findSchedule } from '../../../app/configured-schedules.ts'
@@ -63,7 +66,7 @@ export function defineApprove(parent: Command, terminal: Terminal): void {
   addExamples(command, ['report approve daily'])
 }
 
-/** @throws LeadsheetError usage_invalid where nothing of it is held or waits */
+/** @throws LeadsheetError usage_invalid if no issue of the report is held or deferred */
 async function approveReport(terminal: Terminal, name: string): Promise<void> {
   const config = await terminal.config()
   const schedule = findSchedule(config, name)

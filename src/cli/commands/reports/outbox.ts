@@ -1,4 +1,7 @@
-/** `leadsheet outbox`: where each message stands, what the server said, and when it is tried again. */
+/**
+ * `leadsheet outbox`: shows the state of each message, the answer of the mail server and the next try.
+ * `resolve` decides unconfirmed messages.
+ */
 import { type Command, Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { tellDates } from '../../../domain/period.ts'
@@ -20,7 +23,7 @@ interface Options {
   readonly limit: number
 }
 
-/** The words of `--state`, and the states in the store that each stands for. */
+/** The values of `--state` and the stored states that each stands for. */
 const STATES = {
   waiting: ['pending', 'sending', 'data'],
   sent: ['sent'],
@@ -30,7 +33,7 @@ const STATES = {
 } as const satisfies Record<string, readonly DeliveryRowState[]>
 
 const LIMIT_DEFAULT = 50
-/** Refused issues in a row after which a recipient is named. */
+/** A recipient is listed as refusing after this many refused issues in a row. */
 const REFUSED_IN_ROW = 3
 
 export function defineOutbox(command: Command, terminal: Terminal): void {
@@ -94,7 +97,9 @@ function printDeliveries(
   )
 }
 
-/** What explains more than one of them, below. */
+/**
+ * Prints outages and refusing recipients below the table, because one of them may explain several messages.
+ */
 async function tellTroubles(terminal: Terminal, store: Store, outages: readonly MailOutage[]): Promise<void> {
   for (const outage of outages) terminal.note(outageText(outage))
   for (const { recipient, report, issues, response } of await listRefusing(store.db, REFUSED_IN_ROW)) {
@@ -102,13 +107,16 @@ async function tellTroubles(terminal: Terminal, store: Store, outages: readonly 
   }
 }
 
-/** `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy` */
+/** Formats an outage: `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy`. */
 export function outageText({ server, kind, beganAt, nextAttemptAt, response }: MailOutage): string {
   const trouble = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
   return `${server} ${trouble} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
 }
 
-/** `sent (again)` of a later revision, `sent, perhaps twice` where the server took what may have arrived before. */
+/**
+ * Formats the state of a message. `sent (again)` is a later revision. `sent, perhaps twice` means that an
+ * earlier try may have arrived too.
+ */
 function stateText({ state, revision, doubts, replyCode }: ListedDelivery): string {
   const isPerhapsTwice = state === 'sent' && doubts > 0 && replyCode !== null
   return `${wordOf(state)}${revision === 0 ? '' : ' (again)'}${isPerhapsTwice ? ', perhaps twice' : ''}`
@@ -120,7 +128,7 @@ const STATE_WORDS = new Map([
   ['unconfirmed', 'unconfirmed'],
 ])
 
-/** The word that people read for a state of the store. */
+/** Returns the displayed word for a stored state. */
 export function wordOf(state: string): string {
   return STATE_WORDS.get(state) ?? state
 }

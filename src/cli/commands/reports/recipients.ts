@@ -1,4 +1,7 @@
-/** `leadsheet recipients`: who gets which report, what of it, which setting says so, and what they choice themselves. */
+/**
+ * `leadsheet recipients`: lists who gets which report, the setting that says so and the recipient's
+ * preference. Its subcommands change preferences and print or revoke links.
+ */
 import { Argument, type Command } from 'commander'
 import { preferenceLinks } from '../../../app/configured-mail.ts'
 import { findReport } from '../../../app/configured-reports.ts'
@@ -25,16 +28,16 @@ import type { Terminal } from '../../terminal/terminal.ts'
 interface Line {
   readonly address: string
   readonly report: string
-  /** What the settings give them; null where they do not name them any more. */
+  /** The recipient's settings; null if the settings no longer list the recipient. */
   readonly recipient: RecipientConfig | null
   readonly from: string
-  /** Null where nobody ever chosen anything. */
+  /** Null if no preference was ever set. */
   readonly preference: Preference | null
-  /** Null where their mails are taken. */
+  /** Null if the recipient's mail server accepts the messages. */
   readonly refusing: RefusingRecipient | null
 }
 
-/** So many issues in a row. */
+// A recipient counts as refusing after this many refused issues in a row.
 const REFUSED_IN_ROW = 3
 
 export function defineRecipients(command: Command, terminal: Terminal): void {
@@ -81,7 +84,7 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
   )
 }
 
-/** Of the settings first, then who is only in the store. */
+/** Lists the recipients of the settings, then recipients that are only in the store. */
 async function readLines(
   store: Store,
   config: Config,
@@ -138,7 +141,7 @@ function jsonOf({ recipient, preference, refusing, ...line }: Line) {
   }
 }
 
-/** The options of the commands by which an operator sets a preference for a recipient. */
+/** Options of the commands that set a preference for a recipient. */
 interface Options {
   readonly report?: string
   readonly reason?: string
@@ -223,8 +226,8 @@ async function change(
 }
 
 /**
- * What somebody gets, or once got and has chosen something of.
- * @throws LeadsheetError usage_invalid where that is nothing
+ * Lists the reports that an address gets, or has set a preference for.
+ * @throws LeadsheetError usage_invalid if there are none
  */
 async function reportsOf(
   { db }: Pick<Store, 'db'>,
@@ -244,7 +247,10 @@ async function reportsOf(
   })
 }
 
-/** @throws LeadsheetError usage_invalid where none of them comes more than once a week */
+/**
+ * Keeps the reports that come more than once a week.
+ * @throws LeadsheetError usage_invalid if there are none
+ */
 function onlyFrequent(config: Config, names: readonly string[]): readonly string[] {
   const frequent = schedulesOf(config).flatMap(({ report, timing }) =>
     report !== null && areMoreThanWeekly(listDueTimes(timing, new Date()), timing.timeZone)
@@ -305,8 +311,9 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
 }
 
 /**
- * Under the lease of the daemon, which signs messages with the key that it began with.
- * @throws LeadsheetError job_busy while the daemon runs
+ * Replaces the key that signs links. This needs the daemon's lease, because a running daemon signs messages
+ * with the key it has read.
+ * @throws LeadsheetError job_busy while a daemon runs
  */
 async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> {
   await using store = await openData(await terminal.config())

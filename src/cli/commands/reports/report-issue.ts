@@ -1,4 +1,4 @@
-/** `leadsheet report compare` and `show`: an issue that is kept; nothing is made anew. */
+/** `leadsheet report compare` and `show`: reads a kept issue. Nothing is rendered again. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { dkimOf } from '../../../app/configured-mail.ts'
@@ -88,7 +88,7 @@ async function runShow(
   const { usual, recipients, config } = await readDefinition(terminal, name)
   await using store = await openDataIfThere(config)
   const report = await reportAs(store, usual, recipient)
-  // An address that the settings no longer name may still have a mail.
+  // A message may exist for an address that the settings no longer list.
   const reader = recipients.find(({ address }) => address === recipient) ?? report
   const period = await findPeriod(store, report, momentOf(options.at), reader)
   await showAsSent(terminal, store, { report: name, period, recipient, output, dkim: dkimOf(config.mail) })
@@ -107,8 +107,9 @@ function momentOf(at: string | undefined): Date {
 }
 
 /**
- * Ends partly where anything differs.
- * @param isAsKnown whether only what was known when it was made counts
+ * Prints the differences between a kept issue and the figures of now. Any difference ends the command as
+ * `partly`.
+ * @param isAsKnown leaves out data that was read after the issue was made
  * @throws LeadsheetError report_not_kept
  */
 async function compareKept(
@@ -155,7 +156,7 @@ async function compareKept(
   )
 }
 
-/** What is the same or why it may not be. */
+/** Says that all figures are the same, or why they may differ. */
 function verdictOf({ differences, leadsKnownLater }: IssueComparison, { programVersion }: Issue): string {
   if (differences.length === 0) return 'Every figure is as it was kept.'
   const reasons = [
@@ -179,15 +180,16 @@ function differenceOf({ kept, now }: FigureDifference): number | null {
 }
 
 interface SentRequest extends Pick<IssueKey, 'report' | 'period'> {
-  /** Null: the first one. */
+  /** The address of the message; null for the first message. */
   readonly recipient: string | null
-  /** The file to write the mail to. */
+  /** The file to write the message to. */
   readonly output: string | null
   readonly dkim: DkimKey | null
 }
 
 /**
- * Lists who has a mail; with a recipient or a file shows one mail, byte for byte as it was sent or will be.
+ * Lists the messages of an issue. With a recipient or a file, shows one message exactly as it was sent or
+ * will be sent.
  * @throws LeadsheetError report_not_kept
  */
 async function showAsSent(

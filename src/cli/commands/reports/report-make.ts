@@ -1,4 +1,4 @@
-/** `leadsheet report preview`, `send` and `test`: the issue of a period is made, to be looked at or mailed. */
+/** `leadsheet report preview`, `send` and `test`: makes the issue of a period, to look at or to mail. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { deliveryPolicyOf, dkimOf, openMail } from '../../../app/configured-mail.ts'
 import {
@@ -82,7 +82,7 @@ export function defineSend(parent: Command, terminal: Terminal): void {
   addExamples(command, ['report send daily', 'report send daily --at 2026-11-20T07:00:00Z'])
 }
 
-/** Makes the report for one pair of eyes, writes it to a file and mails it to one address, as far as asked. */
+/** Makes the report for one recipient, and writes it to a file or mails it to one address if asked. */
 async function makeOne(
   terminal: Terminal,
   name: string,
@@ -99,7 +99,7 @@ async function makeOne(
   const reader = readerIn(options, usual, recipients)
   await using store = await openDataOrEmpty(config)
   const deps = await openMailing(config, store, templates)
-  // Before the first letter, since one recipient may have blocks that another has not.
+  // The report is tried for all recipients before anything is mailed, because their blocks may differ.
   await tryReport({ ...deps, place: store.place }, usual, recipients, terminal.signal)
   const report = await reportAs(store, usual, options.for ?? null)
   const period = await findPeriod(store, report, at, reader)
@@ -108,7 +108,7 @@ async function makeOne(
   const somebody = kind === '.eml' ? (recipients[0]?.address ?? deps.sender.from) : null
   const addressed = to ?? options.for ?? somebody
   const sender = to === null ? deps.sender : withoutPage(deps.sender)
-  // The archive holds what was sent; a preview or a test shows what the report says now.
+  // The archive holds the sent mail. A preview or a test shows what the report says now.
   const isTried = kind !== null || mail !== null
   const contents = isTried
     ? contentsOfNow({ ...deps, sender }, report, issue, [reader], terminal.signal)
@@ -179,14 +179,14 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   if (archiveFault === null) await writeArchiveIndex(deps.archive, deps.store.db)
   await printMailings(terminal, report, { mailings, preview: null, deliveries, leftOut })
   await publishAfterwards(terminal, deps.store)
-  // Only now: the messages are out, and no daemon would send them later.
+  // The error is thrown last, because the messages are sent already and no daemon would send them later.
   if (archiveFault !== null) throw archiveFault
   if (deliveries.some((one) => one.state !== 'sent' && one.state !== 'withdrawn')) {
     terminal.end(deliveries.some((one) => one.state === 'sent') ? 'partly' : 'failed')
   }
 }
 
-/** @throws LeadsheetError usage_invalid for a time to come */
+/** @throws LeadsheetError usage_invalid if the time is in the future */
 function instantIn(at: string | undefined): Date {
   const now = new Date()
   if (at === undefined || new Date(at) <= now) return at === undefined ? now : new Date(at)
@@ -195,12 +195,12 @@ function instantIn(at: string | undefined): Date {
   })
 }
 
-/** A message that is only looked at may be to nobody. */
+/** Returns the recipient of a message. A preview may have none. */
 function addressee(address: string | null, recipients: readonly Recipient[]) {
   return recipients.find((one) => one.address === address) ?? { address: address ?? '', name: null }
 }
 
-/** The recipient as whom the report is made, or everybody. */
+/** Returns the recipient for whom the report is made, or the defaults of the report. */
 function readerIn(options: Options, report: Report, recipients: readonly Recipient[]): Reader {
   const { for: address = null, locale } = options
   const reader = findReader(report, recipients, address)

@@ -1,4 +1,7 @@
-/** `leadsheet report new`: a folder to make a report in. The settings stay as they are; it says what to add. */
+/**
+ * `leadsheet report new`: makes a folder for a report of your own. The settings are not changed; the command
+ * prints what to add.
+ */
 import { existsSync } from 'node:fs'
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -16,7 +19,7 @@ interface Options {
 }
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
-/** Mondays for a week, the first for a month; else every day. */
+/** The suggested schedules for weekly and monthly reports. Other reports run every day. */
 const SCHEDULES: Readonly<Record<string, string>> = { week: '0 7 * * 1', month: '0 7 1 * *' }
 
 export function defineReportNew(parent: Command, terminal: Terminal): void {

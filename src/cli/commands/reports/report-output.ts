@@ -1,4 +1,4 @@
-/** What `leadsheet report` shows: what was made and what became of it, and previews as files. */
+/** Output of the `leadsheet report` commands: made issues, sent messages, and preview files. */
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { tellDates } from '../../../domain/period.ts'
@@ -21,12 +21,12 @@ type PreviewKind = (typeof PREVIEWS)[number]
 interface Output {
   readonly mailings: readonly Mailing[]
   readonly preview: string | null
-  /** Null where nothing was to be sent. */
+  /** Null if nothing was to be sent. */
   readonly deliveries: readonly DeliverySummary[] | null
   readonly leftOut: readonly LeftOut[]
 }
 
-/** @throws LeadsheetError usage_invalid */
+/** @throws LeadsheetError usage_invalid if the file has another extension */
 export function previewKind(file: string): PreviewKind {
   const kind = PREVIEWS.find((extension) => extension === extname(file).toLowerCase())
   if (kind) return kind
@@ -95,7 +95,7 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   )
 }
 
-/** What the report itself says too; the command ends as done in part. */
+/** Warns of blocks that failed. The command then ends as `partly`. */
 function noteFailed(terminal: Terminal, mailings: readonly Mailing[]): void {
   const failed = mailings.flatMap((mailing) => mailing.failed)
   for (const { block, query, message } of failed)

@@ -1,4 +1,7 @@
-/** `leadsheet report watch NAME`: the report in the browser, made anew whenever one of its files changes. */
+/**
+ * `leadsheet report watch NAME`: shows the report in the browser, and renders it again when one of its files
+ * changes.
+ */
 import { once } from 'node:events'
 import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
@@ -19,13 +22,13 @@ import { LANGUAGES } from '../../../report/words/catalogue.ts'
 import { openPreview, type Preview, type PreviewChoice } from '../../../web/preview/preview.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
-/** An editor may write a file in several steps. */
+// An editor may write a file in several steps, so a change counts after this pause.
 const SETTLED_MS = 60
 
 export async function watchReport(terminal: Terminal, name: string, port: number): Promise<void> {
   const first = await terminal.config()
   findReport(first, name)
-  // Read anew each time: the settings are among the files that may change.
+  // The settings are read for every preview, because they may change too.
   const load = (): Config => loadConfig(first.file === null ? {} : { file: relative('', first.file) })
   await using server = await openPreview({
     report: name,
@@ -69,7 +72,7 @@ function readerOf(report: Report, recipients: readonly Recipient[], address: str
   return recipients.find((recipient) => recipient.address === address) ?? { ...report, address: null }
 }
 
-/** @returns watchers, to be closed */
+/** @returns the watchers, which the caller must close */
 function watchFiles(config: Config, onChange: () => void): FSWatcher[] {
   let timer: NodeJS.Timeout | undefined
   const changed = (): void => {
@@ -80,14 +83,14 @@ function watchFiles(config: Config, onChange: () => void): FSWatcher[] {
   const watchers = folders.map((folder) => watch(folder ?? TEMPLATES, { recursive: true }, changed))
   const { file } = config
   if (file === null) return watchers
-  // Its folder, since editors put a new file in the place of the old one.
+  // The folder is watched, because many editors replace the file.
   const settings = watch(dirname(file), (_, changedFile) => {
     if (changedFile === basename(file)) changed()
   })
   return [...watchers, settings]
 }
 
-/** The one that is taken where nothing is said, if it is of this language. */
+/** Returns the default locale if it is in this language, otherwise the bare language. */
 function localeOf(language: string): string {
   return new Intl.Locale(DEFAULT_LOCALE).language === language ? DEFAULT_LOCALE : language
 }

@@ -1,4 +1,4 @@
-/** `leadsheet report`: the reports, from the first draft to what was sent. */
+/** `leadsheet report`: the parent of all commands about reports. */
 import type { Command } from 'commander'
 import { addExamples, wholeNumber } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
@@ -29,7 +29,7 @@ function defineWatch(parent: Command, terminal: Terminal): void {
     .argument('<name>', 'report of the settings, or a folder of templates')
     .option('--port <number>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber(0, 65_535), 8025)
     .action(async (name: string, { port }: { port: number }) => {
-      // Loaded only here: the server of the preview would slow down all other commands.
+      // The preview server is loaded only here, because it would slow down all other commands.
       const { watchReport } = await import('./report-watch.ts')
       await watchReport(terminal, name, port)
     })

@@ -1,4 +1,7 @@
-/** `leadsheet report resend`: mails of a report again, to those who did not get them, or as new ones to those who did. */
+/**
+ * `leadsheet report resend`: sends mails of a report again, either unchanged to those who did not get them,
+ * or as new mails.
+ */
 import type { Command } from 'commander'
 import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
 import { findReport, openMailing, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
@@ -76,7 +79,7 @@ async function resend(terminal: Terminal, name: string, options: Options): Promi
   await showSent(terminal, plan, deliveries)
 }
 
-/** @throws LeadsheetError usage_invalid */
+/** @throws LeadsheetError usage_invalid unless exactly one choice is given */
 function choiceIn({ failed, unconfirmed, to, all }: Options): ResendChoice {
   const choices: ResendChoice[] = [
     ...(failed ? [{ which: 'failed' } as const] : []),
@@ -95,7 +98,7 @@ function choiceIn({ failed, unconfirmed, to, all }: Options): ResendChoice {
   )
 }
 
-/** @throws LeadsheetError usage_invalid where nobody would read the reason */
+/** @throws LeadsheetError usage_invalid if a reason is given for mails that are sent unchanged */
 function requireNewMail({ which }: ResendChoice, reason: string | undefined): void {
   if (reason === undefined || which === 'all' || which === 'one') return
   const mail = which === 'failed' ? '--failed' : '--unconfirmed'

@@ -1,20 +1,24 @@
-/** `leadsheet completion`: a script for a shell, made from the commands and options that there are. */
+/**
+ * `leadsheet completion`: prints a completion script for a shell, generated from the commands and options.
+ */
 import { Argument, type Command, type Option } from 'commander'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 type Shell = keyof typeof SCRIPTS
 
-/** What can be typed behind some words: ` report`, or nothing for the program itself. */
+/**
+ * The words that may follow a command path, such as ` report`. An empty path stands for the program itself.
+ */
 interface Place {
   readonly path: string
   readonly commands: readonly Command[]
   readonly options: readonly Option[]
-  /** Values that arguments may have. */
+  /** The fixed values that arguments of the command accept. */
   readonly values: readonly string[]
 }
 
-/** @param loadAll gives the program with all its commands */
+/** @param loadAll loads all commands and returns the program */
 export function defineCompletion(
   command: Command,
   terminal: Terminal,
@@ -38,7 +42,8 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 function placesOf(command: Command, path: string, global: readonly Option[]): Place[] {
   const help = command.createHelp()
   const commands = help.visibleCommands(command)
-  // `outbox --state` is understood as `outbox list --state`.
+  // The options of a default subcommand belong to its parent too: `outbox --state` means `outbox list
+  // --state`.
   const standard = commands.find((each) => each.name() === defaultName(command))
   const own = [command, ...(standard ? [standard] : [])].flatMap((each) => help.visibleOptions(each))
   const seen = new Set<string>()
@@ -52,7 +57,7 @@ function placesOf(command: Command, path: string, global: readonly Option[]): Pl
   return [{ path, commands, options, values }, ...inner]
 }
 
-/** Commander keeps it to itself. */
+/** Reads the name of the default subcommand from a private field, because commander has no public one. */
 function defaultName(command: Command): string | null {
   const name: unknown = Reflect.get(command, '_defaultCommandName')
   return typeof name === 'string' ? name : null
@@ -95,7 +100,7 @@ ${words.join('\n')}
 complete -o default -F _leadsheet leadsheet`
 }
 
-/** The script of bash, by what zsh has for such scripts. */
+/** Returns the bash script, run by the bash compatibility mode of zsh. */
 function zshScript(places: readonly Place[]): string {
   return `autoload -Uz compinit bashcompinit
 compinit

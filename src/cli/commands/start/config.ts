@@ -1,4 +1,4 @@
-/** `leadsheet config`: what the settings are and where each came from, and their JSON Schema. */
+/** `leadsheet config`: prints the settings in force with the origin of each, and their JSON Schema. */
 import type { Command } from 'commander'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../../app/configured-schedules.ts'
@@ -50,10 +50,11 @@ async function checkSettings(terminal: Terminal): Promise<void> {
       settings,
     )
   }
-  // Those of the settings are logged as they are read.
+  // The other warnings are logged already while the settings are read.
   for (const warning of notLogged) terminal.note(`warning: ${warning}`)
   const lack = lackOfDaemon(config, needsKey(profileOf(config)))
-  // That is no mistake: who only reads the copy, or has crontabs, needs less than the daemon.
+  // This is only a note, because installations with cron, or those that only read the copy, need fewer
+  // settings.
   if (lack !== null) terminal.note(`${shellCommand('run')} needs more: ${lack}`)
   if (warnings.length > 0) terminal.end('partly')
 }

@@ -1,4 +1,7 @@
-/** `leadsheet probe`: asks an unknown upstream how it works, and writes that down as a profile to be read. */
+/**
+ * `leadsheet probe`: finds out how an unknown upstream works, and writes a profile that a person should
+ * review.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CALLED, errorText, LeadsheetError, shellCommand } from '../../../errors.ts'
@@ -137,7 +140,7 @@ function writeProfile(file: string, text: string): void {
   }
 }
 
-/** A gap without a remedy is to be known, no more. */
+/** Reports whether a person must complete the profile. A gap without a remedy is only information. */
 function needsHand({ gaps }: ProbeResult): boolean {
   return gaps.some(({ remedy }) => remedy !== null)
 }

@@ -1,4 +1,4 @@
-/** `leadsheet service`: the reference service, until Ctrl-C or SIGTERM, and its API keys. */
+/** `leadsheet service`: runs the reference service until Ctrl-C or SIGTERM, and manages its API keys. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
@@ -92,7 +92,7 @@ async function startService(
 ): Promise<Service> {
   const logger = await terminal.log()
   const { host, port } = options
-  // Before a history is simulated, which takes a while.
+  // The port is checked first, because simulating a history takes a while.
   const taken = port === 0 ? null : await findListenFault({ host, port })
   if (taken !== null) {
     throw new LeadsheetError('service_port', `The service cannot listen on ${host}:${port}: ${taken}.`, {
@@ -120,8 +120,6 @@ function speed(value: string): number {
   if (factor > 0 && factor <= SPEED_MAX) return factor
   throw new InvalidArgumentError(`Expected a number above 0 and up to ${SPEED_MAX}.`)
 }
-
-/* `leadsheet keys`: the API keys of the reference service, whether it runs or not. */
 
 interface DataOption {
   readonly data: string
@@ -211,7 +209,7 @@ async function revokeKey(terminal: Terminal, key: string, { data }: DataOption):
   else terminal.note(revoked === 1 ? 'Revoked.' : `Revoked ${revoked} keys.`)
 }
 
-/** Looking at keys must not make a service where there is none. */
+/** Opens the keys of an existing service, so that a wrong directory does not create a new service. */
 async function openExisting(data: string): Promise<Keyring> {
   const file = serviceFile(data)
   if (existsSync(file)) return openKeyring(file)
@@ -220,9 +218,7 @@ async function openExisting(data: string): Promise<Keyring> {
   })
 }
 
-/* Where the reference service keeps its data. */
-
-/** Relative to the working directory; what `--data` is if it is not given. */
+/** The default of `--data`, relative to the working directory. */
 export const SERVICE_DIR = './data/service'
 
 export function serviceFile(dataDir: string): string {
