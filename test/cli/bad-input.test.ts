@@ -248,7 +248,7 @@ time_zone: UTC
       const { stdout } = await runWarm(['status', '--json'], { cwd, env })
       expect(JSON.parse(stdout).data).toMatchObject({
         verdict: 'warn',
-        sentence: expect.stringMatching(/syncs, upstream\.$/),
+        sentence: expect.stringMatching(/syncs, mass removal refused\.$/),
       })
     } finally {
       upstream.close()

@@ -98,7 +98,8 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a lead that is there has one open version, a removed one none': [
     `UPDATE lead_version SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
-    `INSERT INTO lead_version SELECT lead_id, '2027', valid_to, changed_at, status_changed_at, observed_at, run_id,
+    `INSERT INTO lead_version (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
+       pipeline_id, status, score, value_amount, value_currency, agent_id) SELECT lead_id, '2027', valid_to, changed_at, status_changed_at, observed_at, run_id,
        pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
     `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
   ],
@@ -109,7 +110,8 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the versions of a lead follow one another and never overlap': [
     `UPDATE lead_version SET valid_to = '1970' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
-    `INSERT INTO lead_version SELECT lead_id, '2020', '2999', changed_at, status_changed_at, observed_at, run_id,
+    `INSERT INTO lead_version (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
+       pipeline_id, status, score, value_amount, value_currency, agent_id) SELECT lead_id, '2020', '2999', changed_at, status_changed_at, observed_at, run_id,
        pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
   ],
   'a lead is removed while its last absence lasts, and only then': [

@@ -293,9 +293,9 @@ describe('an issue in the archive', () => {
     expect(csv.map((href) => href.split('/').at(-1))).toEqual([
       'figures',
       'trend',
+      'changes',
       'top_leads',
       'stalled',
-      'changes',
       'pipelines',
       'sources',
     ])
