@@ -95,7 +95,7 @@ describe.each(pods())('the pod of %s', (_, pod) => {
       '/run/secrets/leadsheet/database-url': 'postgresql://app:a-password@postgres-rw:5432/app',
     })
     expect(warnings).toEqual([])
-    const [command, report] = container.args ?? []
+    const [command, , report] = container.args ?? []
     if (command === 'report') expect(reports.map(({ name }) => name)).toContain(report)
   })
 })

@@ -123,15 +123,17 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
     expect(await page.evaluate('scrollY')).toBe(200)
     expect(await textOf('#said')).toBe(said)
 
-    await store.write((trx) => upsertAlerts(trx, [notice(1, 'clock_wrong')]))
+    await store.write((trx) => upsertAlerts(trx, [openAlert(1, 'clock_wrong')]))
     await eventually(() => textOf('#said')).toMatch(/clock wrong/i)
     expect(await textOf('#said')).toBe(await textOf('h1'))
 
     // A new entry above must not put another one under the user's finger.
-    await page.locator('#notice-1 button').focus()
-    await store.write((trx) => upsertAlerts(trx, [notice(2, 'clock_wrong', '2026-11-20T12:00:00.000Z')]))
-    await eventually(() => page.locator('#part-findings li[id^=notice]').first().getAttribute('id')).toBe(
-      'notice-2',
+    await page.locator('#alert-1 button').focus()
+    await store.write((trx) =>
+      upsertAlerts(trx, [{ ...openAlert(2, 'clock_wrong', '2026-11-20T12:00:00.000Z'), subject: 'b' }]),
+    )
+    await eventually(() => page.locator('#part-findings li[id^=alert]').first().getAttribute('id')).toBe(
+      'alert-2',
     )
     expect(await page.evaluate('document.activeElement.value')).toBe('alert=1')
     expect(await isStillThere()).toBe(true)
@@ -221,7 +223,7 @@ function haltingTimer(halts: Readonly<Record<number, PromiseWithResolvers<void>>
   }
 }
 
-function notice(id: number, check: string, openedAt = STATUS_AT.toISOString()): Alert {
+function openAlert(id: number, check: string, openedAt = STATUS_AT.toISOString()): Alert {
   return {
     ...{ id, check, subject: '', state: 'open', seen: 1, message: 'm', hint: 'h' },
     ...{ firstSeenAt: openedAt, openedAt, reopenedAt: null, resolvedAt: null },
