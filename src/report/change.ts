@@ -1,6 +1,6 @@
 /**
- * How a value moved against the period it is compared with. Direction and goodness are two things: the arrow
- * says which way, the tone whether that is welcome.
+ * The change of a value against the period of comparison. The arrow shows the direction; the tone shows
+ * whether this direction is welcome.
  */
 import type { Compared } from '../domain/figures.ts'
 import type { Money, Ratio } from '../model.ts'
@@ -15,17 +15,19 @@ export interface Change {
   readonly tone: Tone
 }
 
-/** Which direction is welcome; null where neither is. */
+/** The welcome direction; null if neither is welcome. */
 export type Welcome = 'up' | 'down' | null
 
-/** `+9 (+18%)`; without the percentage below {@link FEW}, and `(new)` where it would be infinite. */
+/**
+ * Formats `+9 (+18%)`. The percentage is left out below {@link FEW}, and `(new)` replaces an infinite one.
+ */
 export function changeOfCount(compared: Compared<number>, welcome: Welcome, locale: LocaleContext): Change {
   const { current, prior } = compared
   const percent = Math.max(current, prior) < FEW ? null : percentOf(current, prior, locale)
   return change(current - prior, locale.numbers.count, percent, welcome, locale)
 }
 
-/** `−2.3 pt`, from the rates as they are printed, so that the difference can be checked by eye. */
+/** Formats `−2.3 pt`, computed from the printed rates, so that readers can check the difference. */
 export function changeOfRate(
   compared: Compared<Ratio>,
   welcome: Welcome,
@@ -40,7 +42,7 @@ export function changeOfRate(
   return change(tenths, write, null, welcome, locale)
 }
 
-/** Compares the first current amount with the same currency before: `+$90k (+8%)`. Null when there is none. */
+/** Compares the first current amount with the same currency before: `+$90k (+8%)`. Null if there is none. */
 export function changeOfMoney(
   compared: Compared<readonly Money[]>,
   welcome: Welcome,
@@ -55,7 +57,7 @@ export function changeOfMoney(
   return change(current - prior, write, percentOf(current, prior, locale), welcome, locale)
 }
 
-/** `+18%`, `new` for a prior of 0, null for no change. */
+/** Formats `+18%`, or `new` for a prior value of 0. Returns null for no change. */
 export function percentOf(current: number, prior: number, locale: LocaleContext): string | null {
   if (current === prior) return null
   if (prior === 0) return locale.words('isNew')

@@ -1,6 +1,6 @@
 /**
- * A report as a view model: every string that subject, HTML and text show, computed once, so that the three
- * cannot contradict one another. No HTML here, and no words: those are in `words/`.
+ * Composes the view of a report: all strings of subject, HTML and text, computed once so that the three
+ * agree. HTML is in the templates, and the words are in `words/`.
  */
 
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
@@ -20,36 +20,36 @@ import type { LocaleContext } from './words/locale-context.ts'
 export type View = BlockView | FailedView
 
 export interface ReportContext extends BlockContext {
-  /** In order; those that the figures have nothing for say so. */
+  /** The blocks in their order. A block without figures says so. */
   readonly blocks: readonly BlockName[]
 }
 
 export interface ReportView {
-  /** BCP 47 */
+  /** The language, BCP 47. */
   readonly lang: string
   readonly dir: string
   readonly title: string
-  /** The period, in full and as short as a subject has it. */
+  /** The period, in full and in a short form for the subject. */
   readonly period: { readonly long: string; readonly short: string }
-  /** The verdict, as the subject has it. */
+  /** The verdict for the subject. */
   readonly verdict: string
-  /** The text that a mail client shows behind the subject. */
+  /** The text that a mail client shows after the subject. */
   readonly preheader: string
-  /** The mark that begins the subject where the data are old or odd; else empty. */
+  /** The mark at the start of the subject if data is old or unusual; otherwise empty. */
   readonly mark: string
-  /** The warnings above everything; null where there is nothing to note. */
+  /** The warnings above the report; null if there are none. */
   readonly banner: BannerView | null
-  /** All that could not be made, also what failed only here. */
+  /** Everything that failed, including failures of this rendering alone. */
   readonly failed: readonly FailedSection[]
-  /** In the order of the report; those with nothing to tell are left out or say so. */
+  /** The views in the order of the report. A block with nothing to say is left out or says so. */
   readonly blocks: readonly View[]
-  /** The same by their kind, for templates that place them by hand. */
+  /** The views by kind, for templates that place them one by one. */
   readonly block: Readonly<Record<string, View>>
-  /** The address at which the full lists can be read; empty where there is none. */
+  /** The address of the full lists; empty if there is none. */
   readonly moreUrl: string
   readonly footer: {
     readonly lines: readonly string[]
-    /** An address to stop at, with its words; null where there is none. */
+    /** The address and text of the unsubscribe link; null if there is none. */
     readonly unsubscribe: { readonly url: string; readonly text: string } | null
   }
 }
@@ -91,8 +91,8 @@ export function composeReport(
 }
 
 /**
- * Before anything was read whole, no number means what it says. A quiet report is short: nothing that only repeats what
- * the last one said.
+ * Decides whether a block is shown. Before all leads were read, figures would be wrong. A quiet report leaves
+ * out blocks that would repeat the last report.
  */
 function isShown(name: BlockName, figures: ReportFigures): boolean {
   const { isShown: when } = blockOf(name)
@@ -102,11 +102,11 @@ function isShown(name: BlockName, figures: ReportFigures): boolean {
 
 interface MadeBlock {
   readonly views: readonly View[]
-  /** The failures of this rendering alone, beside those of the figures. */
+  /** Failures of this rendering, beside those of the figures. */
   readonly failed: readonly FailedSection[]
 }
 
-/** Puts a box in the place of a block that failed, or below a block whose charts failed. */
+/** Composes a block. A box replaces a failed block, and stands below a block whose charts failed. */
 function composeBlock(
   block: BlockName,
   figures: ReportFigures,
@@ -136,7 +136,7 @@ function composeBlock(
   }
 }
 
-/** The headline and the two numbers that the subject does not have. */
+/** Joins the headline and two figures that are not in the subject. */
 function preheaderOf(
   headline: string,
   figures: ReportFigures,
@@ -166,7 +166,7 @@ function footerOf(
     recipient === null ? [] : [words('footer.recipient', { address: oneLine(recipient, 254), title })]
   return {
     lines: [data, ...sentTo],
-    // Nobody is to stop the page of the archive.
+    // The archive page has no unsubscribe link.
     unsubscribe:
       unsubscribe === null || recipient === null
         ? null

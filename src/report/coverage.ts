@@ -1,11 +1,11 @@
-/** How much of its period a report can vouch for. */
+/** Decides how much of its period a report covers, and which figures are known well enough to be shown. */
 import type { HistoryCoverage, ReportFigures } from '../domain/figures.ts'
 import type { Instant } from '../model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 /**
- * `whole`: every number stands. `part`: the data ends inside the period, or some of it was read before a sync
- * broke off, so counts are lower bounds. `none`: nothing of the period has been read.
+ * `whole`: all figures are complete. `part`: the data ends inside the period or a sync broke off, so counts
+ * are lower bounds. `none`: nothing of the period has been read.
  */
 export type Coverage = 'whole' | 'part' | 'none'
 
@@ -16,16 +16,16 @@ export function coverageOf({ freshness, period, newLeads, won }: ReportFigures):
   return endsInside || newLeads.current + won.current > 0 ? 'part' : 'none'
 }
 
-/** A figure that is made of less than this share of the leads in question is not shown: it tells of what was read. */
+/** A figure is hidden if the history of less than this share of its leads is known. */
 export const KNOWN_SHARE_MIN = 0.5
 
 export interface HistoryView {
   readonly isShown: boolean
-  /** `known for 200 of 2,996 leads`; empty where all are known. */
+  /** A note such as `known for 200 of 2,996 leads`; empty if all are known. */
   readonly note: string
 }
 
-/** How a figure that depends on what leads went through is told. */
+/** Decides whether a figure that needs the history of leads is shown, and with which note. */
 export function composeHistory(
   { known, of }: HistoryCoverage,
   { words }: Pick<LocaleContext, 'words'>,
@@ -33,30 +33,33 @@ export function composeHistory(
   return { isShown: known >= of * KNOWN_SHARE_MIN, note: known < of ? words('known', { known, of }) : '' }
 }
 
-/** Whether the count of stalled leads may stand by itself, where there is no room to say of how many it is made. */
+/** Returns whether the count of stalled leads may be shown without a note on how many are known. */
 export function isStalledKnown({ stalled }: Pick<ReportFigures, 'stalled'>): boolean {
   return stalled.coverage.known >= stalled.coverage.of
 }
 
-/** Whether nothing at all is known of the time before, so that there is nothing to compare with. */
+/** Returns whether nothing is known of the time before, so that there is nothing to compare with. */
 export function isFirst({ newLeads, won, winRate, openValue }: ReportFigures): boolean {
   return newLeads.prior + won.prior + winRate.prior.whole + openValue.prior.length === 0
 }
 
-/** Whether what was read then tells nothing of the period any more: the next one of its length was over. */
+/**
+ * Returns whether the data is so much later than the period that it says nothing about it: at least one
+ * length of the period.
+ */
 export function isLongAfter(asOf: Instant | null, { period }: Pick<ReportFigures, 'period'>): boolean {
   const [from, to] = [Date.parse(period.from), Date.parse(period.to)]
   return asOf !== null && Date.parse(asOf) - to >= to - from
 }
 
-/** Whether the period is long past, and no lead of it is known. */
+/** Returns whether the period is long past and no lead of it is known. */
 export function isBeforeAll(figures: ReportFigures): boolean {
   const { leads, freshness, filter } = figures
   const isOfAll = filter.pipelineIds === null && filter.conditions.length === 0
   return leads === 0 && isOfAll && isLongAfter(freshness.dataAsOf, figures)
 }
 
-/** Whether the time that a number goes by cannot be right. */
+/** Returns whether the timestamps behind a count cannot be right. */
 export function isImplausible(
   { freshness }: Pick<ReportFigures, 'freshness'>,
   name: 'newLeads' | 'won',

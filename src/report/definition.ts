@@ -1,6 +1,6 @@
 /**
- * `report.yaml`, what the folder of a report says of it beside its templates. Nothing in it is needed; the settings
- * of an installation go before it.
+ * Parses `report.yaml`, the definition in a report's folder. All of its entries are optional, and the
+ * settings of the installation override them.
  */
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -11,22 +11,22 @@ import { BLOCKS, type BlockName } from './blocks/registry.ts'
 import type { TemplateFile } from './render/template-files.ts'
 
 export interface ReportDefinition {
-  /** Null where it is made of the report's name. */
+  /** Null if the title is derived from the report's name. */
   readonly title: string | null
   readonly period: PeriodKind
-  /** In their order. */
+  /** The blocks in their order. */
   readonly blocks: readonly BlockName[]
   readonly sendWhen: SendPolicy
   readonly queries: readonly QueryDefinition[]
 }
 
 export interface QueryDefinition {
-  /** Lower-case, with hyphens; unique in its report. */
+  /** Lower-case letters, digits and hyphens; unique in its report. */
   readonly name: string
   readonly title: string
   readonly note: string | null
   readonly sql: string
-  /** `templates/weekly/report.yaml:12:10`, for messages. */
+  /** The place for error messages: `templates/weekly/report.yaml:12:10`. */
   readonly place: string
 }
 
@@ -113,10 +113,10 @@ type FindPlace = (path: Path, part?: 'value' | 'name') => string
 
 function toData(file: TemplateFile, document: Document): unknown {
   try {
-    // A name with nothing behind it is as good as absent: so reads a group that is all comments.
+    // A key without a value counts as absent, for example a group whose lines are all comments.
     return document.toJS({ reviver: (_, value) => value ?? undefined }) ?? {}
   } catch (error) {
-    // An alias without its anchor, or too many of them.
+    // `toJS` throws for an alias without its anchor, or for too many aliases.
     throw mistakes(file, [`${file.path}:1:1  ${errorText(error)}`])
   }
 }
@@ -150,7 +150,7 @@ function explainIssue(issue: z.core.$ZodIssue, data: unknown, place: FindPlace):
   return [`${place(path)}  ${name}: ${shown}, expected ${issue.message}`]
 }
 
-/** `blocks[0]`, `queries.won.sql` */
+/** Formats a path: `blocks[0]`, `queries.won.sql`. */
 function nameOf(path: Path): string {
   const name = path.reduce<string>(
     (text, key) => `${text}${typeof key === 'number' ? `[${key}]` : `.${key}`}`,
@@ -164,7 +164,7 @@ function knownAt(path: Path): string {
   return Object.keys(inner.shape).join(', ')
 }
 
-/** Finds the offset of the value or of its name; where there is none, of the group that lacks it. */
+/** Returns the offset of the value or of its name, or of the nearest group that exists. */
 function offsetOf(document: Document, path: Path, part: 'value' | 'name'): number {
   for (let length = path.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true)
@@ -178,7 +178,7 @@ function offsetOf(document: Document, path: Path, part: 'value' | 'name'): numbe
   return 0
 }
 
-/** `by-industry` -> `By industry` */
+/** Turns `by-industry` into `By industry`. */
 function titleOf(name: string): string {
   const words = name.replaceAll('-', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -1,4 +1,4 @@
-/** The parts of a report that could not be made: which they are, and what is said in their place. */
+/** The boxes that replace failed parts of a report. */
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
 import { isWordKey } from './words/catalogue.ts'
 import { oneLine } from './words/clean-text.ts'
@@ -6,9 +6,9 @@ import type { LocaleContext } from './words/locale-context.ts'
 
 export interface FailedView {
   readonly kind: 'failed'
-  /** Empty of what belongs to the block above. */
+  /** Empty if the box belongs to the block above. */
   readonly title: string
-  /** The sentence that it could not be made. */
+  /** The sentence that this part could not be made. */
   readonly note: string
   readonly reason: string
 }
@@ -16,7 +16,7 @@ export interface FailedView {
 const TITLE_LENGTH = 80
 const REASON_LENGTH = 200
 
-/** Whether its figures are unknown. */
+/** Returns whether the figures of a block are unknown. */
 export function hasFailed({ failed }: Pick<ReportFigures, 'failed'>, block: string): boolean {
   return failed.some((each) => each.block === block && each.query === null)
 }
@@ -35,13 +35,13 @@ export function composeFailed(
   }
 }
 
-/** The box for charts that failed alone; it stands below their block. */
+/** Composes the box below a block whose charts alone failed. */
 export function composeFailedCharts({ message }: FailedSection, { words }: LocaleContext): FailedView {
   const reason = words('failed.reason', { text: oneLine(message, REASON_LENGTH) })
   return { kind: 'failed', title: '', note: words('failed.charts'), reason }
 }
 
-/** Its title, as the block has it. */
+/** Returns the title of the failed block or query. */
 export function nameSection(
   { block, query }: FailedSection,
   queries: ReportFigures['queries'],

@@ -1,6 +1,6 @@
 /**
- * Made-up figures, for looking at a report before there are leads, and for trying its templates before anything is
- * sent. Two kinds: one in which every block has something to tell, and one in which none has.
+ * Made-up figures, to preview a report before there are leads and to try its templates before sending. One
+ * set fills every block, the other leaves every block empty.
  */
 import type {
   ChangedLead,
@@ -28,7 +28,7 @@ const DAY_MS = 24 * 60 * 60_000
 const HOUR_MS = 60 * 60_000
 const TREND_DAYS = 96
 const CURRENCY = 'EUR'
-/** Together what the whole report says. */
+// The pipelines add up to the totals of the report.
 const PIPELINES = [
   { name: 'DACH manufacturing', newLeads: 21, won: 2, wonOf66: 17, open: 2_100_000, stalled: 7 },
   { name: 'EU mid-market', newLeads: 20, won: 1, wonOf66: 16, open: 1_800_000, stalled: 4 },
@@ -43,7 +43,7 @@ const PEOPLE = [
 ] as const
 const ABOUT = 'Plans and runs production lines for mid-sized makers of parts'
 
-/** A period in which much has happened; all of it lies before the end of the period. */
+/** Returns figures of a busy period. All events lie before its end. */
 export function sampleFigures(scope: SampleScope): ReportFigures {
   const { kind, period, prior, stalledDays, topScore } = scope
   const days = Math.max(1, Math.round((Date.parse(period.to) - Date.parse(period.from)) / DAY_MS))
@@ -174,7 +174,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
   }
 }
 
-/** The same with next to nothing to tell: one new lead, and no list has a row. */
+/** Returns figures with almost nothing: one new lead, and no rows in any list. */
 export function emptyFigures(figures: ReportFigures): ReportFigures {
   const none = { current: 0, prior: 0 }
   const nothing = { current: [], prior: [] }
@@ -207,7 +207,7 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
   }
 }
 
-/** The answer filled in: names in the first column, numbers in the others. */
+/** Fills in the answer of a query: names in the first column, numbers in the others. */
 export function sampleTable(table: QueryTable): QueryTable {
   const rows = ['Software', 'Financial services', 'Health care'].map((name, row) =>
     table.columns.map((_, column) => (column === 0 ? name : 120 - 30 * row - 7 * column)),
@@ -215,7 +215,7 @@ export function sampleTable(table: QueryTable): QueryTable {
   return { ...table, rows }
 }
 
-/** Fields of which the sample tells nothing, until it has a value for them. */
+// The fields of a lead without a sample value are null.
 const NOTHING = Object.fromEntries(LISTED_FIELDS.map((name) => [name, null])) as unknown as Pick<
   ListedLead,
   (typeof LISTED_FIELDS)[number]
@@ -254,7 +254,7 @@ function sparklinesOf(points: number, times: (each: number) => number): ReportFi
   }
 }
 
-/** Up and down about a mean, with the quiet days of a week in it. */
+/** Returns values around a mean, with two quiet days in each week. */
 function wave(index: number, mean: number): number {
   const ofWeek = index % 7 > 4 ? 0.4 : 1.2
   return Math.round(mean * ofWeek * (1 + 0.25 * Math.sin(index / 5)))

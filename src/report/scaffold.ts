@@ -1,4 +1,6 @@
-/** The `report.yaml` that a new report begins with: what another has, and two queries that show how they are written. */
+/**
+ * Writes the `report.yaml` of a new report: the blocks of an existing report, and two queries as examples.
+ */
 
 import { stringify } from 'yaml'
 import { PERIOD_KINDS, SEND_POLICIES } from '../domain/choices.ts'
@@ -6,15 +8,15 @@ import { shellCommand } from '../errors.ts'
 import type { ReportDefinition } from './definition.ts'
 
 /**
- * @param name of the report, lower-case with hyphens
- * @param from its period, its blocks and when it is sent
+ * @param name the name of the report, lower-case with hyphens
+ * @param from the definition whose period, blocks and send policy are copied
  */
 export function scaffoldReport(
   name: string,
   from: Pick<ReportDefinition, 'period' | 'blocks' | 'sendWhen'>,
 ): string {
   const words = name.replaceAll('-', ' ')
-  // Some names, such as 2026, would be no text in YAML.
+  // `stringify` adds quotes to names such as 2026, which YAML would read as a number.
   const title = stringify(words.charAt(0).toUpperCase() + words.slice(1)).trim()
   const sendWhen = typeof from.sendWhen === 'string' ? from.sendWhen : stringify(from.sendWhen, FLOW).trim()
   return `# All of this may be left out. What it means: README, "Making a report".
@@ -32,7 +34,7 @@ ${QUERIES}`
 
 const FLOW = { collectionStyle: 'flow' } as const
 
-/** Behind the numbers, where they are seen. */
+/** Puts the queries after the key figures, where they are noticed. */
 function withQueries(blocks: readonly string[]): string[] {
   const others = blocks.filter((block) => block !== 'queries')
   const at = others.indexOf('kpis') + 1 || others.length

@@ -1,6 +1,6 @@
 /**
- * The warnings above a report, whatever blocks its recipient has: that its data are old or odd, that it comes late or again,
- * that parts of it are missing. Nothing where all is as it should be.
+ * Composes the warnings above a report: old or unusual data, a late or repeated issue, failed parts. There is
+ * no banner if all is well.
  */
 import type { FailedSection, LateWarning, ReportFigures, UnusualWarning } from '../domain/figures.ts'
 import { explainExtent, explainFailure } from './blocks/freshness/view.ts'
@@ -12,7 +12,7 @@ import { oneLine } from './words/clean-text.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 export interface BannerView {
-  /** Whether numbers are not to be relied on; else only something is to be known about the mail. */
+  /** Whether figures may be wrong. Otherwise the banner only has notes about the mail. */
   readonly isWarning: boolean
   readonly title: string
   readonly lines: readonly string[]
@@ -20,13 +20,13 @@ export interface BannerView {
 
 type BannerContext = Pick<BlockContext, 'notMade' | 'resend'> & { readonly blocks: readonly BlockName[] }
 
-/** So many parts are named. */
+// Failed parts beyond this number are only counted.
 const NAMED = 4
 const REASON_LENGTH = 120
 
 /**
- * @param failed all that could not be made, with what failed only in the making of this mail
- * @returns null where there is nothing to say
+ * @param failed all failures, including those of this rendering
+ * @returns null if there is nothing to say
  */
 export function composeBanner(
   figures: ReportFigures,
@@ -49,13 +49,16 @@ export function composeBanner(
   return { isWarning: warnings.length > 0, title: locale.words('warnings.title'), lines }
 }
 
-/** The mark that begins the subject, so that people who read no further are warned too; empty where the numbers stand. */
+/**
+ * Returns the mark at the start of the subject, so that people who read no further are warned; empty if the
+ * figures are fine.
+ */
 export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
   if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
   return warnings.some(({ kind }) => kind === 'unusual') ? `[${words('warnings.unusual')}]` : ''
 }
 
-/** Names old leads alone, because everything else is then as old; each block says its own time. */
+/** Names only leads if these are old, because everything else is then as old. */
 function tellAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
   const { words, dates } = locale
   const { statsAsOf, agentsAsOf } = figures.freshness
@@ -121,7 +124,7 @@ function tellResend({ words, dates }: LocaleContext, { resend }: BannerContext):
 /** The data of the upstream that reports show. */
 export type Resource = 'leads' | 'stats' | 'agents'
 
-/** Lists the data of these blocks that were last read before the end of the period. */
+/** Lists the data in these blocks that was last read before the end of the period. */
 export function listOld(
   { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
   blocks: readonly BlockName[],
@@ -129,7 +132,7 @@ export function listOld(
   const isShown = (resource: Exclude<Resource, 'leads'>) =>
     blocks.some((block) => blockOf(block).shows === resource)
   const isOld = (asOf: string | null) => asOf !== null && asOf < period.to
-  // The service's own statistics cannot be filtered.
+  // The statistics of the upstream cannot be filtered, so a filtered report does not show them.
   const hasStats = filter.conditions.length === 0 && isShown('stats')
   return [
     ...(freshness.coversPeriod ? [] : (['leads'] as const)),
@@ -138,7 +141,7 @@ export function listOld(
   ]
 }
 
-/** The failures that somebody who has these blocks would miss. */
+/** Lists the failures that matter to a recipient with these blocks. */
 function listMissed(failed: readonly FailedSection[], blocks: readonly BlockName[]): FailedSection[] {
   const wanted = new Set<string>(blocks.flatMap((block) => [block, ...(blockOf(block).restsOn ?? [])]))
   return failed.filter(({ block }) => wanted.has(block))

@@ -1,4 +1,4 @@
-/** The facts below an archived mail, and how each figure is made. In English. */
+/** Composes the facts below an archived mail, and how each figure was made. The text is in English. */
 import type {
   Compared,
   FailedSection,
@@ -16,28 +16,28 @@ import { datesOf } from '../words/dates.ts'
 import { numbersOf } from '../words/numbers.ts'
 import type { AboutView } from './pages.ts'
 
-/** How a figure or a list of a report is made. */
+/** The explanation of one figure or list in a report. */
 export interface ExplainedFigure {
   readonly block: string
-  /** Its name where it is one of the defined figures, for the whole report. */
+  /** The name of a defined figure for the whole report; null for anything else. */
   readonly figure: string | null
   readonly title: string
   readonly meaning: string
   readonly sql: string
-  /** The same of the period that it is compared with; null where it is compared with none. */
+  /** The SQL for the period of comparison; null if there is none. */
   readonly priorSql: string | null
 }
 
 export interface AboutRequest {
   readonly figures: ReportFigures
   readonly renderedAt: Instant
-  /** Version of the program that made it. */
+  /** The version of the program that made the issue. */
   readonly program: string | null
   readonly explained: readonly ExplainedFigure[]
 }
 
 const TEXT_LENGTH = 300
-/** Archives are read in any year: each instant has its own. */
+// This date makes every instant show its year, because archives are read in any year.
 const LONG_AGO = '1970-01-01T00:00:00.000Z'
 
 export function composeAbout({
@@ -74,7 +74,7 @@ export function composeAbout({
   }
 }
 
-/** Empty where all are known. */
+/** Returns an empty text if the history of all leads is known. */
 function knownText({ known, of }: HistoryCoverage): string {
   return known === of ? '' : ` (known for ${numbers.count(known)} of ${numbers.count(of)} leads)`
 }
@@ -95,7 +95,7 @@ interface Value {
 
 const numbers = numbersOf('en-GB')
 
-/** The values of the figures that are one number, or one number a currency. */
+/** Formats figures that are one number, or one number for each currency. */
 const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   leads: ({ leads }) => ({ now: numbers.count(leads) }),
   new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
@@ -111,7 +111,7 @@ function compared<T>({ current, prior }: Compared<T>, write: (value: T) => strin
   return { now: write(current), before: write(prior) }
 }
 
-/** Writes amounts in the way that the SQL gives them: `1,305,000 EUR, 12,500.5 USD`. */
+/** Formats amounts like the result of the SQL: `1,305,000 EUR, 12,500.5 USD`. */
 function amounts(moneys: readonly Money[]): string {
   const written = moneys.map(
     ({ amount, currency }) => `${numbers.decimal(amount, 2)} ${oneLine(currency, 12)}`,
@@ -119,7 +119,7 @@ function amounts(moneys: readonly Money[]): string {
   return written.join(', ') || 'none'
 }
 
-/** `all`, or such as `pipelines eu, us; company_country Germany; score from 60` */
+/** Formats a filter: `all`, or `pipelines eu, us; company_country Germany; score from 60`. */
 export function leadsText({ pipelineIds, conditions }: LeadFilter): string {
   const parts = [
     ...(pipelineIds === null ? [] : [`pipelines ${pipelineIds.join(', ')}`]),
@@ -134,7 +134,7 @@ function conditionText(condition: FilterCondition): string {
   return [field, ...(min === null ? [] : [`from ${min}`]), ...(max === null ? [] : [`to ${max}`])].join(' ')
 }
 
-/** `Sat 21 Nov 2026, 07:04 (Europe/Vienna)` */
+/** Formats an instant: `Sat 21 Nov 2026, 07:04 (Europe/Vienna)`. */
 function tellAt(at: Instant, timeZone: string): string {
   return `${datesOf('en-GB', timeZone, LONG_AGO).instant(at)} (${timeZone})`
 }

@@ -1,8 +1,8 @@
-/** The numbers of an issue as tables: one row a figure, and one a day of the trend. */
+/** The numbers of an issue as tables: one row for each figure, and one for each day of the trend. */
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Money } from '../../model.ts'
 
-/** A cell is what it is: an amount stays a number. */
+/** A table whose numbers stay numbers. */
 export interface FigureTable {
   readonly columns: readonly { readonly name: string }[]
   readonly rows: readonly (readonly (string | number | null)[])[]
@@ -10,7 +10,10 @@ export interface FigureTable {
 
 const SHARE_DIGITS = 4
 
-/** The figures that `leadsheet figures explain` knows, each with the period before; under their names there. */
+/**
+ * Lists the figures with their values in the period before. The names are those of `leadsheet figures
+ * explain`.
+ */
 export function figureTable(figures: ReportFigures, report: string): FigureTable {
   const { period, leads, newLeads, won, lost, wonValue, winRate, openValue, stalled } = figures
   const rows: readonly Row[] = [
@@ -53,7 +56,7 @@ interface Row {
   readonly unit: string
   readonly value: number | null
   readonly before?: number | null
-  /** Set for figures that depend on the history of leads: for how many of the leads in question it is known. */
+  /** The number of leads whose history is known, set for figures that need the history. */
   readonly known?: number
   readonly of?: number
 }

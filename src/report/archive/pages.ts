@@ -1,6 +1,7 @@
 /**
- * The pages of the archive: a mail with what stands around it there, and the list of all. They need no script and load
- * nothing, and their policy forbids both, so that what a lead is called can do nothing there either.
+ * Renders the pages of the archive: each mail with its frame, and the list of all issues. The pages need no
+ * script and load nothing. A Content-Security-Policy forbids both, because the names of leads come from
+ * outside.
  */
 import { LeadsheetError } from '../../errors.ts'
 import type { MessageFile } from '../../model.ts'
@@ -8,9 +9,9 @@ import { createCompiler } from '../render/compile-template.ts'
 import { readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
 
 export interface ArchivePages {
-  /** The page of an issue: its mail, pictures inside, with what is told about it. */
+  /** Renders the page of an issue: the mail with its pictures, and the facts about it. */
   issue(mail: ArchivedMail, nav: NavView, about: AboutView): string
-  /** The page with other neighbours. */
+  /** Returns the page with other links to the issues before and after it. */
   withNav(page: string, nav: NavView): string
   index(view: IndexView): string
 }
@@ -20,24 +21,24 @@ export interface ArchivedMail {
   readonly files: readonly MessageFile[]
 }
 
-/** The issues before and after. */
+/** Links to the issues before and after. */
 export interface NavView {
   readonly report: string
-  /** Its dates. */
+  /** The dates of this issue. */
   readonly current: string
   readonly previous: Neighbour | null
   readonly next: Neighbour | null
 }
 
 export interface Neighbour {
-  /** The address of its page. */
+  /** The address of the issue's page. */
   readonly href: string
   readonly dates: string
 }
 
 export interface AboutView {
   readonly facts: readonly { readonly name: string; readonly value: string }[]
-  /** Names of files beside the page. */
+  /** The names of files beside the page. */
   readonly files: readonly string[]
   readonly blocks: readonly {
     readonly title: string
@@ -48,9 +49,9 @@ export interface AboutView {
 export interface ExplainedView {
   readonly title: string
   readonly meaning: string
-  /** Null where it is more than a number. */
+  /** Null if the value is more than one number. */
   readonly value: string | null
-  /** In the period that it is compared with; null where that is told of none. */
+  /** The value in the period of comparison; null if there is none. */
   readonly before: string | null
   readonly sql: string
   readonly priorSql: string | null
@@ -62,7 +63,7 @@ export interface IndexView {
 }
 
 export interface IndexLine {
-  /** Null where the page is no longer there. */
+  /** Null if the page no longer exists. */
   readonly href: string | null
   readonly subject: string
   readonly about: string
@@ -80,7 +81,7 @@ const POLICY = [
 ].join('; ')
 
 /**
- * @param folder of the templates that come with the program
+ * @param folder the templates of the program
  * @throws LeadsheetError report_template
  */
 export async function openArchivePages(folder: string): Promise<ArchivePages> {
@@ -103,14 +104,14 @@ export async function openArchivePages(folder: string): Promise<ArchivePages> {
       withHead(withPictures(mail))
         .replace(/<body[^>]*>/, (body) => `${body}\n${nav(neighbours)}`)
         .replace('</body>', () => `${about(view)}</body>`),
-    // The first is ours, and nothing in a mail can be taken for it: what stands there is escaped.
+    // The first match is the archive's own element, because the texts in a mail are escaped.
     withNav: (page, neighbours) =>
       page.replace(/<nav class="archive-nav"[\s\S]*?<\/nav>\n/, () => nav(neighbours)),
     index: (view) => withHead(index(view)),
   }
 }
 
-/** The mail with its pictures inside, as a page of its own. */
+/** Returns the mail as a page of its own, with its pictures inside. */
 export function withPictures({ html, files }: ArchivedMail): string {
   const pictures = new Map(
     files.map(({ cid, contentType, content }) => [

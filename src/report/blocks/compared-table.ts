@@ -1,4 +1,4 @@
-/** Tables of lines side by side, whose numbers are counts with how they moved in small, and a rate. */
+/** Tables that compare lines, such as pipelines: counts with their change, and a win rate. */
 import type { Compared } from '../../domain/figures.ts'
 import type { Ratio } from '../../model.ts'
 import { type Change, changeOfCount } from '../change.ts'
@@ -16,22 +16,22 @@ export interface ComparedTable {
   }
   readonly lines: readonly {
     readonly name: string
-    /** A text such as `$1.2m open · 6 stalled`; empty when there is nothing to add. */
+    /** A text such as `$1.2m open · 6 stalled`; empty if there is nothing to add. */
     readonly detail: string
     readonly newLeads: ComparedCell
     readonly won: ComparedCell
     readonly winRate: string
   }[]
-  /** A note of the lines that are left out; empty when the table is whole. */
+  /** A note about lines that are left out; empty if the table is complete. */
   readonly more: string
 }
 
 export interface ComparedCell {
   readonly value: string
-  /** `+9`, without a percentage; empty when there is nothing to compare with. */
+  /** The change without a percentage, such as `+9`; empty if there is nothing to compare with. */
   readonly change: string
   readonly tone: Change['tone']
-  /** Both on one line: `59 (+9)` */
+  /** Value and change on one line: `59 (+9)`. */
   readonly text: string
 }
 
@@ -52,7 +52,7 @@ export function compareCell(
   }
 }
 
-/** `23.7%`, `2 of 7` for few, `–` for none. */
+/** Formats a rate: `23.7%`, `2 of 7` for few leads, `–` for none. */
 export function rateCell({ part, whole }: Ratio, { words, numbers }: LocaleContext): string {
   if (whole === 0) return words('none')
   return whole < FEW ? words('counts', { part, whole }) : numbers.rate(part / whole)

@@ -1,4 +1,7 @@
-/** The parts of the rows that lists of leads share: links, pipelines, amounts, and what is left out. */
+/**
+ * Parts of the rows in lists of leads: links, pipelines, amounts in several currencies, and notes about
+ * omitted rows.
+ */
 
 import type { Money } from '../../model.ts'
 import type { BlockContext } from '../context.ts'
@@ -8,15 +11,15 @@ import type { LocaleContext } from '../words/locale-context.ts'
 export const NAME_LENGTH = 48
 
 const PIPELINE_LENGTH = 24
-// Bound to what is before it, so that no line begins with it.
+// The no-break space keeps the dot from starting a line.
 const SEPARATOR = '\u00a0· '
 
-/** The address at which the lead can be opened; empty when there is none. */
+/** Returns the address at which the lead can be opened; empty if there is none. */
 export function linkTo(leadId: string, { leadUrl }: BlockContext): string {
   return leadUrl === null ? '' : leadUrl.replaceAll('{id}', encodeURIComponent(leadId.toWellFormed()))
 }
 
-/** Named only where there is more than one that it could be; held together, for lines break before it anyway. */
+/** Returns the pipeline if there is more than one. The name is kept on one line. */
 export function pipelineOf(
   { pipelineName }: { readonly pipelineName: string },
   pipelines: readonly string[],
@@ -29,12 +32,13 @@ export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
 
-/* Amounts in several currencies, which are never added up. */
-
-/** Currencies named beside the first, that of most leads; the others are only counted. */
+// Further currencies are only counted. The first currency is that of the most leads.
 const OTHERS_NAMED = 2
 
-/** The first amount, and the others as `+ €300k, £20k`; null where there is none. */
+/**
+ * Formats the first amount, and the others as `+ €300k, £20k`. Amounts in different currencies are never
+ * added.
+ */
 export function formatMoneys(
   moneys: readonly Money[],
   { numbers, words }: LocaleContext,
@@ -47,22 +51,23 @@ export function formatMoneys(
   return { largest: numbers.money(first), others: others ? `+ ${others}` : null }
 }
 
-/* What a list leaves out, said where it is cut. */
-
-/** The first `most` rows; one more takes no more room than to say that there is one. */
+/**
+ * Returns the first `most` rows, or one more if only one would be left out, because a note takes the same
+ * room.
+ */
 export function shownOf<T>(rows: readonly T[], total: number, most: number): readonly T[] {
   return rows.slice(0, total === most + 1 ? most + 1 : most)
 }
 
 export interface Listed {
-  /** How many there are, and how many of them are shown. */
+  /** The number of all rows, and of those that are shown. */
   readonly total: number
   readonly shown: number
-  /** How many the figures hold, and so a file of the list. */
+  /** The number of rows in the figures, and so in an attached file. */
   readonly held: number
 }
 
-/** `and 9 more in the attached daily-stalled.xlsx`; empty when nothing is left out. */
+/** Formats `and 9 more in the attached daily-stalled.xlsx`; empty if nothing is left out. */
 export function moreOf(
   list: string,
   { total, shown, held }: Listed,

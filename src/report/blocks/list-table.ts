@@ -1,6 +1,6 @@
 /**
- * A list of a report as the table of an attached file: headings in the reader's language, cells as what they are.
- * Times stand on the reader's clock, as they do in the mail, and their heading names the zone.
+ * Lists of a report as tables for attached files, with headings in the recipient's language. Times are in the
+ * recipient's time zone, and their heading names the zone.
  */
 import type { Compared, ListedLead, ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
@@ -10,7 +10,7 @@ import { oneLine } from '../words/clean-text.ts'
 import { namePeriod } from '../words/dates.ts'
 import { type LocaleContext, nameStatus } from '../words/locale-context.ts'
 
-/** The longest text of a cell: the limit of Excel, with room for a mark before it. */
+// Excel allows 32,767 characters in a cell; some room is left for a mark before the text.
 const TEXT_LENGTH = 32_000
 
 export type ListCell = string | number | null
@@ -18,13 +18,13 @@ export type ListCell = string | number | null
 export interface ListTable {
   readonly title: string
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
-  /** Instants as `2026-11-20 09:15:00`. The last row says that there are more, where there are. */
+  /** The cells, with instants as `2026-11-20 09:15:00`. The last row may say that more rows exist. */
   readonly rows: readonly (readonly ListCell[])[]
 }
 
 export interface ListColumn<Row> {
   readonly name: string
-  /** Times of a column that is told to hold them go onto the reader's clock. */
+  /** Whether cells are instants that must be converted to the recipient's time zone. */
   readonly isInstant?: boolean
   readonly cell: (row: Row) => ListCell
 }
@@ -40,7 +40,7 @@ export type ListedFigures = Pick<
   'kind' | 'period' | 'prior' | 'changes' | 'topLeads' | 'stalled' | 'byPipeline' | 'bySource' | 'queries'
 >
 
-/** @param more what the last row says of those that are left out; null where none are */
+/** @param more the text of the last row if rows are left out, otherwise null */
 export function listTable<Row>(
   title: string,
   columns: readonly ListColumn<Row>[],
@@ -63,7 +63,7 @@ export function listTable<Row>(
   }
 }
 
-/** One column for the amount and one for its currency. */
+/** Returns one column for the amount and one for its currency. */
 export function moneyColumns<Row>(
   locale: LocaleContext,
   read: (row: Row) => Money | null,
@@ -74,7 +74,7 @@ export function moneyColumns<Row>(
   ]
 }
 
-/** A column for each currency that any row has, in order of its code. */
+/** Returns a column for each currency in any row, sorted by code. */
 export function columnsByCurrency<Row>(
   rows: readonly Row[],
   name: (currency: string) => string,
@@ -87,7 +87,7 @@ export function columnsByCurrency<Row>(
   }))
 }
 
-/** @param first what the list is about, beside the company and where it stands */
+/** @param first the columns that are special to this list */
 export function leadColumns<Row extends ListedLead>(
   locale: LocaleContext,
   options: ListOptions,
@@ -173,7 +173,7 @@ function cleanCell(
   return isInstant ? localTime(cell, locale.timeZone) : oneLine(cell, TEXT_LENGTH)
 }
 
-/** `2026-11-20 09:15:00` */
+/** Formats a local time: `2026-11-20 09:15:00`. */
 function localTime(at: Instant, timeZone: string): string {
   return new Date(wallMs(Date.parse(at), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -1,7 +1,6 @@
 /**
- * The blocks that reports are made of, a row each, in the order in which they stand unless a report says otherwise.
- * A block is the folder of its name: its view, its templates, its query where it has figures of its own. Its words
- * are in the catalogues under its name, and `NAME.title` is what recipients call it.
+ * The blocks of reports, in their default order. Each block has a folder with its view, its templates and, if
+ * it has figures of its own, its query. The words of a block are in the catalogues under its name.
  */
 import type { BlockQuery, BlockRow, ReportFigures } from '../../domain/figures.ts'
 import type { BlockContext } from '../context.ts'
@@ -24,27 +23,33 @@ import { composeTopLeads, listTopLeads } from './top-leads/view.ts'
 import { composeTrend } from './trend/view.ts'
 
 interface Block {
-  /** Its name for operators: in the archive, and for the files of its list. */
+  /**
+   * The title for operators, in the archive and for attached files. Recipients see `NAME.title` of the
+   * catalogue.
+   */
   readonly title: string
-  /** Its views in a report: none where it has nothing to say. The `kind` of a view is the name of its template. */
+  /**
+   * Composes the views of the block, none if there is nothing to say. The `kind` of a view is the name of its
+   * template.
+   */
   readonly compose: (
     figures: ReportFigures,
     locale: LocaleContext,
     context: BlockContext,
   ) => readonly { readonly kind: string }[]
-  /** Its whole list, for a file that goes with the mail under the name of the block. */
+  /** Composes the whole list, for an attached file with the name of the block. */
   readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
-  /** Figures of its own; those of the other blocks are read and explained in `store/figures/`. */
+  /** The query for figures of this block alone. All other figures are in `store/figures/`. */
   readonly query?: BlockQuery
-  /** The rows of its query in a report of made-up figures. */
+  /** The rows of the query in a report of made-up figures. */
   readonly sampleRows?: readonly BlockRow[]
-  /** Whether it is shown in a quiet period, in which nothing happened, and before anything was read. */
+  /** When the block is shown: always, not before all leads were read, or also not in a quiet period. */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
-  /** Without it there is no report, so that its failure fails the report. */
+  /** Whether the report fails if this block fails. */
   readonly isCore?: true
-  /** Blocks without whose figures its silence means nothing. */
+  /** Other blocks whose figures this block needs to be complete. */
   readonly restsOn?: readonly string[]
-  /** The data of the upstream that it shows beside leads; they may have been read too early. */
+  /** The data beside leads that the block shows, so that its age can be checked. */
   readonly shows?: 'stats' | 'agents'
 }
 
@@ -102,7 +107,7 @@ const REGISTRY = {
   },
   pipelines: {
     title: 'Pipelines',
-    // One alone says nothing that the numbers above do not.
+    // A single pipeline would only repeat the key figures.
     compose: (figures, locale, context) =>
       figures.byPipeline.length === 1 ? [] : [composePipelines(figures, locale, context)],
     list: listPipelines,
@@ -145,7 +150,7 @@ export type BlockView = ReturnType<(typeof REGISTRY)[BlockName]['compose']>[numb
 
 export const BLOCKS = Object.keys(REGISTRY) as BlockName[]
 
-/** The row of a block, without the types of its own views. */
+/** Returns the registry entry of a block without its specific view types. */
 export function blockOf(name: BlockName): Block {
   return REGISTRY[name]
 }
@@ -163,10 +168,10 @@ export function isBlockName(name: string): name is BlockName {
   return Object.hasOwn(REGISTRY, name)
 }
 
-/** Blocks whose lists can go with a mail as files; a report's own queries can too, by their names. */
+/** Blocks whose lists can be attached. The queries of a report can be attached by their own names. */
 export const ATTACHED_LISTS: readonly BlockName[] = BLOCKS.filter((name) => blockOf(name).list !== undefined)
 
-/** The queries that blocks own, and what they find in a report of made-up figures. */
+/** The queries of blocks, with their rows in a report of made-up figures. */
 export const BLOCK_QUERIES: readonly {
   readonly block: string
   readonly query: BlockQuery
@@ -177,8 +182,8 @@ export const BLOCK_QUERIES: readonly {
 })
 
 /**
- * @param name a block that has a list, or a query of the report's own
- * @returns undefined where there is no such list
+ * @param name a block with a list, or a query of the report
+ * @returns undefined if there is no such list
  */
 export function composeList(
   name: string,

@@ -1,6 +1,6 @@
 /**
- * The charts of an issue as PNG files, drawn once for all its readers of one language. What has too few values to
- * show anything is left out.
+ * Draws the charts of an issue as PNG files, once for all recipients of one language. A chart with too few
+ * values is left out.
  */
 import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
 import { errorText } from '../../errors.ts'
@@ -12,10 +12,10 @@ import type { ChartLabels } from './trend-layout.ts'
 import { layoutTrend, TREND_HEIGHT, TREND_WIDTH } from './trend-layout.ts'
 
 export interface ChartFile {
-  /** `trend-light.png`, `trend-dark.png`; `spark-won.png` where one picture serves both schemes. */
+  /** `trend-light.png` and `trend-dark.png`, or one picture for both colour schemes: `spark-won.png`. */
   readonly name: string
   readonly content: Uint8Array
-  /** In CSS pixels, as shown where there is room. The picture has twice as many. */
+  /** The displayed size in CSS pixels. The picture has twice as many pixels. */
   readonly width: number
   readonly height: number
 }
@@ -23,19 +23,20 @@ export interface ChartFile {
 interface Drawing {
   readonly name: string
   readonly svg: string
-  /** How much larger than drawn it is shown. */
+  /** The displayed size divided by the drawn size. */
   readonly zoom: number
   readonly width: number
   readonly height: number
 }
 
-/** Pixels of the picture for a CSS pixel. */
+// Pixels of the picture for each CSS pixel.
 const DENSITY = 2
 const TREND_DAYS = 90
-/** Fewer are not a trend: the means of seven days would have no line. */
+// With fewer days the weekly mean would have hardly any line.
 const LEAST_TREND_DAYS = 14
 const LEAST_SPARK_VALUES = 2
-/** The trend is shown as wide as the text of a mail. Drawn smaller than that, its letters stay large on a phone. */
+// The width of a mail's text in CSS pixels. The chart is drawn smaller, so that its letters stay large on a
+// phone.
 const TREND_SHOWN_WIDTH = 552
 const CHART_NAMES = [
   'trend',
@@ -47,11 +48,11 @@ const CHART_NAMES = [
 
 export interface DrawnCharts {
   readonly files: readonly ChartFile[]
-  /** Blocks whose charts could not be drawn. */
+  /** The blocks whose charts could not be drawn. */
   readonly failed: readonly FailedSection[]
 }
 
-/** One block's charts that cannot be drawn leave the other's as they are. */
+/** Draws all charts. If the charts of one block fail, the other charts are still drawn. */
 export async function drawCharts(
   { trend, sparklines }: Pick<ReportFigures, 'trend' | 'sparklines'>,
   labels: ChartLabels,
@@ -87,9 +88,8 @@ async function makeFile({ name, svg, zoom, width, height }: Drawing): Promise<Ch
 }
 
 /**
- * Each chart that is among the files.
- *
- * @param address of a file by its name: `cid:…` in a mail, a path in the archive
+ * Finds the chart files by name.
+ * @param address returns the address of a file: `cid:…` in a mail, a path in the archive
  */
 export function findCharts(
   files: readonly Omit<ChartFile, 'content'>[],
@@ -112,7 +112,10 @@ export function findCharts(
   return sources
 }
 
-/** The days that the trend shows: the last 90, from the first that is known; none where these are too few. */
+/**
+ * Returns the days of the trend: the last 90, starting at the first known day. Returns none if there are too
+ * few.
+ */
 export function shownDays(trend: readonly TrendDay[]): readonly TrendDay[] {
   const days = trend.slice(-TREND_DAYS)
   const first = days.findIndex(({ newLeads, won }) => newLeads !== null || won !== null)

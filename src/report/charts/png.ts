@@ -1,14 +1,12 @@
 /**
- * Pixels to a PNG with a palette, half as large as one in true colours. Where a picture has more than 256 colours,
- * near ones become one; charts have few but for the soft edges of their lines.
- *
- * PNG (Portable Network Graphics) Specification, third issue: https://www.w3.org/TR/png-3/
+ * Converts SVG to PNG files with a palette, which are half the size of true-colour files. Above 256 colours,
+ * similar colours are merged. Source: PNG Specification, third edition, https://www.w3.org/TR/png-3/
  */
 
 import { createRequire } from 'node:module'
 import { crc32, deflateSync } from 'node:zlib'
 
-/** Four bytes a pixel, row by row: red, green, blue, already multiplied with alpha, and alpha. */
+/** Pixels row by row, four bytes each: red, green and blue multiplied by alpha, then alpha. */
 export interface Picture {
   readonly pixels: Uint8Array
   readonly width: number
@@ -16,7 +14,7 @@ export interface Picture {
 }
 
 interface Indexed {
-  /** The place of each pixel in the palette. */
+  /** The palette index of each pixel. */
   readonly indexes: Uint8Array
   /** The colours of the picture, 32 bits each. */
   readonly palette: readonly number[]
@@ -35,7 +33,7 @@ export function encodePng({ pixels, width, height }: Picture): Uint8Array {
   header.writeUInt32BE(height, 4)
   header[8] = BITS_OF_DEPTH
   header[9] = TYPE_PALETTE
-  // Each row begins with the number of its filter: none.
+  // Each row begins with its filter number, 0 for no filter.
   const rows = new Uint8Array((width + 1) * height)
   for (let y = 0; y < height; y++) {
     rows.set(indexes.subarray(y * width, (y + 1) * width), y * (width + 1) + 1)
@@ -50,7 +48,10 @@ export function encodePng({ pixels, width, height }: Picture): Uint8Array {
   ])
 }
 
-/** Drops the last bits of the colours, one after the other, until few enough are left; of one bit each there are 16. */
+/**
+ * Drops low bits of the colours until the palette is small enough. With one bit for each part, 16 colours are
+ * left.
+ */
 function indexColours(pixels: Uint8Array): Indexed {
   const colours = new Uint32Array(pixels.buffer, pixels.byteOffset, pixels.byteLength / 4)
   for (let dropped = 0; ; dropped++) {
@@ -60,7 +61,7 @@ function indexColours(pixels: Uint8Array): Indexed {
   }
 }
 
-/** A colour of the palette is the first that was seen of those that look the same through the mask. */
+/** Uses the first colour of all colours that are equal under the mask. Returns null if there are too many. */
 function indexMasked(colours: Uint32Array, mask: number): Indexed | null {
   const indexes = new Uint8Array(colours.length)
   const palette: number[] = []
@@ -96,22 +97,20 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
   return bytes
 }
 
-/*
- * SVG to pixels. The font is given as files: of a font that is not there texts vanish without an error, and those of
- * the machine would make a picture look different on each.
- */
-
+// The fonts are files of this project, because text in a missing font disappears without an error, and system
+// fonts differ between machines.
 const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600SemiBold.ttf']
 
 const require = createRequire(import.meta.url)
 
 /** @param zoom pixels for each unit of the SVG */
 export async function rasterise(svg: string, zoom: number): Promise<Picture> {
-  // Only now: loading it would delay the start of every command.
+  // The module is loaded late, because loading it would delay the start of every command.
   const { renderAsync } = await import('@resvg/resvg-js')
-  // Throws where a file is missing.
+  // `require.resolve` throws if a font file is missing.
   const fontFiles = FONT_FILES.map((file) => require.resolve(`@expo-google-fonts/inter/${file}`))
   const font = { loadSystemFonts: false, fontFiles, defaultFontFamily: 'Inter' }
-  // In a thread of its own. Rendered in this one, the memory of pictures is not given back until all are drawn.
+  // The picture is rendered in another thread, because this thread would keep the memory until all pictures
+  // are drawn.
   return renderAsync(svg, { font, fitTo: { mode: 'zoom', value: zoom } })
 }

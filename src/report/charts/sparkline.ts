@@ -1,4 +1,4 @@
-/** A small line without axes beside a number: only its shape tells, so small moves are not blown up to large ones. */
+/** Draws a sparkline: a small line without axes beside a number. Small changes stay small. */
 import { dot, line, ON_ANY_BACKGROUND, type Point, type Run, splitAtGaps } from './svg.ts'
 
 export const SPARKLINE_WIDTH = 120
@@ -6,15 +6,16 @@ export const SPARKLINE_HEIGHT = 28
 
 const LINE_WIDTH = 1.75
 const END_RADIUS = 2.75
-/** Around the line, so that neither the dot nor a corner is cut. On the left it begins below the text above it. */
+// The margin keeps the dot and the corners inside the picture. On the left the line starts below the text
+// above it.
 const MARGIN = 4
 const LEFT_MARGIN = 1
-/** The whole height is at least this share of the largest value. */
+// The height of the picture stands for at least this share of the largest value.
 const LEAST_SPAN = 0.25
 
 export interface SparklineLayout {
   readonly runs: readonly Run[]
-  /** The last known value; null where none is. */
+  /** The last known value; null if no value is known. */
   readonly end: Point | null
 }
 
@@ -27,7 +28,7 @@ export function drawSparkline(values: readonly (number | null)[]): string {
   )}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
 }
 
-/** @param values oldest first, null for gaps; any number of them */
+/** @param values oldest first, null for gaps */
 export function layoutSparkline(values: readonly (number | null)[]): SparklineLayout {
   const known = values.filter((value) => value !== null)
   const [low, high] = known.length === 0 ? [0, 0] : [Math.min(...known), Math.max(...known)]

@@ -1,14 +1,14 @@
-/** Pieces of SVG that charts are put together from. Points are of the picture: y grows downwards. */
+/** Parts of SVG for charts, and the colours. In the coordinates of a picture, y grows downwards. */
 
 export interface Point {
   readonly x: number
   readonly y: number
 }
 
-/** A line in one piece: at least one point. */
+/** An unbroken line of at least one point. */
 export type Run = readonly Point[]
 
-/** The points between the gaps. */
+/** Splits the points at gaps. */
 export function splitAtGaps(points: readonly (Point | null)[]): readonly Run[] {
   const runs: Point[][] = []
   for (const [index, point] of points.entries()) {
@@ -20,10 +20,10 @@ export function splitAtGaps(points: readonly (Point | null)[]): readonly Run[] {
   return runs
 }
 
-/** @param attributes of the stroke, such as `stroke="#2f5bea"` */
+/** @param attributes the SVG attributes of the stroke, such as `stroke="#2f5bea"` */
 export function line(runs: readonly Run[], width: number, attributes: string): string {
   const path = runs.filter((run) => run.length > 1).map(pathOf)
-  // A path of a single point paints nothing.
+  // A path with a single point paints nothing, so a dot is drawn.
   const dots = runs.filter((run) => run.length === 1).map(([point]) => point && dot(point, width / 2, ''))
   return `<g fill="none" stroke-width="${width}" stroke-linejoin="round" stroke-linecap="round" ${attributes}>${
     path.length > 0 ? `<path d="${path.join('')}"/>` : ''
@@ -34,7 +34,7 @@ export function dot({ x, y }: Point, radius: number, attributes: string): string
   return `<circle cx="${tenth(x)}" cy="${tenth(y)}" r="${radius}" ${attributes}/>`
 }
 
-/** Text as an XML document may hold it. */
+/** Escapes text for XML. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()
@@ -42,21 +42,18 @@ export function escapeXml(text: string): string {
     .replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
 }
 
-/** Finer than any pixel it is drawn with. */
+/** Rounds a length to one decimal, which is finer than a pixel. */
 export function tenth(length: number): string {
   return String(Math.round(length * 10) / 10)
 }
 
-/** `M1 2L3 4`, as the attribute `d` of a path has it. */
+/** Formats the attribute `d` of a path: `M1 2L3 4`. */
 export function pathOf(run: Run): string {
   return run.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${tenth(x)} ${tenth(y)}`).join('')
 }
 
-/*
- * The colours of charts, which match those of the mail around them (`templates/layout`). Texts keep a contrast
- * of 4.5 to their background in both schemes, lines of 3.
- */
-
+// The colours match the mail (`templates/layout`). Texts have a contrast of at least 4.5 to the background,
+// lines of 3.
 export type Scheme = 'light' | 'dark'
 
 export interface Colours {
@@ -66,7 +63,7 @@ export interface Colours {
   readonly axis: string
   readonly newLeads: string
   readonly won: string
-  /** The opacity of the thin lines, which stay behind the thick ones. */
+  /** The opacity of the thin daily lines behind the thick lines. */
   readonly dailyOpacity: number
 }
 
@@ -91,5 +88,8 @@ export const COLOURS: Readonly<Record<Scheme, Colours>> = {
   },
 }
 
-/** A colour as far from white as from the dark card, so that one transparent picture serves both, and inverted mails too. */
+/**
+ * A colour that is readable on white and on the dark card, so that one transparent picture serves both
+ * schemes and inverted mails.
+ */
 export const ON_ANY_BACKGROUND = '#5078f0'

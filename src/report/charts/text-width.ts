@@ -1,9 +1,9 @@
 /**
- * How much room a text takes in Inter, without asking the font: never less than it really is, seldom a fifth more.
- * `test/report/charts/text-width.test.ts` holds this against the font.
+ * Estimates the width of a text in the font Inter. The estimate is never too small and seldom a fifth too
+ * large; `test/report/charts/text-width.test.ts` compares it with the font.
  */
 
-/** The widths of the bolder weight, in ems, the narrow ones first; accents do not widen a letter. */
+// Widths of the semi-bold weight in ems, narrow letters first. Accents do not make a letter wider.
 const WIDTHS: readonly (readonly [letters: RegExp, ems: number])[] = [
   [/[ \u00a0]/u, 0.19],
   [/[iljIft.,:;!|·'’\u202f\u2009]/u, 0.37],
@@ -12,14 +12,17 @@ const WIDTHS: readonly (readonly [letters: RegExp, ems: number])[] = [
   [/[bdghnopquß0-9PSRZBTE+−<>$€£&"]/u, 0.69],
   [/[A-LN-VX-Z]/u, 0.79],
 ]
-/** The widest of Latin, Greek and Cyrillic; and the box that stands for a letter that Inter lacks. */
+// The width of the widest Latin, Greek or Cyrillic letter, and of the box for letters that Inter lacks.
 const ANY_OTHER = 1.05
 
 export function widthOf(text: string, fontSize: number): number {
   return [...text].reduce((width, letter) => width + emsOf(letter), 0) * fontSize
 }
 
-/** The text cut to what goes into `room`, with an ellipsis before its last word, which is its number. */
+/**
+ * Shortens the text to fit into `room` pixels. The ellipsis stands before the last word, because that is the
+ * number.
+ */
 export function fitInto(text: string, room: number, fontSize: number): string {
   if (widthOf(text, fontSize) <= room) return text
   const end = text.lastIndexOf(' ')

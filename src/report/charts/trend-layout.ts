@@ -1,6 +1,7 @@
 /**
- * The positions of everything in the trend, in units of its picture; `trend.ts` paints it. The picture is shown a fifth
- * larger on a desktop and a quarter smaller on a phone, and its smallest letters are still 9 pixels there.
+ * Computes all positions of the trend chart, in units of its picture; `trend.ts` draws it. Also here: the
+ * labels, the weekly mean and the ticks. The picture is scaled up by a fifth on a desktop and down by a
+ * quarter on a phone, where the smallest letters still have 9 pixels.
  */
 import type { TrendDay } from '../../domain/figures.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
@@ -11,11 +12,11 @@ import { fitInto, widthOf } from './text-width.ts'
 
 export const TREND_WIDTH = 460
 export const TREND_HEIGHT = 214
-/** The font sizes of ticks, and of the labels at the ends of the lines, which are semi-bold. */
+/** The font sizes of the ticks, and of the semi-bold labels at the ends of the lines. */
 export const TICK_SIZE = 12.5
 export const LABEL_SIZE = 13.5
 
-/** Between the plot and its texts on the left and on the right, and the base line of those below. */
+/** The gaps between the plot and its texts on the left and right, and the base line of the texts below. */
 export const TICK_GAP = 9
 export const LABEL_GAP = 10
 export const COLUMN_BASE = TREND_HEIGHT - 6
@@ -23,7 +24,7 @@ export const COLUMN_BASE = TREND_HEIGHT - 6
 const TOP = 10
 const BELOW = 28
 const LABEL_HEIGHT = 17
-/** Beyond this share of the width for each side, texts are cut. */
+// A text that is wider than this share of the picture is cut.
 const MARGIN_SHARE = 0.35
 const MONTH_GAP = 14
 const SERIES = ['newLeads', 'won'] as const
@@ -34,7 +35,7 @@ export interface TrendLayout {
   readonly top: number
   readonly bottom: number
   readonly rows: readonly { readonly y: number; readonly text: string }[]
-  /** The mark stands at `x`, the text around `middle`, which differs where it would leave the picture. */
+  /** The mark is at `x`. The text is centred on `middle`, which differs from `x` near the edges. */
   readonly columns: readonly { readonly x: number; readonly middle: number; readonly text: string }[]
   readonly lines: readonly TrendLine[]
 }
@@ -43,16 +44,16 @@ export interface TrendLine {
   readonly series: (typeof SERIES)[number]
   readonly daily: readonly Run[]
   readonly mean: readonly Run[]
-  /** The mean of the last known day, or its count where there is no mean yet; null where nothing is known. */
+  /** The last known mean, or the last count if there is no mean yet; null if nothing is known. */
   readonly end: Point | null
-  /** The text to the right of the plot, around this height; empty where nothing is known. */
+  /** The text to the right of the plot at the height `labelY`; empty if nothing is known. */
   readonly label: string
   readonly labelY: number
 }
 
 /**
  * @param days oldest first
- * @param leadIn how many of the first are only there for the means of those after them
+ * @param leadIn how many of the first days only serve the means of later days
  */
 export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: ChartLabels): TrendLayout {
   const shown = days.slice(leadIn)
@@ -91,7 +92,7 @@ export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: C
   }
 }
 
-/** The counts and means of the days that are shown, and what the line ends with. */
+/** Returns the counts and means of the shown days, and the label of the line. */
 function readSeries(
   name: TrendLine['series'],
   days: readonly TrendDay[],
@@ -108,7 +109,10 @@ function readSeries(
   return { name, daily, mean, last, end, label }
 }
 
-/** Beginnings of months, of which some are left out where they would crowd; in a short span its ends instead. */
+/**
+ * Returns the starts of months, some left out if they are too close. A short span gets its first and last
+ * day.
+ */
 function columnsOf(
   days: readonly TrendDay[],
   x: (index: number) => number,
@@ -133,7 +137,7 @@ function columnsOf(
   return chosen.map(({ x, middle, text }) => ({ x, middle, text }))
 }
 
-/** Moves labels that would touch each other apart, around the middle of both, and into the plot. */
+/** Moves labels that would touch apart, around their common middle and inside the plot. */
 function pushApart(lines: readonly TrendLine[], top: number, bottom: number): readonly TrendLine[] {
   const [upper, lower] = lines.filter(({ end }) => end !== null).toSorted((a, b) => a.labelY - b.labelY)
   if (!upper || !lower || lower.labelY - upper.labelY >= LABEL_HEIGHT) return lines
@@ -149,19 +153,21 @@ function isKnown<T>(value: T | null): value is T {
   return value !== null
 }
 
-/* What charts write, in a reader's language. They show no names of the data: Inter lacks the letters of many. */
-
+/**
+ * The texts of charts in a recipient's language. No names from the data are drawn, because Inter lacks
+ * letters of many languages.
+ */
 export interface ChartLabels {
-  /** At the end of a line, with its last mean: `New 50`. */
+  /** Formats the label at the end of a line with its last mean: `New 50`. */
   readonly newLeads: (mean: number) => string
   readonly won: (mean: number) => string
-  /** Writes a tick of an axis that goes up to `highest`, all in one manner: `20`, `1.5m`. */
+  /** Formats a tick of an axis up to `highest`, all ticks in the same style: `20`, `1.5m`. */
   readonly tick: (count: number, highest: number) => string
-  /** Writes a local date, `2026-09-01`, as `1 September`, with no dot of a short form at its end. */
+  /** Formats a local date, `2026-09-01`, as `1 September`. */
   readonly day: (day: string) => string
 }
 
-/** From here on numbers are written short: a line's end has no room for `1,284,000`. */
+// Larger numbers are written short, because a line's end has no room for `1,284,000`.
 const LARGE = 100_000
 
 export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels {
@@ -176,12 +182,10 @@ export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels
   }
 }
 
-/* The running mean that the thick lines of a chart are made of, and how it is written beside them. */
-
-/** Days in a mean: a whole week, so that weekends do not move it. */
+/** The days of a mean: a whole week, so that weekends do not change it. */
 export const MEAN_DAYS = 7
 
-/** For each day the mean of it and the six before; null where any of them is missing. */
+/** Returns for each day the mean of that day and the six before; null if any of them is missing. */
 export function meansOfWeek(counts: readonly (number | null)[]): readonly (number | null)[] {
   return counts.map((_, last) => {
     const week = counts.slice(Math.max(0, last - MEAN_DAYS + 1), last + 1).filter((count) => count !== null)
@@ -190,24 +194,23 @@ export function meansOfWeek(counts: readonly (number | null)[]): readonly (numbe
   })
 }
 
-/** `47`, `3.4`, `0`: as exact as it may be taken. */
+/** Formats a mean without false precision: `47`, `3.4`, `0`. */
 export function writeMean(mean: number, numbers: Numbers): string {
   return mean === 0 || mean >= 9.95 ? numbers.count(mean) : numbers.fixed(mean, 1)
 }
 
-/* Round numbers for an axis of counts: from 0 and whole, since a half lead is none. */
-
+// Axes start at 0 and have whole numbers, because there are no half leads.
 const MOST_STEPS = 4
 const FACTORS = [1, 2, 2.5, 5, 10]
 
-/** Three to five ticks from 0 to `max` or the next round number above it: 41 makes 0, 20, 40, 60. */
+/** Returns three to five ticks from 0 to the next round number from `max` on: 41 gives 0, 20, 40, 60. */
 export function roundTicks(max: number): readonly number[] {
   const step = roundStep(max / MOST_STEPS)
   const steps = Math.max(2, Math.ceil(max / step))
   return Array.from({ length: steps + 1 }, (_, number) => number * step)
 }
 
-/** The smallest round whole number from `least` on. */
+/** Returns the smallest round whole number that is at least `least`. */
 function roundStep(least: number): number {
   if (least <= 1) return 1
   const power = 10 ** Math.floor(Math.log10(least))

@@ -1,6 +1,6 @@
 /**
- * The trend: new and won leads per day as thin lines, their means of a week as thick ones, each with its name and
- * number at its end. What it finds is told by the text beside it, so the picture is never the only place.
+ * Draws the trend: new and won leads per day as thin lines, the weekly means as thick lines with labels. The
+ * text beside the chart says the same, so nothing is only in the picture.
  */
 import { COLOURS, dot, escapeXml, line, type Scheme, tenth } from './svg.ts'
 import {
@@ -17,7 +17,7 @@ import {
 const DAILY_WIDTH = 1
 const MEAN_WIDTH = 2.5
 const END_RADIUS = 3.75
-/** From the middle of a text to its base line, in ems: half the height of Inter's capitals. */
+// The distance from the middle of a text to its base line in ems, half the height of Inter's capitals.
 const HALF_CAPITAL = 0.364
 
 export function drawTrend(layout: TrendLayout, scheme: Scheme): string {

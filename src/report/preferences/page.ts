@@ -1,4 +1,4 @@
-/** The page on which a recipient sees what they get of a report, and says what they want of it, as a view model. */
+/** Composes the preference page, on which a recipient sees what they get and changes it. */
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Instant } from '../../model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
@@ -8,7 +8,7 @@ import { nameCondition } from '../blocks/headline/view.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
-/** The requests that a recipient can make; `stop` lasts, `pause` lasts until they resume. */
+/** The changes that a recipient can ask for. `stop` is permanent; `pause` lasts until they resume. */
 export const PREFERENCE_CHOICES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
 export type PreferenceChoice = (typeof PREFERENCE_CHOICES)[number]
 
@@ -17,11 +17,11 @@ export interface PreferenceFacts {
   readonly title: string
   readonly state: 'active' | 'paused' | 'unsubscribed'
   readonly isWeekly: boolean
-  /** Null where nobody ever changed it. */
+  /** Null if the preference was never changed. */
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
-  /** Their part of the report; null where the settings do not name them any more. */
+  /** The recipient's settings; null if the settings no longer list the recipient. */
   readonly listed: ListedFacts | null
-  /** The request that they have just made; null where they only look. */
+  /** The change that was just made; null if there was none. */
   readonly done: PreferenceChoice | null
 }
 
@@ -29,21 +29,21 @@ export interface ListedFacts {
   readonly kind: PeriodKind
   readonly filter: LeadFilter
   readonly attachments: readonly string[]
-  /** When it is due next, as `listDueTimes` tells. */
+  /** The next due times, from `listDueTimes`. */
   readonly dueTimes: readonly Instant[]
-  /** The zone of the report, whose weeks count. */
+  /** The time zone of the report, which decides when weeks begin. */
   readonly timeZone: string
-  /** Whether the first of these times is one of those that bring the report of a week. */
+  /** Whether the next due time sends a weekly report. */
   readonly isWeekNext: boolean
 }
 
 export interface PreferenceView {
-  /** BCP 47. */
+  /** The language, BCP 47. */
   readonly lang: string
   readonly about: string
   readonly title: string
   readonly address: string
-  /** A sentence about the change that was just made; null where there was none. */
+  /** A sentence about the change that was just made; null if there was none. */
   readonly done: string | null
   readonly state: string
   readonly facts: readonly { readonly name: string; readonly value: string }[]
@@ -51,7 +51,7 @@ export interface PreferenceView {
   readonly note: string
 }
 
-/** A button. */
+/** A button of the page. */
 export interface ActionView {
   /** The field that the form sends. */
   readonly field: { readonly name: string; readonly value: string }
@@ -60,7 +60,7 @@ export interface ActionView {
 }
 
 export const CHOICE_FIELD = 'choice'
-/** The field that mail programs send too (RFC 8058, 3.1). */
+/** The field that mail programs send for one-click unsubscribing (RFC 8058, section 3.1). */
 export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const
 
 const TITLE_LENGTH = 80
@@ -95,7 +95,10 @@ function formatState(facts: PreferenceFacts, { words, dates }: LocaleContext): s
   return words(`preferences.state.paused.${changed?.by ?? 'recipient'}`, { since })
 }
 
-/** Nobody can subscribe themselves: who is on no list may only say that it should stay so. */
+/**
+ * Returns the choices for the recipient. Nobody can subscribe themselves, so an unlisted recipient can only
+ * ask to stop.
+ */
 function offeredChoices({ state, isWeekly, listed }: PreferenceFacts): readonly PreferenceChoice[] {
   if (listed === null) return state === 'unsubscribed' ? [] : ['stop']
   if (state === 'unsubscribed') return ['start']
@@ -136,14 +139,14 @@ function formatFilter({ pipelineIds, conditions }: LeadFilter, locale: LocaleCon
   return parts.length === 0 ? words('preferences.allLeads') : oneLine(parts.join('; '), TEXT_LENGTH)
 }
 
-/** So many days after today tell what repeats from week to week. */
+// Days after today that show whether a schedule repeats weekly.
 const DAYS_TOLD = 28
-/** More times of a day than these are only counted. */
+// More times on one day are only counted.
 const CLOCKS_NAMED = 4
-/** A schedule with more times than these comes often, whatever the rest. */
+// More due times than this are never needed, because the schedule is frequent anyway.
 const TIMES_MAX = 400
 
-/** The next times of a schedule, as far as the others here look. */
+/** Lists the next due times of a schedule, for the functions below. */
 export function listDueTimes(timing: Timing, now: Date): Instant[] {
   const until = now.getTime() + (DAYS_TOLD + 2) * DAY_MS
   const times: Instant[] = []
@@ -155,7 +158,10 @@ export function listDueTimes(timing: Timing, now: Date): Instant[] {
   return times
 }
 
-/** `Monday to Friday at 07:00`, from the times themselves, however the schedule is written; null where they do not repeat from week to week. */
+/**
+ * Formats due times as `Monday to Friday at 07:00`, from the times themselves. Returns null if they do not
+ * repeat weekly.
+ */
 export function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {
   const today = localDay(Date.parse(locale.now), locale.timeZone)
   const byDay = Map.groupBy(times, (at) => localDay(Date.parse(at), locale.timeZone))
@@ -168,7 +174,10 @@ export function formatDueTimes(times: readonly Instant[], locale: LocaleContext)
   return days.length > 0 && isSameEachWeek && isSameEachDay ? formatWeekly(weekdays, first, locale) : null
 }
 
-/** @param weekdays 1 for Monday @param times times of the clock, on each of these days */
+/**
+ * @param weekdays 1 for Monday
+ * @param times local times, the same on each of these days
+ */
 function formatWeekly(
   weekdays: readonly number[],
   times: readonly string[],
@@ -184,19 +193,19 @@ function formatWeekly(
   })
 }
 
-/** The first time in each ISO week after that of `now`, by the calendar of a zone. */
+/** Returns the first time in each ISO week after the week of `now`, in the given time zone. */
 export function firstOfEachWeek(times: readonly Instant[], now: Instant, timeZone: string): Instant[] {
   const weeks = Map.groupBy(times, (at) => weekOf(at, timeZone))
   weeks.delete(weekOf(now, timeZone))
   return [...weeks.values()].flatMap(([first]) => first ?? [])
 }
 
-/** Whether there is an ISO week with more than one of them. */
+/** Returns whether any ISO week has more than one of the times. */
 export function areMoreThanWeekly(times: readonly Instant[], timeZone: string): boolean {
   return new Set(times.map((at) => weekOf(at, timeZone))).size < times.length
 }
 
-/** Its Monday. */
+/** Returns the Monday of the week. */
 function weekOf(at: Instant, timeZone: string): number {
   return mondayOf(localDay(Date.parse(at), timeZone))
 }

@@ -1,4 +1,7 @@
-/** The pages that the daemon serves, compiled once. They need no script and load nothing but their stylesheet. */
+/**
+ * Renders the pages for recipients, which the daemon serves. The pages need no script and load only their
+ * stylesheet.
+ */
 import { LeadsheetError } from '../../errors.ts'
 import { createCompiler } from '../render/compile-template.ts'
 import { readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
@@ -12,7 +15,7 @@ export interface WebPages {
 
 /** A page that only says what went wrong. */
 export interface ErrorPageView {
-  /** BCP 47. */
+  /** The language, BCP 47. */
   readonly lang: string
   readonly title: string
   readonly text: string
@@ -21,7 +24,7 @@ export interface ErrorPageView {
 const FOLDER = 'web'
 
 /**
- * @param folder of the templates that come with the program
+ * @param folder the templates of the program
  * @throws LeadsheetError report_template
  */
 export async function openWebPages(folder: string): Promise<WebPages> {

@@ -1,4 +1,4 @@
-/** The mail of an alert, in the look of the reports. It is in English, as are the commands that it names. */
+/** Renders the mail of an alert, styled like a report. The mail is in English, like the commands in it. */
 import { LeadsheetError } from '../../errors.ts'
 import type { Rendered } from '../../model.ts'
 import { createCompiler } from './compile-template.ts'
@@ -10,10 +10,10 @@ export interface AlertMailView {
   readonly place: string
   readonly sections: readonly {
     readonly title: string
-    /** Whether it is what is over. */
+    /** Whether the section lists resolved alerts. */
     readonly isGood: boolean
     readonly lines: readonly AlertLineView[]
-    /** A note of the lines that are left out; null where none are. */
+    /** A note about lines that are left out; null if there are none. */
     readonly more: string | null
   }[]
   readonly footer: readonly string[]
@@ -22,7 +22,7 @@ export interface AlertMailView {
 export interface AlertLineView {
   readonly heading: string
   readonly message: string
-  /** Null where nothing is to be done. */
+  /** Null if there is nothing to do. */
   readonly hint: string | null
   readonly times: string
 }
@@ -32,8 +32,8 @@ export type RenderAlert = (view: AlertMailView) => Rendered
 const FOLDER = 'alert'
 
 /**
- * @param folder of the templates that come with the program
- * @param own an installation's own folder, whose files go before; null where there is none
+ * @param folder the templates of the program
+ * @param own the installation's own folder, which overrides the program's files; null if there is none
  * @throws LeadsheetError report_template
  */
 export async function openAlertMail(folder: string, own: string | null): Promise<RenderAlert> {

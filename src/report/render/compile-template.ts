@@ -1,30 +1,32 @@
-/** Handlebars as the reports use it: strict, with a few helpers, and every mistake named by file and line. */
+/**
+ * Compiles Handlebars templates in strict mode, with a few helpers. Every mistake names its file and line.
+ */
 import Handlebars, { type TemplateDelegate } from 'handlebars'
 import { CALLED, errorText, LeadsheetError } from '../../errors.ts'
 import { widthOf } from '../charts/text-width.ts'
 import type { TemplateFile } from './template-files.ts'
 
-/** The font size of tables. */
+// The font size of tables in pixels.
 const FONT_PX = 14
 
 export const HELPERS = {
-  // For text, where columns have to be filled by hand. What is longer has a line of its own before them.
+  // Pads text to fill columns in the text part. A longer text gets a line of its own before the columns.
   padEnd: (text: string, columns: number) =>
     text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
   padStart: (text: string, columns: number) => text.padStart(columns),
   upper: (text: string) => text.toUpperCase(),
-  /** The class of a text whose words have room of so many pixels each, so that none of them is split; else none. */
+  /** Returns the class `whole` if each word fits into so many pixels, so that no word is split. */
   whole: (text: string, room: number) =>
     text.split(/[ -]/).every((word) => widthOf(word, FONT_PX) <= room) ? 'whole' : '',
-  /** For addresses: escaping alone would let `javascript:` through. */
+  /** Allows only http, https and mailto, because escaping alone would let `javascript:` through. */
   safeUrl: (url: string) => (/^(?:https?|mailto):/i.test(url) ? url : '#'),
   /** Allows a path to a file beside the page. */
   safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
-  /** Allows a path, a query or both on the same server; never the name of another host. */
+  /** Allows a path, a query or both on the same server, never another host. */
   safeLink: (link: string) => (/^(?:[?#]|\/(?![/\\]))[^\s\\]*$/.test(link) ? link : '#'),
-  /** A command as it can be pasted where the program runs. */
+  /** Returns a command line that can be pasted where the program runs. */
   shell: (args: string) => `${CALLED} ${args}`,
-  /** For pictures that go with the mail or lie beside the page. */
+  /** Allows pictures inside the mail or beside the page. */
   safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
 }
 const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
@@ -36,8 +38,8 @@ type Help = (text: string, columns: number) => string
 export type Compile = (file: TemplateFile) => (view: unknown) => string
 
 /**
- * @param kind whether values are escaped for HTML, or stand as they are
- * @param partials what templates include as `{{> name}}`, by its name
+ * @param kind `html` escapes values, `text` does not
+ * @param partials the templates that can be included as `{{> name}}`, by name
  * @throws LeadsheetError report_template
  */
 export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<string, TemplateFile>): Compile {
@@ -52,7 +54,7 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
     named(file, () => {
       const program = Handlebars.parse(file.text)
       new PartialNames(known).accept(program)
-      // `compile` puts its work off until the first call; a mistake must show before there is anything to send.
+      // `compile` works only on the first call, so `precompile` finds mistakes before anything is sent.
       handlebars.precompile(program, options)
       const filled = handlebars.compile(program, options)
       return (view: unknown, runtime) => named(file, () => filled(view, runtime))
@@ -64,13 +66,16 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
   }
 }
 
-/** Left alone, it goes through what there is not as through an empty list. */
+/** Refuses a missing list, because the built-in `each` treats it like an empty one. */
 function checkedEach(this: unknown, list: unknown, options: Handlebars.HelperOptions): string {
   if (list !== undefined) return Handlebars.helpers.each?.call(this, list, options)
   throw new Error(`each needs a list, and here is none${placeOf(options)}`)
 }
 
-/** Handlebars gives a helper nothing for a name that there is not, and as its last argument where it was called. */
+/**
+ * Checks the argument of a helper, because Handlebars passes undefined for an unknown name. The last argument
+ * holds the place of the call.
+ */
 function checked(name: string, help: Help): Handlebars.HelperDelegate {
   return (...given: unknown[]) => {
     const [text, columns] = given
@@ -79,13 +84,13 @@ function checked(name: string, help: Help): Handlebars.HelperDelegate {
   }
 }
 
-/** The line and column of a call, as Handlebars itself writes them. */
+/** Returns the line and column of a call, written like Handlebars writes them. */
 function placeOf(options: unknown): string {
   const { start } = (options as { readonly loc: hbs.AST.SourceLocation }).loc
   return ` - ${start.line}:${start.column}`
 }
 
-/** Handlebars itself misses a part only where it is reached. */
+/** Finds unknown partials at once, because Handlebars reports them only when they are reached. */
 class PartialNames extends Handlebars.Visitor {
   readonly known: ReadonlySet<string>
 
@@ -105,7 +110,7 @@ class PartialNames extends Handlebars.Visitor {
   }
 
   private check({ name, loc }: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement): void {
-    // One that is computed, as `{{> (lookup this "kind")}}`, is known only later.
+    // A computed name such as `{{> (lookup this "kind")}}` is known only when rendering.
     if (name.type !== 'PathExpression') return
     const wanted = (name as hbs.AST.PathExpression).original
     if (wanted === '@partial-block' || this.known.has(wanted)) return
@@ -125,7 +130,9 @@ function named<T>(file: TemplateFile, work: () => T): T {
   }
 }
 
-/** Handlebars says where in three ways: in its text, in fields, or (for calls) not at all. */
+/**
+ * Adds the file and line to an error. Handlebars gives the line in its message, in a field, or not at all.
+ */
 function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetError {
   const message = errorText(cause)
   const field = cause instanceof Error && 'lineNumber' in cause ? cause.lineNumber : undefined
@@ -137,7 +144,7 @@ function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetE
       ? message
           .replace(/ in \[object Object\]/, '')
           .replace(/ - \d+:\d+$/, '')
-          // Below it stand how the place begins and all that might have come.
+          // The later lines of the message show the position and all expected tokens.
           .replace(/^Parse error on line \d+:\n(.*)\n[\s\S]*$/, 'cannot be understood at $1')
           .split('\n')[0]
       : `there is no helper ${helper}; known: ${[...BUILT_IN, ...Object.keys(HELPERS)].join(', ')}`
@@ -148,7 +155,7 @@ function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetE
   )
 }
 
-/** Finds the line of the first expression that begins with this name. */
+/** Returns the line of the first expression that begins with this name. */
 function lineOf(text: string, name: string): number | undefined {
   const at = text.split('\n').findIndex((line) => new RegExp(`\\{\\{[#^]?\\s*${name}\\b`).test(line))
   return at < 0 ? undefined : at + 1

@@ -1,7 +1,7 @@
 /**
- * From a filled-in template to what a mail carries. Styles are inlined first; the rules for phones and dark mode
- * go in afterwards, each in a block of its own, because the inliner would swallow them and because a client that
- * dislikes one block drops only that.
+ * Turns a filled-in template into the parts of a mail. Styles are inlined first. The rules for phones and
+ * dark mode are added afterwards in separate blocks, because the inliner would remove them and some clients
+ * drop a whole block.
  */
 import { inline } from '@css-inline/css-inline'
 import { oneLine, wrapLines } from '../words/clean-text.ts'
@@ -30,10 +30,10 @@ export function finishHtml(html: string, styles: PageStyles): string {
   return dropClasses(inlined, styles).replace('</head>', () => `${blocks}</head>`)
 }
 
-/** Names that only the inlined rules had are a tenth of a mail, and mean nothing any more. */
+/** Removes class names that only inlined rules used, which are a tenth of a mail. */
 function dropClasses(html: string, { mobile, dark }: PageStyles): string {
   const used = new Set(`${mobile}${dark}`.match(/(?<=\.)[a-z][\w-]*/g))
-  // Within a tag only an attribute can look so: in values and texts `"` or `<` are escaped.
+  // Only an attribute can match within a tag, because `"` and `<` are escaped in values and texts.
   return html.replace(/<[a-z][^<>]*>/g, (tag) =>
     tag.replace(/ class="([^"]*)"/, (_, names: string) => {
       const kept = names.split(/\s+/).filter((name) => used.has(name))

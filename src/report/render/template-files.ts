@@ -1,38 +1,41 @@
 /**
- * The files that reports are made of, from two places: an installation's own folder first, then the one that comes
- * with the program. Both have a folder a report, `blocks` and `layout`; a report's own folder may have `blocks` too.
+ * Reads the template files from two places: the installation's own folder, which comes first, and the
+ * program's folder. Both have a folder for each report, `blocks` and `layout`. A report's folder may have its
+ * own `blocks`.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
 export interface TemplateFile {
-  /** For people: from the working directory if it lies there, else absolute. */
+  /** The path for messages, relative to the working directory if the file is below it. */
   readonly path: string
   readonly text: string
 }
 
 export interface TemplateFiles {
-  /** The folders that are reports, in order of name. */
+  /** The folders that are reports, sorted by name. */
   readonly reports: readonly string[]
-  /** The file of that name in the report's folder, or undefined. */
+  /** Finds a file in the report's folder. */
   find(report: string, file: string): TemplateFile | undefined
-  /** The names of the files of a folder, wherever they are. */
+  /** Lists the files of a folder in both places. */
   list(folder: string): readonly string[]
-  /** The file of that name in the layout that all reports share. */
+  /** Finds a file in the layout that all reports share. */
   findLayout(file: string): TemplateFile | undefined
-  /** Every part that a report may include, by the name of its file; the nearest of those that are called the same. */
+  /**
+   * Returns all parts that a report may include, by file name. The report's own parts override the others.
+   */
   partials(report: string): ReadonlyMap<string, TemplateFile>
-  /** The stylesheet of that name in the layout, followed by the additions of the own folders. */
+  /** Returns the layout's stylesheet, followed by the additions of the installation and of the report. */
   styles(report: string, file: string): string
-  /** Templates in the report's folder that have the name of none. */
+  /** Returns files in the report's folder that have no known name. */
   strays(report: string): readonly TemplateFile[]
 }
 
 const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
-/** Folders that are no reports: also the page that an issue is kept with, those that the daemon serves, and alerts. */
+/** Folders that are not reports. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'alert']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
 /** The files that a report's folder may have, beside `blocks`. */
@@ -42,9 +45,9 @@ export const REPORT_FILES: readonly string[] = [
 ]
 
 /**
- * @param program the folder that comes with the program
- * @param own null where there is none; its files go before
- * @throws LeadsheetError report_template when a folder cannot be read
+ * @param program the program's folder
+ * @param own the installation's folder, whose files come first; null if there is none
+ * @throws LeadsheetError report_template if a folder cannot be read
  */
 export async function readTemplateFiles(program: string, own: string | null): Promise<TemplateFiles> {
   const programTree = new Map([...(await readTree(program)), ...(await readBlockTemplates())])
@@ -79,10 +82,10 @@ export async function readTemplateFiles(program: string, own: string | null): Pr
   }
 }
 
-/** The files of a folder and of those in it, by their path from there, with `/` in between. */
+/** The files below a folder, by their relative path with `/`. */
 type Tree = ReadonlyMap<string, TemplateFile>
 
-/** The templates of the program's blocks, as if they stood in `blocks/`: `top_leads.html.hbs`. */
+/** Reads the templates of the program's blocks under names such as `blocks/top_leads.html.hbs`. */
 async function readBlockTemplates(): Promise<Tree> {
   const tree = await readTree(BLOCK_FOLDERS)
   return new Map(
@@ -93,7 +96,7 @@ async function readBlockTemplates(): Promise<Tree> {
 async function readTree(root: string): Promise<Tree> {
   try {
     const entries = await readdir(root, { withFileTypes: true, recursive: true })
-    // Not only plain files: what a container mounts is often a link.
+    // Links are read too, because files mounted into a container are often links.
     const paths = entries
       .filter((entry) => !entry.isDirectory() && WANTED.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))

@@ -1,6 +1,6 @@
 /**
- * The templates of the reports, read and compiled once. They are trusted as code is; only values come from data, and
- * those are escaped. A report's folder needs nothing: what it lacks, the layout has.
+ * Reads and compiles the templates of reports. Templates are trusted like code; values come from data and are
+ * escaped. Files that a report's folder lacks are taken from the layout.
  */
 import { LeadsheetError } from '../../errors.ts'
 import type { Rendered } from '../../model.ts'
@@ -10,7 +10,7 @@ import { finishHtml, finishSubject, finishText } from './finish.ts'
 import { REPORT_FILES, readTemplateFiles, type TemplateFile, type TemplateFiles } from './template-files.ts'
 
 export interface Templates {
-  /** The reports that there are templates for, in order of name. */
+  /** The names of all reports with a folder, sorted. */
   names(): readonly string[]
   /**
    * Returns the content of `report.yaml`, with defaults for what it leaves out.
@@ -18,21 +18,21 @@ export interface Templates {
    */
   definition(name: string): ReportDefinition
   /**
-   * Fills in the templates of a report. Pure; the view is plain data of ready strings.
+   * Fills in the templates of a report. The view is plain data of finished strings.
    * @throws LeadsheetError report_unknown, report_template
    */
   render<View extends TemplateView>(name: string, view: View): Rendered
 }
 
 export interface TemplateView {
-  /** The mark before the subject, whatever its template says; may be empty. */
+  /** The mark before the subject, which no template can remove; may be empty. */
   readonly mark: string
 }
 
 export interface TemplatePlaces {
-  /** An installation's own folder, whose files go before those of the program. */
+  /** The installation's own folder, whose files override those of the program. */
   readonly own?: string | null
-  /** Only these reports; what is wrong in others is then not looked for. */
+  /** Only these reports are compiled and checked. */
   readonly only?: readonly string[]
 }
 
@@ -40,8 +40,8 @@ const PARTS = ['subject', 'html', 'text'] as const
 type Part = (typeof PARTS)[number]
 
 /**
- * @param folder the one that comes with the program
- * @throws LeadsheetError report_template when a template is missing or cannot be compiled, or a report.yaml is wrong
+ * @param folder the program's templates
+ * @throws LeadsheetError report_template if a template is missing or invalid, or a report.yaml is wrong
  */
 export async function openTemplates(
   folder: string,
@@ -69,7 +69,9 @@ interface Report {
   readonly render: (view: TemplateView) => Rendered
 }
 
-/** @throws LeadsheetError report_template also for a file that nothing would read, since its name is misspelt */
+/**
+ * @throws LeadsheetError report_template, also for a file with an unknown name, because nothing would read it
+ */
 function openReport(files: TemplateFiles, name: string): Report {
   const [stray] = files.strays(name)
   if (stray) {
@@ -84,7 +86,9 @@ function openReport(files: TemplateFiles, name: string): Report {
   }
 }
 
-/** HTML and text each have parts of their own: `kpis.html.hbs` and `kpis.text.hbs` are both `{{> kpis}}`. */
+/**
+ * Compiles a report. HTML and text have separate parts: `{{> kpis}}` is `kpis.html.hbs` or `kpis.text.hbs`.
+ */
 function compileReport(files: TemplateFiles, name: string): (view: TemplateView) => Rendered {
   const page = layoutOf(files, 'page.hbs')
   const html = new Map<string, TemplateFile>()

@@ -1,14 +1,14 @@
-/** Whether what came of the templates may be sent: a mail that says nothing is worse than none. */
+/** Checks whether a rendered report may be sent, because an empty mail is worse than none. */
 import { LeadsheetError } from '../../errors.ts'
 import type { Rendered } from '../../model.ts'
 import type { ReportView } from '../compose-report.ts'
 
-/** The preheader, which only the inbox shows; it has the headline too. */
+// Matches the preheader, which also contains the headline but is only shown in the inbox.
 const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s
 
 /**
- * A report whose blocks have the headline must show it, and where there are blocks at all, some of their text.
- * @param name of the report, for messages
+ * Requires a text part, and the headline on the page if the blocks include it.
+ * @param name the name of the report, for messages
  * @throws LeadsheetError report_failed
  */
 export function checkRendered({ html, text }: Rendered, view: ReportView, name: string): void {

@@ -1,7 +1,7 @@
 /**
- * The words that recipients read, a catalogue a language (`en.json` and its siblings) in ICU MessageFormat. The languages
- * are the files of this folder, so another language is another file. A value that is absent is given as null, which
- * a `select` reads as its case `null`.
+ * The words that recipients read, one catalogue for each language (`en.json` and others) in ICU
+ * MessageFormat. To add a language, add a file to this folder. An absent value is passed as null, which a
+ * `select` matches with its case `null`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,13 +9,13 @@ import { IntlMessageFormat } from 'intl-messageformat'
 import type english from './en.json'
 import { numbersOf } from './numbers.ts'
 
-/** `kpis.winRate`; English has every key, and a test holds the other languages to it. */
+/** A key such as `kpis.winRate`. English has every key, and a test compares the other languages with it. */
 export type WordKey = KeysOf<typeof english>
 
-/** Ready strings, and numbers where the grammar needs them. */
+/** Finished strings, and numbers if the grammar needs them. */
 export type WordValues = Readonly<Record<string, string | number | boolean | null>>
 
-/** @throws Error for a value that the message needs and that is not given */
+/** @throws Error if a value is missing that the message needs */
 export type Words = (key: WordKey, values?: WordValues) => string
 
 type KeysOf<Group> = {
@@ -42,7 +42,7 @@ export function hasWordsIn(locale: string): boolean {
   return LANGUAGES.includes(new Intl.Locale(locale).language)
 }
 
-/** @param locale BCP 47; the words are English where its language has no catalogue */
+/** @param locale BCP 47; the words are English if its language has no catalogue */
 export function wordsIn(locale: string): Words {
   const found = known.get(locale) ?? createWords(locale)
   known.set(locale, found)
@@ -72,7 +72,7 @@ function createWords(locale: string): Words {
   }
 }
 
-/** The messages of a language by their keys. */
+/** Returns the messages of a language by their keys. */
 export function readCatalogue(language: string): ReadonlyMap<string, string> {
   const found =
     catalogues.get(language) ??

@@ -1,4 +1,4 @@
-/** Instants and periods as a locale writes them: instants on the clock of the reader, periods on their own calendar. */
+/** Formats instants and periods for a locale: instants in the recipient's time zone, periods in their own. */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../model.ts'
 import { localDay } from '../../schedule/zone.ts'
@@ -6,30 +6,30 @@ import { localDay } from '../../schedule/zone.ts'
 const DAY_MS = 24 * 60 * 60_000
 
 export interface Dates {
-  /** `Fri 20 Nov, 14:10`; another year than that of now is named: `Fri 20 Nov 2025, 14:10`. */
+  /** Formats `Fri 20 Nov, 14:10`, with the year if it is not the current one: `Fri 20 Nov 2025, 14:10`. */
   readonly instant: (at: Instant) => string
-  /** Writes an instant like `instant`, without the date where it is today's: `06:00`. */
+  /** Formats like `instant`, but only the time for an instant of today: `06:00`. */
   readonly recent: (at: Instant) => string
-  /** `06:00` */
+  /** Formats a time: `06:00`. */
   readonly time: (at: Instant) => string
-  /** Whether two instants are of one local date. */
+  /** Returns whether two instants are on the same local date. */
   readonly areSameDay: (one: Instant, other: Instant) => boolean
 }
 
-/** How a period is called: one day, several, a week of Monday to Sunday, or a month. */
+/** The kind of a period's name: one day, several days, a week from Monday to Sunday, or a month. */
 export type PeriodShape = 'day' | 'days' | 'week' | 'month'
 
 export interface PeriodNames {
   readonly shape: PeriodShape
-  /** `Friday 20 November 2026`, `16–22 November 2026`, `November 2026` */
+  /** `Friday 20 November 2026`, `16–22 November 2026`, `November 2026`. */
   readonly long: string
-  /** `Fri 20 Nov`, `Fri 20 Nov – Sun 22 Nov`, `16–22 Nov`, `Nov 2026`: what a subject has room for. */
+  /** The name in a subject: `Fri 20 Nov`, `Fri 20 Nov – Sun 22 Nov`, `16–22 Nov`, `Nov 2026`. */
   readonly short: string
-  /** `20 Nov`, `20–22 Nov`, `Nov`: what the column of a number has room for. */
+  /** The name in a column heading: `20 Nov`, `20–22 Nov`, `Nov`. */
   readonly brief: string
-  /** The name within a sentence: `Friday`, `November`; `20 November` to `22 November` of several days. */
+  /** The name within a sentence: `Friday`, `November`, or `20 November` to `22 November` for several days. */
   readonly name: string
-  /** ISO 8601, of a week; null otherwise. */
+  /** The ISO 8601 number of a week; null for other periods. */
   readonly week: number | null
 }
 
@@ -87,12 +87,14 @@ export function namePeriod(locale: string, kind: PeriodKind, period: Period): Pe
   }
 }
 
-/** `2026-11-20` as `20 Nov`, on no clock. */
+/** Formats the local date `2026-11-20` as `20 Nov`, without any time zone. */
 export function formatLocalDay(locale: string, day: string): string {
   return formatOf(locale, 'UTC', { day: 'numeric', month: 'short' }).format(Date.parse(day))
 }
 
-/** The week of a date, in days since 1970-01-01: the one that holds its Thursday. */
+/**
+ * Returns the ISO week of a date, given in days since 1970-01-01. The Thursday decides the year of a week.
+ */
 function isoWeek(day: number): number {
   const thursday = new Date((day + 3 - ((day + 3) % 7)) * DAY_MS)
   const newYear = Date.UTC(thursday.getUTCFullYear(), 0, 1)

@@ -1,4 +1,4 @@
-/** How a report is written for one recipient: the words of a language, the numbers and dates of a locale, a clock. */
+/** Everything that depends on a recipient's locale: words, numbers, dates and the time zone. */
 import type { Instant } from '../../model.ts'
 import { hasWordsIn, type Words, wordsIn } from './catalogue.ts'
 import { capitalise } from './clean-text.ts'
@@ -6,22 +6,22 @@ import { type Dates, datesOf } from './dates.ts'
 import { type Numbers, numbersOf } from './numbers.ts'
 
 export interface LocaleContext {
-  /** BCP 47. */
+  /** The locale, BCP 47. */
   readonly tag: string
   readonly words: Words
   readonly numbers: Numbers
   readonly dates: Dates
-  /** `Ana, Ben and Cleo` */
+  /** Joins parts: `Ana, Ben and Cleo`. */
   readonly and: (parts: readonly string[]) => string
-  /** `Ana, Ben or Cleo` */
+  /** Joins parts: `Ana, Ben or Cleo`. */
   readonly or: (parts: readonly string[]) => string
   readonly timeZone: string
   readonly now: Instant
 }
 
 /**
- * @param tag BCP 47; its language is one of `LANGUAGES`
- * @param timeZone the zone in which instants are written
+ * @param tag BCP 47, with a language of `LANGUAGES`
+ * @param timeZone the time zone of all instants
  */
 export function createLocaleContext(tag: string, timeZone: string, now: Instant): LocaleContext {
   if (!hasWordsIn(tag)) throw new TypeError(`no words are there for the locale ${tag}`)
@@ -39,12 +39,15 @@ export function createLocaleContext(tag: string, timeZone: string, now: Instant)
   }
 }
 
-/** The title of a report that has none of its own: `eu-daily` is `Eu daily leads`. */
+/** Returns the title of a report without a title of its own: `eu-daily` becomes `Eu daily leads`. */
 export function nameReport(name: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('title', { name, label: capitalise(name) })
 }
 
-/** The language's word for a status of the upstream; else the status itself, `meeting_booked` as `Meeting booked`. */
+/**
+ * Returns the language's word for a status of the upstream, or the status itself: `meeting_booked` becomes
+ * `Meeting booked`.
+ */
 export function nameStatus(status: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('status', { status, label: capitalise(status) })
 }

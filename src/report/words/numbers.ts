@@ -1,11 +1,11 @@
 /**
- * Numbers and amounts as a locale writes them. Rates are 0 to 1 here; the minus is a real one, U+2212, and what
- * belongs together has a no-break space.
+ * Formats numbers and amounts for a locale. Rates go from 0 to 1. The minus sign is U+2212, and no-break
+ * spaces keep an amount together.
  */
 import type { Money } from '../../model.ts'
 import { oneLine } from './clean-text.ts'
 
-/** Below this many, a percentage says less than the counts. */
+/** Below this number counts are shown, because a percentage would say less. */
 export const FEW = 10
 
 const CURRENCY_LENGTH = 12
@@ -13,21 +13,23 @@ const MILLION = 1_000_000
 const ROOM_FOR = 1e18
 
 export interface Numbers {
-  /** `1,284` */
+  /** Formats `1,284`. */
   readonly count: (count: number) => string
-  /** `3.5`, with as many digits behind the point as are asked for at most. */
+  /** Formats `3.5` with at most this many decimals. */
   readonly decimal: (value: number, digits: number) => string
-  /** `3.0`, with so many digits behind the point. */
+  /** Formats `3.0` with exactly this many decimals. */
   readonly fixed: (value: number, digits: 1 | 2) => string
-  /** `23.7%` */
+  /** Formats `23.7%`. */
   readonly rate: (rate: number) => string
-  /** `18%`, also more than 100% */
+  /** Formats `18%`, also above 100%. */
   readonly percent: (share: number) => string
-  /** `88%`; a share that is not quite none or all is not rounded to it. */
+  /** Formats `88%`. A share that is not exactly 0 or 1 is never rounded to 0% or 100%. */
   readonly share: (share: number) => string
-  /** `$1.2m`, `€300k`, `CHF 950`; a code that is none of ISO 4217's stands behind: `950 credits`. */
+  /**
+   * Formats `$1.2m`, `€300k`, `CHF 950`. A code that is not in ISO 4217 follows the amount: `950 credits`.
+   */
   readonly money: (money: Money) => string
-  /** `€1,304,250.50`, `23.68%`: to tell what rounded would look the same. */
+  /** Formats `€1,304,250.50` or `23.68%`, to show differences that rounding would hide. */
   readonly exactMoney: (money: Money) => string
   readonly exactRate: (rate: number) => string
 }
@@ -41,12 +43,12 @@ export function numbersOf(locale: string): Numbers {
   return found
 }
 
-/** For operators, in English: `1 lead`, `5,706 leads` */
+/** Formats an English count for operators: `1 lead`, `5,706 leads`. */
 export function counted(count: number, noun: string): string {
   return `${numbersOf('en').count(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** `+9`, `−3`, `±0` */
+/** Formats a difference: `+9`, `−3`, `±0`. */
 export function signed(difference: number, write: (size: number) => string): string {
   if (difference === 0) return '±0'
   return (difference > 0 ? '+' : '−') + write(Math.abs(difference))
@@ -87,7 +89,7 @@ function createNumbers(locale: string): Numbers {
   }
 }
 
-/** Numbers that a column has room for; what is far beyond is written with its power of ten: `1e+60`. */
+/** Formats a number. A number too long for a column is written with its power of ten: `1e+60`. */
 function inRoom(value: number, format: Pick<Intl.NumberFormat, 'format'>): string {
   return minus(Math.abs(value) < ROOM_FOR ? format.format(value) : String(value))
 }
@@ -96,13 +98,13 @@ function minus(text: string): string {
   return text.replace('-', '−')
 }
 
-/** A code that is none of ISO 4217's stands behind its amount. */
+/** Formats an amount. A code without three letters follows the amount. */
 function writeMoney({ currency }: Money, write: (code: string | null) => string): string {
   if (/^[A-Za-z]{3}$/.test(currency)) return minus(write(currency.toUpperCase()))
   return `${minus(write(null))}\u00a0${oneLine(currency, CURRENCY_LENGTH)}`.trim()
 }
 
-/** `$4.0m`, not `$4m`, beside `$4.2m`: so few millions have a digit behind the point. */
+/** Formats an amount in short form. A few millions get a decimal, so that `$4.0m` stands beside `$4.2m`. */
 function writeAmount(locale: string, currency: string | null, amount: number): string {
   if (Math.abs(amount) >= ROOM_FOR) return `${amount}${currency === null ? '' : ` ${currency}`}`
   const parts = amountFormat(locale, currency, 'short').formatToParts(amount)
@@ -115,7 +117,7 @@ function writeAmount(locale: string, currency: string | null, amount: number): s
 
 const amountFormats = new Map<string, Intl.NumberFormat>()
 const DIGITS = {
-  // Three digits, at most one of them behind the point: $1.2m, $12.5k, $135k.
+  // Up to three digits, at most one of them a decimal: $1.2m, $12.5k, $135k.
   short: {
     notation: 'compact',
     maximumSignificantDigits: 3,
@@ -127,14 +129,14 @@ const DIGITS = {
   exact: { minimumFractionDigits: 2, maximumFractionDigits: 2, trailingZeroDisplay: 'stripIfInteger' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
 
-/** @param currency null for a plain number: Intl refuses any code but three messages */
+/** @param currency null for a plain number, because Intl accepts only codes of three letters */
 function amountFormat(
   locale: string,
   currency: string | null,
   digits: keyof typeof DIGITS,
 ): Intl.NumberFormat {
   const key = `${locale} ${currency} ${digits}`
-  // "US$" is told from other dollars by those: "CA$", "A$".
+  // US dollars show "$" alone, because other dollars have marks of their own: "CA$", "A$".
   const currencyDisplay = currency === 'USD' ? 'narrowSymbol' : 'symbol'
   const format =
     amountFormats.get(key) ??

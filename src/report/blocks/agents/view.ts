@@ -1,4 +1,6 @@
-/** The agents: a count of the well ones, a line for each of the others, and the outages of the period. */
+/**
+ * The agents block: a count of healthy agents, a line for each other agent, and the outages of the period.
+ */
 import type { AgentLine, Outage, ReportFigures } from '../../../domain/figures.ts'
 import { isLongAfter } from '../../coverage.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
@@ -19,7 +21,7 @@ export interface AgentsView {
     readonly error: string
   }[]
   readonly more: string
-  /** A sentence for each outage that has ended; those that last are told above. */
+  /** A sentence for each outage that has ended. Agents that are still failing are in the lines above. */
   readonly outages: readonly string[]
 }
 
@@ -28,7 +30,7 @@ const OUTAGES = 3
 export const AGENT_NAME_LENGTH = 40
 export const AGENT_ERROR_LENGTH = 120
 
-// Other upstreams have other words; what is in neither list is shown as it is and counts as not well.
+// Other upstreams use other words. An unknown status is shown unchanged and counts as unhealthy.
 export const WELL = [
   'running',
   'idle',
@@ -85,7 +87,7 @@ export function composeAgents(figures: ReportFigures, locale: LocaleContext): Ag
   }
 }
 
-/** `11 of 12 healthy: 7 running, 4 idle · as of 06:00` */
+/** Formats `11 of 12 healthy: 7 running, 4 idle · as of 06:00`. */
 function noteOf(figures: ReportFigures, well: number, locale: LocaleContext): string {
   const { agents } = figures
   const { words, dates } = locale
@@ -103,7 +105,7 @@ function noteOf(figures: ReportFigures, well: number, locale: LocaleContext): st
   return `${[health, states].filter(Boolean).join(': ')}${asOf}`
 }
 
-/** `7 running, 4 idle`, the most frequent first; `all idle` where there is but one state. */
+/** Formats `7 running, 4 idle`, the most frequent status first, or `all idle` if there is only one status. */
 function countStates(agents: readonly AgentLine[], locale: LocaleContext): string {
   const counts = new Map<string, number>()
   for (const { status } of agents) {
@@ -119,7 +121,7 @@ function countStates(agents: readonly AgentLine[], locale: LocaleContext): strin
     .join(', ')
 }
 
-/** A status within a sentence: `meeting booked`; one that is an abbreviation is lower-cased as a whole. */
+/** Formats a status within a sentence: `meeting booked`. Abbreviations become lower case completely. */
 function stateOf(status: string, locale: LocaleContext): string {
   const name = nameStatus(status, locale)
   return name === name.toUpperCase() ? name.toLowerCase() : name.charAt(0).toLowerCase() + name.slice(1)

@@ -1,4 +1,4 @@
-/** The things that a recipient should act on; an empty list when there are none. */
+/** The attention block: things that a recipient should act on. The list is empty if there are none. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../coverage.ts'
@@ -12,7 +12,7 @@ export interface AttentionView {
   readonly items: readonly string[]
 }
 
-/** Failing agents named one by one. */
+// Failing agents beyond this number are only counted.
 const NAMED = 3
 const COMPANY_LENGTH = 40
 

@@ -1,4 +1,4 @@
-/** The changes of leads since the last report, by kind, and within a kind by currency, the most valuable first. */
+/** The changes block: changes of leads since the last report, grouped by kind, the most valuable first. */
 
 import type { ChangedLead, ChangeKind, PeriodKind, ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
@@ -18,9 +18,10 @@ import {
   moreThan,
 } from '../list-table.ts'
 
-/** The leads that are named of each kind. */
+// Each kind names at most this many leads.
 const ROWS = 3
-/** Reports of these periods name only won leads: three of hundreds say nothing, and daily reports have named them. */
+// Reports on these periods name only leads that were won, because they have too many changes and daily
+// reports have named the others.
 const LONG: readonly PeriodKind[] = ['week', 'month']
 
 export interface ChangesView {
@@ -29,7 +30,7 @@ export interface ChangesView {
   readonly note: string
   readonly kinds: readonly {
     readonly label: string
-    /** `38 · $1.2m` */
+    /** The count and value of the kind: `38 · $1.2m`. */
     readonly total: string
     readonly leads: readonly {
       readonly company: string
@@ -87,17 +88,17 @@ export function composeChanges(
   }
 }
 
-/** Whether only leads with a known history can be counted for this kind. */
+/** Returns whether this kind counts only leads whose history is known. */
 const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
 
-/** Nothing where it would only repeat the heading that it stands under. */
+/** Returns an empty text if the stage would only repeat the heading. */
 function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, locale: LocaleContext): string {
   const to = nameStatus(toStatus, locale)
   if (fromStatus !== null) return locale.words('changes.move', { from: nameStatus(fromStatus, locale), to })
   return to === heading ? '' : to
 }
 
-/** The whole list, for an attached file. */
+/** Returns the whole list, for an attached file. */
 export function listChanges(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { kinds } = figures.changes
   const rows = kinds.flatMap(({ kind, rows }) => rows.map((lead) => ({ ...lead, kind })))

@@ -1,4 +1,7 @@
-/** The oddities in the data: quarantined records, fields that came or went, lists that could not be read to the end. */
+/**
+ * The data quality block: quarantined records, fields that came or went, and lists that were not read to the
+ * end.
+ */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
@@ -10,7 +13,7 @@ const PATH_LENGTH = 60
 export interface DataQualityView {
   readonly kind: 'data_quality'
   readonly title: string
-  /** Says that all is well, where it is; empty otherwise. */
+  /** A sentence that all is well; empty if there are items. */
   readonly note: string
   readonly items: readonly string[]
 }

@@ -1,6 +1,6 @@
 /**
- * The line that says what the data covers. Where that is not all of the period, the banner above the report says so
- * and why, and here stands only of when the data is.
+ * The freshness block: one line with the age of the data. If the data does not cover the period, the banner
+ * explains why.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { Instant } from '../../../model.ts'
@@ -8,14 +8,14 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface FreshnessView {
   readonly kind: 'freshness'
-  /** Whether a sync failed since. */
+  /** Whether a later sync has failed. */
   readonly isStale: boolean
   readonly text: string
 }
 
 type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
 
-/** By error code. */
+// Reasons by error code.
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['api_unreachable', 'unreachable'],
   ['api_unauthorized', 'refused'],
@@ -42,7 +42,7 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext):
   return { kind: 'freshness', isStale, text }
 }
 
-/** Up to when the leads go, where that is not the end of the period. */
+/** Says up to when leads were read, for data that ends before the period does. */
 export function explainExtent({ freshness, period }: ReportFigures, locale: LocaleContext): string {
   const { words, dates } = locale
   const { dataAsOf } = freshness
@@ -51,7 +51,7 @@ export function explainExtent({ freshness, period }: ReportFigures, locale: Loca
   return words(key, { at: dates.instant(dataAsOf), age: ageOf(dataAsOf, locale) })
 }
 
-/** Why they do not go further; empty where the last sync was whole. */
+/** Says why the data ends there; empty if the last sync did not fail. */
 export function explainFailure({ freshness }: ReportFigures, { words, dates }: LocaleContext): string[] {
   const { lastFailure } = freshness
   if (lastFailure === null) return []
@@ -67,7 +67,7 @@ function ageOf(at: Instant, locale: LocaleContext): string {
   return formatAge(Date.parse(locale.now) - Date.parse(at), locale)
 }
 
-/** `4 minutes`, `3 hours`, `19 days`: the largest unit, rounded down. */
+/** Formats an age in its largest unit, rounded down: `4 minutes`, `3 hours`, `19 days`. */
 export function formatAge(ms: number, { words }: LocaleContext): string {
   if (ms < MINUTE_MS) return words('duration.moment')
   if (ms < HOUR_MS) return words('duration.minutes', { n: Math.floor(ms / MINUTE_MS) })
@@ -75,7 +75,9 @@ export function formatAge(ms: number, { words }: LocaleContext): string {
   return words('days', { n: Math.floor(ms / DAY_MS) })
 }
 
-/** In the reader's words, without addresses; operators have the message itself. */
+/**
+ * Returns a reason in the recipient's language, without addresses. Operators see the error message itself.
+ */
 function reasonOf(code: string): Reason {
   return REASONS.get(code) ?? 'other'
 }

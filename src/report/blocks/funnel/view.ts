@@ -1,4 +1,7 @@
-/** The funnel as bars: how many leads ever reached a stage, what share of the stage before that is, and how long they stay. */
+/**
+ * The funnel block: how many leads reached each stage, their share of the stage before, and their time in the
+ * stage.
+ */
 import type { Funnel, ReportFigures } from '../../../domain/figures.ts'
 import { composeHistory, type HistoryView } from '../../coverage.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
@@ -14,7 +17,7 @@ export interface FunnelView {
     readonly stage: string
     readonly reached: string
     readonly conversion: string
-    /** Null where no stage has it. */
+    /** Null if no stage has a median time. */
     readonly inStage: string | null
   }
   readonly stages: readonly FunnelRow[]
@@ -25,7 +28,7 @@ interface FunnelRow {
   readonly reached: string
   readonly conversion: string
   readonly inStage: string
-  /** Widths of the bar and of what is left of its track, in percent; empty where there is none of it. */
+  /** Widths of the bar and of the rest of its track, in percent; empty for a width of zero. */
   readonly bar: string
   readonly rest: string
 }
@@ -74,7 +77,7 @@ function noteOfDays({ isShown, note }: HistoryView, { words }: LocaleContext): s
 
 function rowOf(stage: Stage, before: Stage | undefined, most: number, locale: LocaleContext): FunnelRow {
   const { words, numbers } = locale
-  // A stage that somebody reached is never shown as an empty track.
+  // A stage that any lead has reached shows at least one percent of its bar.
   const bar = stage.reached === 0 ? 0 : Math.max(1, Math.round((stage.reached / most) * 100))
   const { medianDays } = stage
   return {
@@ -90,7 +93,7 @@ function rowOf(stage: Stage, before: Stage | undefined, most: number, locale: Lo
   }
 }
 
-/** `<0.1`, `0.2`, `4.0`, `12` */
+/** Formats days: `<0.1`, `0.2`, `4.0`, `12`. */
 function writeDays(days: number, { numbers }: LocaleContext): string {
   if (days < 0.05) return `<${numbers.fixed(0.1, 1)}`
   return days < 9.95 ? numbers.fixed(days, 1) : numbers.count(days)

@@ -1,4 +1,7 @@
-/** The verdict on a period: one sentence for the top of the mail, and its short form for the subject. */
+/**
+ * The headline block: one sentence about the period for the top of the mail, and its short form for the
+ * subject. `isUsual` decides whether a period may be called better or slower.
+ */
 import type { FilterCondition, ReportFigures } from '../../../domain/figures.ts'
 import { localDay } from '../../../schedule/zone.ts'
 import { percentOf } from '../../change.ts'
@@ -21,15 +24,15 @@ import { composeAttention } from '../attention/view.ts'
 
 export interface HeadlineView {
   readonly kind: 'headline'
-  /** The title of the report, and its period. */
+  /** The title of the report and its period. */
   readonly title: string
   readonly period: string
   readonly text: string
-  /** A second sentence in smaller letters; empty when there is none. */
+  /** A second sentence in smaller print; empty if there is none. */
   readonly detail: string
-  /** Which leads are covered, and what they are compared with. */
+  /** The covered leads, and the period of comparison. */
   readonly scope: string
-  /** The verdict as the subject has it, without title and date. */
+  /** The verdict for the subject, without title and date. */
   readonly subject: string
 }
 
@@ -40,7 +43,7 @@ interface Verdict {
 }
 
 const TITLE_LENGTH = 80
-/** Pipelines named one by one, and values of a condition; more are only counted. */
+// Pipelines or values beyond this number are only counted.
 const NAMED = 2
 const NAME_LENGTH = 40
 
@@ -53,7 +56,7 @@ export function composeHeadline(
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const verdict = verdictOf(figures, names, locale)
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
-  // Failed figures may hide a problem, so that nothing is called calm then.
+  // Because failed figures may hide a problem, the period is not called calm then.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
   const isOfThen = !isLongAfter(figures.agents.asOf, figures)
   const areTimesRight = !isImplausible(figures, 'newLeads') && !isImplausible(figures, 'won')
@@ -82,7 +85,7 @@ export function composeHeadline(
   }
 }
 
-/** Whether nothing came and nothing was won in a period that was read whole. */
+/** Returns whether no lead came and none was won in a fully read period. */
 export function isQuiet(figures: ReportFigures): boolean {
   return (
     coverageOf(figures) === 'whole' &&
@@ -143,7 +146,10 @@ function quiet(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
   }
 }
 
-/** A word only where neither count says otherwise, and at least one has moved further than it usually does. */
+/**
+ * Calls a period better or slower only if neither count contradicts this and at least one moved more than
+ * usual.
+ */
 function comparison(figures: ReportFigures, counts: string, locale: LocaleContext): string {
   const { newLeads, won } = figures
 
@@ -171,12 +177,14 @@ function subjectOfNew(figures: ReportFigures, locale: LocaleContext): string {
   return locale.words('subject.newLeads', { n: newLeads.current, percent })
 }
 
-/** The period of comparison, as the subject of a sentence. */
+/** Names the period of comparison as the subject of a sentence. */
 function before({ kind, prior }: ReportFigures, locale: LocaleContext): string {
   return locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
 }
 
-/** `2 pipelines, only Germany or Austria, score 60 or more, compared with Friday 13 November 2026` */
+/**
+ * Formats `2 pipelines, only Germany or Austria, score 60 or more, compared with Friday 13 November 2026`.
+ */
 function scopeOf(figures: ReportFigures, locale: LocaleContext): string {
   const prior = locale.words('period.long', { ...namePeriod(locale.tag, figures.kind, figures.prior) })
   const conditions = figures.filter.conditions.map((condition) => nameCondition(condition, locale))
@@ -193,7 +201,7 @@ function namePipelines(names: readonly string[], locale: LocaleContext): string 
   return locale.and(names.map((name) => oneLine(name, NAME_LENGTH)))
 }
 
-/** `score 60 or more` */
+/** Formats a condition: `score 60 or more`. */
 export function nameCondition(condition: FilterCondition, locale: LocaleContext): string {
   const { field: column } = condition
   const field = locale.words('field', { column, label: column.replaceAll('_', ' ') })
@@ -213,19 +221,15 @@ export function nameCondition(condition: FilterCondition, locale: LocaleContext)
     : locale.words('scope.atMost', { field, value: max || '' })
 }
 
-/*
- * Whether a count has moved further than it usually does. This is the one place that decides whether a period may be
- * called better or slower: counts of two ordinary periods differ nearly always, and often by a fifth.
- */
-
-/** Fewer differences than these are no measure of what is usual. */
+// With fewer differences than this, nobody can say what is usual.
 const DIFFERENCES_LEAST = 8
-/** Standard deviations within which about 19 of 20 ordinary differences lie. */
+// About 19 of 20 ordinary differences lie within this many standard deviations.
 const WIDTH = 2
 
 /**
- * Whether the difference is within twice its usual size: that of counts of independent events (Poisson), or, where it
- * is larger, that of the same difference in the weeks before, on the same weekdays; of months, in the months before.
+ * Returns whether a count has changed no more than it usually does, because two ordinary periods nearly
+ * always differ, often by a fifth. The limit is twice the usual difference: of independent events (Poisson),
+ * or of earlier periods on the same weekdays (months: of earlier months), whichever is larger.
  */
 export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boolean {
   const { current, prior } = figures[name]
@@ -236,7 +240,10 @@ export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boole
   return Math.abs(current - prior) <= WIDTH * Math.sqrt(Math.max(current + prior, variance))
 }
 
-/** Lists how earlier periods of the same weekdays differed from their own periods of comparison, where both are known. */
+/**
+ * Lists how earlier periods differed from their periods of comparison, if both are known. Only periods on the
+ * same weekdays count.
+ */
 function listDifferences(figures: ReportFigures, name: 'newLeads' | 'won'): number[] {
   const { kind, period, prior, sparklines, trend } = figures
   const dayOf = (instant: string) => localDay(Date.parse(instant), period.timeZone)

@@ -1,4 +1,4 @@
-/** The four numbers at the top, each with how it moved, against what, and its line over the last periods. */
+/** The key figures block: four numbers, each with its change, the earlier value, and a sparkline. */
 import type { Compared, HistoryCoverage, ReportFigures } from '../../../domain/figures.ts'
 import type { Money, Ratio } from '../../../model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../../change.ts'
@@ -16,30 +16,33 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { formatMoneys } from '../list-rows.ts'
 
-/** Messages of a value that still have room in large print. */
+// A value with more characters does not fit in large print.
 const LARGE_LENGTH = 7
 
 export interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
-  /** The widths of the text part in letters: the longest label, the longest value, and all before a note. */
+  /**
+   * Widths for the text part, in characters: the longest label, the longest value, and everything before a
+   * note.
+   */
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
 
 export interface KpiView {
   readonly label: string
   readonly value: string
-  /** Too long for large print. */
+  /** Whether the value is too long for large print. */
   readonly isLong: boolean
-  /** A note to the value, in small letters; may be empty. */
+  /** A note on the value in small print; may be empty. */
   readonly note: string
-  /** Whether any tile has one, so that all keep its line. */
+  /** Whether any tile has a note, so that all tiles leave room for one. */
   readonly hasNoteLine: boolean
   readonly arrow: string
-  /** How the value moved; empty when it cannot be compared. */
+  /** The change of the value; empty if it cannot be compared. */
   readonly change: string
   readonly tone: Tone
-  /** The value before; empty where there was none. */
+  /** The value in the period of comparison; empty if there is none. */
   readonly basis: string
   readonly line: (ChartSource & { readonly alt: string }) | null
 }
@@ -60,16 +63,19 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
     change: (isComparable && change?.text) || '',
     tone: (isComparable && change?.tone) || 'neutral',
   })
-  // A tile is narrow: if it breaks, then before the date.
+  // Because tiles are narrow, the date itself must not break across lines.
   const when = words('period.brief', { ...namePeriod(locale.tag, figures.kind, figures.prior) }).replaceAll(
     ' ',
     '\u00a0',
   )
   const basis = (value: string) => (isFirst(figures) ? '' : words('kpis.basis', { value, when }))
-  // The period before is known no better: its numbers would only say it twice.
+  // If both periods have a note, the second note is left out, because it would repeat the first.
   const unshown = (now: string, before: string) =>
     words('notShown', { what: when, known: (now === '' && before) || null })
-  /** Adds for how many leads the value is known. A change against few known leads is left out, because it would show what was read and not what happened. */
+  /**
+   * Adds for how many leads the value is known. A change against few known leads is left out, because it
+   * would show what was read and not what happened.
+   */
   const withKnown = (
     tile: Parts,
     { current, prior }: Compared<HistoryCoverage>,
@@ -170,7 +176,7 @@ function rateOf(ratio: Ratio, { words, numbers }: LocaleContext): { value: strin
   return { value: numbers.rate(ratio.part / ratio.whole), note: words('kpis.wonOfClosed', { counts }) }
 }
 
-/** Counts beside counts, so that the two can be compared. */
+/** Shows counts beside counts, so that both values can be compared. */
 function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): string {
   const areCounts = current.whole > 0 && current.whole < FEW
   return areCounts
@@ -186,7 +192,7 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
   return { value: largest, note: others ?? '' }
 }
 
-/** The worth of the won leads; a lower bound while the period is not covered. */
+/** Formats the worth of won leads. The worth is a lower bound while the period is not fully covered. */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
   const { largest, others } = formatMoneys(moneys, locale)
   const value = [largest, others].filter(Boolean).join(' ')

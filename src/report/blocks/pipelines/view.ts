@@ -1,4 +1,4 @@
-/** The pipelines side by side. */
+/** The pipelines block: all pipelines in one table. */
 
 import type { PipelineLine, ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
@@ -18,7 +18,7 @@ import {
   winRateColumns,
 } from '../list-table.ts'
 
-/** One more takes no more room than to say that there is one. */
+// The table shows this many pipelines, or one more if only one would be left out.
 const ROWS = 6
 
 export interface PipelinesView extends ComparedTable {
@@ -108,7 +108,7 @@ function detailOf(
   ])
 }
 
-/** The whole list, for an attached file. */
+/** Returns the whole list, for an attached file. */
 export function listPipelines(figures: ListedFigures, locale: LocaleContext): ListTable {
   const rows = figures.byPipeline
   type Line = (typeof rows)[number]

@@ -1,6 +1,6 @@
 /**
- * The answers to a report's own queries: a table each, and a box for one that failed. Columns that a phone has no room
- * for stand below their row.
+ * The queries block: a table for each query of the report, and a box for a failed query. Columns that do not
+ * fit on a phone are listed below their row.
  */
 
 import type { QueryTable, ReportFigures } from '../../../domain/figures.ts'
@@ -15,13 +15,13 @@ export interface QueryView {
   readonly kind: 'queries'
   readonly title: string
   readonly note: string
-  /** Instead of rows. */
+  /** A sentence that is shown if there are no rows. */
   readonly empty: string
-  /** Those that have room side by side. */
+  /** The columns that fit side by side. */
   readonly columns: readonly QueryColumn[]
   readonly columnCount: string
   readonly rows: readonly QueryRow[]
-  /** The same for the text part, in columns if they fit. */
+  /** The lines of the text part, in columns if these fit. */
   readonly lines: readonly string[]
   readonly more: string
 }
@@ -35,7 +35,7 @@ interface QueryColumn {
 
 interface QueryRow {
   readonly first: string
-  /** Values of columns that have no room, each with its label. */
+  /** The values of columns that do not fit, each with its label. */
   readonly rest: string
   readonly cells: readonly { readonly text: string; readonly isNumber: boolean }[]
 }
@@ -43,7 +43,8 @@ interface QueryRow {
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const ROWS = 15
 const COLUMNS = 4
-/** Pixels that the smallest phone has for columns, the gap of each, and what a word of a text may take in the first and in others. */
+// Pixels: the room for columns on the smallest phone, the gap of each column, and the most that a word may
+// take in the first column and in others.
 const ROOM_PX = 288
 const GAP_PX = 10
 const FIRST_WORD_PX = 150
@@ -52,11 +53,12 @@ const FONT_PX = 14
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
 const CELL_LENGTH = 60
-/** Messages from which and up to which a column's width follows its content; text can be wrapped on a phone. */
+// Widths in characters. Between these limits a text column is as wide as its content, because text can wrap
+// on a phone.
 const WIDTH_LEAST = 6
 const WIDTH_MOST = 12
 const FIRST_WIDTH_MOST = 18
-/** Numbers cannot. */
+// Numbers cannot wrap, so their columns get extra room.
 const NUMBER_ROOM = 1.3
 const TEXT_COLUMNS = 72
 
@@ -73,12 +75,12 @@ export function composeQueries(
   })
 }
 
-/** @param file that holds every row which is kept */
+/** @param file the attached file with all rows that are kept */
 function composeQuery(query: QueryTable, locale: LocaleContext, file: string | undefined): QueryView {
   const { words } = locale
   const columns = query.columns.map((name, index) => {
     const cells = query.rows.map((row) => row[index] ?? null)
-    // The first names the row, also where it is a number.
+    // The first column names the row, so it is text even if it holds numbers.
     const isNumber =
       index > 0 && cells.some(Number.isFinite) && cells.every((cell) => typeof cell !== 'string')
     const write = writerOf(cells, locale)
@@ -109,7 +111,10 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
   }
 }
 
-/** Gives no number where more rows were found than are kept, because nobody counted them. */
+/**
+ * Returns a note about omitted rows. The note has no number if the query found more rows than are kept,
+ * because nobody counted them.
+ */
 function moreOf(
   { rows, isCut }: QueryTable,
   shown: number,
@@ -124,7 +129,7 @@ function moreOf(
 
 type QueryCell = QueryTable['rows'][number][number]
 
-/** The numbers of a column all have as many digits behind the point. */
+/** Gives all numbers of a column the same number of decimals. */
 function writerOf(cells: readonly QueryCell[], { numbers }: LocaleContext): (value: number) => string {
   const values = cells.filter((cell) => typeof cell === 'number')
   if (values.every(Number.isInteger)) return numbers.count
@@ -149,7 +154,7 @@ interface ShownColumn {
   readonly shown: readonly string[]
 }
 
-/** How many have room side by side on the smallest phone, so that no number and no ordinary word is split. */
+/** Counts the columns that fit on the smallest phone without splitting a number or an ordinary word. */
 function countBeside(columns: readonly ShownColumn[]): number {
   let left = ROOM_PX
   const fitting = columns.slice(0, COLUMNS).findIndex(({ label, isNumber, shown }, index) => {
@@ -185,7 +190,7 @@ function labelled({ label, text }: ShownCell): string {
   return `${label} ${text}`
 }
 
-/** A table where it fits; else a line for the first column of each row, and one for its others. */
+/** Formats a table if it fits; otherwise two lines for each row, the first column and then the others. */
 function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly ShownCell[])[]): string[] {
   if (rows.length === 0) return []
   const widths = columns.map(({ label, shown }) => longestOf([label, ...shown]))
@@ -205,7 +210,7 @@ function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly Shown
   ])
 }
 
-/** The whole list, for an attached file. */
+/** Returns the whole list, for an attached file. */
 export function listQuery({ title, columns, rows, isCut }: QueryTable, locale: LocaleContext): ListTable {
   const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : null
   const holdsInstants = (index: number) => {

@@ -1,4 +1,4 @@
-/** The service's own statistics, where they are not what we count. */
+/** The service statistics block: statistics of the upstream that differ from this program's own count. */
 import type { ReportFigures, StatDifference } from '../../../domain/figures.ts'
 import { isLongAfter } from '../../coverage.ts'
 import { oneLine } from '../../words/clean-text.ts'
@@ -49,7 +49,7 @@ export function composeServiceStats(figures: ReportFigures, locale: LocaleContex
   }
 }
 
-/** In full: rounded, two different amounts could read the same. */
+/** Formats a value without rounding, because rounding could make two different amounts look the same. */
 function write({ figure, currency }: StatDifference, value: number, { numbers }: LocaleContext): string {
   if (figure === 'win_rate') return numbers.exactRate(value)
   return currency === null ? numbers.count(value) : numbers.exactMoney({ amount: value, currency })

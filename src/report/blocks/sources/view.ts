@@ -1,4 +1,4 @@
-/** The sources of leads, with their counts and win rates. */
+/** The sources block: the sources of leads with their counts and win rates. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
@@ -63,7 +63,7 @@ export function composeSources(
   }
 }
 
-/** The whole list, for an attached file. */
+/** Returns the whole list, for an attached file. */
 export function listSources(figures: ListedFigures, locale: LocaleContext): ListTable {
   const rows = figures.bySource
   type Line = (typeof rows)[number]

@@ -1,4 +1,4 @@
-/** The open leads that have stood still longest. */
+/** The stalled block: the open leads that have not moved for the longest time. */
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
@@ -31,7 +31,7 @@ export interface StalledView {
     readonly idle: string
     readonly value: string
   }[]
-  /** A note of the leads that are left out; empty when the list is whole. */
+  /** A note about leads that are left out; empty if the list is complete. */
   readonly more: string
 }
 
@@ -71,7 +71,7 @@ export function composeStalled(
   }
 }
 
-/** The whole list, for an attached file. */
+/** Returns the whole list, for an attached file. */
 export function listStalled(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { rows, total } = figures.stalled
   const columns = leadColumns<(typeof rows)[number]>(locale, options, [

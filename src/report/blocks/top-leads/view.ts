@@ -1,4 +1,4 @@
-/** The best of the new leads. */
+/** The top leads block: the new leads with the highest scores. */
 
 import type { ListedLead, ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
@@ -30,7 +30,7 @@ export interface TopLeadsView {
     readonly oneLiner: string
     readonly score: string
   }[]
-  /** A note of the leads that are left out; empty when the list is whole. */
+  /** A note about leads that are left out; empty if the list is complete. */
   readonly more: string
 }
 
@@ -63,7 +63,7 @@ export function composeTopLeads(
   }
 }
 
-/** Says "none" only of a time that has been read. */
+/** Says "none" only if the period was read. */
 function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext): string {
   const { minScore, total } = figures.topLeads
   if (total === 0) {
@@ -76,7 +76,7 @@ function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext)
     : words('top_leads.all', { total, score: minScore })
 }
 
-/** `Maria Štefan, Head of Operations · Germany · EU mid-market`, as far as it is known. */
+/** Formats the known parts of `Maria Štefan, Head of Operations · Germany · EU mid-market`. */
 function describe(lead: ListedLead, pipelines: readonly string[]): string {
   const contact = [lead.contactName, lead.contactTitle].map((text) => oneLineOrNull(text, NAME_LENGTH))
   return joined([
@@ -86,7 +86,7 @@ function describe(lead: ListedLead, pipelines: readonly string[]): string {
   ])
 }
 
-/** The whole list, for an attached file. */
+/** Returns the whole list, for an attached file. */
 export function listTopLeads(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { rows, total } = figures.topLeads
   const columns = leadColumns<ListedLead>(locale, options, [])

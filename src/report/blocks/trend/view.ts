@@ -1,4 +1,4 @@
-/** New and won leads per day over a quarter: the chart, and what it shows in a sentence. */
+/** The trend block: new and won leads per day over a quarter, as a chart and as a sentence. */
 import type { ReportFigures, TrendDay } from '../../../domain/figures.ts'
 import { shownDays } from '../../charts/draw.ts'
 import { meansOfWeek, writeMean } from '../../charts/trend-layout.ts'
@@ -10,14 +10,14 @@ export interface TrendView {
   readonly kind: 'trend'
   readonly title: string
   readonly note: string
-  /** How the lines of the chart are to be read. */
+  /** The explanation of the lines in the chart. */
   readonly ofLines: string
-  /** A sentence about the chart, also its alternative text; empty where there are too few days. */
+  /** A sentence about the chart, also used as its alternative text; empty if there are too few days. */
   readonly finding: string
   readonly chart: ChartSource | null
 }
 
-/** Between the two means that are compared: fewer days, and they would share some. */
+// Days between the two compared means. With fewer days both means would share some days.
 const APART = 7
 
 export function composeTrend(
@@ -36,7 +36,7 @@ export function composeTrend(
   }
 }
 
-/** Compares the last mean with the first that is known. */
+/** Compares the last weekly mean with the first known one. */
 function findingOf(days: readonly TrendDay[], locale: LocaleContext): string {
   const { words, numbers, tag } = locale
   const [newLeads, won] = [
