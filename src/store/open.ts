@@ -1,4 +1,7 @@
-/** The store: one SQLite file, or a schema of a PostgreSQL database. Whoever opens it closes it. */
+/**
+ * Opens the store: an SQLite file, or a schema of a PostgreSQL database. The caller of `openStore` has to
+ * close it.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,21 +14,27 @@ import type { Db, Store, Trx } from './db/store.ts'
 import { migratePostgres } from './postgres/migrate-postgres.ts'
 import { migrate } from './schema/migrate.ts'
 
-/** Another process may just be making the file, or closing it as the last one: both lock out even readers. */
+/**
+ * Long enough for another process that creates the file, or closes it as the last one. Both lock out readers.
+ */
 const OPEN_WITHIN_MS = 10_000
 const OPEN_PAUSE_MS = 50
 
 /**
- * Opens or creates a store and brings it to the present schema.
- * @param at a file, whose folder must exist, or the address of a PostgreSQL database; see {@link placeOf}
- * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy, store_unreachable, store_refused
+ * Opens or creates a store and migrates it to the present schema.
+ * @param at a file in an existing folder, or the address of a PostgreSQL database; see {@link placeOf}
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_newer, store_busy, store_unreachable,
+ * store_refused
  */
 export async function openStore(at: string, now: Date): Promise<Store> {
   const place = placeOf(at)
   return retryWhileBusy(() => openOnce(place, now))
 }
 
-/** @throws LeadsheetError store_busy, and whatever else `open` throws */
+/**
+ * Tries to open a store again while it is busy.
+ * @throws LeadsheetError store_busy; any other error of `open`
+ */
 export async function retryWhileBusy<T>(open: () => Promise<T>): Promise<T> {
   const until = performance.now() + OPEN_WITHIN_MS
   for (;;) {
@@ -61,7 +70,7 @@ async function openOnce(place: StorePlace, now: Date): Promise<Store> {
   }
 }
 
-/** With the present schema, and perhaps not yet a store of any installation. */
+/** Opens a database with the present schema, which need not belong to an installation yet. */
 export async function openDatabase(place: StorePlace): Promise<Db> {
   const db = place.kind === 'sqlite' ? openSqlite(place.file) : openPostgres(place)
   try {

@@ -1,19 +1,25 @@
-/** Messages about alerts, and where each stands with the alert webhook. The outbox holds them as mails. */
+/**
+ * Messages about alerts, with the state of each at the alert webhook. The outbox has the same messages as
+ * mails.
+ */
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { AlertMessageTable } from '../tables/outbox-tables.ts'
 
-/** A message that the webhook has not taken yet. */
+/** A message that the webhook has not accepted yet. */
 export interface WaitingPost {
   readonly id: number
   readonly madeAt: Instant
-  /** JSON. */
+  /** The message as JSON. */
   readonly content: string
-  /** How often it was tried. */
+  /** The number of attempts. */
   readonly attempts: number
 }
 
-/** @param content JSON, as every channel reads it */
+/**
+ * Inserts a message.
+ * @param content JSON, which every channel reads
+ */
 export async function insertAlertMessage(
   trx: Trx,
   message: { readonly madeAt: Instant; readonly content: string; readonly hasWebhook: boolean },
@@ -30,7 +36,7 @@ export async function insertAlertMessage(
     .execute()
 }
 
-/** When messages were made since an instant, in order. */
+/** Lists the times of the messages since an instant, in order. */
 export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[]> {
   const rows = await db
     .selectFrom('alert_message')
@@ -41,7 +47,7 @@ export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[
   return rows.map((row) => row.made_at)
 }
 
-/** What is to be posted by now, the oldest first. */
+/** Lists the messages due for the webhook, oldest first. */
 export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): Promise<WaitingPost[]> {
   const rows = await db
     .selectFrom('alert_message')
@@ -58,13 +64,13 @@ export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): P
   }))
 }
 
-/** Notes the result of an attempt. */
+/** Saves the result of an attempt. */
 export async function updatePost(
   trx: Trx,
   id: number,
   post: {
     readonly state: NonNullable<AlertMessageTable['post_state']>
-    /** Null where nothing is left to try. */
+    /** Null where no attempt is left. */
     readonly nextAt: Instant | null
     readonly response: string
   },
@@ -81,7 +87,7 @@ export async function updatePost(
     .execute()
 }
 
-/** Messages that the webhook has not taken, newest first. */
+/** Lists the messages that the webhook has not accepted, newest first. */
 export async function listUnposted(
   db: Db,
   limit: number,

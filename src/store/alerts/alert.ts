@@ -1,4 +1,6 @@
-/** Alerts: one row for each problem, from when a check first finds it until 90 days after it was resolved. */
+/**
+ * Alerts: one row for each problem, from the first finding of a check until 90 days after it was resolved.
+ */
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -8,28 +10,31 @@ export interface Alert {
   readonly id: number
   /** The id of the check. */
   readonly check: string
-  /** The report, recipient or field it is about; empty where the check says it. */
+  /** The report, recipient or field of the alert; empty where the check needs none. */
   readonly subject: string
-  /** `pending`: found, but not often enough to be announced. */
+  /** `pending` means that the problem was found, but not often enough to be announced. */
   readonly state: AlertTable['state']
-  /** How often in a row it was found before it was opened. */
+  /** The number of findings in a row before the alert was opened. */
   readonly seen: number
   readonly message: string
   readonly hint: string
   readonly firstSeenAt: Instant
-  /** Null for one that was never opened. */
+  /** Null for an alert that was never opened. */
   readonly openedAt: Instant | null
-  /** When it last came back soon after it was resolved. */
+  /** The time at which the problem last came back soon after it was resolved. */
   readonly reopenedAt: Instant | null
   readonly resolvedAt: Instant | null
-  /** What operators know: nothing, that it is open, or that it was resolved. */
+  /** What operators have been told: nothing, that it is open, or that it was resolved. */
   readonly announced: AlertTable['announced']
-  /** When operators were last told. */
+  /** The time at which operators were last told. */
   readonly announcedAt: Instant | null
   readonly acknowledgedAt: Instant | null
 }
 
-/** Alerts that are not resolved, were resolved since an instant, or whose resolution was not announced yet. */
+/**
+ * Lists the alerts that are not resolved, were resolved since an instant, or whose resolution was not
+ * announced yet.
+ */
 export async function listUnsettledAlerts(db: Db, resolvedSince: Instant): Promise<Alert[]> {
   const rows = await db
     .selectFrom('alert')
@@ -46,7 +51,7 @@ export async function listUnsettledAlerts(db: Db, resolvedSince: Instant): Promi
   return rows.map(alertOf)
 }
 
-/** Open alerts, oldest first; `all` adds the resolved ones behind them, newest first. */
+/** Lists the open alerts, oldest first. `all` adds the resolved ones after them, newest first. */
 export async function listAlerts(db: Db, which: 'open' | 'all', limit: number): Promise<Alert[]> {
   const rows = await db
     .selectFrom('alert')
@@ -61,7 +66,7 @@ export async function listAlerts(db: Db, which: 'open' | 'all', limit: number): 
   return rows.map(alertOf)
 }
 
-/** The number that the next alert gets. */
+/** Returns the number that the next alert gets. */
 export async function findNextAlertId(db: Db): Promise<number> {
   const { last } = await db
     .selectFrom('alert')
@@ -70,7 +75,7 @@ export async function findNextAlertId(db: Db): Promise<number> {
   return (last ?? 0) + 1
 }
 
-/** Writes alerts as they are now, but leaves alone whether an operator has acknowledged them. */
+/** Saves alerts, but does not change whether an operator has acknowledged them. */
 export async function upsertAlerts(trx: Trx, alerts: readonly Alert[]): Promise<void> {
   for (const alert of alerts) {
     const { id, acknowledged_at, ...row } = rowOf(alert)
@@ -86,7 +91,7 @@ export async function deleteAlerts(trx: Trx, ids: readonly number[]): Promise<vo
   for (const id of ids) await trx.deleteFrom('alert').where('id', '=', id).execute()
 }
 
-/** Deletes alerts that were resolved before an instant. */
+/** Deletes the alerts that were resolved before an instant. */
 export async function deleteAlertsBefore(trx: Trx, resolvedBefore: Instant): Promise<void> {
   await trx
     .deleteFrom('alert')
@@ -95,7 +100,10 @@ export async function deleteAlertsBefore(trx: Trx, resolvedBefore: Instant): Pro
     .execute()
 }
 
-/** @returns the alert; undefined where no open one has that number */
+/**
+ * Marks an open alert as acknowledged.
+ * @returns the alert; undefined where no open alert has that number
+ */
 export async function markAcknowledged(trx: Trx, id: number, at: Instant): Promise<Alert | undefined> {
   const row = await trx
     .updateTable('alert')

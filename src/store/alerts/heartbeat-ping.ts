@@ -1,4 +1,4 @@
-/** The last ping to the heartbeat monitor, and whether it was taken. */
+/** The last ping to the heartbeat monitor, and whether the monitor accepted it. */
 import type { Instant } from '../../model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { HeartbeatPingTable } from '../tables/outbox-tables.ts'
@@ -10,9 +10,9 @@ export interface HeartbeatPing {
   readonly runId: string
   readonly signal: HeartbeatSignal
   readonly attempts: number
-  /** Null where the ping was taken. */
+  /** Null where the monitor has accepted the ping. */
   readonly nextAttemptAt: Instant | null
-  /** The last answer, or why there was none. */
+  /** The last answer, or the reason why there was none. */
   readonly response: string | null
 }
 

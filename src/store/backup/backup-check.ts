@@ -1,22 +1,22 @@
-/** Whether a file is a whole leadsheet database, and what is in it. */
+/** Checks that a file is a complete leadsheet database, and reads what it contains. */
 import Database from 'better-sqlite3'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { fileFailure } from '../db/sqlite.ts'
 
-/** What a backup holds. */
+/** The content of a backup. */
 export interface BackupContent {
-  /** The last change to the tables that the file has. */
+  /** The last migration that the file has. */
   readonly schema: string
-  /** The last sync that read the leads to their end, and the instant up to which all their changes are in. */
+  /** The last sync that read all leads, and the time up to which all their changes are in the file. */
   readonly runId: string | null
   readonly leadsAsOf: Instant | null
-  /** Rows by table. */
+  /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
 }
 
 /**
- * Reads every page of the file; meant for a process of its own.
+ * Reads every page of the file. Call it in a child process, because it takes long.
  * @throws LeadsheetError store_corrupt
  */
 export function checkBackup(file: string): BackupContent {
@@ -43,7 +43,7 @@ function refuseDamaged(database: Database.Database, file: string): void {
     .pluck()
     .all()
     .filter((line) => line !== 'ok')
-  // Before the first load of all leads has ended, there is no index by which references could be followed.
+  // During the first load of all leads, the indexes for checking references are missing.
   const orphans = hasIndexesAside(database)
     ? []
     : database.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all()

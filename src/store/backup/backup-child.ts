@@ -1,16 +1,16 @@
-/** The process that copies a store into a backup, and checks one. */
+/** The child process that copies a store into a backup, or checks a backup. */
 import Database from 'better-sqlite3'
 import { fileFailure } from '../db/sqlite.ts'
 import { answerParent } from '../db/subprocess.ts'
 import { type BackupContent, checkBackup } from './backup-check.ts'
 
 export interface BackupJob {
-  /** The store to copy; null where the file is there and only to be checked. */
+  /** The store to copy; null to check an existing file. */
   readonly live: string | null
   readonly file: string
 }
 
-/** Another process may be about to close the store, which locks out even readers for a moment. */
+/** Long enough for another process that closes the store, which locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 
 answerParent(({ live, file }: BackupJob): BackupContent => {
@@ -18,7 +18,10 @@ answerParent(({ live, file }: BackupJob): BackupContent => {
   return checkBackup(file)
 })
 
-/** One moment of the store, whatever is written meanwhile; without free pages, and without a file beside it. */
+/**
+ * Copies one moment of the store, whatever is written meanwhile. The copy has no free pages and no other file
+ * beside it.
+ */
 function copy(live: string, file: string): void {
   let database: Database.Database | undefined
   try {

@@ -1,4 +1,4 @@
-/** Backups: the whole store, what is private included, as one file that is checked before it has its name. */
+/** Backups: the whole store with its private data, in one file that is checked before it gets its name. */
 import { existsSync } from 'node:fs'
 import { access, chmod, constants, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -12,13 +12,13 @@ import type { BackupContent } from './backup-check.ts'
 import type { BackupJob } from './backup-child.ts'
 
 const CHILD = programFile(import.meta.url, 'backup-child')
-/** There are addresses and messages in it. */
+/** The file is private, because it contains addresses and messages. */
 const MODE = 0o600
 
 /**
- * A sync may run meanwhile: the backup shows the moment at which it began.
- * @param options.replaces whether a file that is there may be replaced
- * @throws LeadsheetError usage_invalid, data_unwritable, store_corrupt, and the reason of the signal
+ * Makes a backup. A sync may run meanwhile: the backup shows the moment at which it began.
+ * @param options.replaces whether an existing file may be replaced
+ * @throws LeadsheetError usage_invalid, data_unwritable, store_corrupt; the reason of the signal
  */
 export async function makeBackup(
   live: string,
@@ -49,8 +49,8 @@ export async function makeBackup(
 }
 
 /**
- * Checks every page of a backup.
- * @throws LeadsheetError usage_invalid where there is no such file, store_corrupt, and the reason of the signal
+ * Checks every page of a backup, after copying the store into it where the job says so.
+ * @throws LeadsheetError usage_invalid where the file does not exist, store_corrupt; the reason of the signal
  */
 export async function readBackup(job: BackupJob, signal: AbortSignal): Promise<BackupContent> {
   if (job.live === null && !existsSync(job.file)) {
@@ -61,7 +61,7 @@ export async function readBackup(job: BackupJob, signal: AbortSignal): Promise<B
   return askChild<BackupJob, BackupContent>(CHILD, job, { folder: dirname(job.file), signal })
 }
 
-/** So that what was written, or a new name in a folder, outlives a power cut. */
+/** Flushes a file or folder, so that its content or a new name in it outlives a power cut. */
 export async function flush(path: string): Promise<void> {
   const handle = await open(path)
   try {
@@ -71,7 +71,7 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
-/** Null where there was room enough. */
+/** Returns the error for a full disk; null for any other cause. */
 async function diskFull(live: string, target: string, thrown: unknown): Promise<LeadsheetError | null> {
   if (!/ENOSPC|disk is full/.test(errorText(thrown))) return null
   const folder = dirname(target)
@@ -84,12 +84,12 @@ async function diskFull(live: string, target: string, thrown: unknown): Promise<
   })
 }
 
-/** Rounded up: of room one wants rather more. */
+/** Formats a size in megabytes, rounded up. */
 export function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1_000_000).toLocaleString('en')} MB`
 }
 
-/** Null for what is not the file system's. */
+/** Returns an error of the file system; null for any other cause. */
 export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError | null {
   if (!(thrown instanceof Error && 'syscall' in thrown)) return null
   return new LeadsheetError('data_unwritable', `${file} cannot be written: ${errorText(thrown)}`, {
@@ -98,12 +98,12 @@ export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError
   })
 }
 
-/* How large a store is, and what is free beside it. */
+/** The size of a store, and the free space beside it. */
 
 export interface StoreSize {
-  /** Bytes. */
+  /** The size in bytes. */
   readonly database: number
-  /** Beside a file; null of PostgreSQL, whose server has a disk of its own. */
+  /** The space beside an SQLite file; null for PostgreSQL, whose server has its own disk. */
   readonly room: Room | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * Puts a backup in the place of the store. The file that was there stays under another name, and at no moment is
- * there none: a daemon that found no file would begin afresh and mail again what it has mailed.
+ * Replaces the store by a backup. The old file stays under another name, and a file is there at every moment.
+ * A daemon that found no file would start with an empty store and send again what it has already sent.
  */
 import { existsSync } from 'node:fs'
 import { constants, copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
@@ -16,28 +16,32 @@ import { findHolder } from '../schedule/lease.ts'
 import { fileSystemFailure, flush, readBackup } from './backup.ts'
 import type { BackupContent } from './backup-check.ts'
 
-/** How long another program may take to let go of the file. */
+/** The time that another program has to release the file. */
 const HOLD_WITHIN_MS = 2_000
 
-/** What of the deliveries in a backup cannot be known: what happened after it was made. */
+/** The deliveries that are uncertain, because they may have changed after the backup was made. */
 export interface Unknown {
-  /** Messages that were not sent when it was made. They may have been since, and are left to a person. */
+  /**
+   * The number of messages that were not sent when the backup was made. They may have been sent since, and
+   * wait for a person.
+   */
   readonly messages: number
-  /** Schedules of reports, which go on from now. */
+  /** The schedules of reports, which continue from now. */
   readonly schedules: readonly string[]
 }
 
 export interface Restored {
   readonly content: BackupContent
   readonly unknown: Unknown
-  /** Where the file now is that was there before; null where there was none. */
+  /** The new place of the old file; null where there was none. */
   readonly before: string | null
 }
 
 /**
- * @param file the store to replace; it need not be there
- * @throws LeadsheetError usage_invalid, store_corrupt, store_newer, store_busy, job_busy, data_unwritable; nothing
- * was changed then
+ * Restores a backup.
+ * @param file the store to replace; it need not exist
+ * @throws LeadsheetError usage_invalid, store_corrupt, store_newer, store_busy, job_busy, data_unwritable;
+ * nothing was changed then
  */
 export async function restoreBackup(
   backup: string,
@@ -63,17 +67,17 @@ export async function restoreBackup(
   }
 }
 
-/** Brings the copy to the present schema, and sees to it that nothing is sent twice. */
+/** Migrates the copy to the present schema, and makes sure that nothing is sent twice. */
 async function prepare(staged: string, backup: string, now: Date): Promise<Unknown> {
   await using store = await openStore(staged, now)
   await takePreferences(store, dirname(staged))
-  // Awaited here: returned as it is, the store would be closed before the work begins.
+  // Without `await`, the store would be closed before the work begins.
   return await settleRestored(store, backup, now)
 }
 
 /**
- * Sees to it that nothing is sent twice by who goes on with what was restored, and has not begun to.
- * @param from what it was restored from, for people
+ * Makes sure that a restored store sends nothing twice. Call it before anything else works on the store.
+ * @param from what the store was restored from, for people
  */
 export async function settleRestored(store: Store, from: string, now: Date): Promise<Unknown> {
   return store.write(async (trx) => {
@@ -86,7 +90,10 @@ export async function settleRestored(store: Store, from: string, now: Date): Pro
   })
 }
 
-/** Unconfirmed for the second time: not sent again, and shown until a person decides. */
+/**
+ * Marks messages as unconfirmed for the last time: they are not sent again, and are shown until a person
+ * decides.
+ */
 async function markUnconfirmed(trx: Trx, now: Date, response: string): Promise<number> {
   const doubted = await trx
     .updateTable('delivery')
@@ -103,7 +110,7 @@ async function markUnconfirmed(trx: Trx, now: Date, response: string): Promise<n
   return Number(doubted.numUpdatedRows)
 }
 
-/** Due times up to now are over; the one of this moment is where the schedule goes on from. */
+/** Skips the scheduled runs up to now, and adds one for this moment from which the schedule continues. */
 async function skipReports(trx: Trx, now: Date, message: string): Promise<string[]> {
   const at = now.toISOString()
   const end = { state: 'skipped' as const, finished_at: at, message }
@@ -129,15 +136,15 @@ async function skipReports(trx: Trx, now: Date, message: string): Promise<string
   return schedules.map(({ schedule }) => schedule)
 }
 
-/** Returns where the file is that was in that place. */
+/** Puts the new file in place, and returns the new place of the old one. */
 async function putInPlace(staged: string, file: string, now: Date): Promise<string> {
   const before = `${file}.before-restore-${now.toISOString().replace(/[-:]|\.\d+/g, '')}`
   const isDamaged = await refuseWhileUsed(file, now)
   const hold = isDamaged ? null : holdAlone(file)
   try {
-    // Not every file system has second names.
+    // Some file systems have no second names for a file.
     await link(file, before).catch(() => copyFile(file, before, constants.COPYFILE_EXCL))
-    // What a damaged file has beside it belongs to it, and would be taken for a part of the new one.
+    // The write-ahead log of a damaged file has to move with it, or SQLite would apply it to the new file.
     if (existsSync(`${file}-wal`)) await rename(`${file}-wal`, `${before}-wal`)
     await rm(`${file}-shm`, { force: true })
     await rename(staged, file)
@@ -147,7 +154,10 @@ async function putInPlace(staged: string, file: string, now: Date): Promise<stri
   return before
 }
 
-/** Whether the file is damaged, so that it cannot tell who uses it. */
+/**
+ * Refuses a file that another process uses. Returns whether the file is damaged, so that its leases cannot be
+ * read.
+ */
 async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
   try {
     const db = openSqlite(file)
@@ -169,8 +179,8 @@ async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
 }
 
 /**
- * Holds the file for oneself, without a log beside it. Whoever else had it open would go on with the old one, and
- * remove the log of the new one when it ends.
+ * Locks the file without a write-ahead log. Another program with the file open would go on with the old file,
+ * and delete the log of the new file when it ends.
  */
 function holdAlone(file: string): Database.Database {
   const database = new Database(file, { timeout: HOLD_WITHIN_MS })

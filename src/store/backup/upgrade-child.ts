@@ -1,4 +1,4 @@
-/** The process that brings a database to the present schema. */
+/** The child process that migrates a database to the present schema. */
 
 import { openSqlite } from '../db/sqlite.ts'
 import { answerParent } from '../db/subprocess.ts'

@@ -1,6 +1,6 @@
 /**
- * A database that an older leadsheet has left, brought to the present schema after a backup. Both are done by
- * processes of their own, so that they can be broken off: the file is then as it was.
+ * Upgrades a database of an older leadsheet, after a backup. Child processes do both, so that they can be
+ * interrupted, which leaves the file unchanged.
  */
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -19,7 +19,10 @@ import { makeBackup, megabytes } from './backup.ts'
 import type { UpgradeJob } from './upgrade-child.ts'
 
 const LEASE = 'migration'
-/** The backup, and at the worst a log with every table made anew. */
+/**
+ * The space needed relative to the database: a backup, and at most a write-ahead log with every table
+ * rebuilt.
+ */
 const ROOM_SHARE = 2
 const TELL_EVERY_MS = 10_000
 
@@ -27,15 +30,15 @@ export interface Upgrade {
   /** The version of this leadsheet. */
   readonly program: string
   readonly now: () => Date
-  /** A sentence for who waits. */
+  /** Shows a sentence to the person who waits. */
   readonly tell: (step: string) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Does nothing where the schema is the present one, or there is nothing yet that could be lost.
- * @throws LeadsheetError store_newer, store_corrupt, store_busy; job_busy where something still runs on the database;
- * data_unwritable, also where there is too little room; and the reason of the signal
+ * Upgrades an older database. Does nothing where the schema is the present one, or the database is empty.
+ * @throws LeadsheetError store_newer, store_corrupt, store_busy; job_busy where a process uses the database;
+ * data_unwritable, also where there is too little space; the reason of the signal
  */
 export async function upgradeIfOlder(file: string, upgrade: Upgrade): Promise<void> {
   if (!existsSync(file)) return
@@ -81,7 +84,7 @@ async function upgradeAlone(db: Db, file: string, upgrade: Upgrade): Promise<voi
   }
 }
 
-/** A program of the version before would go on with tables that are not its own. */
+/** Refuses a database in use, because a process of the older version would go on with a changed schema. */
 async function refuseWhileUsed(db: Db, file: string, now: Date): Promise<void> {
   const other = (await listHeldLeases(db, now)).find(({ name }) => name !== LEASE)
   if (other === undefined) return
@@ -92,7 +95,7 @@ async function refuseWhileUsed(db: Db, file: string, now: Date): Promise<void> {
   )
 }
 
-/** What stands against an upgrade of a database in a folder; null where there is room enough. */
+/** Returns the error where there is too little space for an upgrade; null where there is enough. */
 export function roomFault(folder: string, { free, database, log }: Room): LeadsheetError | null {
   const wanted = ROOM_SHARE * (database + log)
   if (free >= wanted) return null
@@ -103,7 +106,7 @@ export function roomFault(folder: string, { free, database, log }: Room): Leadsh
   )
 }
 
-/** Says what is done, and after some time that it still is. */
+/** Shows the step, and every few seconds that it is still running. */
 async function telling(
   { tell }: Pick<Upgrade, 'tell'>,
   step: string,

@@ -1,6 +1,6 @@
 /**
- * The tables of a store as they are copied to another, whichever database either is: those that hold what cannot be
- * made anew, each after those that it refers to.
+ * The tables that are copied from one store to another, of either kind of database: those with data that
+ * cannot be read or derived again. Each comes after the tables that it refers to.
  */
 
 import { createHash } from 'node:crypto'
@@ -14,11 +14,11 @@ import type { Tables } from '../tables/tables.ts'
 
 export interface CopiedTable {
   readonly name: keyof Tables & string
-  /** In their order; computed ones compute themselves. With `rowid` where the order of arrival is asked for. */
+  /** The columns in order, without generated ones, and with `rowid` where the order of arrival matters. */
   readonly columns: readonly CopiedColumn[]
-  /** By these its rows stand in the same order in both databases. */
+  /** The columns that put the rows into the same order in both databases. */
   readonly key: readonly string[]
-  /** Its rows follow from those of others, or are counted as these are written. */
+  /** Whether triggers fill the table while other tables are written. */
   readonly isCounted: boolean
 }
 
@@ -27,9 +27,9 @@ export interface CopiedColumn {
   readonly isNumber: boolean
 }
 
-/** What is about the database or its processes of this minute, and not about what it holds. */
+/** Tables about the database or its present processes, which are not copied. */
 const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index', 'send_rate']
-/** Kept by triggers, also of rows that are gone since, so that they are copied last and whole. */
+/** Tables that triggers keep, also for rows deleted since. They are copied last and completely. */
 const COUNTED: readonly string[] = ['lead_count', 'event_count']
 
 export async function listCopiedTables(): Promise<CopiedTable[]> {
@@ -58,7 +58,7 @@ function describeTable(database: Database.Database, table: string): CopiedTable 
     .map(({ name }) => name)
   const isNumbered = NUMBERED.has(table)
   return {
-    // The schema has no tables but those.
+    // The schema has no other tables.
     name: table as keyof Tables & string,
     columns: isNumbered ? [{ name: 'rowid', isNumber: true }, ...columns] : columns,
     key: isNumbered ? ['rowid'] : key,
@@ -66,19 +66,19 @@ function describeTable(database: Database.Database, table: string): CopiedTable 
   }
 }
 
-/* The rows of a table in the order of its key, some at once, so that memory holds no table. */
+/** A row of a table. Rows are read in the order of the key, in parts, so that no whole table is in memory. */
 
 export type CopiedRow = Readonly<Record<string, unknown>>
 
 /** The values of the key of a row, in its order. */
 type Key = readonly unknown[]
 
-/** About so much of JSON text at once, however wide the rows are. */
+/** The approximate length of a part as JSON, however wide its rows are. */
 const CHUNK_CHARACTERS = 1_000_000
 const FIRST_ROWS = 100
 const ROWS_MAX = 5000
 
-/** Rows with the cells of each as {@link cellsOf} has them; each time at least one. */
+/** Reads a table in parts of at least one row. Each row comes with its text from {@link cellsOf}. */
 export async function* readChunks(
   db: Db,
   table: CopiedTable,
@@ -104,8 +104,8 @@ export async function countRows(db: Db, table: CopiedTable): Promise<number> {
 }
 
 /**
- * A row as one text, the same from either database: a number of any type as PostgreSQL can hold it, which is as exact
- * as JavaScript's own.
+ * Turns a row into one text, the same from either database. A number of any type becomes a JavaScript number,
+ * which PostgreSQL stores exactly.
  */
 function cellsOf({ columns }: CopiedTable, row: CopiedRow): string {
   return JSON.stringify(
@@ -131,15 +131,18 @@ function keyColumns({ key }: CopiedTable): RawBuilder<unknown> {
   return sql.join(key.map((column) => sql.ref(column)))
 }
 
-/* What the rows of a table come to, by which it is known that a copy is one: the same in either database. */
+/** The digest of a table. Equal digests of two databases prove that the copy is complete. */
 
 export interface TableDigest {
   readonly rows: number
-  /** Of all columns that are not computed, row by row in the order of the key; hex. */
+  /** The hash of all columns that are not generated, row by row in the order of the key, as hex. */
   readonly sha256: string
 }
 
-/** @param onRows hears how many rows of it were read so far, and may break it off */
+/**
+ * Reads the digest of a table.
+ * @param onRows is called with the number of rows read so far, and may throw to stop
+ */
 export async function readDigest(
   db: Db,
   table: CopiedTable,
@@ -159,17 +162,20 @@ export function isSame(a: TableDigest, b: TableDigest): boolean {
   return a.rows === b.rows && a.sha256 === b.sha256
 }
 
-/* How far a move is: the rows of all tables, told as one. */
+/** The progress of a move over the rows of all tables. */
 
 export interface MoveStep {
   readonly step: 'copy' | 'compare'
-  /** Rows of all tables; those that are compared are read in both. */
+  /**
+   * The rows of all tables. In the step `compare` each row counts twice, because it is read in both
+   * databases.
+   */
   readonly done: number
   readonly total: number
   readonly table: string
 }
 
-/** Who hears of it, and can break it off. */
+/** The caller's signal to stop a move, and its callback for progress. */
 export interface Heard {
   readonly signal: AbortSignal
   readonly onProgress: (step: MoveStep) => void
@@ -177,11 +183,15 @@ export interface Heard {
 
 export interface Progress {
   /**
-   * @param rows of this table so far
+   * Reports progress within a table.
+   * @param rows the rows of this table so far
    * @throws the reason of the signal
    */
   tell(table: CopiedTable, rows: number): void
-  /** @param rows that were all of a table */
+  /**
+   * Ends a table.
+   * @param rows all rows of the table
+   */
   end(rows: number): void
 }
 

@@ -1,7 +1,7 @@
 /**
- * Moves a store to another database with all its history: copies it table by table, and compares it row by row. The
- * target cannot be opened until all of it is there; a move that is cut off leaves it so, and the next one starts over.
- * The source is only read, and nobody writes it meanwhile.
+ * Moves a store to another database with all its history: copies it table by table, and compares it row by
+ * row. The target cannot be opened until it is complete. An interrupted move leaves it so, and the next move
+ * starts over. The source is only read, and no process may write to it meanwhile.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -21,7 +21,7 @@ import { findHolder } from '../schedule/lease.ts'
 import type { CopiedTable, Heard, Progress, TableDigest } from './copied-tables.ts'
 import { countRows, countSteps, isSame, listCopiedTables, readChunks, readDigest } from './copied-tables.ts'
 
-/** A process that has given a sign of life since is taken to run. */
+/** A process with a heartbeat within this time counts as running. */
 const ALIVE_MS = 3 * 60_000
 
 export interface Moving extends Heard {
@@ -33,11 +33,11 @@ export interface MovedTable extends TableDigest {
 }
 
 export interface Moved {
-  /** What was found there. */
+  /** The state of the target before the move. */
   readonly state: TargetState
-  /** Each was the same in both. */
+  /** The tables, each the same in both databases. */
   readonly tables: readonly MovedTable[]
-  /** Rules of the store that do not hold there; they did not where it came from either. */
+  /** The invariants that the target violates. The source violates them too. */
   readonly violations: readonly Violation[]
 }
 
@@ -47,7 +47,7 @@ export interface MovePlan {
 }
 
 /**
- * What a move would do; nothing is written.
+ * Plans a move without writing anything.
  * @throws LeadsheetError job_busy, store_taken
  */
 export async function planMove(source: Store, to: StorePlace, now: Date): Promise<MovePlan> {
@@ -69,14 +69,16 @@ async function readState(to: StorePlace, sourceId: string): Promise<TargetState>
 }
 
 /**
- * @throws LeadsheetError job_busy where something runs on the source; store_taken; store_unfinished where what came is
- * not what was sent; what opening the target throws; and the reason of the signal
+ * Moves a store.
+ * @throws LeadsheetError job_busy where a process uses the source; store_taken; store_unfinished where the
+ * copy differs from the source; any error of opening the target; the reason of the signal
  */
 export async function moveStore(source: Store, to: StorePlace, moving: Moving): Promise<Moved> {
   if (to.kind === 'sqlite') await mkdir(dirname(to.file), { recursive: true })
   const target = await openTarget(to)
   try {
-    // Its turn to write is held and not used: what is read is one state, and the last one.
+    // This transaction holds the turn to write without writing, so that all tables are read in one final
+    // state.
     return await source.db.transaction().execute(async (reading) => {
       if (isPostgres(reading)) await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(reading)
       await refuseWhileUsed(reading, source.place, moving.now())
@@ -98,7 +100,7 @@ function openTarget(to: StorePlace): Promise<Db> {
   return retryWhileBusy(() => openDatabase(to))
 }
 
-/** Who works on it would go on there, and what comes of that be lost. */
+/** Refuses a source in use, because a process would go on writing to it, and its work would be lost. */
 async function refuseWhileUsed(db: Db, place: StorePlace, now: Date): Promise<void> {
   const holder = (await findHolder(db, now)) ?? (await findWorker(db, now))
   if (holder === undefined) return
@@ -109,7 +111,7 @@ async function refuseWhileUsed(db: Db, place: StorePlace, now: Date): Promise<vo
   )
 }
 
-/** Those that share a store hold no lease while nothing is due. */
+/** Finds a worker. Workers that share a store hold no lease while nothing is due. */
 async function findWorker(
   db: Db,
   now: Date,
@@ -205,18 +207,20 @@ function unlike(
       })
 }
 
-/*
- * The database that a store is moved to. Its one row in `installation` says from the first moment to the last that it
- * is not whole, so that nothing opens it.
+/**
+ * The state of the database that a store is moved to. `begun` means that a move was interrupted; `whole`
+ * means that a move has ended, and the store may be in use since. Until then, the row in `installation` keeps
+ * other processes from opening it.
  */
-
-/** `begun`: a move was cut off; `whole`: a move has ended, and perhaps the store is in use since. */
 export type TargetState = 'empty' | 'begun' | 'whole'
 
-/** What a daemon that found nothing to do has left, and whoever only looked at it. */
+/** Tables that a daemon fills before it has done any work, or a person who only looked at the store. */
 const OF_LOOKING: readonly string[] = ['daemon_span', 'config_load', 'stage', 'pipeline']
 
-/** @throws LeadsheetError store_taken where another installation has begun to work there */
+/**
+ * Reads the state of the target.
+ * @throws LeadsheetError store_taken where another installation has worked there
+ */
 export async function readTargetState(db: Db, place: StorePlace, sourceId: string): Promise<TargetState> {
   const found = await db.selectFrom('installation').selectAll().executeTakeFirst()
   if (found?.id === sourceId) return found.moving_from === null ? 'whole' : 'begun'
@@ -238,7 +242,7 @@ function taken(place: StorePlace, table: string): LeadsheetError {
   )
 }
 
-/** From here on nothing else can open it. */
+/** Marks the target as begun. From here on nothing else can open it. */
 export async function markBegun(
   trx: Trx,
   installation: { readonly id: string; readonly created_at: string },
@@ -257,14 +261,14 @@ export async function markWhole(trx: Trx): Promise<void> {
 
 export async function emptyTables(trx: Trx, tables: readonly CopiedTable[]): Promise<void> {
   if (isPostgres(trx)) {
-    // With what follows from them, and at once, since they refer to one another.
+    // The tables are truncated together, with all that depend on them, because they refer to one another.
     await sql`TRUNCATE ${sql.join(tables.map(({ name }) => sql.table(name)))} CASCADE`.execute(trx)
     return
   }
   for (const { name } of tables.toReversed()) await sql`DELETE FROM ${sql.table(name)}`.execute(trx)
 }
 
-/** New rows are numbered from behind the greatest number that came; SQLite looks itself. */
+/** Continues the numbers of new rows after the largest number copied. SQLite does this by itself. */
 export async function continueNumbers(trx: Trx): Promise<void> {
   if (!isPostgres(trx)) return
   const { rows } = await sql<{ table: string; column: string }>`

@@ -1,6 +1,6 @@
 /**
- * What has come of the upstream's events lately, and what became of it. All of it is asked of indexes and of counts
- * that are kept, so that it costs the same with ten events and with a million.
+ * Counts the recent events of the upstream and their outcomes. All queries use indexes and stored counts, so
+ * that they cost the same with ten events and with a million.
  */
 import type { EventResource, Instant } from '../../model.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
@@ -12,30 +12,30 @@ const DAY_MS = 86_400_000
 export interface EventCount {
   readonly outcome: EventOutcome
   readonly events: number
-  /** Sum of the times from when each came to when what it told of was in the copy. */
+  /** The sum of seconds from the arrival of each event until the copy had what it reported. */
   readonly seconds: number
 }
 
 export interface WaitingEvents {
-  /** What is to be read, a lead or pipeline once however many events told of it. */
+  /** The leads and pipelines to be read, each once however many events were about it. */
   readonly toRead: number
-  /** When the first event came that waits; null where none does. */
+  /** The arrival of the first waiting event; null where none waits. */
   readonly since: Instant | null
 }
 
-/** When the last event came that is still kept: of any kind, or about a lead. */
+/** Finds the arrival of the last stored event: of any kind, or about one kind of resource. */
 export async function findLastArrival(db: Db, resource: EventResource | 'any'): Promise<Instant | null> {
   const events = db.selectFrom('event').select('received_at').orderBy('received_at', 'desc').limit(1)
   const row = await (resource === 'any' ? events : events.where('resource', '=', resource)).executeTakeFirst()
   return row?.received_at ?? null
 }
 
-/** Those that are done with, by what became of them. */
+/** Counts the finished events by outcome. */
 export async function countEvents(db: Db): Promise<EventCount[]> {
   return eventCounts(db).execute()
 }
 
-/** The same of those that came in the 24 hours before, to the full hour. */
+/** Counts the finished events of the last 24 hours by outcome, rounded to full hours. */
 export async function countRecentEvents(db: Db, now: Date): Promise<EventCount[]> {
   const since = new Date(now.getTime() - DAY_MS).toISOString().slice(0, 'yyyy-mm-ddThh'.length)
   return eventCounts(db).where('hour', '>', since).execute()
@@ -67,15 +67,15 @@ export interface EventNews {
   readonly type: string | null
   readonly occurredAt: Instant | null
   readonly receivedAt: Instant
-  /** Null while it waits. */
+  /** Null while the event waits. */
   readonly doneAt: Instant | null
   readonly outcome: EventOutcome | null
   readonly problem: string | null
   readonly resource: EventResource | null
   readonly resourceId: string
-  /** Of its company, or of the pipeline; null where that is not known. */
+  /** The name of the lead's company or of the pipeline; null where it is unknown. */
   readonly name: string | null
-  /** Of a lead that it has changed: what its tracked fields were before, and are since. Null where none of them changed. */
+  /** The tracked fields of the lead before and after the event. Null where none of them changed. */
   readonly change: { readonly before: TrackedFields | null; readonly after: TrackedFields } | null
 }
 
@@ -88,7 +88,7 @@ export interface TrackedFields {
   readonly pipelineId: string
 }
 
-/** The last ones that came, newest first. */
+/** Lists the last events, newest first. */
 export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
   const events = await db
     .selectFrom('event')
@@ -97,7 +97,7 @@ export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
     .orderBy('id')
     .limit(limit)
     .execute()
-  // Without them each would be looked for among all leads.
+  // Without its index, each name would be searched among all leads.
   const isIndexed = !(await hasDroppedIndexes(db))
   return Promise.all(
     events.map(async (event) => ({
@@ -132,7 +132,7 @@ const FIELDS = [
   'pipeline_id as pipelineId',
 ] as const
 
-/** What was read of a lead between two instants: an event came, and was done with. */
+/** Finds the change of a lead that was read between the arrival of an event and its end. */
 async function findChange(
   db: Db,
   leadId: string,

@@ -1,6 +1,6 @@
 /**
- * What the upstream has told of, each event once however often it comes. An event and its place in the queue go in
- * together, so that none is known and never followed.
+ * The events of the upstream, each stored once however often it arrives. An event and its place in the queue
+ * are written together, so that no stored event is forgotten.
  */
 import { sql } from 'kysely'
 import type { EventResource, Instant, UpstreamEvent } from '../../model.ts'
@@ -10,12 +10,12 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import type { PruneCounts, PruneOptions } from '../retention/retention.ts'
 import type { EventOutcome, EventQueueTable, EventTable } from '../tables/lead-tables.ts'
 
-/** Few enough for a transaction that nobody notices. */
+/** Small enough for a short transaction. */
 const CHUNK_ROWS = 500
 
 /**
- * Keeps those that are new, and counts the others as repeats.
- * @returns whether there is anything to follow
+ * Saves the new events, and counts the others as repeats.
+ * @returns whether there is anything to read
  */
 export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at: Instant): Promise<boolean> {
   const known = await findKnown(trx, [...new Set(events.map(({ id }) => id))])
@@ -37,7 +37,7 @@ export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at:
   return followed.length > 0
 }
 
-/** Of what is done: those that told of it until an instant. */
+/** Finishes the events about a resource that arrived up to an instant. */
 export async function finishEvents(
   trx: Trx,
   of: { readonly resource: EventResource; readonly resourceId: string; readonly until: Instant },
@@ -53,7 +53,7 @@ export async function finishEvents(
     .execute()
 }
 
-/** Those that came before and are done with; what waits stays, however old. */
+/** Deletes the finished events that arrived before an instant. Waiting events stay, however old they are. */
 export async function pruneEvents(
   store: Store,
   before: Instant,
@@ -107,28 +107,27 @@ function rowOf(event: UpstreamEvent, at: Instant): Omit<EventTable, 'repeats'> {
   }
 }
 
-/** Null for what is to be followed. */
+/** Returns the outcome of an event that needs no reading; null for any other. */
 function fateOf(event: UpstreamEvent): 'unreadable' | 'ignored' | null {
   if (event.problem !== null) return 'unreadable'
   return event.resource === null ? 'ignored' : null
 }
 
-/*
- * What is to be read since events told of it: a row for each lead, pipeline, or all agents. An event that comes while
- * its lead is being read changes the row, and so the lead is read again.
- */
-
-/** What there is of a lead that no event tells of. */
+/** The facts about a lead that is queued without an event. */
 const ASKED_FOR = { resource: 'lead', isRemoval: false, record: null, occurredAt: null } as const
 
 type Told = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isRemoval' | 'record' | 'occurredAt'>
 
-/** A row as it was when its reading began. */
+/**
+ * A row of the queue as it was when its reading began. The queue has a row for each lead or pipeline to be
+ * read, and one for all agents. An event that arrives during the reading changes the row, so that the lead is
+ * read again.
+ */
 export type QueuedEvent = Readonly<EventQueueTable>
 
 /**
- * Of two records the one of the later event stays, whichever came first; a lead that one event says nothing more of
- * than its name is asked for.
+ * Queues what events are about. Of two records, that of the later event stays, whichever arrived first. Where
+ * an event has no record, the lead is requested from the upstream.
  */
 export async function queueEvents(trx: Trx, events: readonly Told[], at: Instant): Promise<void> {
   if (events.length === 0) return
@@ -148,7 +147,10 @@ export async function queueEvents(trx: Trx, events: readonly Told[], at: Instant
           OR coalesce(event_queue.record_at <= excluded.record_at, true)) AS later) AS records)`.execute(trx)
 }
 
-/** What several say of the same lead or pipeline as one would: a statement of PostgreSQL changes a row only once. */
+/**
+ * Merges the events about the same lead or pipeline, because one PostgreSQL statement may change a row only
+ * once.
+ */
 function mergedByKey(events: readonly Told[]): (Told & { readonly times: number })[] {
   const merged = new Map<string, Told & { readonly times: number }>()
   for (const event of events) {
@@ -161,13 +163,15 @@ function mergedByKey(events: readonly Told[]): (Told & { readonly times: number 
   return [...merged.values()]
 }
 
-/** Whether the record of the second is to be read, or its lead asked for. */
+/**
+ * Tells whether the second event replaces the first: its record is newer, or its lead has to be requested.
+ */
 function isLater(before: Told, event: Told): boolean {
   if (before.record === null || event.record === null) return before.record !== null
   return before.occurredAt === null || event.occurredAt === null || before.occurredAt <= event.occurredAt
 }
 
-/** A lead that is to be asked for, whatever events said of it. */
+/** Queues leads that have to be requested, whatever events say about them. */
 export async function queueLeads(trx: Trx, ids: readonly string[], at: Instant): Promise<void> {
   await queueEvents(
     trx,
@@ -177,8 +181,8 @@ export async function queueLeads(trx: Trx, ids: readonly string[], at: Instant):
 }
 
 /**
- * Those that may be read now, the one that has waited longest first.
- * @param without keys of those that are being read, and whether to leave out leads that have to be asked for
+ * Lists the rows that may be read now, the longest waiting first.
+ * @param without the keys of rows being read, and whether to leave out leads that have to be requested
  */
 export async function listQueued(
   db: Db,
@@ -198,14 +202,20 @@ export async function listQueued(
   return rows
 }
 
-/** How many leads are to be asked for, counted up to a limit, so that it costs the same however many there are. */
+/**
+ * Counts the leads that have to be requested, up to a limit, so that it costs the same however many there
+ * are.
+ */
 export async function countAskedLeads(db: Db, limit: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
     SELECT 1 FROM event_queue WHERE resource = 'lead' AND record IS NULL LIMIT ${limit}) AS asked`.execute(db)
   return rows[0]?.n ?? 0
 }
 
-/** Not during a first load, which looks up no lead and has put the indexes aside; nor before it. */
+/**
+ * Tells whether events may be applied. During a first load they may not, because the indexes are missing; nor
+ * before it.
+ */
 export async function mayApplyEvents(db: Db): Promise<boolean> {
   if (await hasDroppedIndexes(db)) return false
   const { rows } = await sql<{ yes: number }>`SELECT EXISTS (SELECT 1 FROM lead)
@@ -214,8 +224,8 @@ export async function mayApplyEvents(db: Db): Promise<boolean> {
 }
 
 /**
- * Takes out what was read, in the transaction that writes it. Where another event came meanwhile, what it told of is
- * still to be read.
+ * Removes a row from the queue, in the transaction that writes what was read. Where another event arrived
+ * meanwhile, the row stays for it.
  */
 export async function takeOut(trx: Trx, row: QueuedEvent): Promise<void> {
   const { resource, resource_id, last_at, events } = row
@@ -245,8 +255,9 @@ export async function putOff(trx: Trx, row: QueuedEvent, notBefore: Instant): Pr
 }
 
 /**
- * Leads that events told of before a scan began that was complete have been read by it.
- * @param scan.asksForDeleted whether those that are called gone stay, to be asked for
+ * Finishes the events about leads that arrived before a complete scan began, because the scan has read these
+ * leads.
+ * @param scan.asksForDeleted whether leads that an event calls deleted stay in the queue, to be requested
  */
 export async function settleLeads(
   trx: Trx,

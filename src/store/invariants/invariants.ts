@@ -1,6 +1,6 @@
 /**
- * What always holds in the store, whatever was killed, cut or refused: each rule with the query that finds what
- * breaks it. `leadsheet doctor` asks them, and so do the tests after every crash.
+ * The invariants of the store, which hold whatever was killed, cut off or refused. Each rule has a query that
+ * finds its violations. `leadsheet doctor` checks them, and so do the tests after every crash.
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -10,14 +10,17 @@ import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 import { DOUBTS_MAX } from '../outbox/delivery.ts'
 
-/* What one rule of the store is made of, and what can be done where it is broken. */
+/** A rule of the store, its query, and what to do where it is violated. */
 
 export interface Invariant {
-  /** As a sentence. */
+  /** The rule as a sentence. */
   readonly rule: string
-  /** PostgreSQL holds it by itself. */
+  /** Set where PostgreSQL guarantees the rule by itself. */
   readonly isOfFiles?: true
-  /** One row for each violation, which it names as `what`; the present is `(SELECT now FROM moment)`. */
+  /**
+   * The query returns one row for each violation, named by its column `what`. The present time is `(SELECT
+   * now FROM moment)`.
+   */
   readonly violations: RawBuilder<unknown>
   readonly remedy: string
 }
@@ -27,9 +30,7 @@ export const READ_ALL = `run ${shellCommand('sync --full')}`
 export const TELL =
   'this is a fault of leadsheet: please report it with what is named here; a backup from before may be without it'
 
-/* What holds of the leads and their past. Each rule reads a table from one end to the other. */
-
-/** Asked first: a damaged file answers other questions at random. */
+/** The first rule to check, because other queries return nonsense on a damaged file. */
 export const INTACT: Invariant = {
   rule: 'the file is intact',
   isOfFiles: true,
@@ -41,7 +42,7 @@ export const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'each reference finds its row',
     isOfFiles: true,
-    // Without the index on lead.id references cannot be followed: the join keeps SQLite from trying.
+    // Without the index on lead.id, references cannot be checked. The join keeps SQLite from trying.
     violations: sql`SELECT "table" || coalesce(' row ' || rowid, '') || ' to ' || parent AS what
       FROM (SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sync_dropped_index)) CROSS JOIN pragma_foreign_key_check`,
     remedy: RESTORE,
@@ -139,7 +140,7 @@ export const OF_LEADS: readonly Invariant[] = [
   },
 ]
 
-/* What holds of the program's own work: scans, runs, due times and messages. All of it is answered at once. */
+/** The rules on the program's own work: scans, runs, scheduled runs and messages. They are quick to check. */
 
 export const OF_WORK: readonly Invariant[] = [
   {
@@ -241,16 +242,16 @@ export const OF_WORK: readonly Invariant[] = [
 
 export const INVARIANTS: readonly Invariant[] = [INTACT, ...OF_WORK, ...OF_LEADS]
 
-/** Those that can be broken in this database. */
+/** Lists the rules that can be violated in this database. */
 export function invariantsOf(db: Db): readonly Invariant[] {
   return isPostgres(db) ? INVARIANTS.filter(({ isOfFiles }) => !isOfFiles) : INVARIANTS
 }
 
 export interface Violation {
-  /** The rule, as a sentence. */
+  /** The rule as a sentence. */
   readonly rule: string
   readonly count: number
-  /** A few of what breaks it. */
+  /** A few of the violations. */
   readonly examples: readonly string[]
   readonly remedy: string
 }
@@ -258,8 +259,10 @@ export interface Violation {
 const EXAMPLES = 3
 
 /**
- * @param now for what may be under way for some time and no longer
- * @param reads `few` rows, those of the program's own work, or `all`, which takes a second for some hundred megabytes
+ * Finds the violations of the rules.
+ * @param now the present time, for work that may take only so long
+ * @param reads `few` checks the rules on the program's own work; `all` takes a second for some hundred
+ * megabytes
  */
 export async function findViolations(db: Db, now: Instant, reads: 'few' | 'all'): Promise<Violation[]> {
   const found: Violation[] = []

@@ -1,6 +1,6 @@
 /**
- * The details of leads, and which are to be read next. A lead waits unless `detail_queue` says otherwise, so
- * that the first load of many leads need not queue each of them.
+ * The details of leads, and the leads whose details are read next. A lead waits unless `detail_queue` says
+ * otherwise, so that a first load need not queue each lead.
  */
 
 import { createHash } from 'node:crypto'
@@ -13,7 +13,7 @@ import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
-/** Looked at by one statement, so that it stops the process for some 10 ms. */
+/** The leads that one statement looks at, so that it blocks the process for only about 10 ms. */
 const CHUNK_LEADS = 25_000
 const FIRST_PAUSE_MS = 10 * 60_000
 const LONGEST_PAUSE_MS = 7 * 24 * 60 * 60_000
@@ -26,9 +26,9 @@ export interface WaitingLead {
 }
 
 /**
- * Leads that are new, have changed or are to be tried again: first those that are open, then the closed ones, the newest
- * of each first.
- * @param top only among so many with the best scores, and the best of each first; null for all
+ * Lists the leads whose details are to be read because they are new, have changed, or are tried again. Open
+ * leads come first, then closed ones, each newest first.
+ * @param top limits the list to the leads with the best scores, best first; null for all
  */
 export async function listWaitingLeads(
   db: Db,
@@ -39,7 +39,8 @@ export async function listWaitingLeads(
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   const end = Math.min(n, top ?? n)
-  // Among equal leads the later one comes first: SQLite's indexes have them so, and ORDER BY would sort them anew.
+  // Among equal leads the later one comes first. SQLite's indexes have this order, and ORDER BY would sort
+  // again.
   const later = isPostgres(db) ? sql`, no DESC` : sql``
   const ranking =
     top === null
@@ -65,14 +66,14 @@ export async function listWaitingLeads(
 }
 
 export interface DetailCount {
-  /** Leads whose details were asked for, and of those how many are to be asked for again. */
+  /** The leads whose details were requested, and those among them to be requested again. */
   readonly asked: number
   readonly due: number
-  /** Leads among them whose details could not be read. */
+  /** The leads among them whose last request failed. */
   readonly failing: number
 }
 
-/** At once, however many there are. */
+/** Counts the leads by their details. Takes no longer for many leads. */
 export async function countDetails(db: Db): Promise<DetailCount> {
   const { rows } = await sql<DetailCount>`
     SELECT (SELECT count(*) FROM detail_queue) AS asked, count(*) AS due,
@@ -81,7 +82,10 @@ export async function countDetails(db: Db): Promise<DetailCount> {
   return rows[0] ?? { asked: 0, due: 0, failing: 0 }
 }
 
-/** To be called in the transaction that changes the leads: their details are read again. */
+/**
+ * Marks the details of changed leads as outdated, so that they are read again. Call it in the transaction
+ * that changes the leads.
+ */
 export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: Instant): Promise<void> {
   if (leadNos.length === 0) return
   await trx
@@ -91,12 +95,12 @@ export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: I
     .execute()
 }
 
-/** When another profile reads them. */
+/** Marks all details as outdated, because the profile has changed. */
 export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
   await trx.updateTable('detail_queue').set({ due_at: at, failures: 0 }).execute()
 }
 
-/** A lead, and what was read of it. */
+/** A lead with the details that were read. */
 export interface DetailRead {
   readonly lead: WaitingLead
   readonly detail: LeadDetail
@@ -129,7 +133,7 @@ export async function saveDetails(trx: Trx, read: readonly DetailRead[], seen: O
   )
 }
 
-/** Puts the lead off, longer with each failure in a row. */
+/** Defers a lead after a failure, longer with each failure in a row. */
 export async function putOffDetail(trx: Trx, lead: WaitingLead, reason: string, now: Date): Promise<void> {
   const before = await trx
     .selectFrom('detail_queue')
@@ -159,8 +163,8 @@ export interface ActivityRead {
 }
 
 /**
- * Merges the entries of each lead by their id; of one that comes twice the last stands. Those that cannot be read are
- * held, and those held before that are not among them forgotten.
+ * Merges the entries of each lead by their id. Where an entry occurs twice, the last one counts. Entries that
+ * cannot be read are quarantined, and older quarantined entries that did not come again are deleted.
  */
 export async function saveActivity(
   trx: Trx,

@@ -1,15 +1,15 @@
 /**
- * The leads that are known by the bytes of their record, so that one which comes again is neither parsed nor
- * looked up. Kept in `lead_fingerprint`, and in memory while a list is read.
+ * The fingerprints of leads: hashes of their records. A record with a known fingerprint is neither parsed nor
+ * looked up. They are stored in `lead_fingerprint`, and in memory during a scan.
  */
 import { sql } from 'kysely'
 import { insertRows, numbersOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** Read at once; between them others get their turn. */
+/** The leads read at once. Between two reads, other work runs. */
 const CHUNK_LEADS = 20_000
 
-/** A lead and the hash of its record's bytes, as two unsigned halves. */
+/** A lead and the hash of its record, as two unsigned halves. */
 export interface Fingerprint {
   readonly no: number
   readonly high: number
@@ -23,7 +23,8 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   const end = last[0]?.no ?? 0
   const known = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
-    // Joins all of them into one text, since each row and value that comes out of SQLite costs as much as a lookup.
+    // Joins all of them into one text, because each row and value that SQLite returns costs as much as a
+    // lookup.
     const { rows } = await sql<{ text: string | null }>`
       SELECT string_agg(lead_no || ' ' || fingerprint, '') AS text FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
@@ -41,13 +42,16 @@ export async function saveFingerprints(trx: Trx, fingerprints: readonly Fingerpr
   await insertRows(trx, 'lead_fingerprint', rows, { key: ['lead_no'] })
 }
 
-/** So that the next record of each of these leads is read, whatever it is. */
+/** Forgets fingerprints, so that the next record of each of these leads is read, whatever it contains. */
 export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
   await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', numbersOf(leadNos)).execute()
 }
 
-/** @param text for each lead its number, a space, and 16 hex digits */
+/**
+ * Adds fingerprints to the index.
+ * @param text the number of each lead, a space, and 16 hex digits
+ */
 function addAll(known: NumberIndex, text: string): void {
   for (let at = 0; at < text.length; ) {
     let no = 0
@@ -74,32 +78,31 @@ function hex(half: number): string {
   return half.toString(16).padStart(8, '0')
 }
 
-/*
- * An index in memory from 64-bit hashes to the numbers of leads, about 16 bytes a lead: open addressing over typed
- * arrays. A lead has one hash at a time; what it had before no longer finds it.
- */
-
-/** Slots a lead, at least: fuller, and searches get long. */
+/** The least number of slots for each lead. With fewer slots, searches get long. */
 const SLOTS_A_LEAD = 1.5
 const SLOTS_MIN = 1024
 
 export interface NumberIndex {
-  /** The number of the lead with this hash; null where there is none. */
+  /** Finds the number of the lead with this hash; null where there is none. */
   find(high: number, low: number): number | null
-  /** Gives a lead its hash, in place of any before. Numbers are dense, from 1. */
+  /** Gives a lead its hash, in place of any earlier one. Numbers are dense, from 1. */
   set(no: number, high: number, low: number): void
   forget(no: number): void
 }
 
-/** @param leads how many to make room for; it grows beyond */
+/**
+ * Creates an index in memory from 64-bit hashes to the numbers of leads, with open addressing over typed
+ * arrays, at about 16 bytes a lead. Each lead has one hash.
+ * @param leads the number of leads to make room for; the index grows beyond it
+ */
 export function createNumberIndex(leads = 0): NumberIndex {
   let slots = new Uint32Array(slotsFor(leads))
   let used = 0
-  // By number. Both halves 0 stand for no hash, which so is never found.
+  // The hashes by number. Two halves of 0 mean no hash, and are never found.
   let highs = new Uint32Array(leads + 1)
   let lows = new Uint32Array(leads + 1)
 
-  /** The slot of this hash, or the empty one where it would go. */
+  /** Returns the slot of a hash, or the empty slot where it belongs. */
   function slotOf(high: number, low: number): number {
     const mask = slots.length - 1
     for (let slot = (low ^ high) & mask; ; slot = (slot + 1) & mask) {

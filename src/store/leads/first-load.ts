@@ -1,6 +1,6 @@
 /**
- * The first load of all leads into an empty file: without indexes and without a lookup for any lead. That a lead
- * is new is known from memory alone. It ends with the list, or as soon as a lead comes a second time.
+ * The first load of all leads into an empty store, without indexes and without looking up any lead. Memory
+ * alone tells that a lead is new. The load ends with the list, or when a lead occurs a second time.
  */
 import { sql } from 'kysely'
 import { dropIndexes, restoreIndexes } from '../db/dropped-index.ts'
@@ -9,27 +9,27 @@ import { createNumberIndex } from './fingerprints.ts'
 
 export interface FirstLoad extends AsyncDisposable {
   /**
-   * Whether the load goes on with these: leads of which none was met before, and records held of which none is one
-   * of its leads. The leads count as met from now on.
+   * Tells whether the load can continue with a page: none of its leads was met before, and none of its
+   * quarantined records belongs to a lead of the load. The leads of the page count as met from now on.
    */
   takes(leadIds: readonly string[], heldIds: readonly string[]): boolean
   /**
-   * Makes the indexes; afterwards nothing is taken. Once is enough.
-   * @throws the reason of the signal; the indexes are left to the next sync then
+   * Ends the load and restores the indexes. Further calls do nothing.
+   * @throws the reason of the signal; the next sync then restores the indexes
    */
   end(signal: AbortSignal): Promise<void>
 }
 
 /**
- * Null where the store has leads, or is in PostgreSQL, where others work with its indexes meanwhile. One that is disposed
- * of before its end leaves the indexes to the next sync.
+ * Starts a first load. Returns null where the store has leads, or is in PostgreSQL, where other processes use
+ * the indexes. A load that is disposed of before its end leaves the indexes to the next sync.
  */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   if (store.place.kind === 'postgres' || (await hasLeads(store.db))) return null
-  // They need the indexes; the rows that refer to each other go in by one transaction.
+  // Checking foreign keys needs the indexes. Rows that refer to each other are written in one transaction.
   await checkForeignKeys(store.db, false)
   const isBegun = await store.write(async (trx) => {
-    // An event may just have brought one.
+    // An event may have inserted a lead meanwhile.
     if (await hasLeads(trx)) return false
     await dropIndexes(trx, ['lead', 'lead_version'])
     return true
@@ -73,12 +73,15 @@ async function hasLeads(db: Db): Promise<boolean> {
   return (await db.selectFrom('lead').select('no').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Has no effect inside a transaction. */
+/** Turns the check of foreign keys on or off. Has no effect inside a transaction. */
 async function checkForeignKeys(db: Db, isOn: boolean): Promise<void> {
   await sql`PRAGMA foreign_keys = ${sql.lit(isOn ? 1 : 0)}`.execute(db)
 }
 
-/** Two unsigned halves, well mixed (cyrb53, without its cut to 53 bits). Texts that share one only end the load. */
+/**
+ * Hashes a text to two unsigned halves (cyrb53, without its cut to 53 bits). A collision only ends the first
+ * load.
+ */
 function hashText(text: string): { high: number; low: number } {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

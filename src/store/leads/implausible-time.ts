@@ -1,20 +1,24 @@
 /**
- * Times of leads that the upstream cannot mean: made of our own first reading, because a field is empty or is called
- * something else, or the same in nearly all leads. Told from some of the leads, so that it costs nothing to ask.
+ * Finds times of leads that the upstream cannot mean: the time of our first reading, because a field is empty
+ * or has another name, or the same day for nearly all leads. Only some leads are examined, so that the check
+ * is quick.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
 
 export interface ImplausibleTime {
   readonly field: 'created_at' | 'updated_at' | 'status_changed_at'
-  /** `read`: when we first read the lead. `same`: within one day (UTC), which is given. */
+  /**
+   * `read` means the time at which we first read the lead. `same` means one single day (UTC), which is in
+   * `day`.
+   */
   readonly why: 'read' | 'same'
   readonly day: string | null
 }
 
-/** Of the oldest leads and of the newest. */
+/** The number of oldest leads, and of newest leads, that are examined. */
 const SAMPLE = 500
-/** Fewer leads may well be of one day. */
+/** Fewer leads than this may well have the same day. */
 const LEADS_LEAST = 50
 const SHARE = 0.9
 
@@ -48,13 +52,13 @@ export async function findImplausibleTimes(db: Db): Promise<ImplausibleTime[]> {
   return rows.flatMap(({ field, leads, read, day, alike }): ImplausibleTime[] => {
     if (leads < LEADS_LEAST) return []
     if (read >= leads * SHARE) return [{ field, why: 'read', day: null }]
-    // Upstreams do touch all their leads at once.
+    // An upstream may really update all its leads at once.
     if (field === 'updated_at' || alike < leads * SHARE) return []
     return [{ field, why: 'same', day }]
   })
 }
 
-/** For operators. */
+/** Describes an implausible time for operators. */
 export function formatImplausible({ field, why, day }: ImplausibleTime): string {
   return why === 'read'
     ? `${field} of nearly all leads is when they were first read: the upstream tells none where the profile looks`

@@ -1,6 +1,6 @@
 /**
- * What a lead has been, as a pure function of the states that were seen of it: in whatever order they arrive,
- * the history is the same. The upstream's clock orders them; ours only where that does not tell.
+ * The history of a lead, as a pure function of the states that were read of it. The order of their arrival
+ * does not matter. The upstream's clock orders them, and our clock only where the upstream gives no time.
  */
 
 import { sql } from 'kysely'
@@ -10,7 +10,7 @@ import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
 
-/** Fields whose changes make a new version. */
+/** The fields whose changes make a new version. */
 export const TRACKED = fieldsWith('hasHistory')
 
 /** A lead as it was read once. */
@@ -19,17 +19,17 @@ export type LeadState = Pick<
   'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | TrackedColumn
 >
 
-/** A span in which a lead was gone upstream, by our clock; to null while it is. */
+/** A span in which a lead was deleted upstream, by our clock. `to` is null while it lasts. */
 export interface Absence {
   readonly from: Instant
   readonly to: Instant | null
 }
 
-/** A state and when it began, whether the lead was there then or not. */
+/** A state and its beginning, whether or not the lead existed then. */
 export interface Step {
   readonly state: LeadState
   readonly from: Instant
-  /** The states after it that changed nothing tracked. */
+  /** The later reads that changed no tracked field. */
   readonly touches: readonly LeadState[]
 }
 
@@ -39,7 +39,10 @@ export function hasSameTracked(one: LeadState, other: LeadState): boolean {
   return TRACKED.every(({ column }) => one[column] === other[column])
 }
 
-/** @param states in the order of their `changed_at`; those of one instant in the order in which they were read */
+/**
+ * Groups states into steps.
+ * @param states in the order of `changed_at`, and those of one instant in the order in which they were read
+ */
 export function stepsOf(states: readonly LeadState[]): Step[] {
   const steps: { state: LeadState; from: Instant; touches: LeadState[] }[] = []
   for (const [index, state] of states.entries()) {
@@ -50,7 +53,7 @@ export function stepsOf(states: readonly LeadState[]): Step[] {
   return steps
 }
 
-/** The versions of a lead: each step without the absences, in order and never overlapping. */
+/** Builds the versions of a lead: each step without the absences, in order and never overlapping. */
 export function historyOf(steps: readonly Step[], absences: readonly Absence[]): LeadVersion[] {
   return steps.flatMap(({ state, from }, index) => {
     const to = steps[index + 1]?.from ?? null
@@ -59,8 +62,8 @@ export function historyOf(steps: readonly Step[], absences: readonly Absence[]):
 }
 
 /**
- * A state begins with its last change of status where that is what is new, and otherwise with its update.
- * What the upstream dates before a state that was seen later cannot be; each begins after the one before.
+ * Returns when a state began: with its last change of status where the status is new, otherwise with its
+ * update. Each state begins after the one before, so that an earlier time from the upstream is not used.
  */
 function beginOf(state: LeadState, before: Step | undefined, next: LeadState | undefined): Instant {
   const { changed_at, status_changed_at, observed_at } = state
@@ -74,12 +77,12 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
   return told > before.from ? told : after(before.from)
 }
 
-/** When the lead was last known to be in that state: its latest update in it. */
+/** Returns when the lead was last known to be in a state: its latest update in it. */
 export function lastSightingOf(step: Step): Instant {
   return step.touches.at(-1)?.changed_at ?? step.state.changed_at
 }
 
-/** The parts of a span that lie outside the absences; an empty one at its start where nothing is left. */
+/** Returns the parts of a span outside the absences, or an empty span at its start where nothing is left. */
 function spansOf(from: Instant, to: Instant | null, absences: readonly Absence[]): Absence[] {
   const spans: Absence[] = []
   let start: Instant | null = from
@@ -103,7 +106,7 @@ export interface KnownHistory {
   readonly absences: readonly Absence[]
 }
 
-/** By lead, in the order of time; one that has no history yet has an empty one. */
+/** Reads the histories of leads, each in order of time. A lead without a history gets an empty one. */
 export async function readHistories(db: Db, ids: readonly string[]): Promise<Map<string, KnownHistory>> {
   const known = new Map(
     ids.map((id) => [
@@ -138,7 +141,10 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
   return known
 }
 
-/** The states behind the rows: one that an absence parts has a row a part, and a touch has the fields of its time. */
+/**
+ * Rebuilds the states from the rows. A state interrupted by an absence has a row for each part, and a touch
+ * has the fields of the state before it.
+ */
 export function statesOf({ versions, touches }: KnownHistory): LeadState[] {
   const states: LeadState[] = []
   const waiting = [...touches]
@@ -162,9 +168,9 @@ export function statesOf({ versions, touches }: KnownHistory): LeadState[] {
   return states
 }
 
-/*
- * Leads as they were at a past moment. The tracked fields are those of then; the others are only known as they are
- * now.
+/**
+ * A lead as it was at a past moment. Tracked fields have their values of that moment; other fields have their
+ * present values.
  */
 
 export interface PastLead {
@@ -175,7 +181,7 @@ export interface PastLead {
   readonly value_amount: number | null
   readonly value_currency: string | null
   readonly agent_id: string | null
-  /** Since when it was in that state. */
+  /** The beginning of that state. */
   readonly valid_from: Instant
   readonly company_name: string | null
   readonly company_country: string | null
@@ -189,8 +195,8 @@ export interface PastFilter {
 }
 
 /**
- * The leads that were there, last changed first, and how many there were in all.
- * @param limit null for all of them
+ * Lists the leads that existed at an instant, last changed first, with the number of all.
+ * @param limit null for all leads
  */
 export async function listLeadsAsOf(
   db: Db,
@@ -208,7 +214,7 @@ export async function listLeadsAsOf(
     FROM lead_version AS version JOIN lead ON lead.id = version.lead_id
     WHERE version.valid_from <= ${at} AND ${then}
     ORDER BY version.valid_from DESC, version.lead_id LIMIT ${limit ?? -1}`.execute(db)
-  // The plus keeps SQLite from looking up most rows of the table one by one, through the index.
+  // The plus keeps SQLite from looking up most rows of the table one by one through the index.
   const { rows: counted } = await sql<{ n: number }>`
     SELECT count(*) AS n FROM lead_version AS version WHERE +version.valid_from <= ${at} AND ${then}`.execute(
     db,
@@ -216,7 +222,7 @@ export async function listLeadsAsOf(
   return { leads, total: counted[0]?.n ?? 0 }
 }
 
-/** Leads that were there then, by their creation, and whose state then is not known. */
+/** Counts the leads created by an instant whose state at that instant is unknown. */
 export async function countUnknownAsOf(db: Db, at: Instant): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
     WHERE first_seen_at > ${at} AND created_at <= ${at} AND NOT EXISTS (
@@ -226,7 +232,7 @@ export async function countUnknownAsOf(db: Db, at: Instant): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-/** From when on any state of a lead is known, and when the first sync began; null where there was none. */
+/** Finds the beginning of the first known state and of the first sync; null where there is none. */
 export async function findHistoryStart(
   db: Db,
 ): Promise<{ firstState: Instant | null; firstSync: Instant | null }> {

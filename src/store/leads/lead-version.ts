@@ -1,6 +1,6 @@
 /**
- * The history of leads in the store: read whole for each lead that changed, made anew with what arrived, and
- * only what differs is written. A lead that is new has none, so that nothing is looked up for it.
+ * Saves the history of leads. The history of each changed lead is read and rebuilt with the new records, and
+ * only the differences are written. A new lead has no history, so that nothing is looked up for it.
  */
 import { sql } from 'kysely'
 import type { Lead } from '../../model.ts'
@@ -20,22 +20,22 @@ import {
 } from './lead-history.ts'
 import { moveTraits, saveStageMoves } from './stage-move.ts'
 
-/** A page of leads, sorted by what it says of their past and present. */
+/** A page of leads, sorted by how they change what is stored. */
 export interface Arrivals {
   /** Leads that were not stored before. */
   readonly fresh: readonly Lead[]
-  /** Stored before, and their row in `lead` says this now; each lead once. */
+  /** Leads that were stored before and now have this state in `lead`, each once. */
   readonly present: readonly Lead[]
-  /** Older than the row in `lead`, which has not changed. */
+  /** Records older than the row in `lead`, which stays unchanged. */
   readonly late: readonly Lead[]
-  /** Ids of those that were marked removed and are there again, whether they changed or not. */
+  /** The ids of leads that were marked as deleted and exist again, whether they changed or not. */
   readonly returned: readonly string[]
 }
 
-/** How many updates of a lead that changed nothing tracked are kept: the latest. */
+/** The number of latest updates without a tracked change that are kept of a lead. */
 const TOUCHES_KEPT = 16
 
-/** Rows to be deleted, and rows to be written in the place of any with their key. */
+/** The rows to delete, and the rows to insert or replace by their key. */
 interface Changes {
   readonly deletedVersions: LeadVersionTable[]
   readonly versions: LeadVersionTable[]
@@ -43,7 +43,7 @@ interface Changes {
   readonly touches: LeadTouchTable[]
 }
 
-/** To be called after the rows in `lead` are written. */
+/** Saves the history of a page of leads. Call it after their rows in `lead` are written. */
 export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation): Promise<void> {
   await insertRows(
     trx,
@@ -72,7 +72,10 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
   await saveStageMoves(trx, moved)
 }
 
-/** Ends the open version of leads that are gone, and notes since when they are: not before they last returned. */
+/**
+ * Ends the open version of deleted leads, and notes the beginning of their absence: not before they last
+ * returned.
+ */
 export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
   if (ids.length === 0) return
   await sql`INSERT INTO lead_deletion (lead_id, deleted_since, run_id)
@@ -83,7 +86,9 @@ export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Ob
       AND lead_version.valid_to IS NULL AND lead_version.lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
-/** An absence lasts for a millisecond at least, whatever our clock says, so that it can be told. */
+/**
+ * Ends absences. An absence lasts at least a millisecond, whatever our clock says, so that it stays visible.
+ */
 async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
   await sql`UPDATE lead_deletion
@@ -91,7 +96,10 @@ async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation):
     WHERE returned_at IS NULL AND lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
-/** Puts the state that stands in `lead` last, dated like the state before it where the upstream dates it earlier. */
+/**
+ * Appends the state that is in `lead`. Where the upstream dates it before the last state, it gets the date of
+ * that one.
+ */
 function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
   const last = states.at(-1)
@@ -101,7 +109,7 @@ function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   } else if (!isSame || lead.updatedAt !== null) states.push(state)
 }
 
-/** Puts a late state in its place by time, unless the same state is already known of that instant. */
+/** Inserts a late state in order of time, unless the same state is already known at that instant. */
 function addLate(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)
   if (states.some((other) => other.changed_at === state.changed_at && hasSameTracked(other, state))) return
@@ -122,7 +130,7 @@ function stateOf(lead: Lead, seen: Observation): LeadState {
 function trackedOf(lead: Lead): Pick<LeadState, TrackedColumn> {
   const columns: Partial<Record<TrackedColumn, unknown>> = {}
   for (const { name, column } of TRACKED) columns[column] = lead[name]
-  // Because the rows that make the type have made each of these columns.
+  // Because `TRACKED` has a field for each of these columns, all of them are set.
   return columns as Pick<LeadState, TrackedColumn>
 }
 

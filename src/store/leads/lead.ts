@@ -1,6 +1,6 @@
 /**
- * The leads as last seen. A page of leads is compared with what is stored, and only what differs is written; what that says
- * of their past goes to `lead-version.ts`.
+ * The leads as they were last read. A page of leads is compared with the stored rows, and only the
+ * differences are written. `lead-version.ts` saves their history.
  */
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Instant, Lead } from '../../model.ts'
@@ -9,13 +9,16 @@ import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
 import type { LeadTable } from '../tables/lead-tables.ts'
 import { saveHistory } from './lead-version.ts'
 
-/** Columns that say when and by which run a row was read, not what the lead is. */
+/** Columns about the run and time of reading, not about the lead. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
 
-/** Columns that stay as they were first written. */
+/** Columns that keep their first value. */
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
-/** Columns that hold a value of the lead as it is. `EMPTY` has them all, so that a row is made as quickly as if each were written out. */
+/**
+ * Columns with a value of the lead. `EMPTY` has them all, so that a row is built as quickly as if each were
+ * written out.
+ */
 const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
   name,
   column,
@@ -35,17 +38,17 @@ export interface SavedLead {
   readonly no: number
   readonly lead: Lead
   readonly change: 'inserted' | 'updated' | 'unchanged'
-  /** The record is older than the stored one, and was not stored in its place. */
+  /** Whether the record is older than the stored one, and was not stored in its place. */
   readonly isLate: boolean
 }
 
-/** How many leads are read at once where all of them are read. */
+/** The number of leads read at once where all leads are read. */
 const PART_LEADS = 20_000
 
 /**
- * Merges a page of leads by id, each once. An older state than the stored one changes nothing; a lead that was
- * marked removed and is there again returns.
- * @param isRemap records that are stored as they come are compared column by column, since the mapping changed
+ * Merges a page of leads by id, each once. A record older than the stored one changes nothing. A lead that
+ * was marked as deleted and exists again returns.
+ * @param isRemap compares all columns of records that are already stored, because the mapping has changed
  */
 export async function saveLeads(
   trx: Trx,
@@ -78,7 +81,7 @@ export async function saveLeads(
     saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
     if (isLate) arrived.late.push(lead)
     if (before.deleted_at !== null) arrived.returned.push(lead.id)
-    // The list has the last word on how a record is written down.
+    // Where a record has another form, the form in the list replaces that of an event.
     const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
     if ((isSettled && !isRewritten) || isLate) continue
     const row = rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen)
@@ -93,7 +96,7 @@ export async function saveLeads(
   return saved
 }
 
-/** Inserts leads of which none is stored, each once, without looking anything up. */
+/** Inserts new leads, each once, without looking anything up. */
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
   const fresh = await numbered(trx, leads)
   const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen))
@@ -102,7 +105,7 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
   return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
 }
 
-/** The number of each of these ids that is a lead. */
+/** Finds the numbers of the leads with these ids. */
 export async function findLeadNos(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
   const rows = await db.selectFrom('lead').where('id', 'in', listOf(ids)).select(['id', 'no']).execute()
@@ -114,7 +117,7 @@ export interface FoundLead {
   readonly no: number
   readonly id: string
   readonly isRemoved: boolean
-  /** By which run and when its row was last written. */
+  /** The run and time that last wrote its row. */
   readonly writtenBy: string
 }
 
@@ -132,7 +135,7 @@ export async function findLead(db: Db, id: string): Promise<FoundLead | undefine
   )
 }
 
-/** The greatest number of a lead; 0 where there is none. */
+/** Finds the largest number of a lead; 0 where there is none. */
 export async function findLastNo(db: Db): Promise<number> {
   const row = await db
     .selectFrom('lead')
@@ -141,7 +144,7 @@ export async function findLastNo(db: Db): Promise<number> {
   return row?.no ?? 0
 }
 
-/** How many of these leads were created since an instant. */
+/** Counts those of the leads that were created since an instant. */
 export async function countCreated(trx: Trx, leadNos: readonly number[], since: Instant): Promise<number> {
   if (leadNos.length === 0) return 0
   const row = await trx
@@ -154,8 +157,9 @@ export async function countCreated(trx: Trx, leadNos: readonly number[], since: 
 }
 
 /**
- * The latest update of all leads that are there, as the upstream told it; where it tells none, `updated_at` is when
- * we read the lead, and does not count. Read in parts, so that others get their turn.
+ * Finds the latest update of all existing leads by the upstream's clock. Where the upstream gives no time,
+ * `updated_at` is the time of reading and does not count. The leads are read in parts, so that other work can
+ * run.
  */
 export async function findLastUpdate(db: Db): Promise<Instant | null> {
   let latest: Instant | null = null
@@ -175,7 +179,7 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
   return latest
 }
 
-/** How many leads are there upstream, as far as we know; at once, however many there are. */
+/** Counts the leads that exist upstream as far as we know. Takes no longer for many leads. */
 export async function countLeads(db: Db): Promise<number> {
   const row = await db
     .selectFrom('lead_count')
@@ -184,14 +188,14 @@ export async function countLeads(db: Db): Promise<number> {
   return row.n ?? 0
 }
 
-/** New leads, each with a number that no lead has had. */
+/** Gives new leads numbers that no lead has had. */
 async function numbered(trx: Trx, leads: readonly Lead[]): Promise<{ no: number; lead: Lead }[]> {
   if (leads.length === 0) return []
   const last = await findLastNo(trx)
   return leads.map((lead, index) => ({ no: last + 1 + index, lead }))
 }
 
-/** The newest record of each lead; the last one where several have the same time. */
+/** Finds the newest record of each lead; the last one where several have the same time. */
 function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older: Lead[] } {
   const newest = new Map<string, Lead>()
   const older: Lead[] = []
@@ -226,13 +230,19 @@ function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: bo
   return saysTheSame(before, lead, seen)
 }
 
-/** Because a list, a single lead and an event may write down the same lead in different ways. */
+/**
+ * Tells whether the record differs only in its form, because a list, a single lead and an event may write the
+ * same lead in different ways.
+ */
 function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
   return isOneOfEvent && before.raw !== lead.raw && saysTheSame(before, lead, seen)
 }
 
-/** A lead that came back as an older record than the stored one has no row written, so that it is marked here. */
+/**
+ * Marks leads as returned. A lead that came back with an older record than the stored one has no row written,
+ * so that it is marked here.
+ */
 async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
   await trx
@@ -243,7 +253,10 @@ async function markReturned(trx: Trx, ids: readonly string[], seen: Observation)
     .execute()
 }
 
-/** @param changed the columns in which one of them differs from what is stored */
+/**
+ * Writes leads.
+ * @param changed the columns in which one of them differs from what is stored
+ */
 async function writeLeads(
   trx: Trx,
   rows: readonly LeadRow[],
@@ -265,7 +278,10 @@ function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {
   }))
 }
 
-/** @param before what is stored of it; undefined where it is new */
+/**
+ * Builds the row of a lead.
+ * @param before the stored row; undefined for a new lead
+ */
 function rowOf(no: number, lead: Lead, before: StoredLead | undefined, seen: Observation): LeadRow {
   const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
   const hasSameStatus = before !== undefined && before.status === lead.status
@@ -292,7 +308,7 @@ function changedColumns(before: LeadTable, row: LeadTable): string[] {
   return columns.map(([column]) => column).filter((column) => !LASTING.has(column))
 }
 
-/** Whether a record says of the lead what is stored, however it is written down. */
+/** Tells whether a record has the same values as the stored lead, whatever its form. */
 function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
   return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')

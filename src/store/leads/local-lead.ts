@@ -1,4 +1,4 @@
-/** One lead as the local copy has it: its row, what enrichment found out, and what happened to it. */
+/** One lead in the local copy: its row, its enrichment, its versions and its activity. */
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Db } from '../db/store.ts'
@@ -8,7 +8,7 @@ export interface LocalLead {
   readonly lead: Selectable<LeadTable>
   /** JSON as the upstream sent it; null where no details were read. */
   readonly enrichment: string | null
-  /** The states since the first one known, oldest first. */
+  /** The versions since the first one known, oldest first. */
   readonly versions: readonly LocalVersion[]
   readonly activity: readonly Pick<
     Selectable<LeadTables['activity']>,
@@ -22,11 +22,14 @@ export interface LocalVersion {
   readonly value_amount: number | null
   readonly value_currency: string | null
   readonly valid_from: Instant
-  /** Null for the state of now. */
+  /** Null for the present version. */
   readonly valid_to: Instant | null
 }
 
-/** @returns undefined where no sync has read such a lead */
+/**
+ * Reads a lead.
+ * @returns undefined where no sync has read it
+ */
 export async function readLocalLead(db: Db, id: string): Promise<LocalLead | undefined> {
   const lead = await db.selectFrom('lead').where('id', '=', id).selectAll().executeTakeFirst()
   if (lead === undefined) return undefined

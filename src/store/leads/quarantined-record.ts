@@ -1,4 +1,7 @@
-/** Records that could not be mapped: the last state of each, whole, with the reason, until it can be. */
+/**
+ * Quarantined records: records that could not be mapped. The last state of each is kept whole with its
+ * reason, until it can be mapped.
+ */
 import { createHash } from 'node:crypto'
 import type { Instant, QuarantinedRecord } from '../../model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
@@ -6,7 +9,10 @@ import type { Db, Trx } from '../db/store.ts'
 
 const RESOURCES: readonly QuarantinedRecord['resource'][] = ['lead', 'pipeline_stat', 'agent', 'activity']
 
-/** What is known by an identifier takes the place of its earlier state; the same record is kept once. */
+/**
+ * Saves quarantined records. A record with an id replaces its earlier state, and the same record is kept
+ * once.
+ */
 export async function saveQuarantinedRecords(
   trx: Trx,
   held: readonly QuarantinedRecord[],
@@ -37,7 +43,7 @@ export async function saveQuarantinedRecords(
   })
 }
 
-/** Forgets what was held of records that could be read now. */
+/** Deletes the quarantined records of resources that could be mapped now. */
 export async function releaseQuarantinedRecords(
   trx: Trx,
   resource: QuarantinedRecord['resource'],
@@ -62,7 +68,7 @@ export async function deleteQuarantinedRecord(
     .execute()
 }
 
-/** The held records of a kind that are kept whole, in order of their hash, some at a time. */
+/** Lists the quarantined records of a kind that are kept whole, in parts and in order of their hash. */
 export async function listQuarantinedRecords(
   db: Db,
   resource: QuarantinedRecord['resource'],
@@ -88,17 +94,17 @@ export async function countQuarantinedRecords(db: Db): Promise<number> {
   return row.n
 }
 
-/** A record that could not be read, without what it says. */
+/** A quarantined record without its content. */
 export interface QuarantinedRecordLine {
   readonly resource: QuarantinedRecord['resource']
-  /** Null where not even that can be read; of an activity, the lead that it is of. */
+  /** The id of the record, or of the lead for an activity; null where it cannot be read. */
   readonly recordId: string | null
   readonly reason: string
   readonly firstSeenAt: Instant
   readonly lastSeenAt: Instant
 }
 
-/** The last that came, of all kinds. */
+/** Lists the records quarantined last, of all kinds. */
 export async function listLastHeld(db: Db, limit: number): Promise<QuarantinedRecordLine[]> {
   const lists = await Promise.all(
     RESOURCES.map((resource) =>
@@ -118,7 +124,7 @@ export async function listLastHeld(db: Db, limit: number): Promise<QuarantinedRe
     .slice(0, limit)
 }
 
-/** By kind: how many records were held since an instant, and why the last one was. */
+/** Counts the records quarantined since an instant by kind, with the reason of the last one. */
 export async function countQuarantinedSince(
   db: Db,
   since: Instant,
@@ -144,7 +150,7 @@ export async function countQuarantinedSince(
   )
 }
 
-/** Whether records of leads are held of which it is known which leads they are. */
+/** Tells whether any quarantined lead has a known id. */
 export async function hasQuarantinedLeads(db: Db): Promise<boolean> {
   const row = await db
     .selectFrom('quarantined_record')
@@ -155,7 +161,7 @@ export async function hasQuarantinedLeads(db: Db): Promise<boolean> {
   return row !== undefined
 }
 
-/** Whether leads were held since an instant of which not even the identifier could be read. */
+/** Tells whether any lead without a readable id was quarantined since an instant. */
 export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean> {
   const row = await db
     .selectFrom('quarantined_record')

@@ -1,7 +1,7 @@
 /**
- * The moves of leads from status to status, drawn from the states that were seen and from the activity that the
- * upstream tells. A move that both tell of stands once, as the activity has it, which knows the steps between two
- * sightings and what was before the first.
+ * The moves of leads between statuses, derived from the states that were read and from the upstream's
+ * activity. A move in both is stored once, as the activity has it. The activity also knows the steps between
+ * two reads and those before the first.
  */
 import { sql } from 'kysely'
 import type { Instant, Stage } from '../../model.ts'
@@ -12,10 +12,10 @@ import type { Step } from './lead-history.ts'
 import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
 
 const DAY_MS = 86_400_000
-/** So far apart the upstream may date the same move in a lead and in its activity. */
+/** The largest difference between the upstream's dates of the same move in a lead and in its activity. */
 const SAME_MOVE_MS = 60_000
 
-/** An entry of a lead's activity that tells of a status; `from_status` is null where the lead came into being. */
+/** An entry of a lead's activity with a status. `from_status` is null where the lead was created. */
 export interface StatusActivity {
   readonly at: Instant
   readonly from_status: string | null
@@ -25,13 +25,19 @@ export interface StatusActivity {
 
 export type StageMove = Omit<StageMoveTable, 'lead_id'>
 
-/** To be called after the activity of leads was written; changes of the leads themselves need no call. */
+/**
+ * Derives the moves of leads again. Call it after their activity was written; changes of the leads themselves
+ * need no call.
+ */
 export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
   const histories = await readHistories(trx, leadIds)
   await saveStageMoves(trx, new Map([...histories].map(([id, known]) => [id, stepsOf(statesOf(known))])))
 }
 
-/** @param steps by lead: all of each */
+/**
+ * Saves the moves of leads.
+ * @param steps all steps of each lead
+ */
 export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readonly Step[]>): Promise<void> {
   if (steps.size === 0) return
   const stored = await trx
@@ -63,7 +69,10 @@ async function readActivities(
   return Map.groupBy(rows, (row) => row.lead_id)
 }
 
-/** The parts of a history that moves are drawn from, beside the activity: equal traits give equal moves. */
+/**
+ * Returns the parts of a history from which moves are derived, beside the activity. Equal results give equal
+ * moves.
+ */
 export function moveTraits(steps: readonly Step[]): string {
   const traits = steps.map((step, index) => {
     const before = steps[index - 1]
@@ -75,7 +84,7 @@ export function moveTraits(steps: readonly Step[]): string {
   return JSON.stringify(traits.flat())
 }
 
-/** The status of a lead from an instant on, told by a version or by the activity. */
+/** The status of a lead from an instant on, known from a version or from the activity. */
 interface Event {
   readonly at: Instant
   readonly from: string | null
@@ -84,7 +93,10 @@ interface Event {
   readonly observedAt: Instant
 }
 
-/** @param activities in order of time */
+/**
+ * Derives the moves of a lead.
+ * @param activities in order of time
+ */
 export function movesOf(steps: readonly Step[], activities: readonly StatusActivity[]): StageMove[] {
   const moves: StageMove[] = []
   let before: Event | undefined
@@ -109,7 +121,7 @@ export function movesOf(steps: readonly Step[], activities: readonly StatusActiv
   return moves
 }
 
-/** Activities, and of what versions tell that which no activity tells, in order of time. */
+/** Merges the activities with those changes of versions that no activity has, in order of time. */
 function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
   const events: Event[] = []
   const left = [...activities]
@@ -129,7 +141,7 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
   return chained(events.sort((a, b) => compare(a.at, b.at) || compare(a.source, b.source)))
 }
 
-/** Orders events of one instant so that each follows the one that leads to it, as far as they tell. */
+/** Orders events of one instant so that each follows the one that leads to it, as far as they show it. */
 function chained(events: readonly Event[]): Event[] {
   const waiting = [...events]
   const chain: Event[] = []
@@ -143,8 +155,8 @@ function chained(events: readonly Event[]): Event[] {
 }
 
 /**
- * The activity that tells of the beginning of a status: the one nearly of that time where the upstream told it with
- * the lead, and otherwise the last one since the sighting before, if that is where it led.
+ * Finds the activity that began a status. Where the upstream dates the status, this is the activity nearly at
+ * that time. Otherwise it is the last activity since the previous read, if it led to the status.
  */
 function findTeller(
   activities: readonly StatusActivity[],
@@ -171,7 +183,7 @@ function eventOf(activity: StatusActivity, seenToo: Instant): Event {
   }
 }
 
-/** The pipeline of a lead at a time; before the first step that of the first. */
+/** Returns the pipeline of a lead at a time. Before the first step it is that of the first step. */
 function pipelineAt(steps: readonly Step[], at: Instant): string {
   return (steps.findLast((step) => step.from <= at) ?? steps[0])?.state.pipeline_id ?? ''
 }
@@ -188,9 +200,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/* The stages that the upstream's leads pass; figures read them to know what is open, won or lost. */
-
-/** Replaces the list by this one. */
+/** Replaces the list of stages, which tells the figures which statuses are open, won or lost. */
 export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {
   await trx.deleteFrom('stage').execute()
   const rows = stages.map((stage) => ({

@@ -1,6 +1,7 @@
 /**
- * Readings that are old enough are thinned: of each hour, and later of each day, the first one stays. So does each
- * that began another status, or an outage would vanish, and the last one of all.
+ * Deletes old rows. Old samples are downsampled: the first of each hour, and later of each day, stays.
+ * Samples that began another status stay too, so that no outage vanishes, and so does the last of all.
+ * Versions of leads that ended long ago are pruned.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
@@ -9,12 +10,12 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'
 import type { LeadVersionTable, PrunedTable } from '../tables/lead-tables.ts'
 
-/** Few enough for a transaction that nobody notices. */
+/** Small enough for a short transaction. */
 const CHUNK_ROWS = 500
 
 const SERIES = {
   agent_sample: { key: 'agent_id', owner: 'agent', status: sql<string>`status`, part: null },
-  // What a pipeline's statistics count is no status.
+  // The statistics of a pipeline have no status.
   pipeline_stat: {
     key: 'pipeline_id',
     owner: 'pipeline',
@@ -35,13 +36,13 @@ export interface DownsamplePlan {
 
 export interface PruneOptions {
   readonly now: Instant
-  /** Deletes nothing. */
+  /** Whether nothing is deleted. */
   readonly isDry: boolean
-  /** Called between chunks, a few milliseconds of work each. */
+  /** Is called between chunks, each of which takes a few milliseconds. */
   readonly pause: () => Promise<void>
 }
 
-/** How many rows of before the limit were read, and how many of them went or would go. */
+/** The number of rows read before the limit, and of those deleted or to be deleted. */
 export interface PruneCounts {
   readonly read: number
   readonly gone: number
@@ -95,7 +96,7 @@ export function surplusOf(
     .map(({ at }) => at)
 }
 
-/** The day or the hour of which one reading stays: the beginning of its text. */
+/** Returns the day or hour of which one sample stays: the beginning of the text of its time. */
 function spanOf(at: Instant, { dailyBefore }: DownsamplePlan): string {
   return at < dailyBefore ? at.slice(0, '2026-11-21'.length) : at.slice(0, '2026-11-21T06'.length)
 }
@@ -148,17 +149,16 @@ async function deleteSamples(
   await addPruned(trx, { table_name: series, rule: 'hourly', before: hourlyBefore, rows: hourly }, now)
 }
 
-/*
- * Versions of leads that had ended long ago go, with the moves that only they told of. What a lead was at any instant
- * from the limit on stays as it is: one that spans the limit stays, and so does the present one.
- */
-
-/** Few enough for a transaction that nobody notices: the moves of their leads are drawn anew. */
+/** Small enough for a short transaction, because the moves of the leads are derived again. */
 const VERSIONS_A_CHUNK = 100
 
 type Version = Pick<LeadVersionTable, 'lead_id' | 'valid_from' | 'valid_to'>
 
-/** @param before UTC */
+/**
+ * Deletes the versions of leads that ended before an instant, with the moves known only from them. The
+ * history from that instant on stays unchanged: a version that spans it stays, and so does the present one.
+ * @param before the limit in UTC
+ */
 export async function pruneVersions(
   store: Store,
   before: Instant,
@@ -179,7 +179,7 @@ export async function pruneVersions(
   }
 }
 
-/** In the order of `lead_version_by_time`. */
+/** Reads versions in the order of the index `lead_version_by_time`. */
 async function readVersionChunk(db: Db, after: Version | null, before: Instant): Promise<Version[]> {
   const { rows } = await sql<Version>`
     SELECT lead_id, valid_from, valid_to FROM lead_version
@@ -199,9 +199,10 @@ async function deleteVersions(
   await addPruned(trx, { table_name: 'lead_version', rule: 'ended', before, rows: versions.length }, now)
 }
 
-/* How far back each table is whole: what has been pruned of it, by which rule and up to when. */
-
-/** To be called in the transaction that deletes the rows, so that none is missing without a word. */
+/**
+ * Notes which rows were pruned, by which rule and up to when. Call it in the transaction that deletes them,
+ * so that no row is missing without a record.
+ */
 export async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, at: Instant): Promise<void> {
   if (gone.rows === 0) return
   await trx
@@ -209,7 +210,7 @@ export async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, 
     .values({ ...gone, pruned_at: at })
     .onConflict((conflict) =>
       conflict.columns(['table_name', 'rule']).doUpdateSet({
-        // Settings that keep more bring nothing back.
+        // A setting that keeps more does not bring rows back.
         before: sql<string>`max(pruned.before, excluded.before)`,
         pruned_at: at,
         rows: sql<number>`pruned.rows + excluded.rows`,

@@ -1,6 +1,6 @@
 /**
- * The first schema, by subject. The comments stay in the database file (`.schema lead` shows them) and are what analysts
- * read about a column: say what a value means, its unit, and by whose clock an instant is.
+ * The first schema, by subject. Its comments stay in the database file (`.schema lead` shows them), and
+ * analysts read them. A comment gives the meaning of a value, its unit, and the clock of an instant.
  */
 import type { Kysely } from 'kysely'
 import { EVENTS } from './001-initial/events.ts'

@@ -1,6 +1,6 @@
 /**
- * What each table, view and column of a file means, from its schema alone. A column without a comment of its own
- * means what the column means that it comes from, points to or is named after.
+ * Finds the meaning of each table, view and column of a file from its schema alone. A column without a
+ * comment has the meaning of the column that it comes from, points to or is named after.
  */
 import type Database from 'better-sqlite3'
 import { quoted } from '../db/rows.ts'
@@ -15,11 +15,11 @@ export interface Relation {
 
 export interface Column {
   readonly name: string
-  /** Null where it is computed. */
+  /** Null for a computed column. */
   readonly type: string | null
   readonly unit: string | null
   readonly meaning: string
-  /** The column of a table from which that of a view is taken as it is. */
+  /** The column of a table that a view takes unchanged. */
   readonly origin: string | null
   readonly isComputed: boolean
   readonly isNullable: boolean
@@ -31,7 +31,9 @@ interface SchemaRow {
   readonly sql: string
 }
 
-/** In the order in which they were made, so that what a view reads stands before it. */
+/**
+ * Describes all tables and views in the order of their creation, so that what a view reads comes before it.
+ */
 export function describeSchema(database: Database.Database): Relation[] {
   const known = new Map<string, Relation>()
   for (const row of listSchema(database)) {
@@ -72,7 +74,7 @@ function describeTable(database: Database.Database, { name: table, sql }: Schema
   return { name: table, kind: 'table', meaning: comments.whole, columns }
 }
 
-/** A view, or the full-text index, which takes its columns from one. */
+/** Describes a view, or the full-text index, which takes its columns from a view. */
 function describeView(
   database: Database.Database,
   { name: view, type, sql }: SchemaRow,
@@ -117,29 +119,32 @@ function listColumns(database: Database.Database, table: string) {
     }))
 }
 
-/** Empty where nobody has said what it means. */
+/** Returns the meaning of a column; empty where there is none. */
 function meaningOf(table: string, column: string, said = ''): string {
   if (said !== '' && !BARE_UNIT.test(said)) return said
   return MEANINGS[`${table}.${column}`] ?? MEANINGS[column] ?? said
 }
 
 /**
- * What the comments of a CREATE statement say, which SQLite keeps in the file. In a table the comment behind a column is
- * its meaning; a view says `-- column: meaning`.
+ * The comments of a CREATE statement, which SQLite keeps in the file. In a table, the comment behind a column
+ * is its meaning. A view says `-- column: meaning`.
  */
 interface SchemaComments {
-  /** Meaning of the table or view; empty where the comments do not say it. */
+  /** The meaning of the table or view; empty where the comments have none. */
   readonly whole: string
   readonly columns: ReadonlyMap<string, string>
 }
 
-/** Comments, quoted names and texts, marks, line ends, words. */
+/** Matches comments, quoted names and texts, punctuation, line ends and words. */
 const TOKEN =
   /--(?<line>[^\n]*)|\/\*(?<block>[\s\S]*?)\*\/|"(?:[^"]|"")*"|'(?:[^']|'')*'|`[^`]*`|\[[^\]]*\]|[(),]|\n|[^\s(),"'`[]+/g
 
 const CONSTRAINT = /^(PRIMARY|FOREIGN|UNIQUE|CHECK|CONSTRAINT)$/i
 
-/** A comment belongs to the column that it follows on its line, also behind the comma. */
+/**
+ * Reads the comments of a table. A comment belongs to the column before it on its line, also behind the
+ * comma.
+ */
 export function readTableComments(create: string): SchemaComments {
   const whole: string[] = []
   const columns = new Map<string, string[]>()
@@ -162,7 +167,10 @@ export function readTableComments(create: string): SchemaComments {
   return { whole: whole.join(' '), columns: joined(columns) }
 }
 
-/** Takes comments before the first SELECT for the view as a whole; a meaning may go on in the comment lines below it. */
+/**
+ * Reads the comments of a view. Those before the first SELECT are for the view as a whole. A meaning may
+ * continue on the comment lines below it.
+ */
 export function readViewComments(create: string, names: readonly string[]): SchemaComments {
   const whole: string[] = []
   const columns = new Map<string, string[]>()
@@ -187,12 +195,10 @@ function unquoted(token: string): string {
   return /^["'`[]/.test(token) ? token.slice(1, -1).replaceAll('""', '"') : token
 }
 
-/*
- * Meanings of columns whose name says it all to those who made them, and the units that follow from meanings and
- * names. A comment in the schema goes first, unless it says no more than a unit or whose clock it is.
+/**
+ * The meanings of columns whose schema comment is missing or gives only a unit or a clock, by column, by
+ * table and column, or by table.
  */
-
-/** By column, or by table and column, or by table. */
 export const MEANINGS: Readonly<Record<string, string>> = {
   lead_fts: 'the full-text index over lead_text; search by the view lead_search',
   lead_id: 'lead.id',
@@ -255,11 +261,11 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'report_issue.rendered_at': 'UTC, by our clock: when it was made',
 }
 
-/** A comment that says how a value is written, or of which table it is, but not what it means. */
+/** Matches a comment that says only how a value is written, or to which table it points. */
 export const BARE_UNIT =
   /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 4217|sync_run\.id( that (first )?(read|wrote|marked) (it|them|this row)( removed)?)?)$/
 
-/** The first pattern that a meaning fits says its unit; `$1` is what the pattern finds. */
+/** The units by meaning. The first pattern that matches gives the unit; `$1` is the text that it finds. */
 const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
   [/^UTC\b/, 'UTC'],
   [/\bin whole units of (?!the\b)(\w+)/, '$1'],
@@ -270,7 +276,7 @@ const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
   [/^JSON\b|, JSON\b/, 'JSON'],
 ]
 
-/** By a word of the name. */
+/** The units by a word of the column's name. */
 const UNITS_BY_NAME: Readonly<Record<string, string>> = {
   ms: 'ms',
   hours: 'hours',
@@ -278,7 +284,10 @@ const UNITS_BY_NAME: Readonly<Record<string, string>> = {
   employees: 'people',
 }
 
-/** @returns what the values are counted or written in; null where that is no question */
+/**
+ * Finds the unit of a column.
+ * @returns the unit or format of the values; null where there is none
+ */
 export function unitOf(column: string, meaning: string): string | null {
   for (const [pattern, unit] of UNITS_BY_MEANING) {
     const found = pattern.exec(meaning)

@@ -1,4 +1,4 @@
-/** Brings a database file to the present schema, all or nothing, and refuses one from the future. */
+/** Migrates a database file to the present schema, all or nothing, and refuses a newer one. */
 
 import Database from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
@@ -15,13 +15,14 @@ export const MIGRATIONS: Record<string, Migration> = {
 }
 
 /**
- * All in one transaction that takes the write lock first: a kill leaves the file as it was, and of two
- * processes that open it at once the second finds the work of the first.
+ * Migrates in one transaction that takes the write lock first. A kill leaves the file unchanged, and of two
+ * processes that open it at once, the second finds the work of the first.
  * @throws LeadsheetError store_newer, store_corrupt
  */
 export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
   if (await isCurrent(db, file)) return
-  // Cannot be changed inside a transaction; with it on, a table cannot be made anew that others refer to.
+  // The setting cannot change inside a transaction. With foreign keys on, a table that others refer to cannot
+  // be rebuilt.
   await sql`PRAGMA foreign_keys = OFF`.execute(db)
   try {
     await db.transaction().execute(async (trx) => {
@@ -38,7 +39,7 @@ export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
 }
 
 /**
- * The changes that a file of an older version lacks; none of a file that has no tables yet.
+ * Lists the migrations that a file of an older version lacks; none for a file without tables.
  * @throws LeadsheetError store_newer, store_corrupt
  */
 export async function listPending(db: Kysely<Tables>, file: string): Promise<string[]> {
@@ -51,7 +52,10 @@ async function isCurrent(db: Kysely<Tables>, file: string): Promise<boolean> {
   return Object.keys(MIGRATIONS).every((name) => done.has(name)) && (await hasCurrentViews(db))
 }
 
-/** The names of the migrations that the file has; refuses a file that is not ours or is from the future. */
+/**
+ * Reads the names of the migrations that the file has. Refuses a file of another program or of a newer
+ * version.
+ */
 async function readDone(db: Kysely<Tables>, file: string): Promise<Set<string>> {
   const { rows: tables } = await sql<{
     name: string
@@ -88,14 +92,17 @@ export interface SqliteObject {
   readonly sql: string
 }
 
-/** The present schema without any row, in memory; what it says of tables, views and columns holds for PostgreSQL too. */
+/**
+ * Opens an empty database in memory with the present schema. Its comments on tables, views and columns hold
+ * for PostgreSQL too.
+ */
 export async function openEmptyDatabase(): Promise<Database.Database> {
   const database = new Database(':memory:')
   await migrate(new Kysely<Tables>({ dialect: dialectOf(database, () => null) }), ':memory:')
   return database
 }
 
-/** In the order in which they were made. */
+/** Lists the objects of the schema in the order of their creation. */
 export function listObjects(database: Database.Database): SqliteObject[] {
   return database
     .prepare<[], SqliteObject>(

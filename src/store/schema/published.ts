@@ -1,10 +1,10 @@
 /**
- * What the snapshot shows: a list of what is in it, not of what is kept out, so that a new table is private until
- * somebody decides. Who receives reports, what was sent to whom and how a sync works inside stay in the store.
+ * The tables that the snapshot shows. The list names what is published, so that a new table is private until
+ * somebody decides. Recipients, sent messages and the internals of a sync stay in the store.
  */
 import { fieldsWith } from '../../domain/lead-fields.ts'
 
-/** Tables of the store, each with the columns that are left out. */
+/** The published tables, each with the columns that are left out. */
 export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   stage: [],
   pipeline: [],
@@ -26,11 +26,11 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   quarantined_record: [],
   field_seen: [],
   pruned: [],
-  // The page and the message as they were sent are in the archive.
+  // The archive has the page and the text as they were sent.
   report_issue: ['html', 'text'],
 }
 
-/** Tables of the store that nobody but the program needs; a test sees to it that each table is in one of the two. */
+/** The tables that only the program needs. A test checks that each table is in one of the two lists. */
 export const PRIVATE: readonly string[] = [
   'installation',
   'issue_no',
@@ -61,13 +61,15 @@ export const PRIVATE: readonly string[] = [
   'upstream_profile',
 ]
 
-/** Tables and views that only the snapshot has; an analyst's view of the same name is not copied into it. */
+/**
+ * The tables and views that only the snapshot has. An analyst's view of the same name is not copied into it.
+ */
 export const OWN: readonly string[] = [
   ...['snapshot_info', 'figure', 'dictionary', 'dictionary_table'],
   ...['lead_text', 'lead_fts', 'lead_search'],
 ]
 
-/** Columns with personal data: the dictionary shows no examples of them. */
+/** Columns with personal data. The dictionary shows no examples of them. */
 export const PERSONAL: readonly string[] = [
   ...fieldsWith('isPersonal').map(({ column }) => `lead.${column}`),
   'activity.summary',

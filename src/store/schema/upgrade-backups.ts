@@ -1,22 +1,27 @@
-/** The backups that were made before upgrades, in a folder beside the database. */
+/** The backups made before upgrades, in a folder beside the database. */
 import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 
-/** Each is as large as the database was. */
+/** The number of backups kept. Each is as large as the database was. */
 const KEPT = 3
-/** `leadsheet-before-0.2.0-20261121T060000Z.db`: before the upgrade to that version. */
+/**
+ * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before the upgrade to 0.2.0.
+ */
 const NAME = /^leadsheet-before-.+-(\d{8}T\d{6}Z)\.db$/
 const HALF_MADE = /^leadsheet-before-.+\.db\.tmp-\d+$/
 
-/** @param program the version that upgrades */
+/**
+ * Returns the path of a new backup.
+ * @param program the version that upgrades
+ */
 export function upgradeBackup(database: string, program: string, now: Date): string {
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
   return join(folderOf(database), `leadsheet-before-${program}-${time}.db`)
 }
 
-/** Removes all but the last few, and what was left half-made by a kill. */
+/** Deletes all but the last few backups, and unfinished files left by a kill. */
 export async function pruneUpgradeBackups(database: string): Promise<void> {
   const halfMade = listNames(database).filter((name) => HALF_MADE.test(name))
   const gone = [
@@ -27,14 +32,14 @@ export async function pruneUpgradeBackups(database: string): Promise<void> {
 }
 
 /**
- * The newest that a version can open which knows only these migrations; null where there is none.
- * @param isKnown by the name of a migration
+ * Finds the newest backup that a version with only these migrations can open; null where there is none.
+ * @param isKnown tells whether the version has a migration, by its name
  */
 export function findUpgradeBackup(database: string, isKnown: (migration: string) => boolean): string | null {
   return listUpgradeBackups(database).find((file) => migrationsOf(file)?.every(isKnown)) ?? null
 }
 
-/** The newest first. */
+/** Lists the backups, newest first. */
 function listUpgradeBackups(database: string): string[] {
   return listNames(database)
     .flatMap((name) => {
@@ -54,7 +59,10 @@ function folderOf(database: string): string {
   return join(dirname(database), 'backups')
 }
 
-/** Null of a file that is none of ours, or damaged: nobody is told to restore that. */
+/**
+ * Reads the migrations of a backup; null for a damaged file or one of another program, which must not be
+ * suggested for restoring.
+ */
 function migrationsOf(file: string): string[] | null {
   let database: Database.Database | undefined
   try {

@@ -1,5 +1,5 @@
 /**
- * The views that analysts query and that the figures are made of: their SQL is their definition. A view that reads another
+ * The views that analysts query and that the figures use, defined by their SQL. A view that reads another
  * comes after it.
  */
 import type { Kysely } from 'kysely'
@@ -184,25 +184,28 @@ export const VIEWS = {
     FROM reconciled`,
 } as const
 
-/** Whether the file has these views as written here; an analyst's own beside them are none of our business. */
+/** Tells whether the file has exactly these views. Views of analysts are not checked. */
 export async function hasCurrentViews(db: Kysely<Tables>): Promise<boolean> {
   const present = await readViews(db)
   return Object.entries(VIEWS).every(([name, view]) => present.get(name) === view.compile(db).sql)
 }
 
-/** Drops every view, since a migration cannot change a table that one reads; returns the text of those not ours, by name. */
+/**
+ * Drops every view, because a migration cannot change a table that a view reads. Returns the texts of the
+ * analysts' views by name.
+ */
 export async function dropViews(db: Kysely<Tables>): Promise<Map<string, string>> {
   const present = await readViews(db)
   for (const name of present.keys()) await sql`DROP VIEW ${sql.ref(name)}`.execute(db)
   return new Map([...present].filter(([name]) => !(name in VIEWS)))
 }
 
-/** Makes our views, and those of others whose name no table has taken since. */
+/** Creates our views, and those of analysts whose name no table has taken since. */
 export async function createViews(db: Kysely<Tables>, others: ReadonlyMap<string, string>): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema`.execute(db)
   const taken = new Set(rows.map((row) => row.name))
-  // Because their text is the one that the file had, there is nothing to build or to escape.
+  // Because the texts come from the file itself, nothing needs escaping.
   for (const [name, text] of others) if (!taken.has(name)) await db.executeQuery(CompiledQuery.raw(text))
 }
 

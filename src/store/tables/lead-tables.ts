@@ -1,4 +1,4 @@
-/** The tables of leads, of their history and of their details, as Kysely sees them. */
+/** The tables of leads, their history, their details, the events and the pruned rows, as Kysely types. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { LeadColumns, LeadField } from '../../domain/lead-fields.ts'
 import type { EventResource } from '../../model.ts'
@@ -11,7 +11,7 @@ export interface LeadTable extends LeadColumns {
   run_id: string
 }
 
-/** Column of a field whose changes make a version. */
+/** The columns of the fields whose changes make a new version. */
 export type TrackedColumn = Extract<LeadField, { hasHistory: true }>['column']
 
 export interface LeadVersionTable extends Pick<LeadColumns, TrackedColumn> {
@@ -126,7 +126,7 @@ export interface LeadTables {
   detail_wanted: { lead_no: number; run_id: string; batch: number }
 }
 
-/* The tables of events, as Kysely sees them. */
+/** The outcomes of an event. */
 
 export const EVENT_OUTCOMES = [
   ...['inserted', 'updated', 'unchanged', 'removed', 'gone'],
@@ -179,7 +179,7 @@ export interface EventTables {
   event_queue: EventQueueTable
 }
 
-/* The table of what has been pruned, as Kysely sees it. */
+/** The record of pruned rows. */
 
 export interface PrunedTable {
   table_name: string

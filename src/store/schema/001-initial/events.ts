@@ -1,4 +1,4 @@
-/** Events that the upstream sends by webhook. The triggers keep event_count right. */
+/** The tables of the events that the upstream sends by webhook. Triggers keep event_count up to date. */
 import { sql } from 'kysely'
 
 const COUNT = sql`INSERT INTO event_count

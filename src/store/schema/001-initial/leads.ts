@@ -1,4 +1,7 @@
-/** The leads, their history and their details. The triggers keep lead_count right, whatever writes into lead. */
+/**
+ * The tables of the leads, their history and their details. Triggers keep lead_count up to date, whatever
+ * writes to lead.
+ */
 import { type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../../domain/lead-fields.ts'
 
@@ -36,9 +39,10 @@ export const LEADS = [
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
   sql`CREATE INDEX lead_by_pipeline ON lead (pipeline_id, status)`,
   sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
-  // With deleted_at, although it is null in each entry, or SQLite would look into every row for it.
+  // The index includes deleted_at, although it is always null there. Otherwise SQLite would read every row
+  // for it.
   sql`CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
-  // The index has all that a figure reads of many leads, so that no row is looked up.
+  // The index has all columns that a figure reads of many leads, so that no row is looked up.
   sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id)`,
   sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
   sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
@@ -63,7 +67,7 @@ export const LEADS = [
     ${columnsOf(fieldsWith('hasHistory'))}
     run_id TEXT NOT NULL -- sync_run.id that read it
   ) STRICT`,
-  // Because a first load drops this index and makes it again at its end, it is not the primary key.
+  // Because a first load drops this index and restores it at its end, it is not the primary key.
   sql`CREATE UNIQUE INDEX lead_version_by_lead ON lead_version (lead_id, valid_from)`,
   sql`CREATE INDEX lead_version_by_start ON lead_version (valid_from, status, pipeline_id, value_currency, value_amount, lead_id)`,
   sql`CREATE INDEX lead_version_by_end ON lead_version (valid_to, status, pipeline_id, value_currency, value_amount, lead_id)

@@ -1,4 +1,4 @@
-/** The installation itself: leases, due times, the life of the daemon, and notices to operators. */
+/** The tables of the installation: leases, scheduled runs, the uptime of the daemon, and alerts. */
 import { sql } from 'kysely'
 
 export const OPERATION = [

@@ -1,4 +1,4 @@
-/** The stages, the pipelines with their statistics, and the agents that leads refer to. */
+/** The tables of the stages, the pipelines with their statistics, and the agents. */
 import { sql } from 'kysely'
 
 export const PIPELINES = [

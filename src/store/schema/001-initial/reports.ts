@@ -1,4 +1,7 @@
-/** Issues of reports with their search, the messages that carry them, and what recipients choice. */
+/**
+ * The tables of issues with their search, of the messages that carry them, and of the recipients'
+ * preferences.
+ */
 import { sql } from 'kysely'
 
 export const REPORTS = [
@@ -23,7 +26,7 @@ export const REPORTS = [
   sql`CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,
   sql`CREATE INDEX report_issue_by_series ON report_issue (report, variant, kind, period_to)`,
 
-  // Apart from the texts, so that a search finds issues without reading them.
+  // The numbers are apart from the texts, so that a search finds issues without reading the texts.
   sql`CREATE TABLE issue_no ( -- one row an issue: its number in issue_search
     no INTEGER PRIMARY KEY,
     issue_id TEXT NOT NULL UNIQUE -- report_issue.id
@@ -62,10 +65,10 @@ export const REPORTS = [
   ) STRICT`,
   sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
   sql`CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
-  // The checks of each minute read these, however much has been sent.
+  // The checks of each minute read these indexes, which stay small however much has been sent.
   sql`CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
   sql`CREATE INDEX delivery_unconfirmed ON delivery (state_at) WHERE state = 'unconfirmed'`,
-  // Without the messages that were sent: with them SQLite would take this index for a way to the messages of a recipient.
+  // Sent messages are left out. With them, SQLite would use this index to find the messages of a recipient.
   sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
   sql`CREATE TABLE message ( -- one row a message: all of it, so that every attempt sends the same

@@ -1,4 +1,4 @@
-/** Syncs, their scans of the list of leads, and the records that could not be mapped. */
+/** The tables of syncs, their scans of the list of leads, and quarantined records. */
 import { sql } from 'kysely'
 
 export const SYNC = [
