@@ -1,4 +1,4 @@
-/** Who gets alerts, and how, as the jobs take it from the settings. */
+/** Turns the settings of alerts into what the alert jobs need. */
 import { hostname } from 'node:os'
 import { createViolationWatch } from '../checks/violations.ts'
 import type { Config } from '../config/config.ts'
@@ -16,7 +16,10 @@ import { ownFolder } from './configured-reports.ts'
 import { installationOf } from './health-installation.ts'
 import { storePlaceOf, TEMPLATES } from './installation.ts'
 
-/** @throws LeadsheetError report_template */
+/**
+ * Prepares the checks and the channels of alerts.
+ * @throws LeadsheetError report_template
+ */
 export async function openAlerts(
   config: Config,
   deps: {
@@ -46,7 +49,7 @@ export async function openAlerts(
   }
 }
 
-/** The ways beside mail. */
+/** Returns the channels other than mail. */
 export function channelsOf({ alerts: { webhook, heartbeat } }: Config) {
   return {
     webhook: webhook && { url: webhook.url.reveal(), format: webhook.format },
@@ -54,7 +57,7 @@ export function channelsOf({ alerts: { webhook, heartbeat } }: Config) {
   }
 }
 
-/** Returns null where nobody is mailed, or nothing can be. */
+/** Returns the mail settings of alerts; null if there are no recipients or no sender. */
 export async function alertMailOf(config: Config): Promise<AlertMailSettings | null> {
   const { from, replyTo } = config.mail
   const { recipients } = config.alerts

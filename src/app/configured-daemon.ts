@@ -1,4 +1,7 @@
-/** A daemon made of the settings: all that it works with is opened, and so found to be in order, before it runs. */
+/**
+ * Builds the daemon from the settings. Everything it works with is opened first, so that mistakes in the
+ * settings show before it runs.
+ */
 import type { Config } from '../config/config.ts'
 import { isWatchedBySystemd } from '../config/environment.ts'
 import { requireDaemon } from '../config/requirements.ts'
@@ -38,17 +41,19 @@ import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
 
-/** Leads that events told of, where the settings do not say how many details are asked for at once. */
+/** Events applied at once if the settings do not say how many details to read at once. */
 const EVENTS_AT_ONCE = 4
-/** Of these, no more than the reference service answers in that time. */
+/** Maximum leads that events cause to be read within ten seconds; the limit of the reference service. */
 const EVENTS_PER_TEN_SECONDS = 200
 
 export interface ConfiguredDaemon extends AsyncDisposable {
   /**
-   * Until the signal ends it; resolves when the work in hand is put down. Once is enough.
-   * @param onStarted awaited when it is the only one and its pages are served, before it does anything
-   * @param mayWaitForPort whether it works without its pages while another program has their port
-   * @throws LeadsheetError job_busy, web_port, and what `onStarted` throws
+   * Runs the daemon until the signal is aborted; resolves when the work in progress has ended. To be called
+   * once.
+   * @param onStarted awaited once the daemon is the only one and its pages are served, before it does
+   * anything
+   * @param mayWaitForPort whether it runs without its pages while another program has their port
+   * @throws LeadsheetError job_busy, web_port, and whatever `onStarted` throws
    */
   run(
     signal: AbortSignal,
@@ -59,13 +64,16 @@ export interface ConfiguredDaemon extends AsyncDisposable {
 
 export interface RunningDaemon {
   readonly schedules: readonly Schedule[]
-  /** Where its pages are; null where it serves none, or none yet. */
+  /** URL of the pages; null if none are served, or not yet. */
   readonly web: string | null
-  /** Such as `sync`, `messages and alerts`, `events`. */
+  /** Lists the work in progress, such as `sync`, `messages and alerts`, `events`. */
   inHand(): readonly string[]
 }
 
-/** @throws LeadsheetError config_missing, config_invalid, report_template: what is wrong with the settings */
+/**
+ * Opens the daemon.
+ * @throws LeadsheetError config_missing, config_invalid, report_template: what is wrong with the settings
+ */
 export async function openConfiguredDaemon(
   config: Config,
   store: Store,
@@ -111,7 +119,7 @@ export async function openConfiguredDaemon(
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
     wake: () => messages.wake(),
     retention: config.retention,
-    // Each of several workers has a snapshot of its own, and finds within a minute that there is something new.
+    // Each of several workers has a snapshot of its own; the others notice new data within a minute.
     publish: isShared ? async () => snapshots.wake() : publish,
   }
   const { now } = work
@@ -170,7 +178,7 @@ export async function openConfiguredDaemon(
   }
 }
 
-/** Null where no syncs of changes are scheduled. */
+/** Returns how to start incremental syncs; null if none are scheduled. */
 function changeSyncsOf(
   { store, now }: Pick<SyncDeps, 'store' | 'now'>,
   schedules: readonly Schedule[],

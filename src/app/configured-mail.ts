@@ -1,4 +1,4 @@
-/** The mail settings, as the jobs and the transports take them. */
+/** Turns the mail settings into what the jobs and the transports need. */
 import type { Config, MailConfig, SmtpConfig } from '../config/config.ts'
 import type { ReadyMail } from '../config/requirements.ts'
 import type { Sender } from '../jobs/outbox/message.ts'
@@ -16,7 +16,7 @@ import { takeSend } from '../store/outbox/send-rate.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
 import { preferencesUrl } from '../web/preferences.ts'
 
-/** Of messages that are only looked at, where no sender is set. */
+/** Sender of messages that are only previewed, if the settings name none. */
 const NOBODY = 'leadsheet@localhost.invalid'
 
 export function senderOf(
@@ -27,7 +27,7 @@ export function senderOf(
   return { from: sender, replyTo, unsubscribe: { mailto: unsubscribe ?? replyTo ?? sender, pageOf } }
 }
 
-/** To be closed. */
+/** Opens the mail transport; the caller closes it. */
 export function openMail(mail: ReadyMail, log: Log): Transport {
   return openTransport(mail.url.reveal(), { log, dkim: dkimOf(mail) })
 }
@@ -37,8 +37,8 @@ export function dkimOf({ dkim }: MailConfig): DkimKey | null {
 }
 
 /**
- * A folder takes messages as fast as they come.
- * @param server its name as the transport has it
+ * Returns the rate limit and the policy for unconfirmed messages. A folder takes messages without a limit.
+ * @param server name of the server, from the transport
  */
 export function deliveryPolicyOf(
   { url, perMinute, onUnconfirmed }: SmtpConfig & MailConfig,
@@ -50,16 +50,16 @@ export function deliveryPolicyOf(
   return { onUnconfirmed, rateLimit: sharedRateLimit(store, server, perMinute) ?? createRateLimit(perMinute) }
 }
 
-/** Null where one process alone sends. */
+/** Returns the rate limit that all workers share; null if only one process sends. */
 function sharedRateLimit(store: Store, server: string, most: number): RateLimit | null {
   if (store.place.kind === 'sqlite') return null
   const limit = { most, withinMs: 60_000 }
   return { tryTake: () => store.write((trx) => takeSend(trx, server, limit)) }
 }
 
-/* The links in messages by which recipients reach their page. */
-
-/** Null where no pages are served. */
+/**
+ * Returns the function that makes the link to a recipient's preference page; null if no pages are served.
+ */
 export async function preferenceLinks(
   { web: { publicUrl } }: Pick<Config, 'web'>,
   store: Store,

@@ -1,4 +1,7 @@
-/** The configured reports with what their folders say, and all that is needed to make them. */
+/**
+ * Builds the configured reports from the settings and the reports' folders, with everything needed to make
+ * them.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -21,8 +24,8 @@ const MEGABYTE = 1_000_000
 const STALLED_DAYS_DEFAULT = 7
 
 /**
- * One of the settings, or one that has only a folder yet, which nobody gets.
- * @throws LeadsheetError report_unknown, naming those that there are
+ * Finds a report in the settings, or a draft: a report that so far has only a folder and no recipients.
+ * @throws LeadsheetError report_unknown; names the known reports
  */
 export function findReport(config: Config, name: string): ReportConfig {
   const found = config.reports.find((report) => report.name === name)
@@ -39,7 +42,11 @@ function hasFolder({ templatesDir }: Config, name: string): boolean {
   return [templatesDir, TEMPLATES].some((folder) => existsSync(join(folder, name)))
 }
 
-/** @throws LeadsheetError report_unknown without its folder; config_invalid for what that folder does not have */
+/**
+ * Merges the settings of a report with its folder.
+ * @throws LeadsheetError report_unknown if the folder is missing; config_invalid for what the folder does
+ * not have
+ */
 export function reportOf(
   settings: ReportConfig,
   { leadUrl, holidays }: Pick<Config, 'leadUrl' | 'holidays'>,
@@ -75,7 +82,7 @@ export function reportOf(
 }
 
 /**
- * Whose eyes a report is looked at with; its own where no address is given.
+ * Returns the recipient with that address, or the report itself if no address is given.
  * @throws LeadsheetError usage_invalid
  */
 export function findReader(report: Report, recipients: readonly Recipient[], address: string | null): Reader {
@@ -87,14 +94,17 @@ export function findReader(report: Report, recipients: readonly Recipient[], add
   })
 }
 
-/** @throws LeadsheetError report_template */
+/**
+ * Opens what is needed to make and send reports.
+ * @throws LeadsheetError report_template
+ */
 export async function openMailing(config: Config, store: Store, templates: Templates): Promise<MailingDeps> {
   return {
     store,
     templates,
     archive: { folder: pathsIn(config.dataDir).archive, pages: await openArchivePages(TEMPLATES) },
     sender: senderOf(config.mail, await preferenceLinks(config, store)),
-    // Without a token nobody gets in from outside.
+    // Without a token nobody can sign in from outside.
     dashboardUrl: config.web.token === null ? null : config.web.publicUrl,
     maxBytes: config.mail.maxMb * MEGABYTE,
     program: readVersion(),
@@ -102,15 +112,14 @@ export async function openMailing(config: Config, store: Store, templates: Templ
   }
 }
 
-/** Stalled leads are those of the first report of the settings. */
+/** Returns the days after which a lead is stalled, from the first report in the settings. */
 export function stalledDaysOf(config: Config): number {
   return config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT
 }
 
-/* The templates of the reports: an installation's own folder, where there is one, before those of the program. */
-
 /**
- * @param only these reports; what is wrong in others is then not looked for
+ * Opens the templates; those in the installation's own folder come before those of the program.
+ * @param only the reports whose templates are opened; mistakes in others are then not found
  * @throws LeadsheetError report_template, config_invalid
  */
 export async function openTemplatesOf(config: Config, only?: readonly string[]): Promise<Templates> {
@@ -119,7 +128,7 @@ export async function openTemplatesOf(config: Config, only?: readonly string[]):
   return templates
 }
 
-/** A report of the settings whose folder there is not is a mistake there, at a line. */
+/** Refuses a configured report without a folder; the error names the line of the settings. */
 function refuseWithoutFolder(
   { reports, sources, templatesDir }: Config,
   names: readonly string[],
@@ -137,17 +146,18 @@ function refuseWithoutFolder(
   }
 }
 
-/** Null where the settings name none and none lies beside them. */
+/**
+ * Returns the installation's own folder of templates; null if the settings name none and there is none
+ * beside them.
+ */
 export function ownFolder({ templatesDir, sources }: Config): string | null {
   if (templatesDir === TEMPLATES) return null
   return sources.templates_dir !== undefined || existsSync(templatesDir) ? templatesDir : null
 }
 
-/* Whether the reports of the settings could be sent, told before anything is. */
-
 /**
- * Compiles the templates of every report, fills them in with made-up figures, and has the database read their SQL,
- * where it changes nothing.
+ * Checks that all configured reports could be sent: compiles their templates, renders made-up figures, and
+ * has the database parse their SQL, which changes nothing.
  * @throws LeadsheetError report_template, report_unknown, query_failed, config_invalid: the first mistake
  */
 export async function tryReports(config: Config, signal: AbortSignal): Promise<void> {
@@ -158,7 +168,7 @@ export async function tryReports(config: Config, signal: AbortSignal): Promise<v
   const reports = config.reports.map((settings) => reportOf(settings, config, templates))
   const own = storePlaceOf(config)
   const hasQueries = reports.some(({ report }) => report.queries.length > 0)
-  // A file that is there is not opened as a store, which might bring it to another version.
+  // An existing file is not opened as a store, which might upgrade it.
   const isReady = !hasQueries || (own.kind === 'sqlite' && existsSync(own.file))
   await using store = isReady ? null : await openDataOrEmpty(config)
   const deps = { templates, place: store?.place ?? own, now: () => new Date() }

@@ -1,4 +1,4 @@
-/** The schedules that the settings make, in the order in which the daemon looks after them. */
+/** Builds the schedules from the settings, in the order in which the daemon runs them. */
 import type { Config } from '../config/config.ts'
 import { hasDueTimes } from '../config/config.ts'
 import type { ReportConfig } from '../config/report-config.ts'
@@ -8,11 +8,11 @@ import { clockFindings } from '../schedule/clock-change.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
 
 export interface ConfiguredSchedule extends ScheduleSettings {
-  /** Null of what is no report. */
+  /** The report of the schedule; null for syncs and snapshots. */
   readonly report: ReportConfig | null
 }
 
-/** A sync or snapshot brings all that those before it would have brought, however late it is. */
+/** A late sync or snapshot brings everything that the missed ones would have brought. */
 const LATEST: CatchUp = { policy: 'latest', windowHours: Number.POSITIVE_INFINITY }
 
 export function schedulesOf(config: Config): ConfiguredSchedule[] {
@@ -35,8 +35,9 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
 }
 
 /**
- * @param name as in the ledger of scheduled runs, or that of a report
- * @throws LeadsheetError usage_invalid, naming those that there are
+ * Finds a schedule.
+ * @param name its name in the store, or the name of a report
+ * @throws LeadsheetError usage_invalid; names the known schedules
  */
 export function findSchedule(config: Config, name: string): ConfiguredSchedule {
   const schedules = schedulesOf(config)
@@ -47,12 +48,10 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
   })
 }
 
-/* What had better be known of schedules: times of the day that the clocks of their zone jump over or show twice. */
-
-/** Zones that change their clocks do so within a year. */
+/** How far ahead to look; zones that change their clocks do so within a year. */
 const AHEAD_MS = 400 * 86_400_000
 
-/** A sentence for each schedule and kind, of the next time that it happens. */
+/** Describes for each schedule the next time of day that a clock change skips or doubles. */
 export function scheduleWarnings(config: Config, now: Date): string[] {
   return schedulesOf(config)
     .filter(({ name }) => name !== 'sync-full' || config.sources['sync.full_schedule'] !== undefined)

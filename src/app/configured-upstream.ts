@@ -1,4 +1,4 @@
-/** The configured upstream, and what the settings say of a sync from it. */
+/** Opens the configured upstream, and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/requirements.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
@@ -12,9 +12,9 @@ import type { Source } from '../upstream/source.ts'
 import { webhookSecretsOf } from './webhook-secrets.ts'
 
 /**
- * To be closed.
- * @param options.backoff other than usual where somebody waits for the answer
- * @param options.requestRate of all processes that ask; one of its own by default
+ * Opens the upstream; the caller closes it.
+ * @param options.backoff shorter than usual if a person waits for the answer
+ * @param options.requestRate shared by all processes; by default each process has its own
  * @throws LeadsheetError config_missing, config_invalid
  */
 export function openSourceOf(
@@ -31,7 +31,10 @@ export function openSourceOf(
   })
 }
 
-/** @throws LeadsheetError config_invalid */
+/**
+ * Returns the profile of the upstream.
+ * @throws LeadsheetError config_invalid
+ */
 export function profileOf({ api: { profile } }: Config): Profile {
   if (profile === null) return REFERENCE_PROFILE
   if (profile.problem === null) return parseProfile(profile.data, profile.nameOf)
@@ -44,7 +47,7 @@ export function needsKey(profile: Profile): boolean {
   return sendsKey(profile.auth)
 }
 
-/** What the settings say of a sync; the signal also ends when the run has used up its time. */
+/** Returns the settings of a sync; its signal is also aborted when the run has used up its time. */
 export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
   return {
     full: false,

@@ -1,4 +1,4 @@
-/** The pages that the daemon serves, as the settings want them. */
+/** Builds the web pages of the daemon from the settings. */
 
 import { readHealth } from '../checks/run-checks.ts'
 import type { Config } from '../config/config.ts'
@@ -49,7 +49,7 @@ export interface ServedDaemon
 }
 
 /**
- * Null where the settings want none.
+ * Opens the pages; returns null if the settings want none.
  * @throws LeadsheetError web_port
  */
 export async function openConfiguredWeb(
@@ -121,7 +121,7 @@ export async function openConfiguredWeb(
   return { url: server.url, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
-/** Of what the upstream tells by itself, where it does. */
+/** Returns the routes that receive events, if the upstream has webhooks. */
 function receivers(
   config: Config,
   deps: Pick<WebhookDeps, 'intake' | 'onOutcome' | 'now' | 'log'>,
@@ -136,19 +136,18 @@ function receivers(
   return [webhookRoutes({ webhook, recordId: mapping.lead.id, publicUrl, secrets, ...deps })]
 }
 
-/* The pages of a daemon whose port another program may have: syncs and reports do not wait for it. */
-
 type Open = () => Promise<WebServer | null>
 
 export interface WaitingPages extends AsyncDisposable {
-  /** Null where no pages are served, or none yet. */
+  /** URL of the pages; null if none are served, or not yet. */
   readonly url: string | null
   /** Called each minute: serves the pages as soon as their port is free. */
   tryAgain(): Promise<void>
 }
 
 /**
- * @param mayWait whether a port that is taken is waited for
+ * Opens the pages. Syncs and reports run even while another program has the port.
+ * @param mayWait whether to wait for a port that is taken
  * @throws LeadsheetError web_port
  */
 export async function openPages(open: Open, mayWait: boolean, log: Log): Promise<WaitingPages> {

@@ -1,4 +1,4 @@
-/** What health is judged by, as the settings have it. */
+/** Collects from the settings what the health checks need. */
 
 import type { EventSource } from '../checks/event-source.ts'
 import type { Installation } from '../checks/facts.ts'
@@ -33,13 +33,16 @@ export function installationOf(
   }
 }
 
-/** Null where messages go into a folder, or nowhere. */
+/** Returns the name of the mail server; null if messages go into a folder or nowhere. */
 function mailServerOf({ smtp: { url } }: Config): string | null {
   const address = url?.reveal() ?? ''
   return address.startsWith('smtp') ? serverOf(new URL(address)).name : null
 }
 
-/** None for a profile that is none: what the copy holds of leads can be judged without it. */
+/**
+ * Lists the resources other than leads. An invalid profile gives none, because stored leads can be judged
+ * without a profile.
+ */
 function besideLeads(config: Config): Resource[] {
   try {
     const profile = profileOf(config)
@@ -50,9 +53,10 @@ function besideLeads(config: Config): Resource[] {
   }
 }
 
-/* How events of the upstream come to this installation, as its settings have it. */
-
-/** Null where the upstream has no webhooks, or no pages are served and so nothing listens to them. */
+/**
+ * Describes how events reach this installation; null if the upstream has no webhooks or no pages are served
+ * to receive them.
+ */
 export function eventWayOf(config: Config): EventSource | null {
   const profile = findProfile(config)
   if (profile?.webhook === undefined || config.web.listen === null) return null
@@ -64,7 +68,7 @@ export function eventWayOf(config: Config): EventSource | null {
   }
 }
 
-/** One that is none says nothing of webhooks; what is wrong with it is told elsewhere. */
+/** Returns the profile; null if it is invalid, which another check reports. */
 function findProfile(config: Config): Profile | null {
   try {
     return profileOf(config)

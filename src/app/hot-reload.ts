@@ -1,6 +1,7 @@
 /**
- * A daemon through changes of its settings, in one process: the new ones are checked as at a start while the old ones
- * are in force, and only then the work in hand is put down and taken up again by a daemon of the new ones.
+ * Runs the daemon through changes of its settings, in one process. New settings are checked as at a start
+ * while the old ones are in force; only then the running daemon stops and one with the new settings takes
+ * over.
  */
 
 import { closeSync, openSync } from 'node:fs'
@@ -22,35 +23,42 @@ import { storeAddressOf, storePlaceOf } from './installation.ts'
 export interface ReloadDeps {
   readonly terminal: {
     readonly signal: AbortSignal
-    /** @throws LeadsheetError config_invalid */
+    /**
+     * Reads the settings again.
+     * @throws LeadsheetError config_invalid
+     */
     readConfigAnew(): Promise<Config>
-    /** Logs from now on as these settings want it. */
+    /** Changes the log to what these settings want. */
     logAs(config: Config): Promise<void>
   }
   readonly store: Store
   readonly log: Log
-  /** Is given what has the settings read anew; nothing before the first daemon is made, or once all is to stop. */
+  /**
+   * Receives the function that starts a reload; it does nothing before the first daemon is made or once the
+   * program stops.
+   */
   readonly takeReload: (reload: () => void) => void
-  /** Says what runs now. */
+  /** Reports what runs now. */
   readonly tellStarted: (config: Config, running: RunningDaemon) => void
 }
 
-/** Settings that were found to be in order. */
+/** Settings that passed all checks, and the daemon built from them. */
 interface Reading {
   readonly config: Config
-  /** Before any of their files was read. */
+  /** Time before any of the files was read. */
   readonly at: Date
   readonly daemon: ConfiguredDaemon
 }
 
 /**
- * Until the signal of the terminal ends it.
- * @param config read at that time
+ * Runs daemons until the signal of the terminal is aborted.
+ * @param config the first settings
+ * @param at when they were read
  * @throws LeadsheetError what is wrong with the first settings; job_busy, web_port
  */
 export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Date): Promise<void> {
   const { terminal, log } = deps
-  /** Those that a daemon ran with, to go back to; null where there is nothing but the next ones. */
+  /** The last settings that a daemon ran with, to go back to; null if there are none. */
   let before: Config | null = null
   let next: Reading | null = await open(deps, config, at)
   let change = new AbortController()
@@ -79,15 +87,15 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
       }
     }
   } finally {
-    // It may have opened one that nobody runs any more.
+    // The reload may have opened a daemon that nobody runs any more.
     await reloading.idle()
     await next?.daemon[Symbol.asyncDispose]()
   }
 }
 
 /**
- * Returns false where a daemon could not start with these, but there are those of before.
- * @throws what ended it, and what kept it from starting where nothing is left to go back to
+ * Runs one daemon. Returns false if it could not start but there are earlier settings to go back to.
+ * @throws unknown what ended the daemon, or what kept it from starting if there are no earlier settings
  */
 async function runTurn(
   deps: ReloadDeps,
@@ -108,7 +116,7 @@ async function runTurn(
       }
       deps.tellStarted(config, running)
     }
-    // Settings that were just changed are refused instead, since those of before have their port.
+    // With changed settings a taken port is refused instead, because the earlier settings have their port.
     await turn.run(signal, onStarted, before === null)
     return true
   } catch (thrown) {
@@ -143,7 +151,7 @@ async function open({ terminal, store, log }: ReloadDeps, config: Config, at: Da
   return { config, at, daemon: await openConfiguredDaemon(config, store, log) }
 }
 
-/** Notes why the settings are not gone over to, for who asked for it and for who looks later. */
+/** Logs and stores why new settings are not used. */
 async function refuse({ terminal, store, log }: ReloadDeps, thrown: unknown, at: Date): Promise<null> {
   if (terminal.signal.aborted) return null
   const fields = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
@@ -160,9 +168,10 @@ function noteReading(
   return store.write((trx) => addConfigLoad(trx, reading))
 }
 
-/* SIGHUP, which has a daemon read its settings anew, and also says that the terminal was closed in which it runs. */
-
-/** @param reload called where nobody has closed the terminal; else the process is told to stop */
+/**
+ * Handles SIGHUP, which asks for a reload but also tells that the terminal was closed.
+ * @param reload called unless the terminal is gone; then the process stops itself
+ */
 export function onHangUp(reload: () => void): Disposable {
   const listener = (): void => {
     if (hasTerminalGone()) process.kill(process.pid, 'SIGTERM')
@@ -172,7 +181,7 @@ export function onHangUp(reload: () => void): Disposable {
   return { [Symbol.dispose]: () => void process.off('SIGHUP', listener) }
 }
 
-/** Nobody would look after the daemon then. */
+/** Returns whether the terminal was closed; nobody would then watch the daemon. */
 function hasTerminalGone(): boolean {
   if (!process.stderr.isTTY) return false
   try {

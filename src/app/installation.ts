@@ -1,4 +1,4 @@
-/** The store and what lies in the data directory, opened for one command. */
+/** Opens the store and finds the files in the data directory. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,16 +20,16 @@ export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.ur
 
 export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 
-/** The ready queries of analysts. */
+/** Folder of the ready queries for analysts. */
 export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
 
-/** What the settings say of where data are. */
+/** The settings that say where data is stored. */
 export type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 
-/** What an installation has left that has worked before. */
+/** Files that show that an installation has worked before. */
 const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
 
-/** As the store is opened by: never to be shown, for there may be a password in it. */
+/** Returns the address of the store; never to be shown, because it may contain a password. */
 export function storeAddressOf({
   dataDir,
   databaseUrl,
@@ -41,7 +41,7 @@ export function storePlaceOf(settings: Pick<DataSettings, 'dataDir' | 'databaseU
   return placeOf(storeAddressOf(settings))
 }
 
-/** What is under the data directory, wherever the store is. */
+/** Returns the paths in the data directory, wherever the store is. */
 export function pathsIn(dataDir: string) {
   return {
     snapshot: join(dataDir, 'snapshot.db'),
@@ -52,7 +52,7 @@ export function pathsIn(dataDir: string) {
 }
 
 /**
- * The snapshot, for commands that read it.
+ * Returns the path of the snapshot.
  * @throws LeadsheetError snapshot_missing
  */
 export function requireSnapshot(dataDir: string): string {
@@ -63,17 +63,17 @@ export function requireSnapshot(dataDir: string): string {
   })
 }
 
-/** Who hears of what takes long when a database is opened, and can break it off. */
+/** The log and signal for slow steps of opening a database, such as an upgrade. */
 export interface Opening {
   readonly log: Log
   readonly signal: AbortSignal
-  /** Whether a new database may be made where one was lost. */
+  /** Whether a new database may be made in place of a lost one. */
   readonly isNew?: boolean
 }
 
 /**
- * Opens the store, making the data directory if there is none. What an older version has left is backed up and brought
- * to the present schema.
+ * Opens the store and makes the data directory if there is none. Data of an older version is backed up and
+ * upgraded.
  * @throws LeadsheetError data_unwritable, data_network, job_busy, store_*, among them store_lost
  */
 export async function openData(settings: DataSettings, opening: Opening | null = null): Promise<Store> {
@@ -105,14 +105,14 @@ export async function openData(settings: DataSettings, opening: Opening | null =
   return store
 }
 
-/** A file of no bytes is what a full disk or a careless copy leaves. */
+/** Returns whether the file has content; a full disk or a careless copy leaves an empty file. */
 function hasBytes(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size > 0
 }
 
 /**
- * A new database would send every report again, to people who have had it.
+ * Refuses to replace a lost database, because a new one would send every report again.
  * @throws LeadsheetError store_lost
  */
 function refuseLost(file: string, dataDir: string): void {
@@ -133,7 +133,7 @@ function refuseLost(file: string, dataDir: string): void {
   )
 }
 
-/** Of those that an upgrade or a restore has made; null where there is none. */
+/** Returns the newest backup that an upgrade or restore has made; null if there is none. */
 function newestBackup(dataDir: string): string | null {
   const folders = [dataDir, join(dataDir, 'backups')].filter((folder) => existsSync(folder))
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
@@ -144,8 +144,8 @@ function newestBackup(dataDir: string): string | null {
 }
 
 /**
- * As {@link openData}, for commands that only look: where there is no database yet they find an empty one, and a
- * mistyped data directory, or schema of PostgreSQL, is not made.
+ * Opens the store for commands that only read. Without a database they get an empty one in memory, so that
+ * a mistyped data directory or PostgreSQL schema is not created. Throws as {@link openData}.
  */
 export async function openDataIfThere(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)
@@ -155,8 +155,8 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
 }
 
 /**
- * As {@link openDataIfThere}, but other processes too can open the empty one: it is a file while it is in use. In
- * PostgreSQL it is made where it will be, since nothing else can tell whether SQL is understood there.
+ * Opens the store, or an empty one that other processes can open too: a temporary file. On PostgreSQL the
+ * schema is created, because nothing else can check SQL there. Throws as {@link openData}.
  */
 export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)

@@ -1,4 +1,4 @@
-/** The snapshot as the settings want it, for the commands after which there may be something new to show. */
+/** Builds what is needed to publish the snapshot. */
 import type { Config } from '../config/config.ts'
 import type { PublishDeps } from '../jobs/snapshot/publish.ts'
 import { readVersion } from '../leadsheet.ts'
@@ -25,7 +25,7 @@ export function publishDeps(
   }
 }
 
-/** What the settings say of it. */
+/** Uses the profile and the number of snapshots from the settings. */
 export function configuredPublishing(config: Config, store: Store, log: Log): PublishDeps {
   return publishDeps(
     { dataDir: config.dataDir, profile: profileOf(config), keep: config.snapshot.keep },

@@ -1,11 +1,14 @@
-/** What is known here of the secrets of webhooks, for whatever must not show them. */
+/** Collects the known secrets of webhooks, so that logs and errors can hide them. */
 import type { Config } from '../config/config.ts'
 import { eventSecrets } from '../config/schema.ts'
 import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-registration.ts'
 
-/** Those of now, also of a registration that another process has just made. */
+/**
+ * Returns a function that lists the present secrets, including those of a registration that another process
+ * has just made.
+ */
 export function webhookSecretsOf({ dataDir, events }: Config): () => string[] {
-  // What cannot be read is told by what needs it.
+  // An unreadable file is reported by whoever needs its content.
   const watched = watchState(registrationFile(dataDir), () => undefined)
   return () => [...eventSecrets(events.secret), ...secretsIn(watched())]
 }

@@ -1,27 +1,30 @@
-/** The shape of a row in the table of checks, of what a check finds, and of what is shown of it. */
+/** Types of a check, of its findings and of the shown result. */
 import { LeadsheetError } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import type { Facts } from './facts.ts'
 
 export interface Check {
-  /** The line of `status`, `doctor`, /readyz and /metrics under which its findings stand. */
+  /** The line of `status`, `doctor`, /readyz and /metrics that shows the findings. */
   readonly part: Part
   readonly question: string
   /** Names a finding in subjects, headings and sentences. */
   readonly title: string
-  /** When it finds something, as the README says it; null where no alert is opened. */
+  /** When the check finds something, in the words of the README; null if it opens no alert. */
   readonly meaning: string | null
-  /** A finding may name another severity, where it depends. */
+  /** Default severity; a finding may have another. */
   readonly severity: Severity
-  /** The setting that moves its threshold. */
+  /** The setting that changes the threshold. */
   readonly setting?: string
   readonly shownIn: readonly Place[]
   /**
-   * When a finding opens an alert: at once; after `alerts.after_failures` where it can pass by itself; or once, with
-   * neither reminder nor resolution, because it has happened and cannot be waited for.
+   * When a finding opens an alert: `at_once`; `after_failures`, that is after `alerts.after_failures` runs,
+   * if it can pass by itself; `once`, without reminder or resolution, if it reports a past event.
    */
   readonly alert?: 'at_once' | 'after_failures' | 'once'
-  /** Quick enough for each minute: no network, no large table. Null where it did not look: open alerts stay. */
+  /**
+   * Looks for findings. Must be fast enough for each minute: no network, no large table. Null means that
+   * the check did not look; its open alerts then stay open.
+   */
   readonly find: (facts: Facts) => Promise<readonly Finding[] | null>
 }
 
@@ -62,20 +65,23 @@ export type Part = (typeof PARTS)[number]
 
 /** Something that is wrong now. */
 export interface Finding {
-  /** The report, recipient or field it is about; empty where the check says it. */
+  /** The report, recipient or field of the finding; empty if the check has only one subject. */
   readonly subject: string
-  /** Says figures and since when, not for how long, because an alert is written anew when it changes. */
+  /**
+   * States figures and a start time rather than a duration, because an alert is rewritten whenever its
+   * message changes.
+   */
   readonly message: string
   readonly hint: string
   readonly severity?: Severity
   /**
-   * The message without addresses and without words of other servers, for places that more people see; the title of
-   * the check where it is left out.
+   * The message without addresses and without text from other servers, for more public places. The title of
+   * the check is used if absent.
    */
   readonly brief?: string
-  /** In a row; where they are not known, the runs of the check that have found it are counted. */
+  /** Failures in a row; if absent, the runs of the check that found this are counted. */
   readonly failures?: number
-  /** When it last happened, where that is later than when it began: an older acknowledgement does not cover it. */
+  /** When it last happened, if later than its start; an older acknowledgement does not cover it. */
   readonly last?: Instant
 }
 
@@ -83,13 +89,16 @@ export interface Finding {
 export interface CheckResult<What extends string = string> {
   readonly what: What
   readonly verdict: 'ok' | Severity
-  /** What was found, in a line. */
+  /** What was found, in one line. */
   readonly found: string
-  /** What to do about it; null where all is well. */
+  /** What to do about it; null if nothing is wrong. */
   readonly remedy: string | null
 }
 
-/** Turns what the upstream refuses or breaks into a result; anything else thrown is a bug, or the end of the run. */
+/**
+ * Runs a check and turns an upstream failure into a result. Anything else that is thrown is a bug or the
+ * end of the run.
+ */
 export async function attempt(
   what: string,
   remedy: string,

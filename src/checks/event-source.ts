@@ -1,21 +1,21 @@
-/** How events of the upstream come to this installation. */
+/** How events of the upstream reach this installation. */
 import type { Instant } from '../model.ts'
 
-/** What is known of the webhook that this installation has registered. */
+/** The webhook that this installation has registered. */
 export interface KnownRegistration {
-  /** Types of events. */
+  /** Types of events, such as `lead.created`. */
   readonly events: readonly string[]
   readonly registeredAt: Instant
 }
 
 export interface EventSource {
   /**
-   * Null where this installation has registered no webhook.
+   * Reads the registration; null if this installation has registered no webhook.
    * @throws LeadsheetError webhook_unreadable
    */
   readonly readRegistration: () => Promise<KnownRegistration | null>
-  /** Whether the settings have a secret, because somebody registered a webhook by hand. */
+  /** Whether the settings have a secret, because a person registered a webhook by hand. */
   readonly isByHand: boolean
-  /** Whether the upstream lets a program register one. */
+  /** Whether the upstream lets a program register a webhook. */
   readonly canRegister: boolean
 }

@@ -1,4 +1,4 @@
-/** Checks of the events of the upstream: do they come, and are they followed? */
+/** Checks the events of the upstream: whether they arrive and are applied. */
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { hasDroppedIndexes } from '../store/db/dropped-index.ts'
@@ -17,7 +17,7 @@ import { findStopped } from './stopped-events.ts'
 import { plain } from './sync.ts'
 
 const WAIT_MINUTES = 30
-/** Fewer than these, and less than this share of all, are the upstream's mistakes of a day. */
+/** Fewer failures than both of these are normal for a day. */
 const FAILED_LEAST = 5
 const FAILED_SHARE = 0.1
 
@@ -52,7 +52,7 @@ function whereEvents(find: (facts: Facts, way: EventSource) => Promise<Finding[]
   return async (facts) => (facts.events === null ? [] : find(facts, facts.events))
 }
 
-/** `the last one came 3 min ago, 12 events of the last 24 hours followed`. */
+/** Describes arrivals: `the last one came 3 min ago, 12 events of the last 24 hours followed`. */
 export async function tellArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
   const lastAt = await findLastArrival(db, 'any')
   if (lastAt !== null) {
@@ -68,7 +68,7 @@ export async function tellArrivals({ db, now }: Facts, way: EventSource): Promis
   return way.isByHand ? 'none has come yet' : 'no webhook is registered: changes come with each sync'
 }
 
-/** A first load is waited for, however long it takes. */
+/** Ignores the wait during a first load, which may take long. */
 async function findWaiting({ db, now }: Facts): Promise<Finding[]> {
   const { toRead, since } = await countWaitingEvents(db)
   if (since === null || since > minutesBefore(now, WAIT_MINUTES) || (await hasDroppedIndexes(db))) return []
@@ -95,7 +95,10 @@ async function findFailing({ db, now }: Facts): Promise<Finding[]> {
   ]
 }
 
-/** @param outcomes all of them unless given */
+/**
+ * Counts events.
+ * @param outcomes the outcomes to count; all if absent
+ */
 export function countIn(counts: readonly EventCount[], outcomes?: readonly EventOutcome[]): number {
   return counts
     .filter(({ outcome }) => outcomes?.includes(outcome) ?? true)

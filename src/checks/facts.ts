@@ -1,4 +1,7 @@
-/** What the checks judge by. Each fact is read once for all of them, and only when a check asks for it. */
+/**
+ * The facts from which the checks decide. Each fact is read at most once for all checks, and only if a
+ * check asks for it.
+ */
 import { countJobs, type QueueCounts } from '../queue/look.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'
 import { type Alert, listAlerts } from '../store/alerts/alert.ts'
@@ -14,47 +17,47 @@ import { findLastRead, type LastRead, type Resource } from '../store/sync/waterm
 import type { EventSource } from './event-source.ts'
 import { type Life, lifeOf } from './heartbeat.ts'
 
-/** Looks back over a day at the usual pace. */
+/** Enough syncs for more than a day at the default interval. */
 const RUNS_MAX = 100
 const ALERTS_MAX = 1_000
 
 export interface InstalledSchedule {
-  /** As in the store: `sync`, `report:daily`. */
+  /** Name in the store: `sync`, `report:daily`. */
   readonly name: string
   readonly timing: Timing
   readonly catchUp: CatchUp
   readonly jitterSeconds: number
 }
 
-/** An installation as its settings have it. */
+/** An installation according to its settings. */
 export interface Installation {
   readonly store: Pick<Store, 'db' | 'place'>
   readonly schedules: readonly InstalledSchedule[]
-  /** Names of the reports of the settings. */
+  /** Names of the reports in the settings. */
   readonly reports: readonly string[]
-  /** What the upstream has, by its profile. */
+  /** The resources that the upstream offers according to its profile. */
   readonly resources: readonly Resource[]
-  /** The file of the snapshot; null where the settings want none, or one on a schedule of its own. */
+  /** File of the snapshot; null if the settings want none or give it a schedule of its own. */
   readonly snapshotAfterSync: string | null
-  /** Null where the upstream has no webhooks, or nothing listens to them. */
+  /** Null if the upstream has no webhooks or nothing listens for them. */
   readonly events: EventSource | null
-  /** The longest that a sync may take. */
+  /** Maximum minutes of a sync. */
   readonly runMinutes: number
-  /** The mail server by its name, such as `smtp://mail.example.com:587`; null where nothing is mailed. */
+  /** Name of the mail server, such as `smtp://mail.example.com:587`; null if nothing is mailed. */
   readonly mailServer: string | null
-  /** Null where the settings come from the environment alone. */
+  /** Null if the settings come only from the environment. */
   readonly settingsFile: string | null
   /** The setting `alerts.after_failures`. */
   readonly afterFailures: number
 }
 
-/** What only some processes know. */
+/** Facts that only some processes know. */
 export interface Knowledge {
-  /** By how much our clock is ahead of the upstream's; null where that is not known. */
+  /** How far our clock is ahead of the upstream's; null if unknown. */
   readonly clockAheadMs?: () => number | null
-  /** The rules of the store that do not hold; null where nobody has looked. */
+  /** The broken rules of the store; null if nobody has looked. */
   readonly findViolations?: (now: Date) => Promise<readonly Violation[] | null>
-  /** The daemon itself asks, so that it is alive. */
+  /** Whether the daemon itself asks; it is then alive. */
   readonly isDaemon?: boolean
 }
 
@@ -71,7 +74,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     life: once(async (): Promise<Life> => {
       if (knowledge.isDaemon) return 'alive'
       const seen = lifeOf(await lastSpan(), now)
-      // A daemon that was killed on this machine is known to be dead before its heartbeats fail to come.
+      // A daemon killed on this machine is known to be dead before its heartbeats are missed.
       return seen === 'alive' && (await wasLeft(db, 'daemon')) ? 'dead' : seen
     }),
     /** The last syncs, newest first. */

@@ -1,4 +1,4 @@
-/** Checks of what the syncs read: missing leads, changed fields, records that cannot be read. */
+/** Checks what the syncs read: missing leads, changed fields, unreadable records. */
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { countQuarantinedSince } from '../store/leads/quarantined-record.ts'
@@ -9,7 +9,7 @@ import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
 const DAY_MINUTES = 24 * 60
-/** Fewer than these may halve or double, and it means nothing. */
+/** A smaller number of leads may halve or double without meaning anything. */
 const LEADS_LEAST = 50
 
 export const LEAD_CHECKS = {
@@ -96,7 +96,7 @@ async function findChangedFields({ db, now }: Facts): Promise<Finding[]> {
         hint: `Look at the upstream; if the field is called otherwise now, correct the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
       }
     })
-  // The newest change of each field says all.
+  // Only the newest change of each field is reported.
   return [...new Map(found.toReversed().map((finding) => [finding.subject, finding])).values()]
 }
 

@@ -1,4 +1,4 @@
-/** Checks of what the program runs on: database, daemon, disk, snapshot, clock, jobs that do not end. */
+/** Checks what the program runs on: database, daemon, disk, snapshot, clock, stuck jobs. */
 import { access, constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { shellCommand } from '../errors.ts'
@@ -22,17 +22,17 @@ import type { Facts } from './facts.ts'
 import { plain } from './sync.ts'
 
 const MB = 1_000_000
-/** A commit and its log may take as much: with less room nothing can be written any more. */
+/** Room that a commit and its log may need; with less nothing can be written any more. */
 const FULL_BYTES = 16 * MB
 const LOG_MAX_BYTES = 128 * MB
-/** Beside the database a snapshot of it is made anew, and a sync writes a log. */
+/** Free room wanted, as a share of the database: a snapshot is made beside it, and a sync writes a log. */
 const FREE_SHARE = 1.5
 const FREE_LEAST_BYTES = 200 * MB
 const SNAPSHOT_MINUTES = 120
 export const CLOCK_AHEAD_MAX_MS = 120_000
 const JOB_MINUTES = 60
 const DAY_MINUTES = 24 * 60
-/** A worker that starts wants as many connections. */
+/** Connections that a starting worker needs. */
 const CONNECTIONS_LEAST = 10
 
 export const MACHINE_CHECKS = {
@@ -161,7 +161,7 @@ async function findUnwritable(facts: Facts): Promise<Finding[]> {
   ]
 }
 
-/** Whether a PostgreSQL server takes what is to be written, and has connections left. */
+/** Checks whether a PostgreSQL server accepts writes and has connections left. */
 export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
   const { isStandby, isReadOnly, connections } = await readServerState(db)
   if (isStandby) {
@@ -189,12 +189,12 @@ export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
 }
 
 /**
- * Asks for the right to write, and writes nothing: /readyz is open to all, and whoever asks it must not make the disk
- * work. The daemon does write its heartbeat each minute; where that fails, the check of the daemon tells.
+ * Checks the permission to write without writing: /readyz is open to everybody and must not cause disk
+ * work. The daemon writes its heartbeat each minute; if that fails, its own check reports it.
  */
 async function mayWrite(file: string): Promise<boolean> {
   try {
-    // The folder too: SQLite keeps its log beside the file.
+    // The folder must be writable too, because SQLite keeps its log beside the file.
     for (const path of [file, dirname(file)]) await access(path, constants.W_OK)
     return true
   } catch {
@@ -238,7 +238,7 @@ async function findDiskLow(facts: Facts): Promise<Finding[]> {
   if (free >= wanted) return []
   return [
     plain(
-      // To the next 100 MB, so that the alert is not written anew each minute.
+      // Rounded up to the next 100 MB, so that the alert is not rewritten each minute.
       `Less than ${megabytes(Math.ceil(free / (100 * MB)) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
       `Make room: fewer snapshots (snapshot.keep), ${shellCommand('db prune')}, or a larger disk.`,
     ),
@@ -257,7 +257,7 @@ async function findLogLarge(facts: Facts): Promise<Finding[]> {
   ]
 }
 
-/** Null for PostgreSQL and for a store in memory, and where the file is gone. */
+/** Returns sizes and free room; null for PostgreSQL, for a store in memory, and if the file is gone. */
 export async function readRoom(facts: Facts) {
   const { place } = facts
   if (place.kind === 'postgres' || place.file === ':memory:' || !(await mayWrite(place.file))) return null
@@ -308,7 +308,7 @@ async function findClockWrong({ knowsClock, clockAheadMs }: Facts): Promise<Find
 async function findStuck(facts: Facts): Promise<Finding[]> {
   const stuck = (await facts.leases()).filter((lease) => {
     const { name, acquired_at } = lease
-    // The leases of daemons, and of workers that send messages, last as long as these run.
+    // Daemons, and workers that send messages, hold their leases as long as they run.
     if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
     const longest = name === 'sync' ? Math.max(JOB_MINUTES, 2 * facts.runMinutes) : JOB_MINUTES
     return acquired_at <= minutesBefore(facts.now, longest)

@@ -1,4 +1,4 @@
-/** Checks of the messages, and of the mail server that should take them. */
+/** Checks the messages and the mail server that should accept them. */
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import {
@@ -17,7 +17,7 @@ import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
 const PUT_OFF_MINUTES = 120
-/** So many issues are no accident. */
+/** This many refused issues in a row are no accident. */
 const REFUSED_IN_ROW = 3
 const WEEK_MINUTES = 7 * 24 * 60
 const OF_MESSAGES = {
@@ -90,7 +90,7 @@ export const MAIL_CHECKS = {
   },
 } as const satisfies Record<string, Check>
 
-/** `2 messages wait, the oldest for 3 h`. */
+/** Describes the waiting messages: `2 messages wait, the oldest for 3 h`. */
 export async function tellWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
   const { messages, since } = await countWaiting(db)
   if (since === null) return 'none waits'
@@ -102,7 +102,7 @@ export async function tellWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promi
 
 async function findOutage(facts: Facts): Promise<Finding[]> {
   const { db, mailServer } = facts
-  // The row of a server that the settings no longer name stays.
+  // The row of a server that the settings no longer name stays in the store.
   const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
   if (outage === undefined) return []
   const brief = `the mail server cannot be reached or does not let us in; ${await tellWaiting(facts)}`
@@ -147,7 +147,7 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, message
     hint: isSetting
       ? `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
       : `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
-    // A setting does not mend itself.
+    // A wrong setting does not fix itself, so its alert opens at once.
     failures: isSetting ? Number.POSITIVE_INFINITY : failures,
   }
 }
@@ -160,7 +160,7 @@ function failing({ recipient, report, issues, since, response }: RefusingRecipie
   }
 }
 
-/** The subject of the alert about them. */
+/** Returns the subject of the alert. */
 function subjectOf({ report }: Pick<DeliveryProblem, 'report'>): string {
   return report ?? 'alerts'
 }
@@ -185,7 +185,7 @@ function unconfirmed(one: DeliveryProblem): Finding {
   }
 }
 
-/** @param again what can be done for messages of a report; alerts are not sent again */
+/** Adds what to do about messages of a report; alerts are not sent again. */
 function resendHint({ report }: DeliveryProblem, again: (report: string) => string): string {
   return report === null ? '' : ` ${again(report)}`
 }

@@ -1,4 +1,4 @@
-/** Checks of the schedules, and of the reports that are due. */
+/** Checks the schedules and the reports that are due. */
 import type { FailedSection } from '../domain/figures.ts'
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
@@ -14,7 +14,7 @@ import { minutesBefore, tellInstant } from '../time.ts'
 import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
-/** A report, or any other scheduled run, is late then. */
+/** A scheduled run counts as late after this time. */
 const LATE_MINUTES = 30
 const DAY_MINUTES = 24 * 60
 
@@ -54,7 +54,8 @@ export const REPORT_CHECKS = {
     title: 'report late',
     meaning: 'a report is more than half an hour past its due time and not made yet',
     severity: 'warn',
-    // A report may wait for the data of its period; status shows schedule_behind where nothing has begun it.
+    // A report may wait for the data of its period. If nothing has begun it, `status` shows
+    // schedule_behind.
     shownIn: ['alerts'],
     alert: 'at_once',
     find: forEachReport((report, run, { now }) => (run === undefined ? [] : late(report, run, now))),
@@ -118,7 +119,9 @@ async function findBehind(facts: Facts): Promise<Finding[]> {
   return [{ subject: '', message, brief: message, hint }]
 }
 
-/** The first due time that nobody has noted, or that was noted and has waited for too long to be begun. */
+/**
+ * Returns the first run that nobody has noted, or that has been waiting for too long since it was noted.
+ */
 async function findLate(facts: Facts, { name, timing }: Facts['schedules'][number]): Promise<Date | null> {
   const { db, now } = facts
   const last = await facts.lastScheduledRun(name)
@@ -174,7 +177,7 @@ function whyText({ message }: ScheduledRun): string {
   return message === null ? '' : `: ${message}`
 }
 
-/** Skips the run that only stands for the moment at which the schedule was set up. */
+/** Skips the first row of a schedule, which only marks when it was set up. */
 function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
   const scheduledRuns = noted.filter(
     ({ state, attempts, due_at, noted_at }) => state === 'skipped' && attempts === 0 && due_at !== noted_at,

@@ -1,4 +1,4 @@
-/** Runs the checks: for the alerts of the daemon, and for all places that show whether all is well. */
+/** Runs the checks for the daemon's alerts and for all places that show the health of the installation. */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
@@ -13,18 +13,18 @@ import { tellWaiting } from './mail.ts'
 import { type Freshness, readFreshness } from './sync.ts'
 import { ALERTING_IDS, CHECK_IDS, CHECKS, type CheckId } from './table.ts'
 
-/** A finding, with the check that has found it. */
+/** A finding, with the check that found it. */
 export interface Found extends Finding {
   readonly check: CheckId
 }
 
 export interface AlertFindings {
   readonly findings: readonly Found[]
-  /** Checks that were not run, or failed: their open alerts stay open. */
+  /** Checks that did not run or failed; their open alerts stay open. */
   readonly unknown: ReadonlySet<string>
 }
 
-/** A check that fails takes no other with it. */
+/** Runs the checks that open alerts; a failing check does not stop the others. */
 export async function findForAlerts(
   facts: Facts,
   onFailure: (thrown: unknown, check: CheckId) => void,
@@ -45,23 +45,26 @@ export async function findForAlerts(
 }
 
 export interface PartResult extends CheckResult<Part> {
-  /** What its checks have found, the worst first. */
+  /** The findings of the part's checks, the worst first. */
   readonly findings: readonly (Found & { readonly severity: Severity })[]
 }
 
 export interface Health {
   /** The verdict of the worst part. */
   readonly verdict: 'ok' | Severity
-  /** `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`; else the worst first, and what more. */
+  /**
+   * One sentence: `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`, or the worst finding
+   * and how many more.
+   */
   readonly sentence: string
-  /** In the order of {@link PARTS}; none says an address, or what another server has said. */
+  /** Results in the order of {@link PARTS}; none contains an address or text from another server. */
   readonly checks: readonly PartResult[]
   readonly freshness: readonly Freshness[]
 }
 
 /**
- * Judges an installation by what is in its data directory. Quick: no network, no large table.
- * @throws LeadsheetError store_* where the store cannot even be read
+ * Judges an installation from its store. Fast: uses no network and no large table.
+ * @throws LeadsheetError store_* if the store cannot be read
  */
 export async function readHealth(
   installation: Installation,
@@ -99,7 +102,10 @@ export async function readHealth(
   }
 }
 
-/** A check that did not look is told by its open alerts; a finding that an operator knows of is not told again. */
+/**
+ * Returns the findings to show. A check that did not look shows its open alerts; a finding that an operator
+ * has acknowledged is left out, unless it is a failure.
+ */
 async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
   const found = await CHECKS[check].find(facts).catch((thrown: unknown): Finding[] => {
@@ -129,7 +135,7 @@ function resultOf(part: Part, findings: PartResult['findings']): PartResult {
     what: part,
     verdict: worst?.severity ?? 'warn',
     found: [...new Set(texts)].join(part === 'events' ? ' ' : '; '),
-    // The hint about a recipient names the address.
+    // The hint of a recipient's finding contains the address, so it is not shown here.
     remedy: part === 'recipients' ? `${shellCommand('alerts list')} tells more` : (worst?.hint ?? null),
     findings,
   }
@@ -146,7 +152,7 @@ function tellWrong(worst: PartResult, others: readonly PartResult[]): string {
   return `${first}. And ${names.length} more: ${names.join(', ')}.`
 }
 
-/** The findings of these do not say by themselves what they are about. */
+/** Parts whose findings need the name of the part to be understood. */
 const NAMED: readonly Part[] = ['messages']
 
 async function tellAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise<string> {
@@ -163,7 +169,7 @@ async function tellAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise
   return `All is well: ${parts.filter((part) => part !== null).join(', ')}`
 }
 
-/** What is said of a part in which nothing is wrong; null where nobody uses it. */
+/** Describes a part without findings; null if the installation does not use the part. */
 async function tellWell(part: Part, facts: Facts): Promise<string | null> {
   const { db, now, place } = facts
   const isAlive = (await facts.life()) === 'alive'

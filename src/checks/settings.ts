@@ -1,4 +1,4 @@
-/** The check of the settings: does the daemon run with those on the disk? */
+/** Checks whether the daemon runs with the settings on the disk. */
 import { stat } from 'node:fs/promises'
 import { shellCommand } from '../errors.ts'
 import type { Instant } from '../model.ts'
@@ -9,7 +9,7 @@ import { minutesBefore, tellInstant } from '../time.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
-/** Leaves time to edit on, and to have them read. */
+/** Time to finish editing and reload. */
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {
@@ -53,15 +53,16 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
 
 export interface SettingsInForce {
   readonly since: Instant
-  /** Those read last, where the daemon stayed with the ones before. */
+  /** The settings that were read last and refused; null if they were not refused. */
   readonly refused: { readonly at: Instant; readonly why: string } | null
-  /** When the settings file was written, where nobody has told the daemon to read it since. */
+  /** When the settings file was changed, if it was not read since; else null. */
   readonly changedAt: Instant | null
 }
 
 /**
- * Null where no daemon runs: the next one reads them when it begins.
- * @param file the settings file; null where there is none
+ * Returns which settings are in force; null if no daemon runs, because the next one reads them at its
+ * start.
+ * @param file the settings file; null if there is none
  */
 export async function readSettingsInForce(
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * Whether events have stopped: said only where nothing else explains that syncs find what no event told of. Everything
- * is compared by our own clock, so that the upstream's may be wrong.
+ * Decides whether events have stopped. Reported only if nothing else explains why syncs find changes
+ * without events. All times are from our own clock, so the upstream's clock may be wrong.
  */
 import { shellCommand } from '../errors.ts'
 import type { Instant } from '../model.ts'
@@ -16,34 +16,40 @@ import type { Facts } from './facts.ts'
 import { lifeOf } from './heartbeat.ts'
 import { plain } from './sync.ts'
 
-/** A change may be told of a little after a sync has found it: an upstream tries again after some minutes. */
+/**
+ * An event may arrive a little after a sync has found its change: an upstream tries again after some
+ * minutes.
+ */
 const GRACE_MINUTES = 10
-/** Syncs that found changes, and changes, before they mean anything. */
+/** Minimum number of syncs that found changes, and of changes, before they count. */
 const SYNCS_LEAST = 2
 const CHANGES_LEAST = 3
-/** Where nobody knows what a webhook tells of, as of one registered by hand, a weekend without a word is all right. */
+/** If it is unknown what a webhook reports, as with one registered by hand, a silent weekend is normal. */
 const UNSURE_MINUTES = 3 * 24 * 60
-/** Syncs while events came, before it means anything what they found beside them. */
+/** Minimum number of syncs in a time with events, before their changes count. */
 const BESIDE_LEAST = 4
-/** A smaller share of what events brought is no kind of change that they can be relied on to tell of. */
+/** A kind of change with a smaller share of the events cannot be relied on to cause events. */
 const KIND_SHARE = 0.1
-/** As long as events are kept. */
+/** Events are kept for this long. */
 const WEEK_MINUTES = 7 * 24 * 60
 
 type Change = 'inserted' | 'updated'
 
 interface Expected {
-  /** From when on events would have come. */
+  /** The time from which events should have come. */
   readonly since: Instant
-  /** What they would have told of. */
+  /** The kinds of changes that should have caused events. */
   readonly changes: readonly Change[]
-  /** Null where the last one is longer ago than events are kept, or there never was one. */
+  /** When the last event came; null if it is no longer kept or there never was one. */
   readonly lastAt: Instant | null
-  /** Whether they would have told of all of these. */
+  /** Whether each of these changes should have caused an event. */
   readonly isSure: boolean
 }
 
-/** @throws LeadsheetError webhook_unreadable */
+/**
+ * Looks for stopped events.
+ * @throws LeadsheetError webhook_unreadable
+ */
 export async function findStopped(facts: Facts, way: EventSource): Promise<Finding[]> {
   const { db, now } = facts
   const registration = await way.readRegistration()
@@ -51,7 +57,7 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
   const expected =
     registration === null ? await expectByHand(db, way, now) : await expect(db, registration, runs)
   const span = await facts.lastSpan()
-  // While the daemon is away nobody can be told anything, and what was to be told comes late.
+  // While the daemon is away it receives nothing, and what was sent meanwhile comes late.
   if (expected === null || span === undefined || lifeOf(span, now) !== 'alive') return []
   const { since, changes, lastAt, isSure } = expected
   if (!isSure && since > minutesBefore(now, UNSURE_MINUTES)) return []
@@ -81,14 +87,14 @@ async function expect(
   if (changes.length === 0) return null
   const lastAt = await findLastArrival(db, 'lead')
   const since = latestOf([registeredAt, lastAt])
-  // Where syncs found changes while events came, too, the upstream does not tell of all of them.
+  // If syncs also found changes while events came, the upstream does not send an event for every change.
   const before = runs.filter(({ leadsAsOf }) => (leadsAsOf ?? '') > registeredAt && (leadsAsOf ?? '') < since)
   const found = before.filter((run) => countChanges(run, changes) > 0)
   return { since, changes, lastAt, isSure: before.length < BESIDE_LEAST || found.length * 2 < before.length }
 }
 
 function changesOf(types: readonly string[]): Change[] {
-  // An update may be a change of the status, or any other.
+  // An update may be a change of the status or of anything else, so both types are needed.
   const areUpdates = types.includes('lead.updated') && types.includes('lead.status_changed')
   return [
     ...(types.includes('lead.created') ? (['inserted'] as const) : []),
@@ -96,7 +102,7 @@ function changesOf(types: readonly string[]): Change[] {
   ]
 }
 
-/** By what events have brought before; null where no webhook was registered by hand, either. */
+/** Derives what to expect from earlier events; null if no webhook was registered by hand. */
 async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promise<Expected | null> {
   if (!isByHand) return null
   const changes = usualChanges(await countEvents(db))
@@ -118,9 +124,10 @@ function countChanges(run: RunSummary, changes: readonly Change[]): number {
 }
 
 /**
- * The syncs whose finds have all come about since an instant: all was read, then, by the one before each of them, which
- * had itself begun later. All leads read after mere changes may show what the changes had passed by long ago.
- * @param runs that read all, newest first
+ * Lists the syncs whose changes must all have happened since an instant, because the sync before read
+ * everything and began later. A full sync after an incremental one is left out: it may show changes that
+ * incremental syncs missed long ago.
+ * @param runs complete syncs, newest first
  */
 function listUntold(runs: readonly RunSummary[], from: Instant, now: Date): RunSummary[] {
   const until = minutesBefore(now, GRACE_MINUTES)

@@ -1,4 +1,4 @@
-/** Checks of the syncs, by the runs in the store: do they succeed, and are the data fresh? */
+/** Checks the syncs from the runs in the store: whether they succeed and the data is fresh. */
 import { shellCommand } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import { counted } from '../report/words/numbers.ts'
@@ -13,16 +13,16 @@ import { type Check, type Finding, type Part, type Severity, SHOWN, SHOWN_AND_AL
 import type { Facts } from './facts.ts'
 
 const DEFERRED_MINUTES = 120
-/** A copy that is synced by hand is asked for one sync a day. */
+/** Even without a schedule, one sync a day is expected. */
 const LATE_HOURS = 26
-/** One sync may fail, and the next one read all. */
+/** Data counts as stale after this many missed syncs; one sync may fail and the next one catch up. */
 const MISSED_MAX = 3
-/** After so many failures in a row nobody expects the next sync to read all. */
+/** After this many failures in a row the next sync is expected to fail too. */
 const LASTING_FAILURES = 3
 const HOUR_MS = 3_600_000
 
 const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
-/** Runs that end so say nothing of the next one. */
+/** Runs that ended with one of these codes say nothing about the next one. */
 const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
 
 export const SYNC_CHECKS = {
@@ -77,7 +77,7 @@ export const SYNC_CHECKS = {
     title: 'data old',
     meaning: 'no sync has read all leads for 26 hours',
     severity: 'warn',
-    // Everybody else is told by leads_stale, which asks for more.
+    // Elsewhere leads_stale covers this case, with a stricter limit.
     shownIn: ['alerts'],
     alert: 'at_once',
     find: findLate,
@@ -86,7 +86,7 @@ export const SYNC_CHECKS = {
 
 export interface Freshness {
   readonly resource: Resource
-  /** Null where it was never read to its end. */
+  /** Null if the resource was never read to its end. */
   readonly asOf: Instant | null
   readonly isFresh: boolean
 }
@@ -99,12 +99,12 @@ export async function readFreshness(facts: Facts, resource: Resource): Promise<F
   if (read === null) return { resource, asOf: null, isFresh: false }
   const { asOf, endedAt } = read
   const isOld = facts.now.getTime() - Date.parse(asOf) > LATE_HOURS * HOUR_MS
-  // What is due while a run goes on comes after it.
+  // Counts from the end of the run, because what is due during a run comes after it.
   const missed = timing === null || endedAt === null ? 0 : countDue(timing, new Date(endedAt), facts.now)
   return { resource, asOf, isFresh: !isOld && missed < MISSED_MAX }
 }
 
-/** Counts the runs that have come due since and had time to be begun; as many as matter. */
+/** Counts the runs since then that are due and late, up to MISSED_MAX. */
 function countDue(timing: Timing, since: Date, now: Date): number {
   let count = 0
   let dueAt = nextScheduledRun(timing, since)
@@ -140,7 +140,7 @@ function freshnessCheck(resource: Resource, part: Part, words: string, severity:
   }
 }
 
-/** Times that cannot be right make figures that look right. */
+/** Times that cannot be right lead to figures that look right. */
 async function findDoubtful({ db }: Facts): Promise<Finding[]> {
   const [first, ...others] = await findImplausibleTimes(db)
   if (first === undefined) return []
@@ -155,12 +155,12 @@ async function findDoubtful({ db }: Facts): Promise<Finding[]> {
   ]
 }
 
-/** The finding of a check that has one at most, in words that everybody may read. */
+/** Makes the single finding of a check, in words that contain nothing private. */
 export function plain(message: string, hint: string): Finding {
   return { subject: '', message, brief: message, hint }
 }
 
-/** Leaves out runs that were told to stop or are under way: they tell nothing of what is wrong. */
+/** Lists the runs that ended by themselves; a stopped or running one says nothing about what is wrong. */
 async function listTelling(facts: Facts): Promise<RunSummary[]> {
   return (await facts.runs()).filter(
     ({ outcome, problems }) => outcome !== null && !problems.some(({ code }) => STOPPED_CODES.includes(code)),
@@ -183,7 +183,7 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   const [last] = failed
   const oldest = failed.at(-1)
   if (last === undefined || oldest === undefined) return []
-  // The daemon tries again by itself; without one each failure counts.
+  // A live daemon tries again by itself; without one every failure counts.
   if (failed.length < facts.afterFailures && (await facts.life()) === 'alive') return []
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'

@@ -1,4 +1,4 @@
-/** The table of checks. Nothing else decides whether all is well. */
+/** The table of all checks. Nothing else decides whether an installation is healthy. */
 import type { Check, Part } from './check.ts'
 import { EVENT_CHECKS } from './events.ts'
 import { LEAD_CHECKS } from './leads.ts'
@@ -24,7 +24,7 @@ export const CHECK_IDS = Object.keys(TABLE) as readonly CheckId[]
 /** The checks that open alerts. */
 export const ALERTING_IDS = CHECK_IDS.filter((id) => CHECKS[id].shownIn.includes('alerts'))
 
-/** Finds the row of an alert in the store; the check of another version of the program is called by its id. */
+/** Returns the check of a stored alert; a check that this version does not know is named after its id. */
 export function alertFacts(id: string): Pick<Check, 'title' | 'alert'> & { readonly part?: Part } {
   const known: Readonly<Record<string, Check>> = CHECKS
   return known[id] ?? { title: id.replaceAll('_', ' '), alert: 'at_once' }

@@ -1,6 +1,6 @@
 /**
- * Whether an upstream still is what its profile says: a handful of GETs through the same source as a sync, each
- * with a verdict. Nothing is stored.
+ * Checks whether an upstream still matches its profile: sends a few GET requests through the source that
+ * syncs use and judges each answer. Stores nothing.
  */
 
 import { shellCommand } from '../errors.ts'
@@ -20,7 +20,7 @@ const NAMES_SHOWN = 8
 
 const PROBE = `look at the upstream; ${shellCommand('probe')} finds out how it works now`
 
-/** Stops after the first request where that fails: nothing else could be told. */
+/** Runs the checks; stops after the first request if it fails, because nothing else could be judged. */
 export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<CheckResult> {
   const sample: unknown[] = []
   const first = await attempt('list of leads', PROBE, async () => {
@@ -84,7 +84,8 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
 
   const rules = Object.entries(source.profile.mapping.lead) as [string, FieldRule | undefined][]
   const mapped = rules.filter((entry): entry is [string, FieldRule] => entry[1] !== undefined)
-  // Many fields are empty in most records, such as the value of leads that are not qualified; none has it is odd.
+  // Many fields are empty in most records, such as the value of unqualified leads; only a field that no
+  // record has is odd.
   const empty = mapped
     .filter(([, rule]) => sample.every((record) => isNothing(readField(record, rule))))
     .map(([name]) => name)
@@ -146,9 +147,9 @@ async function* checkBeside(
   } else yield ok('agents', 'the profile says that there are none')
 }
 
-/** A mapped group covers what is in it. */
+/** Returns whether a path is mapped; a mapped group covers everything in it. */
 function isCovered(path: string, known: ReadonlySet<string>): boolean {
-  // A mapped path below it: null in this sample, an object elsewhere.
+  // A path above a mapped one counts too: it may be null in this sample and an object elsewhere.
   return (
     known.has(path) || [...known].some((each) => path.startsWith(`${each}.`) || each.startsWith(`${path}.`))
   )

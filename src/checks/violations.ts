@@ -1,14 +1,14 @@
-/** Looks for broken rules of the store in the daemon: those that are quick to ask, but still too slow for each minute. */
+/** Looks for broken rules of the store in the daemon. These rules are too slow to check each minute. */
 import type { Db } from '../store/db/store.ts'
 import { findViolations, type Violation } from '../store/invariants/invariants.ts'
 
 const EVERY_MS = 60 * 60_000
-/** Until then another worker has taken up what a killed one has left. */
+/** Wait before a second look; by then another worker has recovered what a killed one left. */
 const SURE_AFTER_MS = 2 * 60_000
 
 /**
- * Asks once an hour, and asks once more before it tells of a broken rule.
- * @returns a function that returns null where it has not looked this time, or is not sure
+ * Creates a function that checks the rules once an hour, and a second time before it reports a broken rule.
+ * @returns a function that returns null if it has not looked this time or is not sure
  */
 export function createViolationWatch(db: Db): (now: Date) => Promise<readonly Violation[] | null> {
   let askedAt: number | null = null
