@@ -1,4 +1,6 @@
-/** The settings as the program sees them: complete, checked, frozen. Paths are absolute, defaults filled in. */
+/**
+ * The settings as the program uses them: complete, checked, frozen. Paths are absolute, defaults filled in.
+ */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { UnconfirmedPolicy, WebhookFormat } from '../domain/choices.ts'
@@ -14,7 +16,7 @@ export interface Config {
   readonly file: string | null
   readonly api: ApiConfig
   readonly dataDir: string
-  /** postgres://; null for the file in `dataDir`. Secret, for it may hold a password. */
+  /** A postgres:// URL; null for the file in `dataDir`. It is secret, because it may hold a password. */
   readonly databaseUrl: Secret | null
   readonly allowNetworkFs: boolean
   readonly timeZone: string
@@ -23,18 +25,18 @@ export interface Config {
   readonly mail: MailConfig
   readonly web: WebConfig
   readonly alerts: AlertsConfig
-  /** Secrets of webhooks that were registered by hand, one a line. */
+  /** The secrets of webhooks that were registered by hand, one a line. */
   readonly events: { readonly secret: Secret | null }
-  /** Addresses of those who get the reports that name none of their own. */
+  /** The addresses of the recipients of reports that name none of their own. */
   readonly recipients: readonly string[]
   readonly locale: string
-  /** Address with `{id}` in the place of a lead's id; null for no links. */
+  /** An address with `{id}` in place of a lead's id; null for no links. */
   readonly leadUrl: string | null
-  /** Dates: `2026-12-25`. */
+  /** Dates such as `2026-12-25`. */
   readonly holidays: readonly string[]
-  /** The folder may be missing. */
+  /** The folder of templates, which may be missing. */
   readonly templatesDir: string
-  /** Each due time begins up to so much later. */
+  /** The longest delay of a due time. */
   readonly jitterSeconds: number
   readonly sync: SyncConfig
   readonly enrichment: EnrichmentConfig
@@ -58,7 +60,7 @@ export interface ApiConfig {
 }
 
 export interface SmtpConfig {
-  /** smtp://, smtps:// or an absolute file: URL; secret, for it may hold a password. */
+  /** An smtp://, smtps:// or absolute file: URL. It is secret, because it may hold a password. */
   readonly url: Secret | null
 }
 
@@ -66,11 +68,11 @@ export interface MailConfig {
   readonly from: string | null
   readonly replyTo: string | null
   readonly unsubscribe: string | null
-  /** The limit for a whole message, as it is sent. */
+  /** The limit of a whole message as sent, in MB. */
   readonly maxMb: number
   readonly perMinute: number
   readonly onUnconfirmed: UnconfirmedPolicy
-  /** Issues in a row that are refused for good; 0 for never. */
+  /** The number of issues in a row that are refused for good until a recipient is paused; 0 for never. */
   readonly suppressAfterBounces: number
   readonly dkim: DkimConfig | null
 }
@@ -78,15 +80,15 @@ export interface MailConfig {
 export interface DkimConfig {
   readonly domain: string
   readonly selector: string
-  /** RSA, PEM. */
+  /** The RSA key in PEM. */
   readonly key: Secret
 }
 
 /** The recipients and channels of alerts, and when they are sent. */
 export interface AlertsConfig {
-  /** Addresses. */
+  /** The addresses of operators. */
   readonly recipients: readonly string[]
-  /** Secret: whoever knows such an address can write there. */
+  /** The webhook of alerts. Its URL is secret, because anyone who knows it can write there. */
   readonly webhook: { readonly url: Secret; readonly format: WebhookFormat } | null
   readonly heartbeat: { readonly url: Secret } | null
   readonly afterFailures: number
@@ -96,9 +98,9 @@ export interface AlertsConfig {
 export interface WebConfig {
   /** The address on which the daemon listens; null where it serves no pages. */
   readonly listen: ListenAddress | null
-  /** `https://reports.example.com`; null where recipients have no pages. */
+  /** The public address, such as `https://reports.example.com`; null where recipients have no pages. */
   readonly publicUrl: string | null
-  /** Names to which the pages answer beside the usual ones. */
+  /** Further names to which the pages answer, beside the usual ones. */
   readonly allowedHosts: readonly string[]
   /** Addresses, networks, or `loopback`, `linklocal`, `uniquelocal`. */
   readonly trustedProxies: readonly string[]
@@ -107,7 +109,7 @@ export interface WebConfig {
 }
 
 export interface SyncConfig {
-  /** Cron of five fields or words, in the top-level time zone. */
+  /** A cron expression of five fields, or words, in the top-level time zone. */
   readonly schedule: string
   readonly fullSchedule: string
   readonly overlapMinutes: number
@@ -115,12 +117,12 @@ export interface SyncConfig {
 }
 
 export interface SnapshotConfig {
-  /** `after_sync`, `never` or when by itself, in the top-level time zone. */
+  /** `after_sync`, `never`, or a schedule in the top-level time zone. */
   readonly when: string
   readonly keep: number
 }
 
-/** Is null where no single leads are read. */
+/** The settings of enrichment; null where no single leads are read. */
 export type EnrichmentConfig = {
   /** The number of leads with the best scores that are read; null for all. */
   readonly top: number | null
@@ -136,9 +138,9 @@ export interface RetentionConfig {
 }
 
 /**
- * Checked settings in the program's own terms.
- * @param baseOf the folder from which a setting's relative path counts
- * @param folder of the settings file
+ * Converts checked settings to the program's own terms.
+ * @param baseOf the folder to which a setting's relative path belongs
+ * @param folder the folder of the settings file
  */
 export function configFrom(
   settings: Settings,
@@ -199,7 +201,7 @@ export function configFrom(
   }
 }
 
-/** Says whether `when` is a schedule of its own. */
+/** Whether the snapshot has a schedule of its own. */
 export function hasDueTimes({ when }: SnapshotConfig): boolean {
   return when !== 'after_sync' && when !== 'never'
 }
@@ -240,15 +242,15 @@ function secret(value: string | undefined): Secret | null {
 }
 
 /**
- * `file:./outbox` names a folder in the data directory, which is always writable, as the folder of the settings need not
- * be. The URL standard would put it under the root.
+ * Makes a file: URL absolute. `file:./outbox` names a folder in the data directory, which is always writable;
+ * the URL standard would put it under the root.
  */
 function absoluteFileUrl(url: string, dataDir: string): string {
   const relative = /^file:(?!\/\/)(.*)$/i.exec(url)?.[1]
   return relative === undefined ? url : pathToFileURL(resolve(dataDir, decodeURIComponent(relative))).href
 }
 
-/** The shortest part of an address that may be a secret; shorter ones are words. */
+/** The shortest part of an address that may be a secret; shorter parts are words. */
 const SECRET_PART = 12
 
 /** Every text of a configuration that must not get into a log. */
@@ -266,7 +268,7 @@ export function secretsOf({ api, databaseUrl, smtp, mail, alerts, web, events }:
   return found.filter((text) => text !== '')
 }
 
-/** Finds the parts of an address that may be secret, since errors name paths, or a part of them. */
+/** Finds the parts of an address that may be secret, because errors may quote parts of a path. */
 function secretParts({ pathname, searchParams }: URL): string[] {
   return [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= SECRET_PART)
 }

@@ -1,4 +1,4 @@
-/** The settings in force, for people: each with its value and where that came from. */
+/** Describes the settings in force for people: each with its value and its origin. */
 
 import { nameOf, placeOf } from '../store/db/place.ts'
 import type { Config } from './config.ts'
@@ -10,11 +10,14 @@ import { Secret } from './secrets.ts'
 import { isTree, pathText, type SettingPath } from './setting-path.ts'
 
 export interface EffectiveSetting {
-  /** `api.page_size`, as in the settings file. */
+  /** The name as in the settings file, such as `api.page_size`. */
   readonly setting: string
   /** The value, with secrets redacted; null when it is not set and has no default. */
   readonly value: unknown
-  /** The place that gives it, `default`, `not set`, or `as recipients` where a report takes that of the top level. */
+  /**
+   * The place that gives it, `default`, `not set`, or `as recipients` where a report uses the top-level
+   * setting.
+   */
   readonly source: string
 }
 
@@ -48,13 +51,15 @@ function shownEnrichment(enrichment: Config['enrichment']) {
   return { policy: enrichment.top === null ? 'changed' : 'top', ...enrichment }
 }
 
-/** The settings whose values differ, secrets included; what has parts of its own, such as a filter, as one. */
+/**
+ * The settings whose values differ, secrets included. A setting with parts, such as a filter, counts as one.
+ */
 export function changedSettings(before: Config, after: Config): string[] {
   const [old, anew] = [comparable(before), comparable(after)]
   return [...new Set([...old.keys(), ...anew.keys()])].filter((name) => old.get(name) !== anew.get(name))
 }
 
-/** Values as text by name, to be compared and never shown. */
+/** The values as text by name, for comparison only and never shown. */
 function comparable({ file: _file, warnings: _warnings, sources: _sources, ...settings }: Config) {
   const values = new Map<string, string>()
   for (const [path, value] of settingsOf(settings)) {
@@ -82,7 +87,10 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Shows the addresses of database and mail server without their login: operators need the rest to find a fault. */
+/**
+ * Shows the addresses of database and mail server without their login, because operators need the rest to
+ * find a fault.
+ */
 function redacted(setting: string, secret: Secret): string {
   if (setting === 'database_url') return nameOf(placeOf(secret.reveal()))
   if (setting !== 'smtp.url') return secret.toString()
@@ -91,7 +99,7 @@ function redacted(setting: string, secret: Secret): string {
   return `${url.protocol}//${url.username ? `${secret}@` : ''}${url.host}`
 }
 
-/** The pipelines of a report are a part of its filter. */
+/** The older name of a filter: the pipelines of a report became a part of its filter. */
 function olderName(path: SettingPath): string {
   return path.at(-1) === 'filter' ? pathText([...path.slice(0, -1), 'pipelines']) : ''
 }
@@ -104,7 +112,7 @@ function inheritedFrom(path: SettingPath): string {
   return isInherited ? `as ${name}` : 'default'
 }
 
-/** The settings reference, docs/settings.md: a row each, in the order of the schema. */
+/** The settings reference, docs/settings.md: one row for each setting, in the order of the schema. */
 export function settingsMarkdown(): string {
   const variables = new Map(Object.entries(VARIABLES).map(([name, path]) => [rowName(path), name]))
   const rows = [...settingRows()].map(([name, schema]) => {
@@ -125,7 +133,7 @@ function* settingRows(schema = schemaAt([]), path: SettingPath = []): Generator<
   }
 }
 
-/** The first report stands for all of them. */
+/** Names a row. The first report stands for all reports. */
 function rowName(path: SettingPath): string {
   return pathText(path).replace('[0]', '[]')
 }

@@ -1,4 +1,4 @@
-/** The settings that the environment can give, `LEADSHEET_*`; each stands for one of the settings file. */
+/** Reads the settings that the environment gives, `LEADSHEET_*`. Each stands for one of the settings file. */
 import { nearest } from './nearest.ts'
 import { schemaAt, specialSettings } from './schema.ts'
 import { pathText, type SettingPath } from './setting-path.ts'
@@ -8,14 +8,14 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The variable that names the settings file itself. */
 export const CONFIG_VARIABLE = 'LEADSHEET_CONFIG'
 
-/** Says whether systemd started this process and waits for its heartbeat: sd_watchdog_enabled(3). */
+/** Whether systemd started this process and waits for its heartbeat: sd_watchdog_enabled(3). */
 export function isWatchedBySystemd(env: Environment = process.env): boolean {
   return Boolean(env.NOTIFY_SOCKET && env.WATCHDOG_USEC)
 }
 
 const PREFIX = 'LEADSHEET_'
 
-/** The settings that a variable gives, or that name a file that holds one, by the name of the variable. */
+/** The settings that a variable gives, or that name a file with the setting, by the name of the variable. */
 export const VARIABLES: Readonly<Record<string, SettingPath>> = Object.fromEntries(
   [...specialSettings()].flatMap(({ env, path, filePath }): [string, SettingPath][] =>
     env === null
@@ -31,8 +31,8 @@ export interface VariableSetting {
 }
 
 /**
- * The settings given by the environment; an empty variable counts as not set.
- * @param problems receives a line for each `LEADSHEET_*` variable that means nothing
+ * The settings given by the environment. An empty variable counts as not set.
+ * @param problems receives a line for each unknown `LEADSHEET_*` variable
  */
 export function readEnvironment(env: Environment, problems: string[]): VariableSetting[] {
   const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
@@ -69,7 +69,10 @@ function splitList(value: string): string[] {
     .filter((item) => item !== '')
 }
 
-/** Kubernetes sets these in every pod beside a service that is called leadsheet, or leadsheet-something. */
+/**
+ * Whether Kubernetes set the variable, which it does in every pod beside a service called leadsheet or
+ * leadsheet-something.
+ */
 function isServiceLink(name: string, value: string): boolean {
   return (
     /_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name) ||

@@ -1,4 +1,7 @@
-/** A line for a mistake in the settings: where, which setting, what was found, what is accepted. */
+/**
+ * Writes a line for each mistake in the settings: the place, the setting, the value found, and the values
+ * accepted.
+ */
 import type { z } from 'zod'
 import { nearest } from './nearest.ts'
 import { schemaAt, settingsSchema, specialSettings } from './schema.ts'
@@ -7,15 +10,15 @@ import { pathText, setValueAt, valueAt } from './setting-path.ts'
 
 /** The place where a setting was given, and its name there. */
 export interface Origin {
-  /** `leadsheet.yaml:4:14`, `environment`, or the file that a secret was read from. */
+  /** A place such as `leadsheet.yaml:4:14`, `environment`, or the file that a secret was read from. */
   readonly place: string
-  /** `api.url`, or `LEADSHEET_API_URL`. */
+  /** A name such as `api.url` or `LEADSHEET_API_URL`. */
   readonly name: string
 }
 
 export type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
 
-/** Settings whose value is never shown. */
+/** The settings whose value is never shown. */
 const SECRET_PATHS: readonly SettingPath[] = [...specialSettings()].flatMap(({ path, secret }) =>
   secret === false ? [] : [path],
 )
@@ -44,7 +47,7 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
   return [mistakeLine(findOrigin(path, 'value'), `${found}expected ${issue.message}`)]
 }
 
-/** Finds the kind that a value has but for details, where several are allowed. */
+/** Whether the issues of a union's branch are only details, so that the user meant this branch. */
 function isOfRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')
 }
@@ -56,20 +59,20 @@ function unknownName(group: SettingPath, name: string): string {
   return `no such setting; ${meant === null ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`}`
 }
 
-/** Says whether a secret could stand there, also where a whole group was given as one text. */
+/** Whether a secret could stand there, also where a whole group was given as one text. */
 function mayHoldSecret(path: SettingPath): boolean {
   return SECRET_PATHS.some((secret) => path.every((key, index) => secret[index] === key))
 }
 
 const SHOWN_CHARACTERS = 60
 
-/** Cut short, and without who logs in where it is a URL. */
+/** Writes a value, cut short and without the login of a URL. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value).replace(/\/\/[^/@]*@/g, '//[redacted]@')
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
 }
 
-/** Checks a single value as a setting: the expectation that it misses, or null. */
+/** Checks a single value as a setting. Returns the expectation that it misses, or null. */
 export function settingFault(path: SettingPath, value: unknown): string | null {
   const tree: SettingTree = {}
   setValueAt(tree, path, value)

@@ -1,10 +1,13 @@
-/** Kinds of values that settings have. Each `error` is what is accepted, worded to follow "expected". */
+/**
+ * The kinds of values that settings have. Each `error` names the accepted values, worded to follow
+ * "expected".
+ */
 import { z } from 'zod'
 import { BLOCKS } from '../report/blocks/registry.ts'
 import { isTree, valueAt } from './setting-path.ts'
 import { ADDRESS, dateFault, isMailbox, localeFault, scheduleFault, timeZoneFault } from './validators.ts'
 
-/** Text that a rule accepts; the rule's reason follows what is accepted. */
+/** A text that passes a rule. The error names the accepted values, then the rule's reason. */
 export function text(accepted: string, fault: (value: string) => string | null = () => null) {
   return z
     .string({ error: accepted })
@@ -24,13 +27,16 @@ export function wholeNumber(min: number, max: number) {
   return z.int({ error }).min(min, { error }).max(max, { error })
 }
 
-/** A list whose items differ; `key` names what must differ where an item is a group. Told beside other mistakes. */
+/**
+ * A list whose items differ. `key` names the part of a group that must differ. A repeated item is reported
+ * beside other mistakes.
+ */
 export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: string) {
   return z.array(item, { error: accepted }).superRefine(
     (items, context) => {
       const pathIn = (item: unknown) => (key !== undefined && isTree(item) ? [key] : [])
       const values = items.map((item) => valueAt(item, pathIn(item)))
-      // Mail servers hold two ways to write an address for one.
+      // Because mail servers ignore the case of an address.
       const compared = values.map((value) =>
         key === 'address' && typeof value === 'string' ? value.toLowerCase() : value,
       )

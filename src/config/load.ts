@@ -1,6 +1,6 @@
 /**
- * Settings file and environment to one Config. The environment wins over the file; every mistake of both is
- * reported in one error. Nothing outside this folder reads the process's environment.
+ * Loads the settings file and the environment into one Config. The environment wins, and all mistakes of both
+ * are reported in one error. Nothing outside this folder reads the process's environment.
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -23,7 +23,7 @@ import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.t
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
 export interface LoadOptions {
-  /** The file that `--config` names, relative to `cwd`; null for the environment alone. */
+  /** The file of `--config`, relative to `cwd`; null for the environment alone. */
   readonly file?: string | null | undefined
   readonly env?: Environment
   readonly cwd?: string
@@ -61,12 +61,15 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
   })
 }
 
-/** The settings file, there or not: named by `--config`, by the environment, or the usual one. */
+/**
+ * The path of the settings file, whether it exists or not: from `--config`, from the environment, or the
+ * usual one.
+ */
 export function settingsPath(file: string | undefined, env: Environment = process.env): string {
   return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
 }
 
-/** Filters of recipients that leave nothing of what the report is about. */
+/** Finds filters of recipients that leave none of the report's leads. */
 function impossibleFilters({ name, recipients }: ReportConfig, index: number, draft: Draft): string[] {
   const own: SettingPath = ['reports', index, 'recipients']
   const list = valueAt(draft.tree, own) === undefined ? ['recipients'] : own
@@ -93,7 +96,7 @@ function defaultFile(cwd: string): string | null {
   return existsSync(resolve(cwd, DEFAULT_FILE)) ? DEFAULT_FILE : null
 }
 
-/** A variable is text; where a whole number is wanted, its digits are one. */
+/** Turns digits from a variable, which are text, into a number where the setting is a whole number. */
 function takeNumbers(tree: SettingTree, filled: readonly FilledSetting[]): void {
   for (const { path } of filled) {
     const value = valueAt(tree, path)
@@ -115,7 +118,7 @@ function invalid(problems: readonly string[]): LeadsheetError {
   )
 }
 
-/** Lists of plain values count as one setting, and so do recipients and filters. */
+/** The origin of every setting. Lists of plain values, recipients and filters count as one setting each. */
 function sourcesOf(draft: Draft): Record<string, string> {
   const sources: Record<string, string> = {}
   for (const [leaf, value] of leavesOf(draft.tree)) {
@@ -151,7 +154,10 @@ function plainHttp({ api }: Settings, draft: Draft): string[] {
   return [mistakeLine(origin, `the API key travels unencrypted to ${url.host}; use https:// if it can`)]
 }
 
-/** DMARC (RFC 7489, 3.1.1) counts only the signature of the sender's domain, or of one above or below it. */
+/**
+ * Warns of a DKIM domain that does not match the sender. DMARC (RFC 7489, 3.1.1) counts only a signature of
+ * the sender's domain, or of one above or below it.
+ */
 function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): string[] {
   if (from === undefined || dkim === undefined) return []
   const domain = dkim.domain.toLowerCase()
@@ -174,7 +180,7 @@ function closedDashboard({ web }: Settings, draft: Draft): string[] {
   return [mistakeLine(origin, `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
 }
 
-/** Warns of a mail folder in the data directory of one machine, where several may work on one database. */
+/** Warns of a mail folder in the data directory of one machine where several may share one database. */
 function onOneMachine({ database_url, smtp }: Settings, draft: Draft): string[] {
   if (database_url === undefined || smtp.url === undefined || new URL(smtp.url).protocol !== 'file:')
     return []
@@ -182,7 +188,7 @@ function onOneMachine({ database_url, smtp }: Settings, draft: Draft): string[] 
   return [mistakeLine(origin, 'each machine puts the mails that it sends into a folder of its own')]
 }
 
-/** Secrets that stand in a settings file which everyone can read. */
+/** Warns of secrets in a settings file that everyone can read. */
 function readableSecrets(draft: Draft, file: SettingsFile | null): string[] {
   if (!file?.isWorldReadable) return []
   const fromVariables = file.filled.map(({ path }) => pathText(path))

@@ -1,4 +1,4 @@
-/** Settings file and environment laid over each other, not yet judged, with the origin of every setting. */
+/** Merges the settings file and the environment, not yet checked, with the origin of every setting. */
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { VariableSetting } from './environment.ts'
@@ -11,21 +11,21 @@ import { reportFor } from './starter-file.ts'
 import { scheduleFault } from './validators.ts'
 
 export interface DraftOrigin extends Origin {
-  /** The folder from which relative paths count. */
+  /** The folder to which relative paths belong. */
   readonly base: string
 }
 
 export interface Draft {
   readonly tree: SettingTree
-  /** A part of the name is enough: an item of a list comes from where the list does. */
+  /** Finds the origin of a setting. An item of a list has the origin of the list. */
   findOrigin(path: SettingPath, part: 'value' | 'name'): DraftOrigin
   readonly problems: readonly string[]
-  /** Secrets whose file could not be read, which the problems tell. */
+  /** The secrets whose file could not be read. The problems already report these. */
   readonly unread: readonly SettingPath[]
   readonly warnings: readonly string[]
 }
 
-/** Secrets, and the settings that name a file to read them from. */
+/** The secrets, and the settings that name a file with the secret. */
 const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret }) =>
   secret === false || filePath === null ? [] : [{ path, filePath }],
 )
@@ -33,7 +33,7 @@ const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret })
 const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const
 
 /**
- * The environment wins. What may stand in a file of its own counts as one setting with it: a key in the environment
+ * Merges both; the environment wins. A setting and its `_file` form count as one: a key in the environment
  * also replaces a `key_file` of the settings file.
  */
 export function draftSettings(
@@ -97,7 +97,7 @@ export function draftSettings(
   return { tree, findOrigin, problems, unread, warnings }
 }
 
-/** Makes the report that `init` would write, so that no day is left out, however often it comes. */
+/** Makes the report that `init` would write for the schedule, so that its periods leave out no day. */
 function reportAt(schedule: string): SettingTree {
   if (scheduleFault(schedule) !== null) return { name: 'daily' }
   const timing = { expression: schedule, timeZone: 'UTC', holidays: [] }

@@ -1,8 +1,8 @@
-/** The known name that a mistyped one was meant to be. */
+/** Finds the known name that a mistyped name was meant to be. */
 
 /**
- * The candidate with the fewest edits from `name`, case aside; null when none is near: more than a third of
- * the messages, and more than one, differ.
+ * The candidate with the fewest edits from `name`, ignoring case; null when more than one letter and more
+ * than a third of the letters differ.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null
@@ -14,7 +14,10 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
   return best
 }
 
-/** Messages to insert, delete, replace or swap with the next to make `a` into `b`, a row of the table at a time. */
+/**
+ * Counts the letters to insert, delete, replace or swap with the next to turn `a` into `b`, one row of the
+ * table at a time.
+ */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)
   let before: number[] = []

@@ -1,6 +1,6 @@
 /**
- * Recipients from a CSV file, a row each, as the groups that could stand in the settings; what is in them is judged
- * there. Columns are the settings of a recipient and of its filter; lists have semicolons, bounds two dots.
+ * Reads recipients from a CSV file, one a row, as groups of the settings, which the schema checks later. The
+ * columns are the settings of a recipient and of its filter. Lists use semicolons, bounds use two dots.
  */
 import { readFileSync } from 'node:fs'
 import { FILTER_COLUMNS } from '../domain/choices.ts'
@@ -12,7 +12,7 @@ import { readFault } from './settings-file.ts'
 
 export interface RecipientsFile {
   readonly recipients: readonly SettingTree[]
-  /** The line and column of each setting of each recipient: `recipients.csv:3`, `locale`. */
+  /** The place of each setting of each recipient: the line `recipients.csv:3` and the column `locale`. */
   readonly places: readonly { readonly path: SettingPath; readonly place: string; readonly name: string }[]
 }
 
@@ -35,8 +35,8 @@ const COLUMNS: Readonly<Record<string, { path: SettingPath; kind: CellKind }>> =
 }
 
 /**
- * @param origin how messages call the file
- * @param problems receives a line for each mistake of its form
+ * @param origin the name of the file in problems
+ * @param problems receives a line for each mistake in the form of the file
  */
 export function readRecipientsFile(path: string, origin: string, problems: string[]): RecipientsFile {
   const [heading, ...rows] = readRows(path, origin, problems)
@@ -83,7 +83,7 @@ function readRows(path: string, origin: string, problems: string[]): readonly Cs
 }
 
 function headingProblems(names: readonly string[]): string[] {
-  // Spreadsheets save semicolons where numbers have a decimal comma.
+  // Because spreadsheets save semicolons where numbers have a decimal comma.
   if (names.length === 1 && names[0]?.includes(';'))
     return ['the cells stand apart by semicolons, expected commas']
   const known = Object.keys(COLUMNS)
@@ -121,14 +121,14 @@ export interface CsvRow {
 
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y
 
-/** Rows without the empty ones; or the line of a quote that stands alone. */
+/** Returns the rows that are not empty, or the line of an unmatched quote. */
 export function parseCsv(text: string): { rows: CsvRow[] } | { brokenLine: number } {
   const rows: CsvRow[] = []
   let line = 1
   let cells: string[] = []
   let begin = line
   const pattern = new RegExp(CELL)
-  // A byte order mark is no part of the first heading.
+  // Skips a byte order mark, which is not a part of the first heading.
   for (pattern.lastIndex = text.startsWith('\uFEFF') ? 1 : 0; pattern.lastIndex < text.length; ) {
     const found = pattern.exec(text)
     if (found === null) return { brokenLine: line }

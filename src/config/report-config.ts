@@ -1,4 +1,7 @@
-/** Reports and their recipients as the program sees them: what each recipient gets of each report, in full. */
+/**
+ * Reports and their recipients as the program uses them, with everything that each recipient gets of each
+ * report.
+ */
 import type { SendPolicy, StaleDataPolicy, VolumeDropPolicy } from '../domain/choices.ts'
 import type { FilterCondition, LeadFilter, PeriodKind } from '../domain/figures.ts'
 import type { BlockName } from '../report/blocks/registry.ts'
@@ -11,12 +14,12 @@ export interface ReportConfig {
   readonly name: string
   readonly template: string
   readonly title: string | null
-  /** Cron of five fields or words, in `timeZone`. */
+  /** A cron expression of five fields, or words, in `timeZone`. */
   readonly schedule: string
   readonly catchUp: CatchUp['policy']
   readonly catchUpHours: number
   readonly timeZone: string
-  /** Is null where the report's folder decides, as `sendWhen` and `blocks` are. */
+  /** The period; null where the report's folder decides, as with `sendWhen` and `blocks`. */
   readonly period: PeriodKind | null
   readonly sendWhen: SendPolicy | null
   /** The longest wait for data that cover its period. */
@@ -41,12 +44,12 @@ export interface RecipientConfig {
   readonly timeZone: string
   /** The recipient's filter and the report's together. */
   readonly filter: LeadFilter
-  /** Is null where the report's folder decides. */
+  /** The blocks; null where the report's folder decides. */
   readonly blocks: readonly BlockName[] | null
   readonly attachments: readonly string[]
 }
 
-/** A report that the settings do not name, as it would be if they said nothing but its name; undefined for no name. */
+/** The report of a name that the settings do not have, with all defaults; undefined for an invalid name. */
 export function draftReport(
   name: string,
   { timeZone, locale }: { readonly timeZone: string; readonly locale: string },
@@ -85,7 +88,7 @@ export function reportFrom(
   }
 }
 
-/** `pipelines` of a report is the older way to say what its filter can say too. */
+/** Merges the filter with `pipelines`, the older setting for a part of it. */
 function reportFilter({ pipelines, filter = {} }: ReportSettings): LeadFilter {
   const own = filterFrom(filter)
   return pipelines.length === 0 ? own : narrowFilter(filterFrom({ pipelines }), own)
@@ -111,13 +114,13 @@ function recipientFrom(
   }
 }
 
-/** `de-de` -> `de-DE`, so that one locale is one issue. */
+/** Normalises `de-de` to `de-DE`, so that one locale makes one issue. */
 function canonical(locale: string): string {
   return new Intl.Locale(locale).toString()
 }
 
-/*
- * Filters from settings, in one form each: columns and texts in order, so that two that ask for the same leads are
+/**
+ * Converts a filter of the settings. Columns and texts are sorted, so that filters for the same leads have
  * the same text.
  */
 

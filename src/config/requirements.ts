@@ -1,4 +1,7 @@
-/** Settings that a command needs. Loading requires none, so that each command can name those that are missing. */
+/**
+ * Checks the settings that a command needs. Loading requires none, so that each command can name those that
+ * are missing.
+ */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { ApiConfig, Config, MailConfig } from './config.ts'
 import { variablesFor } from './environment.ts'
@@ -8,7 +11,7 @@ import { DEFAULT_FILE } from './settings-file.ts'
 
 export interface ReadyApi extends ApiConfig {
   readonly url: string
-  /** Is null only where the upstream needs none. */
+  /** The API key; null only where the upstream needs none. */
   readonly key: Secret | null
 }
 
@@ -18,7 +21,7 @@ export interface ReadyMail extends MailConfig {
 }
 
 /**
- * @param needsKey false where the profile says that the upstream asks for none
+ * @param needsKey false where the profile says that the upstream needs no key
  * @throws LeadsheetError config_missing
  */
 export function requireApi(config: Config, needsKey = true): ReadyApi {
@@ -37,8 +40,8 @@ export function requireMail(config: Config): ReadyMail {
 }
 
 /**
- * All that the daemon needs, named at once. Without reports, and operators to be mailed, it only keeps the copy, and
- * needs no mail.
+ * Requires all settings of the daemon at once. Without reports and recipients of alerts the daemon only keeps
+ * the copy, and needs no mail.
  * @throws LeadsheetError config_missing
  */
 export function requireDaemon(
@@ -51,7 +54,7 @@ export function requireDaemon(
 }
 
 /**
- * Refuses to check an installation without settings, so that a wrong folder is not reported as well.
+ * Refuses an installation without settings, so that `doctor` does not also report a wrong folder.
  * @throws LeadsheetError config_missing
  */
 export function requireSettings(config: Config, needsKey = true): void {

@@ -1,4 +1,7 @@
-/** The schema of a report. What is absent here is as its folder says, or as at the top level of the settings. */
+/**
+ * The schema of a report. An absent setting is decided by the report's folder or the top level of the
+ * settings.
+ */
 import { z } from 'zod'
 import type { FilterColumn } from '../domain/choices.ts'
 import {

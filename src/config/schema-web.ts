@@ -1,9 +1,11 @@
-/** The schema of the pages of operators and recipients, and the rule that says who may see the dashboard. */
+/**
+ * The schema of the pages of operators and recipients, and the rule that decides who may see the dashboard.
+ */
 import { isIP } from 'node:net'
 import { listOf, path, section, text } from './field-types.ts'
 import { LOOPBACK } from './validators.ts'
 
-/** Stands for an address where no pages are wanted. */
+/** The value of `listen` for no pages. */
 const NONE = 'none'
 const TOKEN_LENGTH = 16
 
@@ -56,7 +58,7 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** `127.0.0.1:8080`, `[::]:8080`, `0.0.0.0:8080`, or `none`, which gives null; a checked text. */
+/** Reads a checked address: `127.0.0.1:8080`, `[::]:8080`, `0.0.0.0:8080`, or `none`, which gives null. */
 export function listenAddress(listen: string): ListenAddress | null {
   if (listen === NONE) return null
   const { hostname, port } = new URL(`tcp://${listen}`)
@@ -81,7 +83,7 @@ function publicUrlFault(value: string): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'it must begin with https://'
   if (url.username || url.password) return 'it must not hold a user or password'
   if (url.pathname !== '/' || url.search || url.hash) return 'nothing may come after the host'
-  // Anyone who reads the traffic could stop or change the reports of others.
+  // Because anyone who reads the traffic could pause or change the reports of others.
   return url.protocol === 'https:' || LOOPBACK.test(url.hostname) ? null : 'http:// is only for this machine'
 }
 
@@ -96,7 +98,7 @@ function hostFault(value: string): string | null {
     : 'it is lower-case letters, digits, dots and hyphens'
 }
 
-/** Names for networks that Fastify knows. */
+/** The names of networks that Fastify knows. */
 const PROXY_NAMES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal']
 
 function proxyFault(value: string): string | null {
@@ -113,21 +115,21 @@ export interface Doors {
   readonly listen: ListenAddress
   /** The address for visitors from outside; null where there is none. */
   readonly publicUrl: string | null
-  /** Names to which it answers beside the usual ones. */
+  /** Further names to which the dashboard answers, beside the usual ones. */
   readonly allowedHosts: readonly string[]
   readonly hasToken: boolean
 }
 
 /**
- * `look`: everybody on this machine may, and nothing can be done. `token`: who signs in may do all. `closed`: it can be
- * reached from elsewhere, so that a token is needed, and there is none.
+ * Who may see the dashboard. `look`: everybody on this machine, without actions. `token`: signed-in users,
+ * with all actions. `closed`: nobody, because it can be reached from outside and has no token.
  */
 export type DashboardAccess = 'look' | 'token' | 'closed'
 
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'
 
-/** Says whether a warning concerns only commands that serve or check the pages. */
+/** Whether a warning concerns only commands that serve or check the pages. */
 export function isAboutDashboard(warning: string): boolean {
   return warning.includes(TOKEN_REMEDY)
 }

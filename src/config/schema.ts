@@ -1,6 +1,6 @@
 /**
- * The settings file as a schema, in its own snake_case: the one place for types, defaults, limits and
- * descriptions; those of reports and their recipients stand in files of their own.
+ * The schema of the settings file, in its own snake_case: types, defaults, limits and descriptions. Mail, web
+ * and reports have files of their own.
  */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
@@ -228,7 +228,7 @@ export const settingsSchema = section({
 })
 export type Settings = z.output<typeof settingsSchema>
 
-/** The part of JSON Schema that is met here, and what else the schema says of a setting. */
+/** The parts of JSON Schema used here, and our own facts about a setting. */
 export interface SettingSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -237,15 +237,15 @@ export interface SettingSchema {
   readonly items?: SettingSchema
   /** The kinds that a value may have, such as a text or a group. */
   readonly anyOf?: readonly SettingSchema[]
-  /** The variable of the environment that gives it. */
+  /** The environment variable that gives the setting. */
   readonly env?: string
-  /** Is true where the value is never shown, and `login` where only the password of a URL is secret. */
+  /** `true` where the value is never shown, and `login` where only the password of a URL is secret. */
   readonly secret?: boolean | 'login'
 }
 
 /** A setting that has a variable, is secret, or may stand in a file of its own. */
 export interface SpecialSetting {
-  /** `['reports', 0, 'schedule']` is that of the first report. */
+  /** The path. `['reports', 0, 'schedule']` belongs to the first report. */
   readonly path: SettingPath
   /** The setting that names a file to read it from, such as `api.key_file`; null where there is none. */
   readonly filePath: SettingPath | null
@@ -258,7 +258,7 @@ let known: (SettingSchema & Record<string, unknown>) | undefined
 function wholeSchema(): SettingSchema & Record<string, unknown> {
   known ??= z.toJSONSchema(settingsSchema, {
     io: 'input',
-    // A group may be empty: all of its settings are optional.
+    // A group may be empty, because all of its settings are optional.
     override: ({ jsonSchema }) => {
       if (jsonSchema.type === 'object' && jsonSchema.required === undefined) {
         Object.assign(jsonSchema, { type: ['object', 'null'] })

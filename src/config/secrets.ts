@@ -1,4 +1,4 @@
-/** A value that must not be seen: it prints as `[redacted]` wherever it is put, until `reveal()` is called. */
+/** A secret value. It prints as `[redacted]` everywhere, until `reveal()` is called. */
 import { inspect } from 'node:util'
 
 const REDACTED = '[redacted]'
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The value itself; call it only where it is used, never to keep or print it. */
+  /** The value itself. Call it only where the value is used, never to keep or print it. */
   reveal(): string {
     return this.#value
   }

@@ -21,7 +21,9 @@ export function valueAt(tree: unknown, path: SettingPath): unknown {
   )
 }
 
-/** Sets a value, making groups on the way; leaves a tree alone where something else than a group stands. */
+/**
+ * Sets a value and creates groups on the way. Changes nothing where another value stands in place of a group.
+ */
 export function setValueAt(tree: SettingTree, path: SettingPath, value: unknown): void {
   const parent = path.slice(0, -1).reduce<unknown>((group, key) => {
     if (!isTree(group) || typeof key === 'number') return valueAt(group, [key])
@@ -32,7 +34,7 @@ export function setValueAt(tree: SettingTree, path: SettingPath, value: unknown)
   if (typeof parent === 'object' && parent !== null && key !== undefined) Reflect.set(parent, key, value)
 }
 
-/** The value at every leaf: whatever is neither a group nor a list, and empty lists. */
+/** The value at every leaf: everything except groups and lists with items. */
 export function* leavesOf(
   value: unknown,
   path: SettingPath = [],

@@ -17,11 +17,11 @@ export const DEFAULT_FILE = 'leadsheet.yaml'
 export interface SettingsFile {
   readonly path: string
   readonly tree: SettingTree
-  /** Settings whose value came, in whole or in part, from a variable, and whether the variable was there. */
+  /** The settings with values from variables, in whole or in part, and whether all variables were set. */
   readonly filled: readonly FilledSetting[]
-  /** `leadsheet.yaml:4:14`, of the value, or of the name of the setting. */
+  /** The place of a setting's value or name, such as `leadsheet.yaml:4:14`. */
   locate(setting: SettingPath, part: 'value' | 'name'): string
-  /** Is true where every user of the machine may read it. */
+  /** Whether every user of the machine may read the file. */
   readonly isWorldReadable: boolean
 }
 
@@ -31,9 +31,9 @@ export interface FilledSetting {
 }
 
 /**
- * @param name as the user gave it, relative to `cwd`; places in it are named after this
+ * @param name as the user gave it, relative to `cwd`; places are named after it
  * @param problems receives a line for each variable that is not set
- * @throws LeadsheetError config_invalid when it cannot be read or is not YAML
+ * @throws LeadsheetError config_invalid when the file cannot be read or is not YAML
  */
 export function readSettingsFile(
   name: string,
@@ -62,7 +62,10 @@ export function readSettingsFile(
   }
 }
 
-/** Says whether users other than the owner and the group may read a file; never on Windows, which has no such mode. */
+/**
+ * Whether users other than the owner and the group may read a file. Never true on Windows, which has no such
+ * mode.
+ */
 export function isWorldReadable(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o004) !== 0
 }
@@ -78,7 +81,10 @@ function readText(path: string): string {
   }
 }
 
-/** A file that is there is not to be written over. */
+/**
+ * The hint for a file that cannot be read. Only a missing file suggests `init`, which must not overwrite an
+ * existing one.
+ */
 function hintFor(error: unknown): string {
   const text = errorText(error)
   if (text.startsWith('ENOENT')) {
@@ -109,7 +115,8 @@ function toTree(document: Document.Parsed, name: string, place: (offset: number)
   try {
     value = document.toJS()
   } catch (error) {
-    // Too many aliases, or one without its anchor, of which the rest is not quoted: a secret may begin with *.
+    // The document has too many aliases, or an alias without its anchor. The rest of the message is not
+    // quoted, because a secret may begin with *.
     const [text] = errorText(error).split(/: /)
     throw invalid(`  ${place(0)}  ${text}; what begins with * or & stands in quotes`)
   }
@@ -118,7 +125,7 @@ function toTree(document: Document.Parsed, name: string, place: (offset: number)
   throw invalid(`  ${place(0)}  expected settings, each as "name: value"`)
 }
 
-/** A name with nothing behind it is as good as absent: so reads a group whose settings are all commented out. */
+/** Drops names without a value, such as a group whose settings are all commented out. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isTree(value)) return value
@@ -146,7 +153,7 @@ export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 
   return 0
 }
 
-/** `${NAME}`, `${NAME:-default}`, and `$${` for the two characters themselves. */
+/** Matches `${NAME}`, `${NAME:-default}`, and `$${` for the two characters themselves. */
 const PLACEHOLDER = /\$\$\{|\$\{([^}]*)(\}?)/g
 
 function fillIn(
@@ -178,12 +185,12 @@ function fillIn(
   return filled
 }
 
-/** Hides the text of a secret, since a placeholder that is no variable is a part of it. */
+/** Hides the text of a secret, because a placeholder that is no variable is a part of it. */
 function shownIn(path: SettingPath, text: string): string {
   return isSecret(path) ? '${…' : text
 }
 
-/** @param inside what stands between the braces */
+/** @param inside the text between the braces */
 function readVariable(
   inside: string,
   env: Environment,
@@ -204,13 +211,16 @@ export interface ProfileData {
   readonly data: unknown
   /** The file, or the place in the settings, for messages. */
   readonly origin: string
-  /** Gives the beginning of a line about a part: `profile.yaml:3:9  paging.kind`. */
+  /** Names the place of a part at the start of a line: `profile.yaml:3:9  paging.kind`. */
   readonly nameOf: (path: SettingPath, part: 'value' | 'name') => string
-  /** The reason why there are no data, reported only when they are needed: `probe` may be about to write them. */
+  /**
+   * Why there are no data. It is reported only when they are needed, because `probe` may be about to write
+   * them.
+   */
   readonly problem: string | null
 }
 
-/** @param path absolute */
+/** @param path an absolute path */
 export function readProfile(path: string, cwd: string): ProfileData {
   const origin = relative(cwd, path) || path
   const none = { data: null, origin, nameOf: () => origin }

@@ -1,6 +1,6 @@
 /**
- * A settings file for the first start, as text: what was answered is in force, the rest stands there as a comment with
- * its default. Read again it gives the very same values, whatever is in them.
+ * Writes a settings file for the first start: answers as settings, the rest as comments with their defaults.
+ * Reading it gives back exactly the same values.
  */
 import { stringify } from 'yaml'
 import { shellCommand } from '../errors.ts'
@@ -8,27 +8,27 @@ import { nextDueTime } from '../schedule/scheduled-runs.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { DAY_MS } from '../schedule/zone.ts'
 
-/** An answer, or the variable of the environment that gives it and is then not written to the file. */
+/** An answer, or the environment variable that gives it, which is then not written to the file. */
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
 
 export interface FirstSettings {
-  /** `2026-11-21`. */
+  /** A date such as `2026-11-21`. */
   readonly today: string
   readonly apiUrl: Entry
-  /** Is null where the service needs no key. */
+  /** The file of the API key; null where the service needs no key. */
   readonly keyFile: Entry | null
-  /** Is null for the reference service. */
+  /** The profile; null for the reference service. */
   readonly profile: Entry | null
   readonly timeZone: Entry
   /** The address of the mail server, or the file that holds it with its password. */
   readonly mail: { readonly name: 'url' | 'url_file'; readonly entry: Entry }
   readonly from: Entry
   readonly recipients: Entry<readonly string[]>
-  /** Empty where nobody is mailed. */
+  /** The addresses of operators; empty where nobody is mailed. */
   readonly alertRecipients: Entry<readonly string[]>
   readonly report: { readonly name: string; readonly schedule: string; readonly period: string | null }
   readonly listen: Entry
-  /** Is null where there is no dashboard to sign in to. */
+  /** The file of the token; null where there is no dashboard to sign in to. */
   readonly tokenFile: Entry | null
 }
 
@@ -122,7 +122,7 @@ function givenBy(entry: Entry<unknown> | null): string {
   return entry !== null && 'variable' in entry ? `   # ${entry.variable} gives it` : ''
 }
 
-/** On one line, in quotes where it needs them, and with no variable in it. */
+/** Writes a value on one line, in quotes where it needs them, and with `${` escaped. */
 function scalar(value: string): string {
   return stringify(
     value.replaceAll('${', () => '$${'),
@@ -132,13 +132,16 @@ function scalar(value: string): string {
 
 export interface FirstReport {
   readonly name: 'daily' | 'weekly' | 'monthly'
-  /** Is null for the report's own period. */
+  /** The period; null for the report's own. */
   readonly period: 'day' | 'working_day' | 'since_last' | null
 }
 
 const WEEKS = 8
 
-/** @param timing of a schedule that the settings take */
+/**
+ * Chooses the first report for a schedule, by the days on which it is due.
+ * @param timing a valid schedule
+ */
 export function reportFor(timing: Timing, now: Date): FirstReport {
   const days = dueDays(timing, now)
   const weekdays = new Set(days.map((day) => new Date(day * DAY_MS).getUTCDay()))
@@ -150,7 +153,7 @@ export function reportFor(timing: Timing, now: Date): FirstReport {
   return { name: 'daily', period: 'since_last' }
 }
 
-/** The days on which it is due within the next weeks, as numbers of days. */
+/** The days on which the schedule is due within the next weeks, as numbers of days. */
 function dueDays(timing: Timing, now: Date): number[] {
   const end = now.getTime() + WEEKS * 7 * DAY_MS
   const days = new Set<number>()
@@ -158,7 +161,7 @@ function dueDays(timing: Timing, now: Date): number[] {
     const due = nextDueTime(timing, after)
     if (due === null || due.due_at.getTime() > end) return [...days]
     days.add(Math.floor(due.shownMs / DAY_MS))
-    // A schedule that is due all day long counts once.
+    // Goes on to the next day, so that a schedule that is due all day long counts once.
     after = new Date(due.due_at.getTime() + DAY_MS - (due.shownMs % DAY_MS) - 1)
   }
 }

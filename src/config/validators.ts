@@ -1,6 +1,6 @@
 /**
- * Rules for values beyond their type. Each `…Fault` gives null when all is well, else the reason, worded to
- * follow "expected …;" in an error.
+ * Rules for values beyond their type. Each `…Fault` returns null for a valid value, else the reason, worded
+ * to follow "expected …;" in an error.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { ATTACHED_FORMATS } from '../domain/choices.ts'
@@ -11,16 +11,16 @@ import { WORDS } from '../schedule/words.ts'
 import { isDecodable } from '../store/db/place.ts'
 import { nearest } from './nearest.ts'
 
-/** `name@host`; wide enough for any real address, too narrow for a second header or recipient. */
+/** An address `name@host`. The pattern takes any real address, but no second header or recipient. */
 export const ADDRESS = /^[^\s@<>(),;:"\\[\]]+@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
 
-/** An address, or `Display Name <address>`. */
+/** Whether a text is an address, or `Display Name <address>`. */
 export function isMailbox(value: string): boolean {
   const named = /^[^<>\r\n"]+ <([^<>]+)>$/.exec(value)
   return ADDRESS.test(named?.[1] ?? value)
 }
 
-/** Cron of five fields, or words such as `every weekday at 07:00`. */
+/** Checks a cron expression of five fields, or words such as `every weekday at 07:00`. */
 export function scheduleFault(text: string): string | null {
   const parsed = parseExpression(text, [])
   if (!('fault' in parsed)) return null
@@ -28,7 +28,7 @@ export function scheduleFault(text: string): string | null {
   return meant === null ? parsed.fault : `${parsed.fault}; did you mean ${meant}?`
 }
 
-/** Accepts names of the IANA database alone, because offsets such as `+01:00` know no daylight saving. */
+/** Accepts only names of the IANA database, because offsets such as `+01:00` have no daylight saving. */
 export function timeZoneFault(name: string): string | null {
   try {
     if (/^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name })) return null
@@ -39,12 +39,12 @@ export function timeZoneFault(name: string): string | null {
   return meant === null ? 'there is no zone of that name' : `did you mean ${meant}?`
 }
 
-/** A BCP 47 tag whose language reports are written in. */
+/** Checks for a BCP 47 tag with a language that reports are written in. */
 export function localeFault(tag: string): string | null {
   try {
     return hasWordsIn(tag) ? null : `reports are written in ${new Intl.ListFormat('en').format(LANGUAGES)}`
   } catch {
-    // Intl throws a RangeError for what is no tag at all.
+    // Intl throws a RangeError for a text that is no tag at all.
     return 'it is no such tag'
   }
 }
@@ -72,10 +72,10 @@ export function apiUrlFault(text: string): string | null {
   return url.username || url.password ? 'it must not hold a user or password' : null
 }
 
-/** Hosts that are this machine. */
+/** The names of this machine. */
 export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Refuses addresses of alerts that are sent in the clear, because whoever knows one can write there. */
+/** Refuses unencrypted addresses of alerts, because anyone who knows such an address can write there. */
 export function alertUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null) return 'it is no URL'
@@ -95,7 +95,7 @@ export function mailUrlFault(text: string): string | null {
   return url.hostname === '' ? 'the host is missing' : null
 }
 
-/** RFC 8301, 3.2: signatures of shorter keys count for nothing. */
+/** RFC 8301, 3.2: signatures of shorter keys do not count. */
 const DKIM_BITS_MIN = 1024
 
 export function dkimKeyFault(pem: string): string | null {
@@ -110,7 +110,7 @@ export function dkimKeyFault(pem: string): string | null {
   return bits < DKIM_BITS_MIN ? `it has ${bits} bits` : null
 }
 
-/** Accepts an attachment: the charts, or a list of the report or a query of its folder in a known format. */
+/** Accepts the charts, or a list of the report or a query of its folder in a known format. */
 export function attachmentFault(name: string): string | null {
   if (name === 'charts') return null
   const [, list, format] = /^([\w-]+)\.(\w+)$/.exec(name) ?? []

@@ -1,4 +1,4 @@
-/** AI agents on the wire: what each is doing, and how it fared in the last 24 hours. */
+/** Agents on the wire: the current task of each, and its last 24 hours. */
 import { z } from 'zod'
 import { instantSchema } from './lead.ts'
 

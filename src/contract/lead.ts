@@ -1,4 +1,4 @@
-/** A lead on the wire: the list's item, the single lead, and the list's query and envelope. */
+/** A lead on the wire: the item of the list, the single lead, and the list's query and envelope. */
 import { z } from 'zod'
 import { LEAD_STATUSES } from './stage.ts'
 
@@ -86,7 +86,7 @@ export const LEAD_SORTS = [
   'id',
 ] as const
 
-/** A whole number as a query string has it: digits alone, so that `limit=` is not read as 0. */
+/** A whole number in a query string. Only digits are read, so that `limit=` is not 0. */
 const digits = (number: z.ZodInt) =>
   z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
@@ -99,7 +99,7 @@ const repeatable = <T extends z.ZodType>(item: T) =>
     z.array(item).optional(),
   )
 
-/** The query string of `GET /leads`. Strict: an unknown parameter is an error, not silently ignored. */
+/** The query string of `GET /leads`. It is strict: an unknown parameter is an error. */
 export const leadQuerySchema = z.strictObject({
   pipeline_id: z.string().optional(),
   status: repeatable(z.enum(LEAD_STATUSES)).meta({ description: 'repeatable' }),

@@ -1,4 +1,6 @@
-/** Where the endpoints are: the six of the API's document, and what the reference service has besides. */
+/**
+ * The paths of the endpoints: the six of the API's document, then the extensions of the reference service.
+ */
 
 export const API_PREFIX = '/api/v1'
 

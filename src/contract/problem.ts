@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** Every code the reference service answers with, its status and title. */
+/** Every code that the reference service answers with, and its status and title. */
 export const PROBLEMS = {
   unauthorized: { status: 401, title: 'The API key is missing or not valid' },
   forbidden: { status: 403, title: 'The API key may not do this' },

@@ -1,4 +1,4 @@
-/** The statuses that a lead moves through, in funnel order, as the reference service has them. */
+/** The statuses of a lead in the reference service, in funnel order. */
 
 export const STAGES = [
   { status: 'discovered', outcome: 'open' },
@@ -15,7 +15,7 @@ export const STAGES = [
 export const LEAD_STATUSES = STAGES.map((stage) => stage.status)
 export type LeadStatus = (typeof STAGES)[number]['status']
 
-/** The stages of the funnel: those that a lead passes on the way to being won, won included. */
+/** The stages of the funnel: the statuses on the way to won, won included. */
 export const FUNNEL_STATUSES = [
   'discovered',
   'enriched',

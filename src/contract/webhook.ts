@@ -1,4 +1,4 @@
-/** Webhook registrations on the wire, and the events that are sent to them. */
+/** Registrations of webhooks on the wire, and the events that are sent to them. */
 import { z } from 'zod'
 import { AGENT_STATUSES } from './agent.ts'
 import { instantSchema } from './lead.ts'
@@ -16,9 +16,9 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** Of what a webhook is sent when somebody tries it: no event of a pipeline, and nobody can ask for it. */
+/** The type of a test message. It is not an event, so nobody can subscribe to it. */
 export const PING_TYPE = 'webhook.ping'
-/** Of the payloads. A change that readers would have to know of comes as another one; fields may be added to this. */
+/** The version of the payloads. Fields may be added to a version; any other change makes a new one. */
 export const EVENT_VERSION = '1'
 
 export const webhookCreateSchema = z
@@ -30,7 +30,7 @@ export const webhookCreateSchema = z
   .meta({ id: 'WebhookCreate' })
 export type WebhookCreate = z.infer<typeof webhookCreateSchema>
 
-/** Why a webhook is sent nothing any more: its address answered 410, or it did not take anything for days. */
+/** Why a webhook is disabled: its address answered 410, or every attempt failed for days. */
 export const DISABLED_REASONS = ['gone', 'failing'] as const
 
 const webhookShape = {
@@ -47,7 +47,7 @@ const webhookShape = {
   created_at: instantSchema,
 }
 
-/** Without its secret, as all answers but that of its registration and of a rotation have it. */
+/** A webhook without its secret. Only the answers to a registration and a rotation have the secret. */
 export const webhookSchema = z.object(webhookShape).meta({ id: 'Webhook' })
 export type WireWebhook = z.infer<typeof webhookSchema>
 
@@ -61,7 +61,7 @@ export type WireWebhookWithSecret = z.infer<typeof webhookWithSecretSchema>
 
 export const webhookListSchema = z.object({ data: z.array(webhookSchema) }).meta({ id: 'WebhookList' })
 
-/** One time that a message was sent, or tried to be. */
+/** One attempt to send a message. */
 export const webhookAttemptSchema = z
   .object({
     message_id: z
@@ -102,7 +102,7 @@ const envelope = <T extends string, D extends z.ZodType>(id: string, type: T, da
     })
     .meta({ id })
 
-/** What happened, thin on purpose: it names the resource, whose newest state is a GET away. */
+/** An event. It holds little on purpose: it names the resource, whose newest state a GET returns. */
 export const eventSchema = z.discriminatedUnion('type', [
   envelope(
     'LeadCreatedEvent',

@@ -1,6 +1,6 @@
 /**
- * The figures of a report, as data: types only. `store/figures/` reads them, `report/` makes words of them, and they are
- * kept as JSON with each issue. How each number is counted stands in `store/figures/`, and `explainReport` tells it.
+ * The figures of a report: types only. `store/figures/` reads them, `report/` puts them into words, and each
+ * issue stores them as JSON. `store/figures/` says how each number is counted, and `explainReport` shows it.
  */
 
 import type { Freshness, FunnelStage, Instant, Lead, Money, Period, Ratio } from '../model.ts'
@@ -20,14 +20,17 @@ export interface HistoryCoverage {
   readonly of: number
 }
 
-/** Which leads a report is about: those that meet every condition. */
+/** The leads of a report: those that meet every condition. */
 export interface LeadFilter {
-  /** Only these pipelines; null for all. */
+  /** The ids of the pipelines; null for all. */
   readonly pipelineIds: readonly string[] | null
   readonly conditions: readonly FilterCondition[]
 }
 
-/** On a column of `lead` as it is now: one of these texts, or a number within these bounds, both included. */
+/**
+ * A condition on a column of `lead` as it is now: one of these texts, or a number within these bounds, both
+ * included.
+ */
 export type FilterCondition =
   | { readonly field: string; readonly in: readonly string[] }
   | { readonly field: string; readonly min: number | null; readonly max: number | null }
@@ -41,20 +44,26 @@ export interface ReportFigures {
   readonly prior: Period
   readonly filter: LeadFilter
   readonly freshness: Freshness
-  /** Names of the pipelines covered, in order of name. */
+  /** The names of the pipelines covered, in order of name. */
   readonly pipelines: readonly string[]
-  /** Leads in the copy, all statuses. */
+  /** The number of leads in the copy, in all statuses. */
   readonly leads: number
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
   readonly lost: Compared<number>
-  /** Value won, a currency each, that of most leads first. */
+  /** The value won, one amount for each currency, the currency of most leads first. */
   readonly wonValue: Compared<readonly Money[]>
-  /** Won out of won + lost, over the 30 days up to the end of each period. */
+  /** The rate of won in won + lost, over the 30 days up to the end of each period. */
   readonly winRate: Compared<Ratio>
-  /** Value of the open leads at the end of each period, a currency each, that of most leads first. */
+  /**
+   * The value of the open leads at the end of each period, one amount for each currency, the currency of most
+   * leads first.
+   */
   readonly openValue: Compared<readonly Money[]>
-  /** At the end of each period: of how many leads the status then is known, and of how many open ones the value. */
+  /**
+   * The coverage at the end of each period: the leads whose status is known, and the open leads whose value
+   * is known.
+   */
   readonly known: { readonly status: Compared<HistoryCoverage>; readonly value: Compared<HistoryCoverage> }
   readonly sparklines: Sparklines
   readonly trend: readonly TrendDay[]
@@ -62,31 +71,34 @@ export interface ReportFigures {
   readonly changes: Changes
   readonly topLeads: TopLeads
   readonly stalled: Stalled
-  /** The pipelines side by side, in order of name; without those that have no leads and nothing to tell. */
+  /** The pipelines side by side, in order of name. Pipelines without leads and changes are left out. */
   readonly byPipeline: readonly PipelineLine[]
   /** The sources of leads, most new leads first. */
   readonly bySource: readonly SourceLine[]
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
-  /** The results of the report's own SQL, in its order; a query that failed has neither columns nor rows. */
+  /** The results of the report's own SQL, in its order. A query that failed has neither columns nor rows. */
   readonly queries: readonly QueryTable[]
-  /** The results of the queries that blocks own, by the names of the blocks; absent where no block has one. */
+  /** The results of the queries of blocks, by block name; absent where no block has one. */
   readonly blockRows?: Readonly<Record<string, readonly BlockRow[]>>
-  /** The parts that could not be read; their values above are empty, and mean nothing. */
+  /** The parts that could not be read. Their values above are empty and mean nothing. */
   readonly failed: readonly FailedSection[]
   /** The warnings that recipients must read before any number, whatever blocks they have. */
   readonly warnings: readonly ReportWarning[]
 }
 
-/** Figures that a block owns. They are read with the others, at one moment, and explained with them. */
+/** The query of a block's own figures. They are read together with the others and explained with them. */
 export interface BlockQuery {
   readonly title: string
   /** A sentence for people about what is counted. */
   readonly meaning: string
   /** The relations of `store/figures/` that the SQL reads, such as `closed`. */
   readonly reads: readonly string[]
-  /** It may name `:from` and `:to`, the instants of the period, and what else `valuesOf` in `store/figures/` gives. */
+  /**
+   * The SQL. It may use `:from` and `:to`, the instants of the period, and the other values of `valuesOf` in
+   * `store/figures/`.
+   */
   readonly sql: string
 }
 
@@ -94,16 +106,19 @@ export type BlockRow = Readonly<Record<string, string | number | null>>
 
 /** A part of a report that could not be made. */
 export interface FailedSection {
-  /** The block; a failed `kpis` lacks only the lines below the numbers, because without the numbers there is no report. */
+  /**
+   * The block. A failed `kpis` lacks only the lines below the numbers, because without the numbers there is
+   * no report.
+   */
   readonly block: string
-  /** The name of one of the report's own queries; null of other blocks. */
+  /** The name of one of the report's own queries; null for other blocks. */
   readonly query: string | null
   readonly message: string
 }
 
 export type ReportWarning = LateWarning | UnusualWarning
 
-/** Made and sent later than it was due, and why: between these instants. */
+/** The report was made and sent later than due. The cause lasted from `from` to `to`. */
 export interface LateWarning {
   readonly kind: 'late'
   readonly from: Instant
@@ -112,9 +127,9 @@ export interface LateWarning {
 }
 
 /**
- * Fewer leads than a service loses in good faith. `scope`: this report is about `is` leads, the last one that was sent
- * about `was`. `scan`: the last whole reading of the list met `is` leads, the one before it `was`. `removal`: the last
- * whole reading met only `is` of the `was` leads that there are, so none of the others is taken to be gone.
+ * Fewer leads than a service normally loses. `scope`: this report covers `is` leads, the last one sent
+ * covered `was`. `scan`: the last complete scan found `is` leads, the scan before it `was`. `removal`: the
+ * last complete scan found only `is` of the `was` known leads, so none of the others is taken for deleted.
  */
 export interface UnusualWarning {
   readonly kind: 'unusual'
@@ -124,20 +139,26 @@ export interface UnusualWarning {
 }
 
 /**
- * The last periods of the same kind up to this one, oldest first, as many points each: 14 days, 12 weeks or 12
- * months. Null where a period is not known, or not known to its end.
+ * The last periods of the same kind up to this one, oldest first: 14 days, 12 weeks or 12 months. Null where
+ * a period is not known, or not known to its end.
  */
 export interface Sparklines {
   readonly newLeads: readonly (number | null)[]
   readonly won: readonly (number | null)[]
   readonly winRate: readonly (number | null)[]
-  /** In the currency of most open leads now; null also where more than a hundredth of it is of leads whose value then is not known. */
+  /**
+   * The open value in the currency of most open leads now. Also null where the value then is not known for
+   * leads that make up more than a hundredth of it.
+   */
   readonly openValue: readonly (number | null)[]
 }
 
-/** A local day; the last 96 up to the end of the period, so that 90 have a mean of 7. Null before the first lead, and where the data ends before the day does. */
+/**
+ * A local day. There are 96 up to the end of the period, so that 90 have a mean of 7. Numbers are null before
+ * the first lead, and where the data ends before the day does.
+ */
 export interface TrendDay {
-  /** `2026-11-20`, on the report's calendar. */
+  /** The date on the report's calendar, such as `2026-11-20`. */
   readonly day: string
   readonly newLeads: number | null
   readonly won: number | null
@@ -145,28 +166,31 @@ export interface TrendDay {
 
 export interface Funnel {
   /**
-   * `service`: the upstream's own statistics, all time. `ours`: counted by us over the same leads, where a filter
-   * asks for what those statistics do not tell apart, or they are missing or of another time.
+   * `service`: the upstream's own statistics, all time. `ours`: counted by leadsheet over the same leads,
+   * where the filter is finer than those statistics, or they are missing or of another time.
    */
   readonly source: 'service' | 'ours'
-  /** Set for our own funnel, which counts leads with a known history; null for the service's. */
+  /** The coverage of our own funnel, which counts leads with a known history; null for the service's. */
   readonly coverage: HistoryCoverage | null
   /** The coverage of the median days. */
   readonly daysCoverage: HistoryCoverage
   readonly asOf: Instant | null
   readonly stages: readonly (FunnelStage & {
-    /** Median days that leads spent in it, of the stays that ended in the last 90 days; null where none is known. */
+    /**
+     * The median days that leads spent in the stage, over the stays that ended in the last 90 days; null
+     * where none is known.
+     */
     readonly medianDays: number | null
   })[]
 }
 
 export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'gone' | 'returned'
 
-/** The changes of leads; each lead counts once, by its last change. */
+/** The changes of leads. Each lead counts once, by its last change. */
 export interface Changes {
   /**
-   * Since when: the beginning of the period, or the end of what the last issue sent covers where that is earlier.
-   * Changes that are dated before it but became known only after that issue are included.
+   * The start of the changes: the beginning of the period, or the end of the last issue sent where that is
+   * earlier. Earlier changes that became known only after that issue are included.
    */
   readonly since: Instant
   /** The coverage of the kinds forward and back. */
@@ -191,7 +215,7 @@ export interface ChangedLead {
   readonly value: Money | null
 }
 
-/** A lead as the lists of a report name it; a superset of what any of them shows, and of their attachments. */
+/** A lead in the lists of a report, with the fields of all lists and their attachments. */
 export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
   readonly id: string
   readonly companyName: string
@@ -204,14 +228,16 @@ export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
   readonly changedAt: Instant
 }
 
-/** New leads with `minScore` or more, the best first; `rows` are the first of `total`. */
+/** New leads with `minScore` or more, the best first. `rows` are the first of `total`. */
 export interface TopLeads {
   readonly minScore: number
   readonly total: number
   readonly rows: readonly ListedLead[]
 }
 
-/** Open leads without any change for `days` days or more, the longest first; `rows` are the first of `total`. */
+/**
+ * Open leads without any change for `days` days or more, the longest first. `rows` are the first of `total`.
+ */
 export interface Stalled {
   readonly days: number
   /** The coverage of the open leads. */
@@ -235,7 +261,7 @@ export interface PipelineLine {
 }
 
 export interface SourceLine {
-  /** Null for leads of which none is told. */
+  /** The source; null for leads without one. */
   readonly source: string | null
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
@@ -244,7 +270,7 @@ export interface SourceLine {
 
 export interface Agents {
   readonly asOf: Instant | null
-  /** None where they were read long after the period. */
+  /** The agents; empty where their samples were taken long after the period. */
   readonly rows: readonly AgentLine[]
   /** Spans of failing that touch the period, longest first. */
   readonly outages: readonly Outage[]
@@ -265,14 +291,14 @@ export interface AgentLine {
 export interface Outage {
   readonly agentName: string
   readonly beganAt: Instant
-  /** Null while it lasts. */
+  /** The end; null while the outage lasts. */
   readonly endedAt: Instant | null
   readonly hours: number
 }
 
 /**
- * A number of the upstream's own statistics that is not the one that we count for the same moment: that of the last
- * reading that our copy covers.
+ * A number of the upstream's own statistics that differs from our count for the same moment: that of the last
+ * sample that our copy covers.
  */
 export interface StatDifference {
   readonly pipelineName: string
@@ -285,7 +311,7 @@ export interface StatDifference {
     | 'win_rate'
     | 'open_value'
     | 'won_value'
-  /** ISO 4217, of a value; null for other figures. */
+  /** The currency of a value (ISO 4217); null for other figures. */
   readonly currency: string | null
   readonly ours: number
   readonly upstream: number
@@ -293,22 +319,22 @@ export interface StatDifference {
 }
 
 export interface DataQuality {
-  /** Records that could not be read and wait in `quarantined_record`, by their reason, most first. */
+  /** The quarantined records by their reason, most first. */
   readonly held: readonly { readonly resource: string; readonly reason: string; readonly records: number }[]
-  /** Fields of the records that came, went or changed their type in the period. */
+  /** Fields of the records that appeared, vanished or changed their type in the period. */
   readonly drift: readonly {
     readonly change: 'new' | 'vanished' | 'retyped'
     readonly path: string
     readonly at: Instant
   }[]
-  /** Whether the last scan of the leads proved complete; null before the first. */
+  /** The result of the last scan of the leads; null before the first. */
   readonly lastScan: {
     readonly scan_result: 'complete' | 'incomplete' | 'unproven'
     readonly at: Instant
   } | null
 }
 
-/** The answer to a query of a report's own folder. */
+/** The result of a query of a report's own folder. */
 export interface QueryTable {
   readonly name: string
   readonly title: string
@@ -317,6 +343,6 @@ export interface QueryTable {
   readonly sql: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number | null)[])[]
-  /** There were more rows than are kept. */
+  /** Whether there were more rows than are kept. */
   readonly isCut: boolean
 }

@@ -1,30 +1,38 @@
 /**
- * The fields of a lead, a row each. The model, the tables, the mapping, filters, lists, the dictionary and what the
- * probe looks for derive from these rows, so that a new field is a row here and its heading in the words.
+ * The fields of a lead, one row each. The model, tables, mapping, filters, lists, dictionary and probe derive
+ * from these rows, so that a new field needs only a row here and its heading in the words.
  */
 
 interface LeadFieldRow {
-  /** Name in the model; its heading stands in the words as `lead.<name>`. */
+  /** The name in the model. Its heading in the words is `lead.<name>`. */
   readonly name: string
-  /** Column of the tables `lead` and `lead_version`, and name in the mapping of a profile. */
+  /** The column of the tables `lead` and `lead_version`, and the name in the mapping of a profile. */
   readonly column: string
-  /** A list holds texts. A number may be any that is within `range`. */
+  /** The type of the value. A list holds texts, and a number must be within `range`. */
   readonly type: 'text' | 'number' | 'list' | 'instant'
   readonly range?: { readonly min: number; readonly max: number }
-  /** Value where the record has none; null without it. */
+  /** The value where the record has none; null by default. */
   readonly absent?: string
-  /** Comment of the column and text of the dictionary; tells the unit, and by whose clock an instant is. */
+  /**
+   * The comment of the column and the text of the dictionary, with the unit, and for an instant the clock.
+   */
   readonly meaning: string
-  /** Personal data: neither the dictionary nor a drafted profile shows an example. */
+  /** Marks personal data: neither the dictionary nor a drafted profile shows an example. */
   readonly isPersonal?: true
   readonly isFilter?: true
-  /** A change of it makes a version of the lead. */
+  /** Whether a change of the field makes a version of the lead. */
   readonly hasHistory?: true
-  /** Place in the records of the reference service. */
+  /** The path in the records of the reference service. */
   readonly wire?: string
-  /** Names of other services, the best first: lower case without signs, a dot between the last two names of a path. */
+  /**
+   * The names in other services, the best first: lower case, letters only, with a dot between the last two
+   * names of a path.
+   */
   readonly probe?: string
-  /** How the values look to the probe where the type does not say it; `few` are those of a small set. */
+  /**
+   * What the values look like to the probe, where the type does not say it. `few` means a small set of
+   * values.
+   */
   readonly looks?: 'few' | 'email' | 'domain' | 'currency'
 }
 
@@ -105,7 +113,7 @@ export const LEAD_FIELDS = [
     name: 'companyEmployees',
     column: 'company_employees',
     type: 'number',
-    // Because some services write -1 where they do not know.
+    // Because some services write -1 for unknown.
     range: { min: -1, max: 1e12 },
     meaning: 'number of people who work there',
     isFilter: true,
@@ -297,10 +305,13 @@ export type LeadValues = { readonly [F in LeadField as F['name']]: ValueOf<F> }
 
 type Stored<F extends LeadField> = F extends { readonly type: 'list' | 'instant' } ? string : ValueOf<F>
 
-/** The same as columns: a list is JSON, and each instant is there, since the store knows when it read the lead. */
+/**
+ * The same values as columns: a list is JSON, and every instant is present, because the store knows when it
+ * read the lead.
+ */
 export type LeadColumns = { [F in LeadField as F['column']]: Stored<F> }
 
-/** The rows that say something of a kind, such as `hasHistory`. */
+/** The rows that have a property, such as `hasHistory`. */
 export function fieldsWith<K extends keyof LeadFieldRow>(
   key: K,
 ): readonly Extract<LeadField, Readonly<Record<K, unknown>>>[] {
@@ -309,7 +320,10 @@ export function fieldsWith<K extends keyof LeadFieldRow>(
   )
 }
 
-/** Fields that lists of leads show as they are now, beside those of the period, in the order of an attached file. */
+/**
+ * The fields that lists of leads show as they are now, beside those of the period, in the order of an
+ * attached file.
+ */
 export const LISTED_FIELDS = [
   'contactName',
   'contactTitle',

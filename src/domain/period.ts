@@ -1,6 +1,6 @@
 /**
- * The periods that reports cover: whole local days as half-open spans of UTC instants.
- * A day is not 24 hours: where clocks change it has 23 or 25, and a week before is counted on the calendar.
+ * The periods of reports: whole local days as half-open spans of UTC instants. A day is not always 24 hours:
+ * it has 23 or 25 where clocks change, and a week earlier is counted on the calendar.
  */
 
 import type { Instant, Period } from '../model.ts'
@@ -21,15 +21,15 @@ const SPARK_WEEKS = 12
 const SPARK_MONTHS = 12
 
 export interface PeriodOptions {
-  /** Local dates on which nobody works, besides Saturdays and Sundays: `2026-12-25`. */
+  /** Local dates that are not working days, besides Saturdays and Sundays: `2026-12-25`. */
   readonly holidays: readonly string[]
   /** The end of the last report that was sent; null before the first. */
   readonly lastEnd: Instant | null
 }
 
 /**
- * The last whole period of a kind before the local day that `at` lies in, or before its week or month.
- * Since the last issue: a day where there is none, or where it already reaches up to that day.
+ * The last whole period of a kind before the local day of `at`, or before its week or month. For `since_last`
+ * it is a day if there is no last issue, or if that issue already reaches up to the day.
  */
 export function periodOf(
   kind: PeriodKind,
@@ -62,7 +62,7 @@ export function priorOf(kind: PeriodKind, period: Period): Period {
     case 'week':
       return weekBefore(period)
     case 'working_day': {
-      // More than a week where holidays are many: so that the two do not overlap.
+      // Goes back more than a week where there are many holidays, so that the two periods do not overlap.
       const weeks = Math.ceil((to - from) / 7)
       return spanOf(from - 7 * weeks, to - 7 * weeks, period.timeZone)
     }
@@ -73,7 +73,7 @@ export function priorOf(kind: PeriodKind, period: Period): Period {
   }
 }
 
-/** The last 12 months, 12 weeks or, of any other kind, 14 days up to the end of a period, oldest first. */
+/** The last 12 months, 12 weeks or, for other kinds, 14 days up to the end of a period, oldest first. */
 export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Period[] {
   if (kind === 'week' || kind === 'month') {
     const to = dayHolding(Date.parse(end), timeZone)
@@ -86,7 +86,7 @@ export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Pe
   return daysUpTo(end, SPARK_DAYS, timeZone)
 }
 
-/** So many whole local days up to an instant, oldest first. */
+/** The last `count` whole local days up to an instant, oldest first. */
 export function daysUpTo(end: Instant, count: number, timeZone: string): Period[] {
   const days: Period[] = []
   for (let from = end; days.length < count; ) {
@@ -97,7 +97,7 @@ export function daysUpTo(end: Instant, count: number, timeZone: string): Period[
   return days
 }
 
-/** The whole local day before the one that `at` lies in. */
+/** The whole local day before the day of `at`. */
 export function dayBefore(at: Date, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   const to = startOfDay(today, timeZone)
@@ -112,8 +112,8 @@ export function weekBefore(period: Period): Period {
 }
 
 /**
- * Whole local days, from the beginning of one date up to that of another.
- * @param from such as `2026-11-14`
+ * The whole local days from the beginning of one date up to the beginning of another.
+ * @param from a date such as `2026-11-14`
  */
 export function periodBetween(from: string, to: string, timeZone: string): Period {
   return spanOf(Date.parse(from) / DAY_MS, Date.parse(to) / DAY_MS, timeZone)
@@ -131,20 +131,20 @@ export function periodBefore(period: Period): Period {
   return spanOf(from - (to - from), from, period.timeZone)
 }
 
-/** The local dates of a period: `2026-11-20`, of several `2026-11-16 to 2026-11-22`. */
+/** The local dates of a period: `2026-11-20`, or `2026-11-16 to 2026-11-22` for several. */
 export function tellDates(period: Period): string {
   return localDates(period).replace('--', ' to ')
 }
 
-/** The same as part of a file's name (ISO 8601): `2026-11-16--2026-11-22`. */
+/** The same as a part of a file name (ISO 8601): `2026-11-16--2026-11-22`. */
 export function localDates(period: Period): string {
   const { from, to } = daysOf(period)
-  // A date that the zone left out is none of the period's.
+  // A date that the zone left out does not belong to the period.
   const last = dayHolding(startOfDay(to, period.timeZone) - 1, period.timeZone)
   return from >= last ? dateOf(from) : `${dateOf(from)}--${dateOf(last)}`
 }
 
-/** The local dates that a period begins and ends with, in days since 1970-01-01. */
+/** The first local date of a period and the date of its end, in days since 1970-01-01. */
 function daysOf({ from, to, timeZone }: Period): { from: number; to: number } {
   return { from: dayHolding(Date.parse(from), timeZone), to: dayHolding(Date.parse(to), timeZone) }
 }

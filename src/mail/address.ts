@@ -1,15 +1,18 @@
-/** Mail addresses, checked strictly: nodemailer would take a line break in one for a second recipient. */
+/**
+ * Parses mail addresses strictly, because nodemailer would take a line break in an address for a second
+ * recipient.
+ */
 import { domainToASCII } from 'node:url'
 import { LeadsheetError } from '../errors.ts'
 
 export interface Mailbox {
-  /** Empty when there is only an address. */
+  /** The display name; empty when there is only an address. */
   readonly name: string
-  /** `local@domain`, the domain in its ASCII form. */
+  /** The form `local@domain`, with the domain in ASCII. */
   readonly address: string
 }
 
-// RFC 5321, 4.5.3.1: 64 octets before the @, 255 after; a path is at most 254 in all.
+// RFC 5321, 4.5.3.1: 64 octets before the @, 255 after it; a path has at most 254 in all.
 const LOCAL_PART = /^[^\s@<>(),;:"\\[\]\p{Cc}\p{Cf}]{1,64}$/u
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
 const NAME = /^[^<>"\p{Cc}\p{Cf}]{0,200}$/u

@@ -1,4 +1,4 @@
-/** A folder as a mail server: each message becomes one `.eml` file, whole or not there. */
+/** Uses a folder as a mail server: each message becomes one `.eml` file, whole or not at all. */
 import { createHash, randomUUID } from 'node:crypto'
 import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,7 +37,10 @@ export function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   }
 }
 
-/** `2026-11-21-daily-dana-example.com-1f9c04a2.eml`: readable, and the same for the same Message-ID. */
+/**
+ * A name such as `2026-11-21-daily-dana-example.com-1f9c04a2.eml`: readable, and the same for the same
+ * Message-ID.
+ */
 export function fileNameOf(message: Message): string {
   const slug = (text: string) =>
     text
@@ -49,7 +52,7 @@ export function fileNameOf(message: Message): string {
   return `${message.date.slice(0, 10)}-${slug(message.report)}-${slug(message.to)}-${id}.eml`
 }
 
-/** The same message written twice is one file; a crash leaves the file whole or not at all. */
+/** Writes a file whole or, after a crash, not at all. A message written twice is one file. */
 async function writeWhole(file: string, bytes: Buffer): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`
   try {

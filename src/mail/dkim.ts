@@ -1,19 +1,22 @@
 /**
- * DKIM (RFC 6376): a signature by which receivers know that a message is its sender's and was not changed. It is as
- * deterministic as the message: no time is signed, and RSA signs the same bytes in the same way each time.
+ * Signs messages with DKIM (RFC 6376), which proves their sender and that nobody changed them. The signature
+ * is deterministic: it holds no time, and RSA signs the same bytes in the same way.
  */
 import { createPublicKey } from 'node:crypto'
 import DKIM from 'nodemailer/lib/dkim'
 
 export interface DkimKey {
-  /** The domain that answers for the messages; its DNS has the public key under `<selector>._domainkey`. */
+  /** The domain that signs. Its DNS has the public key under `<selector>._domainkey`. */
   readonly domain: string
   readonly selector: string
-  /** RSA, PEM. */
+  /** The RSA key in PEM. */
   readonly privateKey: string
 }
 
-/** Every header field of ours that means something to a reader or a robot; one that a message lacks is passed over. */
+/**
+ * The signed header fields: all that matter to a person or a program. Fields that a message lacks are
+ * skipped.
+ */
 export const SIGNED_FIELDS = [
   'From',
   'To',
@@ -29,17 +32,17 @@ export const SIGNED_FIELDS = [
   'Auto-Submitted',
   'List-Id',
   'List-Unsubscribe',
-  // RFC 8058, 4: one-click holds only where both fields are signed.
+  // RFC 8058, 4: one-click unsubscribing is valid only if both fields are signed.
   'List-Unsubscribe-Post',
 ] as const
 
-/** Where the DNS has to have what for others to verify the signatures (RFC 6376, 3.6.2). */
+/** The DNS record with which others verify the signatures (RFC 6376, 3.6.2). */
 export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: string; text: string } {
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
   return { name: `${selector}._domainkey.${domain}`, text: `v=DKIM1; k=rsa; p=${publicKey}` }
 }
 
-/** @throws Error when the key cannot sign, which the settings have made sure of */
+/** @throws Error when the key cannot sign, which the settings prevent */
 export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {
   const signer = new DKIM({
     domainName: domain,
@@ -48,7 +51,7 @@ export async function sign(message: Buffer, { domain, selector, privateKey }: Dk
     headerFieldNames: SIGNED_FIELDS.join(':'),
   })
   const signed = Buffer.concat(await signer.sign(message).toArray())
-  // The signer lets a message pass unsigned where its key is of no use.
+  // Because the signer returns the message unsigned if its key is not usable.
   if (signed.length === message.length) throw new Error(`the DKIM key of ${domain} does not sign`)
   return signed
 }

@@ -1,6 +1,6 @@
 /**
- * A message as bytes. Everything in it follows from the message, also what mail programs draw by lot (Message-ID,
- * Date, part boundaries), so that a second attempt sends the same bytes as the first.
+ * Builds the bytes of a message. All of them follow from the message, also the Message-ID, the Date and the
+ * part boundaries, so that a second attempt sends the same bytes as the first.
  */
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
@@ -10,20 +10,20 @@ import type { DkimKey } from './dkim.ts'
 import { sign } from './dkim.ts'
 import { unsubscribeFields } from './unsubscribe.ts'
 
-/** What a message is; two messages that agree in all of it are one. */
+/** The facts that identify a message. Messages that agree in all of them are the same. */
 export interface MessageIdentity {
-  /** Of this copy of the database, so that two installations never share an id. */
+  /** The id of this copy of the database, so that two installations never share a Message-ID. */
   readonly installationId: string
   readonly report: string
   readonly period: { readonly from: Instant; readonly to: Instant }
   readonly recipient: string
-  /** 0, unless a person asked for a new message on purpose. */
+  /** The revision: 0, unless a person asked for a new message. */
   readonly revision: number
-  /** The sender; the id is in the name of its domain. */
+  /** The sender, whose domain is a part of the Message-ID. */
   readonly from: string
 }
 
-/** `<…@domain>`, 40 letters and digits from a hash of the identity (RFC 5322, 3.6.4). */
+/** The Message-ID `<…@domain>`, with 40 letters and digits from a hash of the identity (RFC 5322, 3.6.4). */
 export function messageId(identity: MessageIdentity): string {
   const { installationId, report, period, recipient, revision, from } = identity
   const hash = createHash('sha256')
@@ -33,10 +33,10 @@ export function messageId(identity: MessageIdentity): string {
 }
 
 /**
- * The message as it goes over the wire, without Bcc or anything read from files or the network: text and HTML as
- * alternatives, the HTML together with the files that it shows, and around them the attachments, if there are any.
- * @param dkim whose signature it carries; null for none
- * @throws LeadsheetError config_invalid for an address that is none
+ * Builds the message as it is sent, without Bcc and without reading files or the network. Text and HTML are
+ * alternatives, the HTML comes with its images, and attachments follow if there are any.
+ * @param dkim the key that signs the message; null for none
+ * @throws LeadsheetError config_invalid for an invalid address
  */
 export async function buildMessage(message: Message, dkim: DkimKey | null = null): Promise<Buffer> {
   const composer = new MailComposer({
@@ -61,7 +61,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
       ...unsubscribeFields(message.unsubscribe, message.report),
       'X-Leadsheet-Report': message.report,
     },
-    // Lines of any length and messages of any language, and no mail server on the way has a reason to encode anew.
+    // Allows lines of any length and any language, so that no mail server has to encode the text anew.
     textEncoding: 'quoted-printable',
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -71,7 +71,10 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
   return dkim === null ? bytes : sign(bytes, dkim)
 }
 
-/** Ends lines as a message does (RFC 5322, 2.1), so that what was signed and counted is what leaves. */
+/**
+ * Ends lines with CRLF (RFC 5322, 2.1), so that the bytes that were signed and counted are those that are
+ * sent.
+ */
 function withLineEnds(text: string): string {
   return text.replace(/\r\n?|\n/g, '\r\n')
 }
@@ -88,35 +91,35 @@ function domainOf(from: string): string {
   return address.slice(address.lastIndexOf('@') + 1)
 }
 
-/** RFC 4648, 7 (extended hex alphabet), in small letters and without padding. */
+/** Base32 by RFC 4648, 7 (extended hex alphabet), in lower case and without padding. */
 function base32(bytes: Uint8Array): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
   const digits = bits.match(/.{1,5}/g) ?? []
   return digits.map((five) => Number.parseInt(five.padEnd(5, '0'), 2).toString(32)).join('')
 }
 
-/*
- * Which files a mail can carry. Servers count a message as it is sent, in which files are a good third larger than
- * they are. Asked before the message is rendered, so that it can say what was left out.
+/**
+ * The files that a message can carry, decided before rendering so that the text can name those left out.
+ * Servers count a message as sent, in which files are a good third larger.
  */
 
 export interface FittedFiles {
   readonly kept: readonly MessageFile[]
-  /** Attachments for which there was no room. */
+  /** The attachments that did not fit. */
   readonly left: readonly MessageFile[]
 }
 
-/** For header, text and HTML: a message is rendered to less than 80 kB of HTML, which some alphabets triple. */
+/** The bytes reserved for header, text and HTML. The HTML is under 80 kB, which some alphabets triple. */
 const BODY_BYTES = 500_000
-/** What stands around a file. */
+/** The bytes around a file: its part headers and boundary. */
 const PART_BYTES = 500
 const LINE_CHARACTERS = 76
 const LINE_BYTES = LINE_CHARACTERS + 2
 
 /**
- * The pictures of the mail first, then attachments in their order, each that still fits: a smaller one takes the
- * place of a larger one before it.
- * @param maxBytes of the whole message
+ * Keeps all images of the mail, then each attachment in order that still fits. A smaller one may follow a
+ * larger one that was left out.
+ * @param maxBytes the limit of the whole message
  */
 export function fitFiles(files: readonly MessageFile[], maxBytes: number): FittedFiles {
   const shown = files.filter(({ cid }) => cid !== null)
@@ -131,26 +134,26 @@ export function fitFiles(files: readonly MessageFile[], maxBytes: number): Fitte
   return { kept: files.filter((file) => !left.includes(file)), left }
 }
 
-/** As base64 (RFC 2045, 6.8). */
+/** The size of a file in the message as base64 (RFC 2045, 6.8). */
 function sentBytes({ content, name }: MessageFile): number {
   const characters = Math.ceil(content.length / 3) * 4
-  // The name stands there twice, and each of its messages may take nine characters.
+  // The name occurs twice, and each of its characters may take nine bytes.
   return PART_BYTES + 18 * name.length + Math.ceil(characters / LINE_CHARACTERS) * LINE_BYTES
 }
 
-/* How a message is handed over: what both ends agree on, whatever the transport. */
+/** The options of sending one message, whatever the transport. */
 
 export interface Handover {
   readonly signal: AbortSignal
   /**
-   * Runs just before the first byte of the message leaves and is waited for; if it fails, no byte does and its
-   * error comes out. A message whose sending broke off before it was certainly not delivered; after it, it may
-   * have been.
+   * Runs just before the first byte of the message is sent, and is awaited. If it fails, nothing is sent and
+   * its error is thrown. A message that broke off before this was certainly not delivered; after it, the
+   * message may have been.
    */
   readonly onData?: () => void | Promise<void>
 }
 
-/** What the far side said when it took the message. */
+/** The server's answer when it accepted the message. */
 export interface Receipt {
   readonly response: string
 }

@@ -1,32 +1,33 @@
 /**
- * What a failed attempt to send means: decided from the facts of the failure (how far it got, what the server
- * replied), never from its wording.
+ * Decides what a failed attempt to send means from its facts (how far it got, the server's reply code), never
+ * from its wording.
  */
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { redactor } from '../redaction.ts'
 
-/** How far an attempt got. In `data`, the message may have left whole. */
+/** How far an attempt got. In `data`, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 
 /**
- * `transient`: not delivered, try again. `permanent`: not delivered, and never will be as it is.
- * `configuration`: not delivered until somebody changes a setting. `unknown`: nobody can tell.
+ * The meaning for the message. `transient`: not delivered, try again. `permanent`: never deliverable as it
+ * is. `configuration`: not deliverable until a setting changes. `unknown`: it may or may not have been
+ * delivered.
  */
 export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown'
 
 /**
- * Whom a failure concerns: this message, the server and so every message, or either: the connection was lost in the midst
- * of a message, and nobody knows whether it was on its account.
+ * The scope of a failure: this message, the server and so every message, or either. It is `either` when the
+ * connection broke in the middle of a message, perhaps because of that message.
  */
 export type SendConcern = 'message' | 'server' | 'either'
 
-/** What is known of a failed attempt. */
+/** The facts of a failed attempt. */
 export interface FailedSend {
   readonly kind: SendFailure
   readonly concerns: SendConcern
-  /** The server had been told whom the message is for. */
+  /** Whether the server already knew the recipient. */
   readonly isInMessage: boolean
-  /** Of the server's reply; null when there was none. */
+  /** The code of the server's reply; null when there was none. */
   readonly replyCode: number | null
   /** The server's words, or why there are none. */
   readonly said: string
@@ -34,18 +35,18 @@ export interface FailedSend {
 
 interface SendFault {
   readonly phase: SendPhase
-  /** Of nodemailer or the system, such as EAUTH, ETLS, ECONNECTION, EACCES. */
+  /** A code of nodemailer or the system, such as EAUTH, ETLS, ECONNECTION, EACCES. */
   readonly code: string
   /** The code that nodemailer replaced by its own. */
   readonly originalCode: string
-  /** Of the server's reply; null when there was none. */
+  /** The code of the server's reply; null when there was none. */
   readonly replyCode: number | null
 }
 
 const SAID_LENGTH = 300
 // RFC 4954, 6: authentication required, mechanism too weak, credentials refused, encryption required.
 const AUTH_REPLIES = [530, 534, 535, 538]
-// Not retried: the message or an address is refused before the server is asked.
+// Not retried: nodemailer refuses the message or an address before it asks the server.
 const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
 const SETTINGS_AT_FAULT = [
   'EAUTH',
@@ -60,7 +61,7 @@ const SETTINGS_AT_FAULT = [
 ]
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
-/** Null where what was thrown is neither of the server nor of the message. */
+/** Null where the error comes neither from the server nor from the message. */
 export function failedSendOf(thrown: unknown): FailedSend | null {
   if (!(thrown instanceof LeadsheetError)) return null
   if (thrown.code === 'config_invalid') {
@@ -92,7 +93,7 @@ function concernOf(kind: SendFailure, phase: SendPhase, code: string, replyCode:
   return replyCode === null ? 'either' : 'message'
 }
 
-/** @param thrown what {@link sendError} made, or the error inside it */
+/** @param thrown an error of {@link sendError}, or its cause */
 export function classifySendFailure(thrown: unknown): SendFailure {
   const { phase, code, originalCode, replyCode } = faultOf(thrown)
   if (replyCode !== null) return meaningOfReply(replyCode, phase)
@@ -107,7 +108,7 @@ function meaningOfReply(replyCode: number, phase: SendPhase): SendFailure {
   if (AUTH_REPLIES.includes(replyCode)) return 'configuration'
   if (replyCode < 500) return 'transient'
   if (isBeforeMessage(phase)) return 'configuration'
-  // Bad sequence of commands speaks of the session and not of the message.
+  // A bad sequence of commands is a fault of the session, not of the message.
   return replyCode === 503 ? 'transient' : 'permanent'
 }
 
@@ -116,9 +117,10 @@ function isBeforeMessage(phase: SendPhase): boolean {
 }
 
 /**
- * The error of a failed attempt: `mail_rejected` when only this message is concerned, else `mail_unreachable`.
- * @param place where it was to go, such as `smtp://mail.example.com:587`
- * @param secret taken out of whatever the server may have echoed
+ * Makes the error of a failed attempt: `mail_rejected` if only this message is concerned, else
+ * `mail_unreachable`.
+ * @param place the server, such as `smtp://mail.example.com:587`
+ * @param secret removed from the server's words, which may repeat it
  */
 export function sendError(
   cause: unknown,
@@ -131,7 +133,7 @@ export function sendError(
   const { replyCode, code } = faultOf(fault)
   const isThisMessage = concernOf(kind, phase, code, replyCode) === 'message'
   const words = replyCode === null ? errorText(fault) : replyOf(fault)
-  // Before it is cut, lest half a password stands at the cut.
+  // Redacts before it cuts, because half a password at the cut would not be recognised.
   const said = redactor([options.secret ?? ''])(words)
     .replace(/\s+/g, ' ')
     .slice(0, SAID_LENGTH)

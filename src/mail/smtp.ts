@@ -1,6 +1,7 @@
 /**
- * A mail server. One connection, opened for the first letter and kept for those that follow soon; one message at a time,
- * each with an envelope of its own, so that one recipient's refusal says nothing about another.
+ * Sends messages to a mail server over one connection, which is opened for the first message and kept for the
+ * next. One message is sent at a time, each with its own envelope, so that a refused recipient does not
+ * affect others.
  */
 
 import { Readable } from 'node:stream'
@@ -17,16 +18,16 @@ import { classifySendFailure, sendError } from './smtp-failure.ts'
 
 export interface SmtpOptions {
   readonly log: Log
-  /** Whose signature the messages carry; null for none. */
+  /** The key that signs the messages; null for none. */
   readonly dkim?: DkimKey | null
   readonly timeouts?: Partial<SmtpTimeouts>
 }
 
-/** Servers end a connection after some messages, many after a hundred; ours has ended by then. */
+/** The number of messages after which the connection is closed. Many servers close it after a hundred. */
 const MESSAGES_PER_CONNECTION = 50
 
 /**
- * @param url `smtp:` or `smtps:`, already checked to have a host
+ * @param url an `smtp:` or `smtps:` URL, already checked to have a host
  * @returns a `Transport`
  */
 export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) {
@@ -34,7 +35,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   let kept: SmtpSession | null = null
   let messages = 0
   let idle: NodeJS.Timeout | undefined
-  // A connection carries one message at a time, so messages wait for one another.
+  // A connection carries one message at a time, so sending is a serial task.
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work)
@@ -50,7 +51,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
     kept?.quit()
     drop()
   }
-  /** The connection waits for the next message, if there is room for one. */
+  /** Keeps the connection for the next message, unless it has carried its share. */
   const rest = () => {
     messages++
     if (messages % MESSAGES_PER_CONNECTION === 0) return quit()
@@ -74,8 +75,8 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
         secret: server.password,
       })
       const isConnectionLost = error.code === 'mail_unreachable' && classifySendFailure(error) === 'transient'
-      // A server may close an idle connection just as it is used again. Nothing of the message has left yet, and
-      // now that none is kept, the second attempt is the last.
+      // A server may close an idle connection just as it is used again. Nothing of the message has been sent
+      // yet, so one more attempt is safe. It opens a new connection, so it is the last.
       if (isReused && phase === 'envelope' && isConnectionLost && !handover.signal.aborted) {
         return attempt(message, bytes, handover)
       }
@@ -110,29 +111,30 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   }
 }
 
-/*
- * A session with a mail server, step by step, knowing at any moment how far it got. Built on nodemailer's
- * connection and not its `sendMail`, which cannot tell a loss before the message from one after it.
+/**
+ * A session with a mail server. It uses nodemailer's connection rather than `sendMail`, which cannot tell a
+ * loss before the message from a loss after it.
  */
 
 export type SmtpSession = SMTPConnection
 
-/** Written to as the session goes on, so that whoever catches its failure knows how far it was. */
+/** How far the session got. It is updated during the session for whoever catches a failure. */
 export interface Progress {
   phase: SendPhase
 }
 
-/** What was to be done before the first byte failed; the cause is the error of whoever wanted it done. */
+/** The error of an `onData` that failed before the first byte. The cause is its own error. */
 export class NotBegun extends Error {}
 
-/** Opens a session and logs in, if there is somebody to log in. */
+/** Opens a session, and logs in if the server has a user. */
 export async function connect(
   server: SmtpServer,
   signal: AbortSignal,
   progress: Progress,
 ): Promise<SmtpSession> {
   const connection = new SMTPConnection(server.connection)
-  // Errors reach whoever waits for a step; between two nobody does, and the next one meets a closed connection.
+  // Errors reach the caller of a step. Between two steps there is none, and the next step finds the
+  // connection closed.
   connection.on('error', () => {})
   try {
     await step(connection, signal, (done) => connection.connect(done))
@@ -174,7 +176,10 @@ export async function handOver(
   return info.response
 }
 
-/** Read only after the server said 354, so that its first read is the moment from which a loss leaves doubt. */
+/**
+ * A stream that is read only after the server replied 354. Its first read is the moment from which a lost
+ * connection leaves the message unconfirmed.
+ */
 function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
   return new Readable({
     read() {
@@ -193,7 +198,7 @@ function setPatience(session: SmtpSession, ms: number): void {
   if (session._socket) session._socket.setTimeout(ms)
 }
 
-/** One step as a promise; a lost connection and the signal end it too. */
+/** Turns one step into a promise, which a lost connection or the signal also ends. */
 function step<T>(
   connection: SMTPConnection,
   signal: AbortSignal,
@@ -218,13 +223,13 @@ function step<T>(
   })
 }
 
-/* What is needed to talk to a mail server, read from its URL. */
+/** The connection details of a mail server, read from its URL. */
 
 export interface SmtpServer {
-  /** `smtp://mail.example.com:587`, fit for messages. */
+  /** The name without the password, such as `smtp://mail.example.com:587`. */
   readonly name: string
   readonly connection: SMTPConnectionOptions
-  /** Empty when the server asks for none. */
+  /** The user; empty when the server needs no login. */
   readonly user: string
   readonly password: string
   readonly timeouts: SmtpTimeouts
@@ -233,13 +238,13 @@ export interface SmtpServer {
 export interface SmtpTimeouts {
   readonly connectMs: number
   readonly greetingMs: number
-  /** Silence in the midst of a session. */
+  /** The longest silence within a session. */
   readonly socketMs: number
-  /** Wait for the reply to a whole message. A short one manufactures duplicates (RFC 5321, 4.5.3.2.6). */
+  /** The wait for the reply to a whole message. A short one causes duplicates (RFC 5321, 4.5.3.2.6). */
   readonly dataReplyMs: number
-  /** How long a connection waits for another message, shorter than servers do. */
+  /** How long a connection waits for another message, shorter than servers wait. */
   readonly idleMs: number
-  /** Everything that one message may take. */
+  /** The limit for all steps of one message. */
   readonly totalMs: number
 }
 
@@ -269,9 +274,10 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       host,
       port,
       secure: isImplicitTls,
-      // Without it, where a server offers STARTTLS it is used all the same, and nothing is said before it.
+      // Requires TLS. Without this, STARTTLS is still used where a server offers it.
       requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',
-      // Said, so that no variable of the environment turns it off. The certificate of a local relay rarely names it.
+      // Set here so that no environment variable turns the check off. The certificate of a local relay rarely
+      // has its name.
       tls: { minVersion: 'TLSv1.2', rejectUnauthorized: !isHere || isImplicitTls },
       connectionTimeout: all.connectMs,
       greetingTimeout: all.greetingMs,

@@ -1,4 +1,4 @@
-/** Where messages go: a mail server, or a folder that receives them as files. */
+/** The destination of messages: a mail server, or a folder that receives them as files. */
 import { fileURLToPath } from 'node:url'
 import { LeadsheetError } from '../errors.ts'
 import type { Message } from '../model.ts'
@@ -7,15 +7,15 @@ import type { Handover, Receipt } from './message.ts'
 import { openSmtp, type SmtpOptions } from './smtp.ts'
 
 export interface Transport extends AsyncDisposable {
-  /** The place in words, such as `smtp://mail.example.com:587`; never with a password. */
+  /** The name of the destination, such as `smtp://mail.example.com:587`, never with a password. */
   readonly name: string
   /**
-   * Hands one message over. A failure says by `classifySendFailure` what it means for this message.
-   * @throws LeadsheetError mail_unreachable (nothing can be sent now), mail_rejected (not this message)
+   * Sends one message. `classifySendFailure` says what a failure means for it.
+   * @throws LeadsheetError mail_unreachable (nothing can be sent now), mail_rejected (only this message)
    */
   send(message: Message, handover: Handover): Promise<Receipt>
   /**
-   * Goes as far as one can without a message: logs in, or looks whether the folder can be written.
+   * Tests everything short of a message: logs in, or checks that the folder is writable.
    * @throws LeadsheetError mail_unreachable
    */
   verify(signal: AbortSignal): Promise<void>
@@ -24,7 +24,7 @@ export interface Transport extends AsyncDisposable {
 
 /**
  * @param url `smtp://user:password@host:587`, `smtps://…`, or `file:` with the path of a folder. TLS is
- * required of every server but one on this machine; `?insecure=true` allows to go without where none is offered.
+ * required except on this machine; `?insecure=true` allows a server without TLS.
  * @throws LeadsheetError config_invalid
  */
 export function openTransport(url: string, options: SmtpOptions): Transport {
@@ -38,7 +38,7 @@ export function openTransport(url: string, options: SmtpOptions): Transport {
   })
 }
 
-/** `file:outbox` is relative to the working directory, `file:///var/outbox` absolute. */
+/** Reads a path: `file:outbox` is relative to the working directory, `file:///var/outbox` is absolute. */
 function pathOf(url: string): string {
   return url.startsWith('file:/') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length))
 }

@@ -1,15 +1,18 @@
-/** The way out of a preference, for people (a link) and for mail programs (header fields). */
+/** The ways to unsubscribe: a link for people and header fields for mail programs, with signed tokens. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Unsubscribe } from '../model.ts'
 import { parseMailbox } from './address.ts'
 
-/** Where a click leads; a mail to write names the report. */
+/** The target of a click: the page, or without one a mail that names the report. */
 export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): string {
   return unsubscribe.url === null ? mailLink(unsubscribe.mailto, report) : new URL(unsubscribe.url).href
 }
 
-/** RFC 2369, 3.2; by RFC 8058 a mail program may also do it by itself, where an https address takes it. */
+/**
+ * The header fields of RFC 2369, 3.2. With an https address, RFC 8058 lets a mail program unsubscribe by
+ * itself.
+ */
 export function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
   const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
   if (unsubscribe.url === null) return { 'List-Unsubscribe': byMail }
@@ -20,7 +23,7 @@ export function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Rec
   }
 }
 
-/** RFC 6068. */
+/** A mailto link (RFC 6068). */
 function mailLink(mailto: string, report: string): string {
   const { address } = parseMailbox(mailto)
   const at = address.lastIndexOf('@')
@@ -28,35 +31,36 @@ function mailLink(mailto: string, report: string): string {
   return `mailto:${to}?subject=${encodeURIComponent(`unsubscribe ${report}`)}`
 }
 
-/*
- * What a link in a message proves without any account: that this installation wrote to this address about this report.
- * It does not expire, since a mail is opened years later too, and RFC 8058 (3.1) has its link work whenever that is;
- * what it opens is only whether more such mails come.
+/**
+ * The content of a signed link. It proves without an account that this installation wrote to this address
+ * about this report. It does not expire, because mails are opened years later and RFC 8058 (3.1) wants the
+ * link to work then. It only gives access to the preference.
  */
 
 export interface LinkSubject {
   readonly address: string
-  /** Name of the report. */
+  /** The name of the report. */
   readonly report: string
 }
 
-/** First part of a token: how the rest is to be read, and what the signature is for. */
+/** The version of the token's format, which is also a part of the signed text. */
 const VERSION = 'preference-1'
 const SHAPE = /^([\w-]{1,1024})\.[\w-]{43}$/
 
-/** `<payload>.<signature>`, both base64url (RFC 4648, 5); HMAC-SHA256. */
+/** Makes the token `<payload>.<signature>`, both base64url (RFC 4648, 5), signed with HMAC-SHA256. */
 export function signLink(key: Uint8Array, { address, report }: LinkSubject): string {
   const payload = Buffer.from(JSON.stringify([address, report])).toString('base64url')
   const signature = createHmac('sha256', key).update(`${VERSION}.${payload}`).digest('base64url')
   return `${payload}.${signature}`
 }
 
-/** Null for whatever this key has not signed, byte for byte. */
+/** Reads a token. Returns null unless this key signed it, byte for byte. */
 export function readLink(key: Uint8Array, token: string): LinkSubject | null {
   const payload = SHAPE.exec(token)?.[1]
   if (payload === undefined) return null
   const expected = createHmac('sha256', key).update(`${VERSION}.${payload}`).digest('base64url')
-  // The texts, not what they decode to: of base64url several may mean the same bytes.
+  // Compares the texts and not the decoded bytes, because several base64url texts may decode to the same
+  // bytes.
   const isOurs = timingSafeEqual(Buffer.from(`${payload}.${expected}`), Buffer.from(token))
   if (!isOurs) return null
   const [address, report] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, string]

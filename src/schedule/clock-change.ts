@@ -1,19 +1,19 @@
-/** Where the clock of a zone changes, and which times of a schedule it then jumps over or shows twice. */
+/** Finds the clock changes of a zone, and the times of a schedule that they skip or repeat. */
 
 import { type DueTime, patternOf } from './scheduled-runs.ts'
 import type { Timing } from './timing.ts'
 import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
 
-/** No clock is changed by more, but where a zone leaves out a date. */
+/** The largest clock change, except where a zone leaves out a whole date. */
 const CHANGE_MAX_MS = 3 * 3_600_000
 
 export interface ClockChange {
   readonly at: Date
-  /** By how much the clock goes forward; negative where it is put back. */
+  /** How far the clock goes forward; negative where it is put back. */
   readonly forwardMs: number
 }
 
-/** The changes after an instant, up to and including another. */
+/** The changes after one instant, up to and including another. */
 export function clockChanges(timeZone: string, from: Date, to: Date): ClockChange[] {
   const changes: ClockChange[] = []
   for (let atMs = from.getTime(); atMs < to.getTime(); ) {
@@ -29,16 +29,19 @@ export function clockChanges(timeZone: string, from: Date, to: Date): ClockChang
   return changes
 }
 
-/** A time of a schedule that the clock jumps over, or shows twice. */
+/** A time of a schedule that the clock skips or shows twice. */
 export interface ClockFinding {
   readonly kind: 'skipped' | 'doubled'
-  /** As the clock would show it: `2026-03-29 02:30`. */
+  /** The local time, such as `2026-03-29 02:30`. */
   readonly time: string
-  /** What the clock shows when it is due nevertheless: `03:00`. */
+  /** The local time at which the run is due all the same, such as `03:00`. */
   readonly shown: string
 }
 
-/** Of the times of the day, as a schedule has them that does not go on all through it; oldest first. */
+/**
+ * The times of day of a schedule that a clock change affects, oldest first. A schedule that runs all day has
+ * none.
+ */
 export function clockFindings(timing: Timing, from: Date, to: Date): ClockFinding[] {
   const { isContinuous, next } = patternOf(timing)
   if (isContinuous) return []
@@ -57,8 +60,8 @@ export function clockFindings(timing: Timing, from: Date, to: Date): ClockFindin
 }
 
 /**
- * What the clock does about a due time, for people; null where it does nothing.
- * @param previous the due time before it, or where the look ahead begins
+ * Explains the effect of a clock change on a due time; null where there is none.
+ * @param previous the due time before it, or the start of the list
  */
 export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous: Date): string | null {
   const { timeZone } = timing
@@ -78,7 +81,7 @@ export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous
   return null
 }
 
-/** `2026-03-29 02:30` */
+/** Writes a local time such as `2026-03-29 02:30`. */
 export function tellClock(shownMs: number): string {
   return new Date(shownMs).toISOString().slice(0, 16).replace('T', ' ')
 }

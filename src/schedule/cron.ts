@@ -1,10 +1,13 @@
-/** Cron expressions of five fields. croner finds the times; in UTC, so that its treatment of clock changes is none of ours. */
+/**
+ * Parses cron expressions of five fields. croner finds the times in UTC, so that its own treatment of clock
+ * changes does not apply.
+ */
 import { Cron, CronPattern } from 'croner'
 import type { Fault, Pattern } from './pattern.ts'
 
-/** Any moment does: it is where the search for a next time begins. */
+/** The start of the search for a next time. Any moment would do. */
 const SOME_DAY_MS = Date.UTC(2026, 0, 1)
-/** In the order of the expression. */
+/** The fields, in the order of the expression. */
 const FIELDS = [
   ...['minute (0 to 59)', 'hour (0 to 23)', 'day of the month (1 to 31)'],
   ...['month (1 to 12, or JAN to DEC)', 'weekday (0 to 7, or SUN to SAT)'],
@@ -35,7 +38,7 @@ function read(expression: string): CronPattern | null {
   }
 }
 
-/** Which field is wrong: the messages of croner count days and months from 0. */
+/** Names the wrong field. croner's own messages count days and months from 0. */
 function tellWrong(fields: readonly string[]): string {
   const wrong = fields.findIndex(
     (field, at) => read(FIELDS.map((_, each) => (each === at ? field : '*')).join(' ')) === null,

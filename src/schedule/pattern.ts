@@ -1,16 +1,19 @@
-/** What an expression says, before it meets a time zone. */
+/** A parsed schedule expression, before a time zone is applied. */
 
-/** Times on a clock that is never changed: in ms, as if it were UTC. */
+/** The times of a schedule on a clock that never changes, in ms as if it were UTC. */
 export interface Pattern {
-  /** Whether it goes by what the clock shows, all through the day; else it has its times of the day, each once. */
+  /**
+   * Whether the schedule repeats all day by what the clock shows. Otherwise it has times of day, each once a
+   * date.
+   */
   readonly isContinuous: boolean
-  /** The first time after one; null when there is none. */
+  /** The first time after a time; null when there is none. */
   readonly next: (afterMs: number) => number | null
 }
 
-/** Why a text says nothing, worded to follow "expected …;". */
+/** Why an expression cannot be read, worded to follow "expected …;". */
 export interface Fault {
   readonly fault: string
-  /** A word that is not known, if that is why. */
+  /** The unknown word, if that is the reason. */
   readonly unknown?: string
 }

@@ -1,7 +1,7 @@
 /**
- * The due times of a schedule in its zone. Times of the day come once a date: one that the clock jumps over as soon as
- * it has jumped, one that it shows twice the first time. Schedules that go on all through the day go by what the clock
- * shows: nothing of them is in the hour that is left out, and all of them in both of the hour that comes twice.
+ * Computes the due times of a schedule in its zone. Times of day occur once a date: a skipped time is due
+ * right after the jump, a repeated time only the first time. A schedule that repeats all day follows the
+ * clock: it has no run in a skipped hour, and all of its runs in both of a repeated hour.
  */
 
 import type { Pattern } from './pattern.ts'
@@ -11,7 +11,7 @@ import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './
 
 export interface DueTime {
   readonly due_at: Date
-  /** What the clock should show then, and does but for a time that it jumps over; in ms as if it were UTC. */
+  /** The local time in ms as if it were UTC, also where the clock skips it. */
   readonly shownMs: number
 }
 
@@ -44,7 +44,7 @@ function nextOfDay({ next }: Pattern, timeZone: string, afterMs: number): DueTim
     const dueMs = instantOf(shownMs, timeZone)
     const isInGap = wallMs(dueMs, timeZone) !== shownMs
     if (isInGap && isLeftOut(Math.floor(shownMs / DAY_MS), timeZone)) continue
-    // Not one that the clock shows for the second time.
+    // Skips a time that the clock shows for the second time.
     if (dueMs > afterMs) return { due_at: new Date(dueMs), shownMs }
   }
   return null
@@ -57,7 +57,7 @@ function nextShown({ next }: Pattern, timeZone: string, afterMs: number): DueTim
     const offset = offsetMs(atMs, timeZone)
     const dueMs = shownMs - offset
     if (offsetMs(dueMs, timeZone) === offset) return { due_at: new Date(dueMs), shownMs }
-    // The clock changes before that, and goes on from what it shows then.
+    // The clock changes before that time. The search goes on from the time that it shows then.
     atMs = firstInstant(atMs, dueMs, (ms) => offsetMs(ms, timeZone) !== offset)
     shownMs = next(wallMs(atMs, timeZone) - 1)
   }

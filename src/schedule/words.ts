@@ -1,6 +1,6 @@
 /**
- * Schedules in words: `every weekday at 07:00`, `last working day of the month at 17:00`. The README has the whole
- * grammar; what it does not have is refused, for a guess could be wrong by a day.
+ * Parses schedules in words: `every weekday at 07:00`, `last working day of the month at 17:00`. The README
+ * has the whole grammar. Anything else is refused, because a guess could be wrong by a day.
  */
 
 import { parseCron } from './cron.ts'
@@ -11,7 +11,7 @@ const WEEKDAYS: readonly string[] = [
   ...['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
 ]
 const ORDINALS: readonly string[] = ['first', 'second', 'third', 'fourth']
-/** All that can stand in such a text, besides numbers and times. */
+/** All words of the grammar, besides numbers and times. */
 export const WORDS: readonly string[] = [
   ...['every', 'minute', 'minutes', 'hour', 'hours', 'day', 'weekday', 'working', 'at', 'and'],
   ...['of', 'the', 'month', 'last', ...ORDINALS, ...WEEKDAYS],
@@ -21,13 +21,13 @@ const IN_MONTH = new RegExp(
 )
 
 const MINUTE_MS = 60_000
-/** As far as the next day of a schedule is looked for: none of them is rarer than once in a month that has it. */
+/** How many days ahead the next day is searched for. Every schedule has a day within a year. */
 const DAYS_MAX = 366
 const LAST = -1
 
 type IsDay = (day: number) => boolean
 
-/** @param holidays dates that are no working days, besides Saturdays and Sundays */
+/** @param holidays dates that are not working days, besides Saturdays and Sundays */
 export function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ')
   const unknown = words.split(/[ ,]+/).find((word) => !WORDS.includes(word) && !/^\d/.test(word))
@@ -44,7 +44,7 @@ export function parseWords(text: string, holidays: readonly string[]): Pattern |
   return { isContinuous: false, next: nextOf(isDay, minutes) }
 }
 
-/** Steps begin anew with each hour or day, so that only those that divide it are even. */
+/** Parses `every 15 minutes`. Steps restart with each hour or day, so only divisors of it are even. */
 function parseStep(step: number, unit: string): Pattern | Fault {
   const ofHour = unit === 'minute'
   const whole = ofHour ? 60 : 24
@@ -55,7 +55,7 @@ function parseStep(step: number, unit: string): Pattern | Fault {
   }
 }
 
-/** Which days are meant, or why that cannot be told. */
+/** Parses the days, or returns why they cannot be read. */
 function parseDays(days: string, holidays: readonly string[]): IsDay | string {
   const inMonth = IN_MONTH.exec(days)
   if (inMonth) return parsePlaces(inMonth[1] ?? '', inMonth[2] ?? 'day', holidays)
@@ -66,7 +66,7 @@ function parseDays(days: string, holidays: readonly string[]): IsDay | string {
   return kind ?? ((day) => weekdays.includes(weekdayOf(day)))
 }
 
-/** `1st and 15th`, `last`: of the days of a kind that a month has. */
+/** Parses places in a month, such as `1st and 15th` or `last`, among its days of one kind. */
 function parsePlaces(list: string, what: string, holidays: readonly string[]): IsDay | string {
   const counts = kindOf(what, holidays)
   const places = listOf(list).map(placeOf)
@@ -85,14 +85,14 @@ function kindOf(name: string, holidays: readonly string[]): IsDay | null {
   return weekday === 0 ? null : (day) => weekdayOf(day) === weekday
 }
 
-/** 1 for `first` and `1st`; 0 for what is no place. */
+/** The place: 1 for `first` and `1st`, LAST for `last`; 0 for a text that is no place. */
 function placeOf(text: string): number {
   if (text === 'last') return LAST
   const number = /^(\d+)(?:st|nd|rd|th)$/.exec(text)?.[1]
   return number === undefined ? ORDINALS.indexOf(text) + 1 : Number(number)
 }
 
-/** Whether a day that counts has that place among those of its month. */
+/** Whether a day has this place among the counting days of its month. */
 function isAt(place: number, day: number, counts: IsDay): boolean {
   const [from, to] = place === LAST ? [day, lastOfMonth(day)] : [firstOfMonth(day), day]
   let count = 0

@@ -1,7 +1,6 @@
 /**
- * The clock of a time zone, by Intl alone: what it shows at an instant, and when it shows a time or a date begins.
- * What it shows is told in ms as if it were UTC, and a date in days since 1970-01-01, so that calculating with them
- * never meets a clock change.
+ * Computes local times of a zone with Intl. Local times are ms as if they were UTC, and local dates are days
+ * since 1970-01-01, so that arithmetic with them never meets a clock change.
  */
 
 const clocks = new Map<string, Intl.DateTimeFormat>()
@@ -12,22 +11,20 @@ export function localDay(atMs: number, timeZone: string): number {
 }
 
 /**
- * The first instant of a local date, in ms. Midnight that does not exist: the first instant after the gap.
- * Midnight that comes twice: its first occurrence. A date that a zone left out is empty: it begins where the next does.
+ * The first instant of a local date, in ms. If midnight is skipped, it is the first instant after the gap; if
+ * midnight occurs twice, the first one. A date that the zone left out is empty and begins where the next one
+ * does.
  */
 export function startOfDay(day: number, timeZone: string): number {
   return instantOf(day * DAY_MS, timeZone)
 }
 
-/** Whether the zone jumped over a whole date. */
+/** Whether the zone left out a whole date. */
 export function isLeftOut(day: number, timeZone: string): boolean {
   return startOfDay(day, timeZone) === startOfDay(day + 1, timeZone)
 }
 
-/**
- * The instant at which the clock shows a time: the first of two, and for one that it jumps over the first instant
- * after the jump.
- */
+/** The instant of a local time: the first of two, and for a skipped time the first instant after the gap. */
 export function instantOf(shownMs: number, timeZone: string): number {
   const offsets = [shownMs - DAY_MS, shownMs + DAY_MS].map((atMs) => offsetMs(atMs, timeZone))
   const candidates = offsets.map((offset) => shownMs - offset)
@@ -35,12 +32,15 @@ export function instantOf(shownMs: number, timeZone: string): number {
   return real.length > 0 ? Math.min(...real) : endOfGap(shownMs, timeZone)
 }
 
-/** How far the clock is ahead of UTC. */
+/** How far the local clock is ahead of UTC, in ms. */
 export function offsetMs(atMs: number, timeZone: string): number {
   return wallMs(atMs, timeZone) - atMs
 }
 
-/** The date whose span holds the instant; differs from {@link localDay} where a clock is put back over midnight. */
+/**
+ * The date whose span holds the instant. It differs from {@link localDay} where a clock is put back over
+ * midnight.
+ */
 export function dayHolding(atMs: number, timeZone: string): number {
   const day = localDay(atMs, timeZone)
   return startOfDay(day + 1, timeZone) <= atMs ? day + 1 : day
@@ -51,7 +51,7 @@ function endOfGap(shownMs: number, timeZone: string): number {
   return firstInstant(shownMs - 2 * DAY_MS, shownMs + 2 * DAY_MS, isPast)
 }
 
-/** The first instant after `before`, and no later than `after`, from which on it holds. */
+/** The first instant after `before`, up to `after`, from which on the condition holds. */
 export function firstInstant(before: number, after: number, holds: (atMs: number) => boolean): number {
   let [no, yes] = [before, after]
   while (yes - no > 1) {
@@ -62,7 +62,7 @@ export function firstInstant(before: number, after: number, holds: (atMs: number
   return yes
 }
 
-/** What the local clock shows, read as if it were UTC, in ms. */
+/** The local time of an instant, in ms as if it were UTC. */
 export function wallMs(atMs: number, timeZone: string): number {
   const parts = clockOf(timeZone).formatToParts(atMs)
   const read = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((part) => part.type === type)?.value)
@@ -96,16 +96,14 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock
 }
 
-/* Dates as numbers of days since 1970-01-01, a Thursday: what no clock change touches. */
-
 export const DAY_MS = 86_400_000
 
-/** `2026-11-20` */
+/** Writes a day as a date such as `2026-11-20`. */
 export function dateOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** 1 is Monday, 7 Sunday, as in ISO 8601. */
+/** The weekday as in ISO 8601: 1 is Monday, 7 is Sunday. Day 0, 1970-01-01, is a Thursday. */
 export function weekdayOf(day: number): number {
   return ((((day + 3) % 7) + 7) % 7) + 1
 }
@@ -114,7 +112,7 @@ export function mondayOf(day: number): number {
   return day - weekdayOf(day) + 1
 }
 
-/** The first date of the month of a date, or of one so many months later. */
+/** The first date of the date's month, or of a later month. */
 export function firstOfMonth(day: number, later = 0): number {
   const date = new Date(day * DAY_MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1) / DAY_MS
@@ -124,7 +122,7 @@ export function lastOfMonth(day: number): number {
   return firstOfMonth(day, 1) - 1
 }
 
-/** @param holidays dates on which nobody works, besides Saturdays and Sundays: `2026-12-25` */
+/** @param holidays dates that are not working days, besides Saturdays and Sundays: `2026-12-25` */
 export function isWorkingDay(day: number, holidays: readonly string[]): boolean {
   return weekdayOf(day) <= 5 && !holidays.includes(dateOf(day))
 }
