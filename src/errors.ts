@@ -1,9 +1,9 @@
 /**
- * The one error class for what a person can act on, the list of its codes, and how the commands in hints are written.
+ * The one error class for problems that a person can act on, its codes, and the form of commands in hints.
  * Anything else that is thrown is a bug and shows its stack.
  */
 
-/** Every error code with its meaning; the README lists the same, a test compares them. */
+/** Every error code with its meaning; the README lists the same, and a test compares them. */
 export const ERROR_CODES = {
   api_forbidden: 'the API key is valid but may not do this',
   api_not_found: 'the upstream has no such lead, pipeline or path',
@@ -51,10 +51,11 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES
 
 /**
+ * An error that a person can act on.
  * @param code stable, `area_reason`
  * @param message names the thing, the value and what was expected; never holds a secret
- * @param options.hint what to do next, one sentence
- * @param options.mistakes each mistake by itself, where the message lists several
+ * @param options.hint what to do next, in one sentence
+ * @param options.mistakes each mistake by itself, if the message lists several
  * @param options.notBefore with api_deferred: the instant before which the upstream wants no request
  */
 export class LeadsheetError extends Error {
@@ -77,21 +78,24 @@ export class LeadsheetError extends Error {
   }
 }
 
-/** The text of anything thrown, for messages that quote it. */
+/** Returns the text of anything thrown, to be quoted in a message. */
 export function errorText(thrown: unknown): string {
   if (thrown instanceof AggregateError && !thrown.message) return errorText(thrown.errors[0])
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** Of a failure of the system without the call and the path, which the message names already: `EACCES: permission denied`. */
+/** Returns the text of a system error without the call and the path: `EACCES: permission denied`. */
 export function faultText(thrown: unknown): string {
   return errorText(thrown).replace(/, \w+( '.*')?$/s, '')
 }
 
-/** How the program is called where it runs: in a clone, where npx finds its sources, or installed, as in a container. */
+/**
+ * The command that starts the program: through npx in a clone, by name if it is installed or in a
+ * container.
+ */
 export const CALLED = import.meta.url.endsWith('.ts') ? 'npx leadsheet' : 'leadsheet'
 
-/** A command for a hint, in backticks, in the form that can be pasted where the program runs. */
+/** Formats a command for a hint, in backticks, so that it can be pasted where the program runs. */
 export function shellCommand(args: string): string {
   return `\`${CALLED} ${args}\``
 }

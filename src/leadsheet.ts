@@ -1,4 +1,4 @@
-/** The version of this leadsheet. */
+/** Reads the version of this program from its package.json. */
 import { readFileSync } from 'node:fs'
 
 export function readVersion(): string {

@@ -1,6 +1,6 @@
 /**
- * The log: JSON lines, or readable lines on a terminal, always on stderr so that stdout stays for results.
- * Secrets are taken out by value and by name before a line is written, whatever field or message they stand in.
+ * The log: JSON lines, or readable lines on a terminal. Always written to stderr, because stdout is for
+ * results. Secrets are removed by value and by name before a line is written.
  */
 import { type LevelWithSilent, type Logger, pino } from 'pino'
 import { redactor, withoutNamedSecrets } from './redaction.ts'
@@ -9,12 +9,12 @@ export type Log = Logger
 
 export interface LogOptions {
   readonly level: LevelWithSilent
-  /** Readable lines in place of JSON. */
+  /** Whether to write readable lines instead of JSON. */
   readonly pretty: boolean
   readonly color: boolean
-  /** Values that must never appear, however they are encoded; or what takes them out, where they change. */
+  /** Values that must never appear in any encoding, or a function that removes them, if they change. */
   readonly secrets: readonly string[] | ((text: string) => string)
-  /** Where lines go; stderr unless told otherwise. */
+  /** Takes the lines; writes to stderr by default. */
   readonly write?: (line: string) => void
 }
 
@@ -30,12 +30,12 @@ export async function openLog(options: LogOptions): Promise<Log> {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Before it is made readable, which undoes a part of the escapes of JSON.
+    // Redact before formatting, because formatting undoes some of the JSON escapes.
     { write: (line: string) => write(format(redact(withoutNamedSecrets(line)))) },
   )
 }
 
-/** Loaded only for terminals: it is the slowest import of the program. */
+/** Loads the formatter only for terminals: it is the slowest import of the program. */
 async function prettyLine(color: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty')
   return prettyFactory({

@@ -1,4 +1,4 @@
-/** The process: arguments, signals, exit status. The only place that prints errors. */
+/** The process: arguments, signals and exit status. Only this file prints errors. */
 import { setFlagsFromString } from 'node:v8'
 import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
 import { createProgram, runProgram } from './cli/program.ts'
@@ -6,15 +6,19 @@ import { plainText } from './cli/terminal/plain-text.ts'
 import type { FrameTerminal } from './cli/terminal/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 
-/** Container runtimes kill what has not left ten seconds after they asked for it. */
+/** Must be less than the ten seconds after which container runtimes kill a process. */
 const STOP_WITHIN_MS = 9_000
 const WITHOUT_READER: readonly string[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
-/** npm passes Ctrl-C on although the terminal has already sent it to every process: that is no second one. */
+/**
+ * npm passes on a Ctrl-C that the terminal has already sent to every process; within this time it counts as
+ * the same one.
+ */
 const SAME_SIGNAL_MS = 500
 
-// Pages come and go: room for short-lived objects that doubles with them costs 80 MB and gains no time.
+// Without growth of the young generation the program uses 80 MB less and is as fast, because the objects of
+// a page are short-lived.
 setFlagsFromString('--semi-space-growth-factor=1')
-// And what outlives a page is little: a heap that at most doubles before it is tidied saves 80 MB more.
+// Few objects outlive a page, so a heap that at most doubles between collections saves another 80 MB.
 setFlagsFromString('--heap-growing-percent=100')
 process.exitCode = await main(process.argv.slice(2))
 
@@ -34,7 +38,10 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The first Ctrl-C or SIGTERM has the command put down what it does, for so long; a second one ends it on the spot. */
+/**
+ * Stops the command on the first Ctrl-C or SIGTERM and waits for it up to STOP_WITHIN_MS; a second signal
+ * ends the process at once.
+ */
 function stopOnSignals(stop: AbortController, terminal: FrameTerminal): void {
   let stoppedAt = 0
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -65,19 +72,20 @@ function interrupted(message: string): LeadsheetError {
 }
 
 /**
- * `leadsheet sync 2>&1 | head`, or a daemon whose log nobody takes any more: what is written then is lost, and the work
- * goes on to its own end.
+ * Ignores a closed output, as in `leadsheet sync 2>&1
+ * head`: further output is lost, but the work continues.
  */
 function goOnWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // EIO: the terminal was closed. SIGHUP comes too, and a daemon still has its work to put down.
+      // EIO means that the terminal was closed. SIGHUP arrives too, and a daemon still has to finish its
+      // work.
       if (!WITHOUT_READER.includes(error.code ?? '')) throw error
     })
   }
 }
 
-/** What nobody waited for: Node would print it with the secrets in it. */
+/** Prints errors that nobody caught; Node itself would print the secrets in them. */
 function printBugs(terminal: FrameTerminal): void {
   process.on('uncaughtException', (bug) => {
     printError(terminal, bug)
@@ -100,7 +108,7 @@ function errorLines(thrown: unknown): string {
   return `error: this is a bug in leadsheet: ${stackOf(thrown)}\n`
 }
 
-/** One line, so that it can be told from log lines before it. */
+/** Formats an error as one line, so that it can be told from the log lines before it. */
 function errorJson(thrown: unknown): string {
   if (!(thrown instanceof LeadsheetError)) {
     const bug = { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }

@@ -1,17 +1,17 @@
 /**
- * Takes secrets out of texts: by their value, in each form in which a protocol or a format may write them down, and by
- * the name that stands before them, for those that no setting holds.
+ * Removes secrets from texts: known ones by value, in every form in which a protocol or format may write
+ * them, and unknown ones by the name before them.
  */
 
 const REDACTED = '[redacted]'
-/** Shorter ones would take away words. */
+/** Shorter secrets are not replaced, because ordinary words would match. */
 const SHORTEST = 4
-/** And these in the midst of base64, where messages repeat by chance. */
+/** Minimum length for matches inside base64, where characters repeat by chance. */
 const SHORTEST_INSIDE = 6
-/** Of a secret of several lines, such as a PEM, each that tells something counts. */
+/** Minimum length of a line of a multi-line secret, such as a PEM key, to be replaced on its own. */
 const TELLING_LINE = 16
 
-/** A function that replaces every secret in a text with `[redacted]`. */
+/** Returns a function that replaces every secret in a text with `[redacted]`. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.filter((secret) => secret.length >= SHORTEST).flatMap(formsOf)
   const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length)
@@ -28,7 +28,7 @@ function formsOf(secret: string): string[] {
     htmlEncoded(text),
     ...base64Encoded(text),
   ])
-  // A log line is JSON, and may quote JSON.
+  // A log line is JSON and may quote JSON.
   const quoted = written.map(inJson)
   return [...written, ...quoted, ...quoted.map(inJson)]
 }
@@ -37,7 +37,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** As in queries, forms and the user part of URLs; some programs write the digits small. */
+/** Encodes as in queries, forms and the user part of URLs; some programs write the digits in lower case. */
 function percentEncoded(text: string): string[] {
   const url = new URL('http://localhost')
   url.password = text
@@ -53,12 +53,15 @@ const HTML: Readonly<Record<string, string>> = {
   ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;', '`': '&#x60;', '=': '&#x3D;' },
 }
 
-/** As Handlebars does. */
+/** Escapes like Handlebars. */
 function htmlEncoded(text: string): string {
   return text.replace(/[&<>"'`=]/g, (sign) => HTML[sign] ?? sign)
 }
 
-/** Alone, and as it stands in a longer text: logins of SMTP and HTTP encode the user together with the password. */
+/**
+ * Encodes the secret alone and inside a longer text: SMTP and HTTP logins encode the user together with the
+ * password.
+ */
 function base64Encoded(text: string): string[] {
   const bytes = Buffer.from(text)
   const inside = text.length < SHORTEST_INSIDE ? [] : [0, 1, 2].map((before) => base64Inside(text, before))
@@ -68,7 +71,9 @@ function base64Encoded(text: string): string[] {
   ]
 }
 
-/** The messages that hang on nothing but the text, where so many bytes stand before it, counted from a multiple of 3. */
+/**
+ * Returns the base64 characters that depend only on the text, if this many bytes (modulo 3) come before it.
+ */
 function base64Inside(text: string, bytesBefore: number): string {
   const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(text)])
   return bytes.toString('base64').slice(Math.ceil((bytesBefore * 8) / 6), Math.floor((bytes.length * 8) / 6))
@@ -77,10 +82,10 @@ function base64Inside(text: string, bytesBefore: number): string {
 const NAMES =
   '(?:proxy-)?authorization|(?:set-)?cookie|(?:x-)?api[_-]?key|(?:\\w+_)?(?:pass|password|secret|token)'
 
-/** Each keeps the name, and has the value after it. */
+/** Patterns of named secrets; each keeps the name and replaces the value. */
 const NAMED: readonly RegExp[] = [
   new RegExp(`("(?:${NAMES})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)+`, 'gi'),
-  // JSON inside of JSON.
+  // Matches JSON inside JSON.
   new RegExp(`(\\\\"(?:${NAMES})\\\\"\\s*:\\s*\\\\")(?:[^"\\\\]|\\\\\\\\.)+`, 'gi'),
   /\b((?:bearer|basic) +)[\w.~+/=-]{16,}/gi,
   /\b((?:x-api-key|authorization): *)(?!(?:bearer|basic)\b)[^\s"\\`]+/gi,
@@ -90,7 +95,7 @@ const NAMED: readonly RegExp[] = [
   /\b(whsec_)[\w+/=-]+/g,
 ]
 
-/** What is called a secret in JSON, a header, an address or by its own beginning. */
+/** Removes what is marked as a secret in JSON, in a header, in a URL or by its own prefix. */
 export function withoutNamedSecrets(text: string): string {
   return NAMED.reduce((kept, pattern) => kept.replace(pattern, `$1${REDACTED}`), text)
 }

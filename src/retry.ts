@@ -1,6 +1,6 @@
 /**
- * The one backoff policy: how long to wait before the next attempt, and when to give up, for everything that is tried
- * again. The functions are pure, so that policy and clock stay apart.
+ * The backoff policy of everything that is tried again: how long to wait before the next attempt, and when
+ * to give up. The functions do not read the clock.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -11,39 +11,46 @@ const DAY_MS = 24 * HOUR_MS
 
 /** Exponential waits within one request, with full jitter. */
 export interface Backoff {
-  /** Attempts in all, the first included. */
+  /** Number of attempts, including the first. */
   readonly attempts: number
   readonly baseMs: number
   readonly maxMs: number
 }
 
-/** Waits between attempts that the store remembers. */
+/** Waits between attempts that are kept in the store. */
 export interface Ladder {
   /** The wait after the first failure, the second and so on. */
   readonly waitsMs: readonly number[]
   /** What happens after the last wait: it repeats, or there is no further attempt. */
   readonly afterLast: 'repeat' | 'give up'
-  /** The shares of a wait by which it may come out shorter or longer, so that many who wait do not come back at once. */
+  /**
+   * Shares of a wait by which it may be shorter or longer, so that many waiting jobs do not return at once.
+   */
   readonly jitter: readonly [shorter: number, longer: number]
 }
 
-/** Every kind of work that is tried again, with the pause that the other side may ask for. */
+/** The waits of every kind of work that is tried again. */
 export const BACKOFF = {
-  /** Requests to the upstream; its Retry-After counts in the place of the wait, and is never shortened. */
+  /** Requests to the upstream; its Retry-After replaces the wait and is never shortened. */
   upstream: { attempts: 5, baseMs: 500, maxMs: 20 * SECOND_MS },
-  /** Requests to the upstream while somebody waits for the answer. */
+  /** Requests to the upstream while a person waits for the answer. */
   upstreamWhileWaiting: { attempts: 2, baseMs: 300, maxMs: SECOND_MS },
-  /** Requests of the probe, which may ask the wrong way on purpose. */
+  /** Requests of the probe, which may be wrong on purpose. */
   probe: { attempts: 2, baseMs: 400, maxMs: 5 * SECOND_MS },
-  /** A message that a mail server puts off; a message is given up sooner or later (see `GIVE_UP`), a server never. */
+  /**
+   * Messages that a mail server defers. A message is given up in the end (see `GIVE_UP`), a server never.
+   */
   message: { waitsMs: minutes(1, 5, 15, 60), afterLast: 'repeat', jitter: [0.2, 0.2] },
-  /** An alert that the webhook of operators does not take. */
+  /** Alerts that the alert webhook does not accept. */
   alertWebhook: { waitsMs: minutes(1, 5, 15, 60), afterLast: 'repeat', jitter: [0, 0] },
-  /** A lead that an event told of, and that cannot be read; after the last wait it is left to the next sync. */
+  /** Leads of events that could not be read; after the last wait they are left to the next sync. */
   event: { waitsMs: minutes(1, 5, 30, 2 * 60, 6 * 60, 12 * 60), afterLast: 'give up', jitter: [0, 0] },
-  /** A scheduled run; the time before which the upstream wants no request counts where it is later. */
+  /** Scheduled runs; if the upstream asks for a longer wait, that counts. */
   scheduledRun: { waitsMs: minutes(5, 15, 60), afterLast: 'give up', jitter: [0, 0] },
-  /** A webhook of the reference service, by the schedule of Svix; the receiver's Retry-After counts where it is later. */
+  /**
+   * Webhooks of the reference service, as in the schedule of Svix; a longer Retry-After of the receiver
+   * counts.
+   */
   serviceWebhook: {
     waitsMs: [5 * SECOND_MS, ...minutes(5, 30, 2 * 60, 5 * 60, 10 * 60, 10 * 60)],
     afterLast: 'give up',
@@ -51,11 +58,11 @@ export const BACKOFF = {
   },
 } as const satisfies Readonly<Record<string, Backoff | Ladder>>
 
-/** When work that would be tried for ever is given up. */
+/** When work that would otherwise be tried for ever is given up. */
 export const GIVE_UP = {
   message: { attempts: 24, hours: 48 },
   alertWebhook: { hours: 48 },
-  /** A webhook of the reference service that has failed for so long and done nothing else is disabled. */
+  /** A webhook of the reference service that has only failed for this long is disabled. */
   serviceWebhook: { days: 5 },
 } as const
 
@@ -67,9 +74,9 @@ function minutes(...waits: readonly number[]): number[] {
 }
 
 /**
- * @param failures how many there were in a row, this one included
+ * Returns the wait after a failure; null if there is no further attempt.
+ * @param failures failures in a row, including this one
  * @param random from 0 up to 1
- * @returns null where there is no further attempt
  */
 export function ladderWaitMs(
   { waitsMs, afterLast, jitter: [shorter, longer] }: Ladder,
@@ -82,7 +89,7 @@ export function ladderWaitMs(
     : Math.ceil(waitMs - waitMs * shorter + waitMs * (shorter + longer) * random)
 }
 
-/** No wait of a ladder is longer than this. */
+/** Returns the longest wait of a ladder, jitter included. */
 export function longestWaitMs({ waitsMs, jitter: [, longer] }: Ladder): number {
   return Math.max(...waitsMs) * (1 + longer)
 }
@@ -91,7 +98,8 @@ export function longestWaitMs({ waitsMs, jitter: [, longer] }: Ladder): number {
 const TIMER_MAX_MS = 2 ** 31 - 1
 
 /**
- * Full jitter: anything from 0 to the doubled base (AWS Architecture Blog, "Exponential Backoff And Jitter").
+ * Returns a wait with full jitter: from 0 up to the base doubled after each attempt (AWS Architecture Blog,
+ * "Exponential Backoff And Jitter").
  * @param attempt the attempt that just failed, from 1
  * @param random from 0 up to 1
  */
@@ -100,9 +108,9 @@ export function backoffMs(backoff: Backoff, attempt: number, random: number): nu
 }
 
 /**
- * Retry-After as milliseconds from now: seconds or an HTTP date (RFC 9110, 10.2.3).
- * Null when absent, unreadable, zero or past, so that the caller falls back to its own backoff.
- * @param now the clock that a date is measured by: best the sender's
+ * Parses Retry-After, in seconds or as an HTTP date (RFC 9110, 10.2.3), to milliseconds from now. Returns
+ * null if the header is absent, unreadable, zero or past; the caller then uses its own backoff.
+ * @param now the clock from which a date is measured; the sender's clock is best
  */
 export function retryAfterMs(header: string | null, now: Date): number | null {
   if (header === null) return null
@@ -112,11 +120,11 @@ export function retryAfterMs(header: string | null, now: Date): number | null {
   return ms > 0 ? ms : null
 }
 
-/** Waits, never shorter than told; unless the signal ends it first: then it throws the signal's reason. */
+/** Waits at least this long; throws the signal's reason if it is aborted first. */
 export async function wait(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   const until = performance.now() + ms
-  // A timer may fire a little early.
+  // A timer may fire a little early, so the rest is waited for too.
   for (let left = ms; left > 0; left = until - performance.now()) {
     await delay(Math.min(Math.ceil(left), TIMER_MAX_MS), undefined, { signal }).catch(() =>
       signal.throwIfAborted(),

@@ -1,9 +1,9 @@
-/** How spans of time and instants are written in messages for operators. */
+/** Formats instants and spans of time in messages for operators. */
 import type { Instant } from './model.ts'
 
 const MINUTE_MS = 60_000
 
-/** `20 s`, `4 min`, `3 h`, `5 days`. */
+/** Formats a span as `20 s`, `4 min`, `3 h` or `5 days`. */
 export function tellSpan(ms: number): string {
   const minutes = Math.abs(ms) / MINUTE_MS
   if (minutes < 1) return `${Math.round(minutes * 60)} s`
@@ -12,7 +12,7 @@ export function tellSpan(ms: number): string {
   return `${Math.floor(minutes / 60 / 24)} days`
 }
 
-/** `2026-11-20 07:00 UTC`. */
+/** Formats an instant as `2026-11-20 07:00 UTC`. */
 export function tellInstant(instant: Instant): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
 }

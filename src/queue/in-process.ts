@@ -1,6 +1,6 @@
 /**
- * The queue of one process: jobs are done in the order in which they came, and are lost with the process. A job that
- * fails is not tried again; whoever looks at the store in the next minute adds it anew.
+ * The queue of a single process. Jobs run in the order in which they came and are lost with the process. A
+ * failed job is not tried again here; the next tick adds it anew from the store.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -18,9 +18,12 @@ interface Waiting {
   readonly run: () => Promise<void>
 }
 
-/** @param onFailure is told what a job threw */
+/**
+ * Opens the queue.
+ * @param onFailure called with what a job threw
+ */
 export function openInProcessQueue(onFailure: (thrown: unknown, kind: JobKind) => void): Queue {
-  /** Adds a job for the worker of a kind; a kind without a worker has none. */
+  /** Adds a job for the worker of a kind; jobs of a kind without a worker are dropped. */
   const adders = new Map<JobKind, (key: string, data: object) => void>()
   const enqueue = <K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): void => {
     for (const { key, data, afterSeconds = 0 } of jobs) if (afterSeconds === 0) adders.get(kind)?.(key, data)

@@ -1,4 +1,4 @@
-/** Reads what waits in the queue, is in hand, or was given up, over the store's own connections. */
+/** Reads which jobs wait, run or were given up, over the store's own connections. */
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Store } from '../store/db/store.ts'
 import { DEAD_LETTERS, JOB_KINDS, jobSchemaOf } from './pg-boss.ts'
@@ -6,10 +6,10 @@ import type { JobKind } from './queue.ts'
 
 export interface QueueCounts {
   readonly queue: JobKind
-  /** Also those whose time has not come; a worker counts them every few seconds. */
+  /** Includes jobs that are deferred; a worker counts them every few seconds. */
   readonly waiting: number
   readonly active: number
-  /** Given up after all their tries. */
+  /** Jobs given up after all tries. */
   readonly dead: number
 }
 
@@ -23,7 +23,10 @@ export interface DeadJob {
   readonly problem: string
 }
 
-/** Null where the store is a file, and jobs are done by its one daemon; empty before a worker has run. */
+/**
+ * Counts jobs; null for an SQLite store, whose single daemon keeps its jobs in memory. Empty before a
+ * worker has run.
+ */
 export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<QueueCounts[] | null> {
   const boss = look(store)
   if (boss === null) return null
@@ -38,7 +41,7 @@ export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<Que
   }))
 }
 
-/** The oldest first; null as for {@link countJobs}. */
+/** Lists the jobs that were given up, oldest first; null for an SQLite store. */
 export async function listDeadJobs(store: Pick<Store, 'db' | 'place'>): Promise<DeadJob[] | null> {
   const boss = look(store)
   if (boss === null) return null
@@ -53,9 +56,9 @@ export async function listDeadJobs(store: Pick<Store, 'db' | 'place'>): Promise<
 }
 
 /**
- * Has them done again.
- * @param ids all where there are none
- * @returns how many
+ * Queues jobs again that were given up.
+ * @param ids the jobs; all if empty
+ * @returns how many were queued
  */
 export async function retryDeadJobs(
   store: Pick<Store, 'db' | 'place'>,
@@ -66,7 +69,7 @@ export async function retryDeadJobs(
   return boss.redrive(DEAD_LETTERS, ids.length === 0 ? {} : { ids: [...ids] })
 }
 
-/** Never started: it looks after nothing, and opens no connection. */
+/** Returns a pg-boss that is never started: it does no maintenance and opens no connection. */
 function look({ db, place }: Pick<Store, 'db' | 'place'>): PgBoss | null {
   return place.kind === 'postgres' ? new PgBoss({ db: fromKysely(db), schema: jobSchemaOf(place) }) : null
 }

@@ -1,6 +1,7 @@
 /**
- * The queue of several workers: pg-boss, in a schema of its own beside that of the store. A job that throws is tried
- * again with growing pauses and then is a dead letter; the job of a worker that is gone is taken by another.
+ * The queue of several workers: pg-boss, in a schema of its own beside the store's. A job that throws is
+ * tried again with growing backoff, and is then given up. The job of a worker that died is taken by
+ * another.
  */
 import { PgBoss } from 'pg-boss'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -20,32 +21,38 @@ import {
   type WorkOptions,
 } from './queue.ts'
 
-/** Holds the jobs that were tried too often, with the queue that each came from. */
+/** Queue of the jobs that were given up; each remembers the queue it came from. */
 export const DEAD_LETTERS = 'dead'
 
 /** The kinds of jobs that workers share. */
 export const JOB_KINDS = (Object.keys(KEYS) as readonly JobKind[]).filter((kind) => !OWN_TASKS.includes(kind))
 
-/** The schema of the jobs is beside that of the store, so that installations that share a database do not share them. */
+/**
+ * Returns the schema of the jobs. Its name follows the store's schema, so that installations in one
+ * database do not share jobs.
+ */
 export function jobSchemaOf({ schema }: PostgresPlace): string {
   return `${schema}_jobs`
 }
 
 const CONNECTIONS_MAX = 4
-/** A worker without a heartbeat for so long has lost its jobs. */
+/** A worker without a heartbeat for this long has lost its jobs. */
 const HEARTBEAT_SECONDS = 12
 const HEARTBEAT_REFRESH_SECONDS = 4
-/** How often pg-boss looks for such workers, and for jobs whose time has come. */
+/** How often pg-boss looks for lost jobs, and how often for jobs that are due. */
 const LOOK_SECONDS = 5
 const POLL_SECONDS = 2
 
 const PROBE_MS = 2_000
-/** The connection that wakes workers is opened anew by itself; meanwhile they look every few seconds. */
+/**
+ * Errors of the connection that wakes workers are ignored: it reopens by itself, and meanwhile workers
+ * poll.
+ */
 const LISTENING = /LISTEN\/NOTIFY/
 
 const JOB_OPTIONS = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // The longest that pg-boss allows, because a first load takes hours; its worker gives heartbeats.
+  // The maximum of pg-boss, because a first load takes hours; its worker sends heartbeats.
   expireInSeconds: 86_399,
   retryLimit: 20,
   retryDelay: 1,
@@ -56,7 +63,10 @@ const JOB_OPTIONS = {
   deadLetter: DEAD_LETTERS,
 } as const
 
-/** @throws LeadsheetError store_unreachable, store_refused */
+/**
+ * Opens the queue.
+ * @throws LeadsheetError store_unreachable, store_refused
+ */
 export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Queue> {
   const boss = new PgBoss({
     connectionString: place.url,
@@ -92,7 +102,8 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
   return {
     enqueue,
     wake: createWaker((kind) =>
-      // The next minute wakes the task again, and the watch of outages has told that PostgreSQL is away.
+      // An outage needs no handling here: the next tick wakes the task again, and `watchOutages` has logged
+      // it.
       enqueue(kind, [{ key: kind, data: {} }]).catch((thrown: unknown) => {
         const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
         if (!isAway) log.error({ queue: kind, err: thrown }, errorText(thrown))
@@ -103,7 +114,7 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
   }
 }
 
-/** Sends one job of a task at a time, and one more where it was woken meanwhile. */
+/** Sends one job of a task at a time, and another if the task was woken meanwhile. */
 function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
   const sending = new Map<TaskKind, { isAskedAgain: boolean }>()
   return function wake(kind) {
@@ -160,7 +171,7 @@ function takeJobs<K extends JobKind>(
     pollingIntervalSeconds: POLL_SECONDS,
     notifyPollingIntervalSeconds: POLL_SECONDS,
     heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
-    // Keeps jobs of one key from running beside each other, in all workers.
+    // Keeps jobs with the same key from running at the same time, in all workers.
     ...(KEYS[kind] === 'serial' && { groupConcurrency: 1 }),
   }
   const takeOneByOne = async (): Promise<void> => {
@@ -173,7 +184,7 @@ function takeJobs<K extends JobKind>(
         await ended
       } finally {
         inHand.delete(settled)
-        // Otherwise it would wait before it looks for the next one.
+        // Otherwise the worker would wait before it looks for the next job.
         boss.notifyWorker(id)
       }
     })
@@ -193,7 +204,10 @@ function takeJobs<K extends JobKind>(
   }
 }
 
-/** @throws what the job threw, or why it was put down */
+/**
+ * Runs a job and logs its failure.
+ * @throws unknown what the job threw, or why it was stopped
+ */
 async function doLogged<K extends JobKind>(
   log: Log,
   queue: K,
@@ -211,14 +225,14 @@ async function doLogged<K extends JobKind>(
   signal.throwIfAborted()
 }
 
-/** Without a listener an `error` would end the process; pg-boss goes on by itself. */
+/** Logs outages. Without a listener an `error` event would end the process; pg-boss recovers by itself. */
 function watchOutages(boss: PgBoss, name: string, log: Log): void {
   let isAway = false
   const probe = async (): Promise<void> => {
     try {
       await boss.getDb().executeSql('SELECT 1')
     } catch {
-      // Stopped meanwhile, or still away.
+      // The queue was stopped meanwhile, or PostgreSQL is still away.
       if (isAway) setTimeout(probe, PROBE_MS).unref()
       return
     }
@@ -226,7 +240,7 @@ function watchOutages(boss: PgBoss, name: string, log: Log): void {
     log.info(`${name} is back`)
   }
   boss.on('error', (thrown) => {
-    // A failure in a worker is no Error here, but has all the properties of one.
+    // A failure in a worker is no instance of Error, but has its properties.
     const error = thrown instanceof Error ? thrown : Object.assign(new Error(), thrown)
     if (LISTENING.test(error.message)) return
     if (!isOutage(name, error)) {

@@ -1,10 +1,10 @@
 /**
- * The queue between the parts of the daemon: what kinds of jobs there are, and what a driver has to do. `in-process.ts`
- * is the driver of one process, `pg-boss.ts` that of several workers. The store says what is to be done; a job only says
- * what to look after, so that one that is lost, late or done twice costs nothing but time.
+ * The queue between the parts of the daemon: the kinds of jobs and the interface of a driver
+ * (`in-process.ts` for one process, `pg-boss.ts` for several workers). The store decides what is to be done
+ * and a job only says where to look, so a job that is lost, late or done twice costs only time.
  */
 
-/** The data of each kind of job; all of it goes through JSON. */
+/** The data of each kind of job; it must survive JSON. */
 export interface JobData {
   /** A scheduled run under this lease may be due. */
   readonly 'scheduled-run': { readonly lease: string }
@@ -14,13 +14,13 @@ export interface JobData {
   readonly message: { readonly messageId: string }
   /** Messages may wait to be sent. */
   readonly outbox: Nothing
-  /** Findings of the checks may be news to operators. */
+  /** The checks may have new findings for operators. */
   readonly alerts: Nothing
-  /** Leads that events told of may wait. */
+  /** Leads from events may wait to be read. */
   readonly events: Nothing
   /** A snapshot may be due. */
   readonly snapshot: Nothing
-  /** Messages were sent, and the archive may have to say so. */
+  /** Messages were sent, so the archive may have to change. */
   readonly sent: Nothing
   /** The settings may have changed. */
   readonly reload: Nothing
@@ -30,13 +30,13 @@ export type JobKind = keyof JobData
 
 type Nothing = Readonly<Record<string, never>>
 
-/** Kinds whose jobs say nothing but that it is time to look. */
+/** Kinds whose jobs carry no data: they only wake a task. */
 export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'sent' | 'reload'
 
 /**
- * How many jobs of one key there may be. `once`: a job is not added while one of its key waits or runs. `serial`: one
- * job may wait behind the one that runs, so that it looks after what came too late for that; two never run beside each
- * other.
+ * How many jobs may share a key. `once`: no job is added while one with its key waits or runs. `serial`:
+ * one job may wait while another runs, so that it sees what came too late for the running one; two never
+ * run at the same time.
  */
 export const KEYS = {
   'scheduled-run': 'serial',
@@ -50,15 +50,15 @@ export const KEYS = {
   reload: 'serial',
 } as const satisfies Readonly<Record<JobKind, 'once' | 'serial'>>
 
-/** Tasks that each process does for itself, also where the other jobs are shared. */
+/** Tasks that each process runs for itself, even if other jobs are shared. */
 export const OWN_TASKS: readonly JobKind[] = ['snapshot', 'sent', 'reload']
 
 export interface Job<T> {
   readonly id: string
   readonly data: T
-  /** 1 for the first time. */
+  /** Number of the attempt, 1 for the first. */
   readonly attempt: number
-  /** Aborted when the work has to stop, also because another worker has the job by now. */
+  /** Aborted when the work must stop, for example because another worker now has the job. */
   readonly signal: AbortSignal
 }
 
@@ -66,29 +66,32 @@ export interface NewJob<K extends JobKind> {
   readonly data: JobData[K]
   /** See {@link KEYS}. */
   readonly key: string
-  /** How long the job waits at least. The driver of one process drops such a job: the next minute looks again. */
+  /**
+   * Minimum wait before the job runs. The in-process driver drops such a job, because the next tick looks
+   * again.
+   */
   readonly afterSeconds?: number
 }
 
 export type DoJob<K extends JobKind> = (job: Job<JobData[K]>) => Promise<void>
 
 export interface WorkOptions {
-  /** How many jobs of the kind this process does at once. */
+  /** How many jobs of the kind this process runs at once. */
   readonly concurrency: number
-  /** Ends the work: jobs in hand are aborted, and none is taken any more. */
+  /** Ends the work: running jobs are aborted, and no more are taken. */
   readonly signal: AbortSignal
 }
 
 export interface Working {
   isBusy(): boolean
-  /** Resolves when this process has no job of the kind in hand. */
+  /** Resolves when this process runs no job of the kind. */
   idle(): Promise<void>
 }
 
 export interface Queue extends AsyncDisposable {
-  /** Adds those jobs whose keys leave room for them. */
+  /** Adds the jobs whose keys allow it. */
   enqueue<K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): Promise<void>
-  /** Adds the job of a task, and never throws. */
+  /** Adds the job of a task; never throws. */
   wake(kind: TaskKind): void
   work<K extends JobKind>(kind: K, options: WorkOptions, doJob: DoJob<K>): Working
 }
