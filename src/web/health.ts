@@ -1,6 +1,7 @@
 /**
- * The probes of machines: /healthz says whether the process does its work (if not, restart it), /readyz whether its data
- * are good (if not, tell a person). Open to all and without a rate limit, so they are cheap and say little.
+ * The health endpoints for machines. /healthz says whether the process works; if not, restart it. /readyz
+ * says whether the data is good; if not, tell a person. Both are public and not rate limited, so they are
+ * cheap and reveal little.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -12,17 +13,17 @@ import type { AddRoutes } from './server/server.ts'
 
 interface HealthDeps {
   readonly readHealth: () => Promise<{ readonly checks: readonly CheckResult<Part>[] }>
-  /** Time since the last tick of the daemon in this process, by a clock that nobody sets. */
+  /** Returns the time since the daemon's last tick, by a monotonic clock. */
   readonly sinceTickMs: () => number
   readonly log: Log
 }
 
-/** How long an answer is kept: each reads the store, and everybody may ask. */
+// Answers are cached for this time, because each reads the store and everybody may ask.
 const KEPT_MS = 1_000
-/** Shorter than the time for a PostgreSQL that is away. */
+// The limit is shorter than the timeout for an unreachable PostgreSQL.
 const ANSWER_WITHIN_MS = 5_000
 
-/** The checks that decide on readiness, and the reason given for each; all others only warn. */
+// The checks that decide on readiness, and the reason for each. All other checks only warn.
 const REASONS: { readonly [What in Part]?: string } = {
   database: 'the database cannot be written',
   daemon: 'the daemon gives no sign of life',
@@ -34,7 +35,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
   const readLately = keepLately(readHealth)
   return (app) => {
     app.get('/healthz', (_, reply) => {
-      // The database is not asked, since no restart would fix it.
+      // The database is not asked, because a restart would not fix it.
       const isLive = sinceTickMs() <= HEARTBEAT_MAX_MS
       return sendJson(reply.code(isLive ? 200 : 503), { live: isLive })
     })
@@ -49,7 +50,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
         return sendJson(reply.code(isReady ? 200 : 503), { ready: isReady, reasons, checks: states })
       } catch (thrown) {
         const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
-        // A database that is away is logged once by whatever works with it.
+        // An unreachable database is already logged by the part that works with it.
         if (!isAway) log.error({ err: thrown }, 'the store cannot be asked whether all is well')
         return sendJson(reply.code(503), {
           ready: false,

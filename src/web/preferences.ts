@@ -1,6 +1,6 @@
 /**
- * The preference page of a recipient, reached by the signed link in each mail. A GET changes nothing; a POST does, from
- * the page or from a mail program (RFC 8058).
+ * The preference page of a recipient, reached by the signed link in each mail. A GET changes nothing. A POST
+ * changes the preference, from the page or from a mail program (RFC 8058).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
@@ -13,7 +13,7 @@ import {
 import type { WebPages } from '../report/preferences/web-pages.ts'
 import { type AddRoutes, errorPageIn, type Form, sendPage } from './server/server.ts'
 
-/** Both give null for a link that we did not sign. */
+/** Shows and changes a preference. Both functions return null for a link without a valid signature. */
 interface Preferences {
   show(token: string): Promise<PreferenceView | null>
   change(token: string, choice: PreferenceChoice): Promise<PreferenceView | null>
@@ -26,13 +26,13 @@ interface Route {
   readonly Body: Form | undefined
 }
 
-/** The address of the page of a token. */
+/** Returns the address of the page for a token. */
 export function preferencesUrl(publicUrl: string, token: string): string {
   return `${publicUrl}${PATH}/${token}`
 }
 
 export function preferenceRoutes(preferences: Preferences, pages: WebPages): AddRoutes {
-  /** Unknown links get the same answer for every reason, so that nothing can be learned from it. */
+  /** Answers every unknown link alike, so that the answer reveals nothing. */
   const answer = (request: FastifyRequest, reply: FastifyReply, view: PreferenceView | null) =>
     view === null
       ? sendPage(reply.code(404), pages.error(errorPageIn(request, 'unknown')))

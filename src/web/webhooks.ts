@@ -1,6 +1,6 @@
 /**
- * Takes the webhooks of the upstream: POST /webhooks/leads. A message that cannot be verified leaves only a line in the
- * log; a verified one is in the store before it is answered, and is followed afterwards.
+ * Takes the upstream's webhooks at POST /webhooks/leads. An unverified message only leaves a line in the log.
+ * A verified message is stored before it is answered, and processed afterwards.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText } from '../errors.ts'
@@ -12,9 +12,9 @@ import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-sig
 import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
 export interface WebhookDeps extends EventPlaces {
-  /** The address that the upstream reaches; null where it uses one of this machine. */
+  /** The public address; null if the upstream uses an address of this machine. */
   readonly publicUrl: string | null
-  /** The secrets that are valid now. */
+  /** Returns the secrets that are valid now. */
   readonly secrets: () => readonly string[]
   readonly intake: WebhookIntake
   readonly now: () => Date
@@ -22,17 +22,17 @@ export interface WebhookDeps extends EventPlaces {
   readonly onOutcome?: (outcome: WebhookOutcome) => void
 }
 
-/** What became of one message. */
+/** The outcome of one message. */
 export type WebhookOutcome = 'taken' | 'refused' | 'busy'
 
 export const WEBHOOK_PATH = '/webhooks/leads'
 const BODY_BYTES = 256 * 1024
-/** Refused messages of one network that are answered; verified ones are always taken. */
+// Above this number, refused messages of one network get 429. Verified messages are always taken.
 const REFUSED_PER_MINUTE = 120
 const BUSY_SECONDS = '1'
 const MINUTE_MS = 60_000
 
-/** Answers by status, which say nothing about secrets. */
+// The answers by status. They reveal nothing about secrets.
 const ANSWERS: Readonly<Record<number, string>> = {
   401: 'This message cannot be verified.',
   413: 'This message is too large.',
@@ -40,7 +40,7 @@ const ANSWERS: Readonly<Record<number, string>> = {
   429: 'Too many messages were refused.',
 }
 
-/** Limits refused messages by itself, so it needs no rate limit of requests. */
+/** Adds the route. Refused messages are limited here, so the route needs no other rate limit. */
 export function webhookRoutes(deps: WebhookDeps): AddRoutes {
   const { webhook, publicUrl, secrets, intake, now, log, onOutcome } = deps
   const refusals = createRefusalLog(log)
@@ -70,7 +70,7 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
       const events = readEvents(deps, message)
-      // Anybody could have sent it, and each event costs a request to the upstream.
+      // Without verification anybody could have sent the events, and each costs a request to the upstream.
       if (webhook.verify.scheme === 'none') {
         const counted = await Promise.all(events.map(() => isTooMany(request)))
         if (counted.includes(true))
@@ -88,7 +88,7 @@ function say(reply: FastifyReply, status: number): FastifyReply {
   return reply.code(status).type('text/plain; charset=utf-8').send(`${text}\n`)
 }
 
-/** Leaves the body as bytes, since these are signed. */
+/** Keeps the body as bytes, because the signature covers the bytes. */
 function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -121,7 +121,9 @@ interface RefusalLog {
   close(): void
 }
 
-/** Logs the first refusal of a minute with its cause, then their number, so that nobody can fill the log. */
+/**
+ * Logs the first refusal of a minute with its cause, then only their number, so that nobody can fill the log.
+ */
 function createRefusalLog(log: Log): RefusalLog {
   let more = 0
   let minute: NodeJS.Timeout | null = null

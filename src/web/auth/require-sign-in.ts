@@ -1,6 +1,6 @@
 /**
- * Decides who may see the dashboard: users of this machine, or those who know the token. Where it can be reached from
- * outside and no token is set, nobody may. Only those who know the token may act, by forms of our own pages.
+ * Decides who may use the dashboard. With a token, only users who know it may look and act. Without one,
+ * nobody may act, and users may only look if the dashboard cannot be reached from outside.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -13,22 +13,22 @@ import { createSessions, type Sessions } from './session.ts'
 import { createTokenCheck, LOCKED_SECONDS, type TokenCheck } from './token-check.ts'
 
 interface GuardOptions {
-  /** The token that operators sign in with; null where they cannot. */
+  /** The token that operators sign in with; null if none is set. */
   readonly token: string | null
-  /** Whether everybody who reaches it may look, where there is no token. */
+  /** Whether everybody who reaches the dashboard may look if no token is set. */
   readonly isOpen: boolean
-  /** A sentence that says what to do where the token is missing. */
+  /** A sentence that says how to set the missing token. */
   readonly remedy: string
   readonly hosts: AllowedHosts
   readonly sendErrorPage: SendErrorPage
   readonly log: Log
   readonly now: () => Date
-  /** Waits before a wrong token is answered. */
+  /** Waits before a wrong token is answered. Tests replace this. */
   readonly wait?: (ms: number) => Promise<unknown>
 }
 
 export interface SignInGuard extends Guard {
-  /** Null where nobody can sign in. */
+  /** Null if no token is set, so that nobody can sign in. */
   readonly signIn: SignIn | null
   readonly flashes: FlashStore
 }
@@ -38,12 +38,12 @@ interface SignIn {
   readonly sessions: Sessions
 }
 
-/** The page to sign in on. */
+/** The path of the sign-in page. */
 export const SIGN_IN = '/sign-in'
 
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'via'] as const
 
-/** Error codes that mean that there is no such page. */
+// Error codes that are answered with 404.
 const UNKNOWN: readonly string[] = ['report_unknown', 'report_not_kept']
 
 export function createSignInGuard(options: GuardOptions): SignInGuard {
@@ -74,7 +74,8 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
       if (met === WRONG) log.warn({ network: request.ip }, 'the dashboard was asked for with a wrong token')
       if (met !== NOT_SIGNED_IN || !isLook(request) || !wantsPage(request))
         return sendErrorPage(request, reply.headers(met.headers ?? {}), met.status, met)
-      // Browsers send the cookie only from a page of ours, so not when a link in a mail is followed.
+      // Browsers do not send the cookie when a link in a mail is followed. A page of this site that reloads
+      // makes them send it.
       const next = safeRedirect(request.url)
       return request.headers['sec-fetch-site'] === 'cross-site'
         ? sendErrorPage(request, reply.header('Refresh', `0; url=${next}`), 200, { ...ONWARD, next })
@@ -96,13 +97,13 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
   }
 }
 
-/** The address of the sign-in page that leads on to the wanted one. */
+/** Returns the address of the sign-in page, which leads on to the wanted page. */
 export function signInPath(wanted: string): string {
   const to = safeRedirect(wanted)
   return to === '/' ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ to })}`
 }
 
-/** The codes of the CSRF plugin begin so. */
+// The error codes of the CSRF plugin begin with this.
 const FOREIGN = 'FST_CSRF'
 
 export const FOREIGN_FORM: ErrorPage = {
@@ -111,8 +112,8 @@ export const FOREIGN_FORM: ErrorPage = {
 }
 
 /**
- * Takes the forms of a session only with two proofs: the browser says that a page of ours sent it, and it holds a CSRF
- * token of the session. Either alone has been got around somewhere.
+ * Accepts a form of a session only with two proofs: the browser says that the form comes from this site, and
+ * the form holds a CSRF token of the session. Each proof alone has been bypassed before.
  */
 export function checkForms(app: FastifyInstance, hosts: AllowedHosts): void {
   app.addHook('preHandler', (request, reply, done) => {
@@ -126,7 +127,7 @@ function isForeignForm(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith(FOREIGN)
 }
 
-/** The answer to a request that is not let in. */
+/** The answer to a request that is refused. */
 interface Refused extends ErrorPage {
   readonly status: number
   readonly headers?: Readonly<Record<string, string | number>>
@@ -156,9 +157,9 @@ const ONWARD: ErrorPage = {
 const NOT_UNDERSTOOD: ErrorPage = { title: 'This was not understood', text: 'Nothing was done.' }
 const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log of the daemon says more.' }
 
-/** Lets people look where no token is set. */
+/** Lets people look if no token is set and the dashboard is not reachable from outside. */
 function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
-  // A proxy stands before it that the settings do not know.
+  // Such a header comes from a proxy that the settings do not name.
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
   if (!isOpen || isForwarded) {
     return {
@@ -186,7 +187,7 @@ function isLook({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** The token of the header, right or wrong; null where there is none. */
+/** Returns the bearer token of the header, right or wrong; null if there is none. */
 function bearerIn({ headers }: FastifyRequest): string | null {
   const [, given] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   return given ?? null

@@ -1,6 +1,6 @@
 /**
- * Sessions in a signed cookie: no table holds them, no restart ends one. The key is derived from the token, so that
- * another token ends them all.
+ * Sessions in a signed cookie. No table stores them, and a restart does not end them. The key is derived from
+ * the token, so a new token ends all sessions.
  */
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Session } from '../server/signed-in-user.ts'
@@ -14,18 +14,18 @@ interface Answered {
 }
 
 export interface Sessions {
-  /** Starts a session and gives the browser its cookie. */
+  /** Starts a session and sends its cookie to the browser. */
   begin(reply: Answered, isSecure: boolean): Session
-  /** Null where the cookie is missing, expired or forged. */
+  /** Returns null if the cookie is missing, expired or forged. */
   find(request: Asked, isSecure: boolean): Session | null
-  /** Has the browser forget the cookie. */
+  /** Makes the browser delete the cookie. */
   end(reply: Answered, isSecure: boolean): void
 }
 
-/** A working day. */
+// A session lasts a working day.
 const SESSION_SECONDS = 12 * 60 * 60
 const ID_BYTES = 16
-/** The end in seconds, the ID and the signature. */
+// Matches the end in seconds, the ID and the signature.
 const VALUE = /^(\d{1,12})\.([\w-]{22})\.([\w-]{43})$/
 
 export function createSessions(token: string, now: () => Date): Sessions {
@@ -53,12 +53,17 @@ export function createSessions(token: string, now: () => Date): Sessions {
   }
 }
 
-/** Tells one session from another in the log, where the whole ID would let somebody take it over. */
+/**
+ * Returns the start of the ID for the log. The whole ID would let a reader of the log take over the session.
+ */
 export function shortOf({ id }: Session): string {
   return id.slice(0, 8)
 }
 
-/** Browsers accept a `__Host-` cookie only from the host itself and only through TLS (RFC 6265bis, section 4.1.3.2). */
+/**
+ * Returns the cookie's name. Browsers accept a `__Host-` cookie only from the host itself and only over TLS
+ * (RFC 6265bis, section 4.1.3.2).
+ */
 function nameOf(isSecure: boolean): string {
   return isSecure ? '__Host-leadsheet' : 'leadsheet'
 }

@@ -1,4 +1,7 @@
-/** The routes to sign in and out: the token is exchanged for a session, which leads back to the wanted page. */
+/**
+ * The routes to sign in and out. The token is exchanged for a session, and the browser goes back to the
+ * wanted page.
+ */
 import type { FastifyReply } from 'fastify'
 import type { Log } from '../../log.ts'
 import { type AllowedHosts, safeRedirect } from '../server/allowed-hosts.ts'
@@ -21,13 +24,13 @@ interface SignInDeps {
 }
 
 interface SignInView {
-  /** The path that follows. */
+  /** The path to go to after signing in. */
   readonly to: string
-  /** Null at first. */
+  /** The error message; null on the first visit. */
   readonly mistake: string | null
 }
 
-/** Open to everybody: here users learn whether they may come in. */
+/** Adds the routes. Everybody can reach them without a session. */
 export function signInRoutes({ guard, hosts, pages, sendErrorPage, log }: SignInDeps): AddRoutes {
   const page = pages.page<SignInView>('sign-in')
   const show = (reply: FastifyReply, status: number, view: SignInView) =>

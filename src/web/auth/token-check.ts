@@ -1,6 +1,7 @@
 /**
- * Checks a token in constant time. Each wrong one delays its answer, and a network that goes on with others is not heard
- * for a while; the same wrong one again teaches nobody anything, so a machine with an old token locks nobody out.
+ * Checks a token in constant time. Each wrong token delays its answer, and a network with too many different
+ * wrong tokens is locked for a while. The same wrong token counts once, so that a machine with an old token
+ * locks nobody out.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,17 +10,17 @@ import { normalizeIP } from '@fastify/rate-limit'
 type Verdict = 'right' | 'wrong' | 'too_many'
 
 export interface TokenCheck {
-  /** @param address that gave the token */
+  /** @param address the IP address that sent the token */
   judge(given: string, address: string): Promise<Verdict>
 }
 
-/** Different wrong tokens of a network in this time; then its right one is refused too, so that nothing can be learned. */
+// After this many different wrong tokens the right one is refused too, so that guessing tells nothing.
 const WRONG_MAX = 10
 export const LOCKED_SECONDS = 300
 const WAIT_MS = 250
 const WAIT_MS_MAX = 2_000
 
-/** @param wait before a wrong token is answered */
+/** @param wait delays the answer to a wrong token */
 export function createTokenCheck(
   token: string,
   now: () => Date,
@@ -31,7 +32,7 @@ export function createTokenCheck(
     judge: async (given, address) => {
       const at = now().getTime()
       for (const [network, { until }] of wrong) if (until <= at) wrong.delete(network)
-      // Counts a /64 of IPv6 as one network, since one customer has all of it.
+      // A /64 of IPv6 counts as one network, because one customer has all of it.
       const network = normalizeIP(address)
       const tries = wrong.get(network) ?? { digests: new Set(), until: at + LOCKED_SECONDS * 1000 }
       if (tries.digests.size >= WRONG_MAX) return 'too_many'
@@ -48,7 +49,7 @@ export function createTokenCheck(
   }
 }
 
-/** Digests are as long as each other, whatever was given. */
+/** Returns a digest, because `timingSafeEqual` needs inputs of equal length. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

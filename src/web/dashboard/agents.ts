@@ -1,4 +1,4 @@
-/** The page of the agents: the state of each now, and over the last 30 days. */
+/** The agents page: the state of each agent now and over the last 30 days. */
 
 import type { Outage } from '../../domain/figures.ts'
 import { daysBefore } from '../../domain/period.ts'
@@ -50,12 +50,12 @@ export function agentsRoutes({ store, pages, overview, now, timeZone }: AgentsDe
 }
 
 interface AgentsView {
-  /** `11 of 12 agents are well, 1 is failing` */
+  /** A sentence such as `11 of 12 agents are well, 1 is failing`. */
   readonly sentence: string
   readonly readAt: Moment | null
   readonly readAgo: Moment | null
   readonly agents: readonly AgentRow[]
-  /** Null where the samples are not counted yet. */
+  /** Null if the samples are not counted yet. */
   readonly past: PastView | null
 }
 
@@ -77,13 +77,13 @@ interface PastView {
   readonly from: string
   readonly to: string
   readonly asOf: Moment
-  /** `2 h`: samples that are further apart leave a gap. */
+  /** The time between samples from which on there is a gap, such as `2 h`. */
   readonly gap: string
-  /** Newest first. */
+  /** The outages, newest first. */
   readonly outages: readonly {
     readonly agent: string
     readonly began: Moment
-    /** Null while it lasts. */
+    /** Null while the outage lasts. */
     readonly ended: Moment | null
     readonly length: string
   }[]
@@ -93,7 +93,7 @@ interface PastView {
 const NAME_LENGTH = 60
 const ERROR_LENGTH = 200
 const OUTAGES = 20
-/** Older errors of an agent that is well are not shown. */
+// Older errors of a healthy agent are not shown.
 const ERROR_HOURS = 24
 const HOUR_MS = 60 * 60_000
 const TAGS = { well: 'ok', failing: 'fail', other: 'off' } as const

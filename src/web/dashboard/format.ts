@@ -6,7 +6,7 @@ import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'
 import { tellSpan } from '../../time.ts'
 
-/** An instant for people and machines, as `{{> time}}` shows it. */
+/** An instant for people and machines, shown by `{{> time}}`. */
 export interface Moment {
   readonly iso: Instant
   readonly text: string
@@ -14,20 +14,20 @@ export interface Moment {
 
 export interface Clock {
   readonly now: Date
-  /** `06:00` today, `Fri 20 Nov, 06:00` otherwise. */
+  /** Formats `06:00` for today, otherwise `Fri 20 Nov, 06:00`. */
   readonly at: Tell
-  /** `4 min ago` */
+  /** Formats `4 min ago`. */
   readonly ago: Tell
-  /** `in 3 h` */
+  /** Formats `in 3 h`. */
   readonly until: Tell
-  /** Rewrites the instants of a sentence, such as `2026-11-20 07:00 UTC`, as `at` does. */
+  /** Rewrites the instants of a sentence, such as `2026-11-20 07:00 UTC`, like `at` does. */
   readonly within: (sentence: string) => string
 }
 
-/** Instants as `formatInstant` writes them, and in ISO 8601. */
+// Matches instants in ISO 8601 and as written by `formatInstant`.
 const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
 
-/** Null stays null. */
+/** Formats an instant. Null stays null. */
 interface Tell {
   (instant: Instant): Moment
   (instant: Instant | null): Moment | null
@@ -61,14 +61,14 @@ export const { count } = numbers
 
 const MINUTE_MS = 60_000
 
-/** `812 kB`, `24.1 MB`, `3 GB` */
+/** Formats a size: `812 kB`, `24.1 MB`, `3 GB`. */
 export function bytes(size: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
   const power = Math.min(Math.floor(Math.log10(Math.max(size, 1)) / 3), units.length - 1)
   return `${numbers.decimal(size / 1000 ** power, power < 2 ? 0 : 1)} ${units[power]}`
 }
 
-/** `840 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min` */
+/** Formats a duration: `840 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(ms: number): string {
   const seconds = ms / 1000
   if (ms < 999.5) return `${Math.round(ms)} ms`
@@ -79,7 +79,10 @@ export function duration(ms: number): string {
     : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
 }
 
-/** A span that is known only from sample to sample: `15 min`, from two hours `15.3 h`, from two days `29 days`. */
+/**
+ * Formats a span that is only known from sample to sample: `15 min`, from two hours on `15.3 h`, from two
+ * days on `29 days`.
+ */
 export function lengthOf(ms: number): string {
   const minutes = ms / MINUTE_MS
   if (minutes < 120) return `${numbers.count(minutes)} min`
@@ -93,13 +96,13 @@ export const NONE = '–'
 const NAME_LENGTH = 80
 const CURRENCIES = 3
 
-/** `24%`; `3 of 7` where there are too few for a percentage. */
+/** Formats a share: `24%`, or `3 of 7` if there are too few for a percentage. */
 export function share({ part, whole }: Ratio): string {
   if (whole === 0) return NONE
   return whole < FEW ? `${count(part)} of ${count(whole)}` : numbers.percent(part / whole)
 }
 
-/** `€1.2m, US$300k`, in the given order. */
+/** Formats amounts in the given order: `€1.2m, US$300k`. */
 export function moneys(values: readonly Money[]): string {
   const there = values.filter(({ amount }) => amount !== 0)
   const told = there.slice(0, CURRENCIES).map(numbers.money)
@@ -110,13 +113,13 @@ export function nameOf(text: string): string {
   return oneLine(text, NAME_LENGTH)
 }
 
-/** A state in a word, as `.tag` shows it. */
+/** A state in a word, shown by `.tag`. */
 export interface Tag {
   readonly kind: 'ok' | 'warn' | 'fail' | 'busy' | 'off'
   readonly text: string
 }
 
-/** How old the counts of a page are, and whether newer ones are on their way; shown by `{{> data-age}}`. */
+/** The age of the counts on a page, and whether newer counts are on their way. Shown by `{{> data-age}}`. */
 export interface DataAge {
   readonly here: string
   readonly asOf: Moment | null
@@ -124,7 +127,7 @@ export interface DataAge {
   /** The time up to which leads were read but not counted yet. */
   readonly newer: Moment | null
   readonly failure: string | null
-  /** Whether there are no counts: nothing was read, or the first count is under way. */
+  /** Whether there are no counts yet: nothing was read, or the first count is running. */
   readonly isMissing: boolean
   readonly isUnread: boolean
 }

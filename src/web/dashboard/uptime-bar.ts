@@ -1,4 +1,4 @@
-/** The uptime bar of an agent: its states over time, told apart by height as well as by colour. */
+/** The uptime bar of an agent: its states over time, shown by height as well as by colour. */
 
 import { capitalise } from '../../report/words/clean-text.ts'
 import { counted } from '../../report/words/numbers.ts'
@@ -15,17 +15,17 @@ export interface UptimeBar {
     readonly width: string
     readonly height: number
   }[]
-  /** `99.2% of 29 days known`; empty where too little is known. */
+  /** A text such as `99.2% of 29 days known`; empty if too little is known. */
   readonly uptime: string
-  /** Shown in the place of the uptime. */
+  /** The text that replaces the uptime. */
   readonly unknown: string
 }
 
-/** An hour of 30 days each; other spans have the same width. */
+// One unit for each hour of 30 days. Other spans have the same width.
 const STRIP_WIDTH = 720
-/** Shorter spans are widened, or nobody would see them. */
+// Shorter spans are widened, because they would be invisible.
 const LEAST_WIDTH = 2
-/** In a bar that is 20 high. */
+// Positions and heights in a bar that is 20 high.
 const SHAPES = {
   well: { y: 7, height: 6 },
   failing: { y: 0, height: 20 },
@@ -33,10 +33,10 @@ const SHAPES = {
 } as const
 const HOUR_MS = 60 * 60_000
 const TOO_FEW = 'not enough samples yet'
-/** A share of a shorter time says nothing. */
+// An uptime over a shorter time would mean nothing.
 const KNOWN_LEAST_MS = HOUR_MS
 
-/** @param spans of one agent, in the order of time */
+/** @param spans the spans of one agent in order of time */
 export function composeUptimeBar(
   spans: readonly AgentSpan[],
   { from, to }: { readonly from: string; readonly to: string },
@@ -74,7 +74,7 @@ export function composeUptimeBar(
   }
 }
 
-/** `100%` only where it never failed. */
+/** Formats the uptime. `100%` means that the agent never failed. */
 function shareUp(failing: number, known: number): string {
   if (failing === 0) return '100%'
   return `${Math.min(99.9, (100 * (known - failing)) / known).toFixed(1)}%`

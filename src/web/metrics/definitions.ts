@@ -1,6 +1,6 @@
 /**
- * The metrics of the installation, one row each, in Prometheus's names and units. Each series exists from the beginning,
- * so that an alert on it needs no case for its absence.
+ * The metrics of the installation with Prometheus names and units. Each series exists from the start, so that
+ * an alert rule needs no case for its absence.
  */
 
 import { ALERTING_IDS } from '../../checks/table.ts'
@@ -244,7 +244,7 @@ function sample(labels: Sample['labels'], value: number): Sample {
   return { labels, value }
 }
 
-/** The value of the row with that key; 0 where there is none. */
+/** Returns the value of the row with this key, or 0 if there is none. */
 function numberIn<Row extends object, Value extends keyof Row>(
   rows: readonly Row[],
   key: keyof Row,
@@ -255,7 +255,7 @@ function numberIn<Row extends object, Value extends keyof Row>(
   return row === undefined ? 0 : Number(row[value])
 }
 
-/** The schedules of the settings and those of the past, whose counts stay. */
+/** Lists the schedules of the settings and those of the past, because their counts stay. */
 function namesOf(
   schedules: Measures['schedules'],
   counted: readonly { readonly schedule: string }[],

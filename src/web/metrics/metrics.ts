@@ -1,6 +1,6 @@
 /**
- * /metrics for Prometheus. Most values are read from the store at each scrape; this process counts only what the store
- * does not know: requests for its pages, webhook messages that it refused, and its own resources.
+ * /metrics for Prometheus. Most values are read from the store at each scrape. This process itself counts
+ * requests for its pages, webhook messages that it refused, and its own resources.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Measures } from '../../jobs/measures.ts'
@@ -9,9 +9,9 @@ import type { WebhookOutcome } from '../webhooks.ts'
 import { DEFINITIONS, type Sample } from './definitions.ts'
 
 interface Metrics {
-  /** Call it for each answer to a request for a page. */
+  /** Counts an answer to a request for a page. */
   countAnswer(route: string | null, status: number): void
-  /** Call it for each webhook message. */
+  /** Counts a webhook message. */
   countMessage(outcome: WebhookOutcome): void
   readonly routes: AddRoutes
 }
@@ -41,12 +41,13 @@ const EVENTS_REFUSED = {
 } as const
 const REFUSALS = { refused: 'unverified', busy: 'busy' } as const
 
-/** Gauges with names that only counters may have; each is the sum of others. */
+// Gauges whose names end like those of counters. Each is only the sum of others.
 const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
   (what) => `nodejs_${what}_total`,
 )
 
-/** One for the process, however often the pages are opened anew: its hooks last as long as the process. */
+// One registry for the process, even if the pages are opened again, because its hooks last as long as the
+// process.
 let ofProcess: Registry | null = null
 
 export function openMetrics({ measure, now, version }: MetricsOptions): Metrics {
@@ -82,13 +83,13 @@ export function openMetrics({ measure, now, version }: MetricsOptions): Metrics 
 function putGauge(gauge: Gauge): (samples: readonly Sample[]) => void {
   return (samples) => {
     gauge.reset()
-    // Without labels, a reset leaves a 0.
+    // A reset without labels leaves a 0.
     if (samples.length === 0) gauge.remove({})
     for (const { labels, value } of samples) gauge.set(labels, value)
   }
 }
 
-/** Sets the sum, since the store does not know what has come since the last scrape. */
+/** Sets the total, because the store does not know what is new since the last scrape. */
 function putCounter(counter: Counter): (samples: readonly Sample[]) => void {
   return (samples) => {
     counter.reset()

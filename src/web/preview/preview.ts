@@ -1,16 +1,16 @@
 /**
- * The preview of a report: a page on this machine that shows its mail, and reloads it whenever one of its files changes.
- * The mail is in a frame that may run nothing and load only its own pictures.
+ * The preview of a report: a local page that shows the mail and reloads when one of its files changes. The
+ * mail is in a frame that runs no script and loads only its own pictures.
  */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
-/** The choice that a user made in the page. */
+/** The choice that a user made on the page. */
 export interface PreviewChoice {
   readonly data: 'sample' | 'real'
-  /** Address of a recipient; null for the report as everybody gets it. */
+  /** The address of a recipient; null for the report without a recipient. */
   readonly recipient: string | null
   /** BCP 47; null for the recipient's locale. */
   readonly locale: string | null
@@ -22,26 +22,26 @@ export interface Preview {
   readonly subject: string
   readonly html: string
   readonly text: string
-  /** Pictures by their `cid` in the HTML. */
+  /** The pictures by their `cid` in the HTML. */
   readonly images: ReadonlyMap<string, Uint8Array>
-  /** Names of the files that would come with it. */
+  /** The names of the attached files. */
   readonly attachments: readonly string[]
 }
 
 interface PreviewOptions {
   readonly report: string
-  /** Always on 127.0.0.1; 0 takes a free one. */
+  /** The port on 127.0.0.1; 0 takes a free one. */
   readonly port: number
   readonly recipients: () => Promise<readonly string[]>
   /** BCP 47 tags, each with its name. */
   readonly locales: readonly (readonly [locale: string, name: string])[]
-  /** @throws LeadsheetError for what its author can mend; it is shown in the page */
+  /** @throws LeadsheetError for mistakes of the report's author; the page shows them */
   readonly render: (choice: PreviewChoice) => Promise<Preview>
 }
 
 interface PreviewServer extends AsyncDisposable {
   readonly url: string
-  /** Has every open page load the report again. */
+  /** Makes every open page load the report again. */
   refresh(): void
 }
 
@@ -51,10 +51,10 @@ const ASSETS = { '/': 'page.html', '/page.css': 'page.css', '/page.js': 'page.js
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-/** The number of previews that are kept for frames and pictures that are still to be loaded. */
+// This many previews are kept for frames and pictures that still have to load.
 const REMEMBERED = 8
 
-/** @throws LeadsheetError usage_invalid where the port is taken */
+/** @throws LeadsheetError usage_invalid if the port is taken */
 export async function openPreview(options: PreviewOptions): Promise<PreviewServer> {
   const app = Fastify({ forceCloseConnections: true })
   const remembered = new Map<string, Preview>()
@@ -62,7 +62,7 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
   refuseOtherHosts(app)
   serveAssets(app)
   app.get<{ Querystring: Record<string, string> }>('/state', async ({ query }) => {
-    // The report cannot be rendered either then, which is explained below.
+    // The report cannot be rendered in this case either, and the error is explained below.
     const recipients = await options.recipients().catch(() => [])
     const about = { report: options.report, recipients, locales: options.locales }
     const begun = performance.now()
@@ -115,7 +115,9 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
   }
 }
 
-/** Refuses other host names: another site could point its own name to this machine and read the page. */
+/**
+ * Refuses other host names, because another site could point its own name to this machine and read the page.
+ */
 function refuseOtherHosts(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     const isOurs = isIP(request.hostname) !== 0 || request.hostname === 'localhost'
@@ -154,7 +156,10 @@ function remember(remembered: Map<string, Preview>, preview: Preview): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" }
 
-/** The preheader, which mail clients show behind the subject: the hidden text at the start, without its filler. */
+/**
+ * Returns the preheader, which mail clients show after the subject: the hidden text at the start, without its
+ * filler.
+ */
 function preheaderIn(html: string): string {
   const [, hidden = ''] = /<body[^>]*>\s*<div style="display: ?none[^>]*>([^<]*)/.exec(html) ?? []
   return hidden
@@ -178,12 +183,15 @@ async function explain(thrown: unknown): Promise<Mistake> {
   return { message: `This is a bug in leadsheet: ${message}`, hint: stack, excerpt: null }
 }
 
-/** Names the host in full, since a sandboxed frame has no 'self'. */
+/**
+ * Returns the policy of the mail's frame. The host is written out, because 'self' matches nothing in a
+ * sandboxed frame.
+ */
 function mailPolicy(app: FastifyInstance): string {
   return `default-src 'none'; style-src 'unsafe-inline'; img-src http://${HOST}:${portOf(app)} http://localhost:${portOf(app)}; sandbox`
 }
 
-/** Gives pictures addresses that the frame can load, and fixes the colour scheme. */
+/** Gives the pictures addresses that the frame can load, and fixes the colour scheme. */
 function inFrame(html: string, id: string, isDark: boolean): string {
   return html
     .replaceAll(/\bcid:([^"'\s)]+)/g, (_, cid: string) => `/image/${id}/${encodeURIComponent(cid)}`)
@@ -208,7 +216,7 @@ function portOf(app: FastifyInstance): number {
   return typeof address === 'object' ? (address?.port ?? 0) : 0
 }
 
-/** The lines around a mistake in a template or the settings. */
+/** The lines around a mistake in a template or in the settings. */
 interface Excerpt {
   readonly file: string
   readonly line: number
@@ -216,10 +224,10 @@ interface Excerpt {
 }
 
 const AROUND = 3
-/** Matches `template mine/text.hbs, line 3: …` and `mine/report.yaml:12:10  …`. */
+// Matches `template mine/text.hbs, line 3: …` and `mine/report.yaml:12:10 …`.
 const PLACES = [/template (.+?), line (\d+):/, /^\s*(.+?\.ya?ml):(\d+):\d+ {2}/m]
 
-/** @returns null where the message names no line, or no file that can be read */
+/** @returns null if the message names no line, or the file cannot be read */
 async function excerptAt(message: string): Promise<Excerpt | null> {
   const found = PLACES.map((place) => place.exec(message)).find((match) => match !== null)
   const [, file = '', digits = ''] = found ?? []

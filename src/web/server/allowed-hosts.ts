@@ -1,22 +1,22 @@
 /**
- * The host names that the pages answer to, and paths that stay on them: a page of another site could point a name of its
- * own to this machine, read what is shown here, or send its own forms to us.
+ * The allowed hosts of the pages, and redirects that stay on them. Without this check another site could
+ * point its own name to this machine, read the pages, or send its own forms.
  */
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 export interface AllowedHosts {
-  /** Whether the request is for an allowed host, also by what a trusted proxy says that it was for. */
+  /** Returns whether the host is allowed, including the host that a trusted proxy reports. */
   isAllowed(request: FastifyRequest): boolean
-  /** Whether a page of ours sends the request, as browsers tell. */
+  /** Returns whether the browser says that a page of this site sent the request. */
   isFromOwnPage(request: FastifyRequest): boolean
-  /** Whether the request came through TLS, which ends before us. */
+  /** Returns whether the request came over TLS, which ends at a proxy. */
   isSecure(request: FastifyRequest): boolean
 }
 
 /**
- * Addresses and `localhost` are always allowed.
- * @param publicUrl under which the pages are reached from outside; null where they are not
+ * Creates the check. IP addresses and `localhost` are always allowed.
+ * @param publicUrl the public address of the pages; null if there is none
  * @param hosts further names, such as that of a container
  */
 export function createAllowedHosts(publicUrl: string | null, hosts: readonly string[] = []): AllowedHosts {
@@ -39,18 +39,18 @@ export function createAllowedHosts(publicUrl: string | null, hosts: readonly str
   }
 }
 
-/** The name without its port; an IPv6 address without its brackets. */
+/** Returns the name without its port, and an IPv6 address without its brackets. */
 function hostName(host: string | undefined): string | undefined {
   return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '')
 }
 
 const NOWHERE = 'http://leadsheet.invalid'
 
-/** @returns path and query of the wanted page; `/` where the link leads to another host */
+/** @returns the path and query of the wanted page, or `/` if the link leads to another host */
 export function safeRedirect(wanted: string | undefined): string {
   if (wanted === undefined || !/^\/[\x21-\x7e]*$/.test(wanted) || wanted.includes('\\')) return '/'
   const url = URL.parse(wanted, NOWHERE)
-  // `/.//elsewhere` is a path here, and the name of a host to a browser that is sent there.
+  // `/.//elsewhere` is a path to this parser, but a browser would go to the host `elsewhere`.
   if (url === null || url.origin !== NOWHERE || url.pathname.startsWith('//')) return '/'
   return url.pathname + url.search
 }

@@ -1,4 +1,4 @@
-/** The error page of the dashboard: a page for browsers, a line of text for everybody else. */
+/** The error page of the dashboard: a page for browsers, a line of text for other clients. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bareFrame, type DashboardPages, frameOf, type InlineCode, withInlineCode } from './frame.ts'
 
@@ -6,7 +6,7 @@ export interface ErrorPage {
   readonly title: string
   /** The fault, and what to do about it. */
   readonly text: string
-  /** Path of the page that leads on, where there is one. */
+  /** The path of the page that leads on, if there is one. */
   readonly next?: string
 }
 
@@ -38,7 +38,7 @@ export function createErrorPages(pages: DashboardPages): SendErrorPage {
   }
 }
 
-/** Whether a person looks at the answer. */
+/** Returns whether the client asks for HTML, as a browser does. */
 export function wantsPage({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') ?? false
 }

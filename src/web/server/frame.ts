@@ -1,6 +1,6 @@
 /**
- * The page frame of the dashboard (navigation, signed-in user, flash message), its templates, and what pages load beside
- * themselves. Each page is a template of `templates/dashboard/` inside `frame.hbs`.
+ * The page frame of the dashboard (navigation, signed-in user, flash message), its templates and its assets.
+ * Each page is a template of `templates/dashboard/` inside `frame.hbs`.
  */
 import { readFileSync } from 'node:fs'
 import { LeadsheetError } from '../../errors.ts'
@@ -10,14 +10,14 @@ import type { Store } from '../../store/db/store.ts'
 import type { AddRoutes } from './server.ts'
 import type { SignedInUser } from './signed-in-user.ts'
 
-/** Dependencies of the pages of the dashboard. */
+/** The dependencies of the dashboard's pages. */
 export interface DashboardDeps {
   readonly store: Store
   readonly pages: DashboardPages
   readonly now: () => Date
-  /** IANA zone of the installation, in which times are shown. */
+  /** The IANA time zone of the installation, in which times are shown. */
   readonly timeZone: string
-  /** Whether users may also act: false where no token is set. */
+  /** Whether users may act; false if no token is set. */
   readonly canAct: boolean
 }
 
@@ -31,10 +31,10 @@ const PLACES = [
 type Place = (typeof PLACES)[number]['path']
 
 interface Frame {
-  /** Heading of the page, and of the browser's tab. */
+  /** The heading of the page and of the browser's tab. */
   readonly title: string
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]
-  /** Hidden fields of each form; null where the user cannot act. */
+  /** The hidden fields of each form; null if the user cannot act. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
   readonly flash: { readonly text: InlineCode; readonly isWrong: boolean } | null
 }
@@ -44,7 +44,7 @@ interface Asked {
   readonly url: string
 }
 
-/** @param place the entry of the navigation that the page belongs to; null for none */
+/** @param place the navigation entry of the page; null for none */
 export function frameOf({ user, url }: Asked, title: string, place: Place | null): Frame {
   const { formToken = null, flash = null } = user ?? {}
   return {
@@ -55,12 +55,12 @@ export function frameOf({ user, url }: Asked, title: string, place: Place | null
   }
 }
 
-/** The frame for users who are not signed in. */
+/** Returns the frame for users who are not signed in. */
 export function bareFrame(title: string): Frame {
   return { title, places: [], acts: null, flash: null }
 }
 
-/** A sentence cut at its backticks, as `{{> inline-code}}` shows it. */
+/** A sentence split at its backticks, shown by `{{> inline-code}}`. */
 export type InlineCode = readonly { readonly text: string; readonly isCode: boolean }[]
 
 export function withInlineCode(sentence: string): InlineCode {
@@ -75,19 +75,22 @@ export interface DashboardPages {
   readonly stylesheet: string
   /** @throws LeadsheetError report_template */
   page<View extends object>(name: string): (view: View, frame: Frame) => string
-  /** Compiles a part of the status page by itself. */
+  /** Compiles one part of the status page. */
   statusPart<View extends object>(name: string): (view: View) => string
 }
 
 const FOLDER = 'dashboard'
-/** Folders of what pages include: `{{> time}}` is `parts/time.hbs`, `{{> status-head}}` is `status/head.hbs`. */
+/**
+ * Folders of templates that pages include: `{{> time}}` is `parts/time.hbs`, `{{> status-head}}` is
+ * `status/head.hbs`.
+ */
 const PARTIALS = [
   { folder: `${FOLDER}/parts`, prefix: '' },
   { folder: `${FOLDER}/status`, prefix: 'status-' },
 ] as const
 
 /**
- * @param folder of the templates that come with the program
+ * @param folder the program's templates
  * @throws LeadsheetError report_template
  */
 export async function openDashboardPages(folder: string): Promise<DashboardPages> {
@@ -123,8 +126,8 @@ const ASSETS = [
 ] as const
 
 /**
- * Stylesheet, script and icon, which hold no secret: the sign-in page needs them too. The files are read at once, since
- * an upgrade may take them away while the daemon runs.
+ * Serves the stylesheet, script and icon. They are public, because the sign-in page needs them. The files are
+ * read at the start, because an upgrade may remove them while the daemon runs.
  */
 export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
   const files = ASSETS.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))

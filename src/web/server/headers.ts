@@ -1,4 +1,4 @@
-/** Response headers: what browsers must not do with pages, mails and downloads. */
+/** Response headers that restrict what browsers may do with pages, mails and downloads. */
 import type { FastifyReply } from 'fastify'
 
 const ALWAYS = {
@@ -7,7 +7,9 @@ const ALWAYS = {
   'Cache-Control': 'no-store',
 }
 
-/** The address of a recipient's page is its key, so no referrer may carry it. */
+/**
+ * Headers of the recipients' pages. No referrer may be sent, because the address of such a page is its key.
+ */
 export const PAGE_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([
@@ -17,7 +19,10 @@ export const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** The referrer policy is same-origin: with no-referrer, browsers would send forms without the origin that we check. */
+/**
+ * Headers of the dashboard. The referrer policy is same-origin, because with no-referrer browsers send forms
+ * without the origin that is checked.
+ */
 export const DASHBOARD_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([
@@ -30,7 +35,10 @@ export const DASHBOARD_HEADERS = {
   'X-Frame-Options': 'DENY',
 }
 
-/** A mail as it was sent, which only a page of ours may frame: it runs nothing and loads nothing. */
+/**
+ * Headers of a sent mail. Only a page of this site may frame it, no script runs, and only its own pictures
+ * load.
+ */
 export const MAIL_HEADERS = {
   ...ALWAYS,
   'Content-Security-Policy': policy([
@@ -45,7 +53,7 @@ function policy(rules: readonly string[]): string {
   return rules.join('; ')
 }
 
-/** A file that is saved, never shown. */
+/** A file that browsers save and never show. */
 interface Download {
   readonly name: string
   readonly contentType: string
@@ -63,8 +71,8 @@ export function sendDownload(reply: FastifyReply, { name, contentType, content }
 }
 
 /**
- * `Content-Disposition` by RFC 6266, section 4: the name in ASCII and in UTF-8, without what could end the header, lead
- * out of a folder or hide how the name ends.
+ * Returns a `Content-Disposition` by RFC 6266, section 4, with the name in ASCII and in UTF-8. Characters are
+ * removed that could end the header, leave the folder or hide the file type.
  */
 export function dispositionOf(name: string): string {
   const safe = name

@@ -1,7 +1,7 @@
 /**
- * The HTTP server of the daemon. Each part of the product that has pages adds its routes: open to everybody, or behind
- * the guard of the dashboard. TLS ends before it, pages work without script, and no GET changes anything, since mail
- * scanners follow links.
+ * The HTTP server of the daemon. Each feature adds its routes, public or behind the guard of the dashboard.
+ * TLS ends at a proxy, pages work without script, and no GET changes anything, because mail scanners follow
+ * links.
  */
 import { type AddressInfo, isIP } from 'node:net'
 import csrfProtection from '@fastify/csrf-protection'
@@ -16,23 +16,23 @@ import { DASHBOARD_HEADERS, PAGE_HEADERS } from './headers.ts'
 
 interface WebOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** The port; 0 takes a free one. */
   readonly port: number
-  /** The address from outside, such as `https://reports.example.com`; null where there is none. */
+  /** The public address, such as `https://reports.example.com`; null if there is none. */
   readonly publicUrl: string | null
-  /** Further host names that it answers to; none unless given. */
+  /** Further allowed hosts. */
   readonly hosts?: readonly string[]
-  /** Proxies whose X-Forwarded-* is believed: addresses, networks, or Fastify's names of networks; none unless given. */
+  /** Proxies whose X-Forwarded-* headers are trusted: addresses, networks, or Fastify's names of networks. */
   readonly trustedProxies?: readonly string[]
   readonly pages: WebPages
   readonly log: Log
   readonly limits?: Partial<WebLimits>
-  /** Called for each answer with the pattern of its route, null where there is none, and its status. */
+  /** Called for each answer with its status and the pattern of its route; null if there is no route. */
   readonly onAnswer?: (route: string | null, status: number) => void
 }
 
 export interface WebLimits {
-  /** Requests of one network to each open part. */
+  /** Requests of one network to each public feature. */
   readonly perMinute: number
   /** Requests of one network to the dashboard. */
   readonly dashboardPerMinute: number
@@ -42,14 +42,14 @@ export interface WebLimits {
 }
 
 export interface WebServer extends AsyncDisposable {
-  /** The address that it listens at, such as `http://127.0.0.1:8080`. */
+  /** The address that the server listens at, such as `http://127.0.0.1:8080`. */
   readonly url: string
 }
 
-/** A part of the product that has pages. */
+/** Adds the routes of one feature. */
 export type AddRoutes = (app: FastifyInstance) => void
 
-/** Decides who may see the parts for operators. */
+/** Decides who may see the operators' pages. */
 export interface Guard {
   /** Lets a request in, or answers it. */
   check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>
@@ -57,7 +57,7 @@ export interface Guard {
   answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply
 }
 
-/** Parts for operators alone. */
+/** The routes for operators, and their guard. */
 interface GuardedParts {
   readonly guard: Guard
   readonly parts: readonly AddRoutes[]
@@ -72,14 +72,14 @@ const LIMITS: WebLimits = {
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
 const CONNECTIONS = 256
-/** Long enough for the stylesheet after the page; a connection that is held longer keeps others out. */
+// A connection is kept long enough to load the stylesheet. Kept longer, connections would keep others out.
 const KEPT_MS = 5_000
 
 const NO_SESSION = {}
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session of the signed-in user, where the CSRF plugin looks for its secret. */
+    /** The session of the signed-in user. The CSRF plugin reads its secret here. */
     readonly session: object
   }
 }
@@ -89,9 +89,9 @@ type ErrorKind = 'unknown' | 'choice' | 'tooMany' | 'host' | 'failed'
 type Refuse = (request: FastifyRequest, reply: FastifyReply, status: number, kind: ErrorKind) => FastifyReply
 
 /**
- * @param parts open to everybody; each has a rate limit of its own, so that none uses up that of another
- * @param unlimited open parts without a rate limit: probes, which are cheap and which a stranger behind the same address
- *   must not silence, and parts that limit requests by themselves
+ * @param parts public routes; each part has a rate limit of its own
+ * @param unlimited public routes without a rate limit: probes, which are cheap and must not be blocked by a
+ * stranger behind the same address, and parts that limit requests themselves
  * @throws LeadsheetError web_port
  */
 export async function openWeb(
@@ -107,7 +107,7 @@ export async function openWeb(
   const app = createApp(options, limits, refuse)
   await app.register(rateLimit, { global: false })
   await app.register(csrfProtection, {
-    // The secret is read from `request.session`, which our own guard fills.
+    // The secret is read from `request.session`, which the guard fills.
     sessionPlugin: '@fastify/session',
     sessionKey: 'csrfSecret',
     getToken: ({ body }) => (body instanceof Map ? body.get(FORM_TOKEN) : undefined),
@@ -154,7 +154,7 @@ export async function openWeb(
   }
 }
 
-/** Counts each request; true where its network sent too many within a minute. */
+/** Counts requests, and returns true if a network has sent too many within a minute. */
 export function limitPerMinute(
   app: FastifyInstance,
   perMinute: number,
@@ -166,7 +166,7 @@ export function limitPerMinute(
   }
 }
 
-/** The server without any route: what holds for all of them. */
+/** Creates the server with everything that holds for all routes. */
 function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): FastifyInstance {
   const { log, publicUrl, hosts, trustedProxies = [], onAnswer } = options
   const { headersMs, requestMs } = limits
@@ -176,9 +176,9 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
     requestTimeout: requestMs,
     keepAliveTimeout: KEPT_MS,
     forceCloseConnections: true,
-    // The token in a recipient's link holds an address and the name of a report; longer paths are refused.
+    // The limit is high because the token in a recipient's link holds an address and the name of a report.
     routerOptions: { maxParamLength: HEADER_BYTES },
-    // A path that cannot be parsed, for which no hook runs.
+    // No hook runs for a path that cannot be parsed, so the headers are set here.
     frameworkErrors: (_, request, reply) => void refuse(request, reply.headers(PAGE_HEADERS), 404, 'unknown'),
     http: {
       headersTimeout: headersMs,
@@ -212,7 +212,7 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
   app.setErrorHandler((thrown, request, reply) => {
     const status = statusOf(thrown)
     if (status < 500) return refuse(request, reply, status, 'choice')
-    // The pattern of the route is logged, since the path may hold a token.
+    // The pattern of the route is logged, because the path may hold a token.
     log.error({ err: thrown, route: request.routeOptions.url }, `a page failed: ${errorText(thrown)}`)
     return refuse(request, reply, 500, 'failed')
   })
@@ -220,7 +220,7 @@ function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Fast
   return app
 }
 
-/** The status that a thrown error carries, set by Fastify or by us; else 500. */
+/** Returns the status of a thrown error, or 500 if it has none. */
 export function statusOf(thrown: unknown): number {
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined
   return typeof status === 'number' && status >= 400 ? status : 500
@@ -230,7 +230,7 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html)
 }
 
-/** The notice in the first language of the browser that has a catalogue of words. */
+/** Returns the error page in the browser's first language that has a catalogue. */
 export function errorPageIn(request: FastifyRequest, kind: ErrorKind) {
   const accepted = request.headers['accept-language']?.toLowerCase().match(/\b[a-z]{2,3}\b/g) ?? []
   const lang = accepted.find((code) => LANGUAGES.includes(code)) ?? 'en'
@@ -263,8 +263,8 @@ const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as 
 type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /**
- * Call it before there are routes.
- * @returns to be called when all routes are there: answers their other methods with 405 and `Allow`
+ * Records the methods of all routes added after this call.
+ * @returns a function to call last; other methods are then answered with 405 and `Allow`
  */
 function watchMethods(app: FastifyInstance): (answer: Answer) => void {
   const known = new Map<string, Set<string>>()
@@ -281,13 +281,13 @@ function watchMethods(app: FastifyInstance): (answer: Answer) => void {
   }
 }
 
-/** The fields of a form, as browsers and mail programs post them in two encodings (RFC 8058, section 3.2). */
+/** The fields of a form. Browsers and mail programs post forms in two encodings (RFC 8058, section 3.2). */
 export type Form = ReadonlyMap<string, string>
 
-/** The field of a form that holds its CSRF token. */
+/** The form field that holds the CSRF token. */
 export const FORM_TOKEN = 'form_token'
 
-/** Gives POST routes their body as a {@link Form}; anything but a form is refused with 415. */
+/** Parses the body of POST requests to a {@link Form}. Other content types are refused with 415. */
 function takeForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data']) {

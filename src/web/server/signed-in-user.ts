@@ -1,8 +1,8 @@
-/** The user behind a request to the dashboard, and the flash messages that wait for a session. */
+/** The user of a request to the dashboard, and the flash messages that wait for a session. */
 
 export interface Session {
   readonly id: string
-  /** The secret behind the CSRF tokens of its forms. */
+  /** The secret of the CSRF tokens in the session's forms. */
   readonly csrfSecret: string
 }
 
@@ -13,13 +13,13 @@ export interface SignedInUser {
   readonly formToken: string | null
   /** Whether the user knows the token. */
   readonly mayAct: boolean
-  /** The result of the last action; shown once. */
+  /** The result of the last action, shown once. */
   readonly flash: Flash | null
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null on pages that are open to everybody. */
+    /** Null on public pages. */
     user: SignedInUser | null
   }
 }
@@ -29,15 +29,15 @@ export interface Flash {
   readonly isWrong: boolean
 }
 
-/** Keeps what became of an action until the session asks for the page that shows it. */
+/** Keeps the result of an action until the session requests the page that shows it. */
 export interface FlashStore {
-  /** @param path of the page that shows the message */
+  /** @param path the path of the page that shows the message */
   put(sessionId: string, path: string, flash: Flash): void
-  /** Null where that page has nothing to show. */
+  /** Returns null if the page has no message to show. */
   take(sessionId: string, path: string): Flash | null
 }
 
-/** The oldest messages of sessions that never asked again are forgotten. */
+// Beyond this number, the oldest messages of sessions that never came back are dropped.
 const SESSIONS_MAX = 100
 
 export function createFlashStore(): FlashStore {

@@ -1,4 +1,4 @@
-/** The actions of operators in the dashboard: each calls the job that the command line calls. */
+/** The actions of operators in the dashboard. Each calls the same job as the command line. */
 
 import { alertFacts } from '../../../checks/table.ts'
 import { tellDates } from '../../../domain/period.ts'
@@ -28,9 +28,9 @@ export interface ActionDeps {
   readonly schedules: readonly Schedule[]
   /** The reports of the settings. */
   readonly reports: readonly ListedReport[]
-  /** Addresses that alerts go to. */
+  /** The addresses that get alerts. */
   readonly operators: readonly string[]
-  /** Has the daemon look at once for what is due. */
+  /** Makes the daemon look for due work at once. */
   readonly wake: () => void
   /** Aborted when the daemon stops. */
   readonly signal: AbortSignal
@@ -41,7 +41,7 @@ interface ListedReport {
   readonly recipients: readonly Recipient[]
 }
 
-/** A sentence about what was done; or a question that has to be answered first. */
+/** A sentence about what was done, or a question that must be answered first. */
 type ActionResult = { readonly done: string } | { readonly ask: Question }
 
 export type Question =
@@ -74,7 +74,7 @@ interface ResendRow {
   readonly gets: string
 }
 
-/** @throws LeadsheetError for mistakes, as the command line does */
+/** @throws LeadsheetError for mistakes, like the command line */
 export type Action = (deps: ActionDeps, form: Form) => Promise<ActionResult>
 
 export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
@@ -142,13 +142,13 @@ async function setPreference(
   const address = form.get('address') ?? ''
   const key = { address, report: report.name }
   const isListed = recipients.some((one) => one.address.toLowerCase() === address.toLowerCase())
-  // A preference outlives its recipient's place in the settings.
+  // A preference can be changed even if the settings no longer list the recipient.
   if (!isListed && (await findPreference(store.db, key)) === undefined) {
     throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
       hint: `${shellCommand('recipients')} lists who gets what.`,
     })
   }
-  // Only the button of a page asks first.
+  // Only the button of a page sends `ask`; a machine does not.
   if (form.get('ask') === 'yes') {
     const title = `Pause ${report.name} for ${address}?`
     return { ask: { page: 'ask-pause', title, view: { report: report.name, address } } }
@@ -163,13 +163,14 @@ async function setPreference(
   return { done: `${address} gets ${report.name} no more until they are resumed.${taken}` }
 }
 
-/** Stands in the form for everybody whose mail was refused or given up. */
+// The value of the form field for all recipients whose message was refused or given up.
 const FAILED = 'failed'
 const REASON_MAX = 300
 
 /**
- * Sends mails of the last issue again. Where somebody has one already, they are listed first and a person decides.
- * @throws LeadsheetError usage_invalid where there is nothing to send; job_busy, report_template, report_failed
+ * Sends mails of the last issue again. If a recipient already has one, the mails are listed first and a
+ * person decides.
+ * @throws LeadsheetError usage_invalid if there is nothing to send; job_busy, report_template, report_failed
  */
 async function resend(
   { work, wake }: ActionDeps,
@@ -215,12 +216,13 @@ function rowsOf({ again, anew }: ResendPlan): ResendRow[] {
   return [...again.map(row('the same mail')), ...anew.map(row('a new mail that says so'))]
 }
 
-/** Shorter than what proxies wait for an answer. */
+// The limit is shorter than the time that proxies wait for an answer.
 const WAIT_MS = 45_000
 
 /**
- * Sends a test to an address of the settings: with any other the dashboard could be used to mail anybody.
- * @throws LeadsheetError usage_invalid for another address; whatever sending throws
+ * Sends a test to an operator or a recipient. Other addresses are refused, because the dashboard must not
+ * mail anybody.
+ * @throws LeadsheetError usage_invalid for another address, and whatever sending throws
  */
 async function sendTest(
   deps: ActionDeps,

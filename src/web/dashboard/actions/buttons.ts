@@ -1,14 +1,14 @@
 /**
- * The actions as buttons, which any page shows by `{{> button}}`. All belong to the one form of the frame, which knows
- * the session, so that a part which is rendered once for everybody can hold them.
+ * The actions as buttons, shown by `{{> button}}`. All buttons belong to the one form of the page frame,
+ * which knows the session, so a part that is rendered once for everybody can hold them.
  */
 
 export interface Button {
   readonly path: string
-  /** The subject of the action, as the query of an address is written. */
+  /** The subject of the action, encoded like the query of an address. */
   readonly what: string
   readonly text: string
-  /** Tells several buttons apart for screen readers; empty where the text does. */
+  /** Tells buttons with the same text apart for screen readers; empty if the text is unique. */
   readonly about: string
 }
 
@@ -22,32 +22,32 @@ export const ACTION_PATHS = {
   test: '/actions/test',
 } as const
 
-/** Reads what has changed since the last sync, as the schedule does. */
+/** Reads what changed since the last sync, like the schedule does. */
 export function syncButton(): Button {
   return button('sync', 'Sync now', '', {})
 }
 
-/** Reads all leads, which also finds deleted ones. */
+/** Reads all leads, which also finds deleted leads. */
 export function fullSyncButton(): Button {
   return button('sync', 'Full sync', '', { full: 'yes' })
 }
 
-/** @param id of the alert */
+/** @param id the number of the alert */
 export function acknowledgeButton(id: number, title: string): Button {
   return button('acknowledge', 'Acknowledge', title, { alert: String(id) })
 }
 
-/** Sends a report that is held or waits. */
+/** Sends a report that is held or deferred. */
 export function approveButton(report: string): Button {
   return button('approve', 'Approve and send', report, { report })
 }
 
-/** Sends the last issue again to everybody whose mail was refused or given up. */
+/** Sends the last issue again to all recipients whose message was refused or given up. */
 export function resendFailedButton(report: string): Button {
   return button('resend', 'Send to those who missed it', report, { report, to: 'failed' })
 }
 
-/** Asks first where the recipient has it. */
+/** Asks first if the recipient already has the issue. */
 export function resendButton(report: string, address: string): Button {
   return button('resend', 'Send again', `${report} to ${address}`, { report, to: address })
 }

@@ -1,6 +1,6 @@
 /**
- * The routes of the operators' actions: a form of our own pages does one action, then leads back to its page, which
- * shows what became of it. Machines with the token get that as text.
+ * The routes of the operators' actions. A form of this site runs one action and leads back to its page, which
+ * shows the result. Machines with the token get the result as text.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LeadsheetError } from '../../../errors.ts'
@@ -51,7 +51,7 @@ export function actionRoutes(deps: ActionRouteDeps): AddRoutes {
   }
 }
 
-/** The fields of a form, and those of the button that was pressed. */
+/** Returns the fields of a form and those of the pressed button. */
 function fieldsOf(body: Form | undefined): Form {
   const fields = [...(body ?? []), ...new URLSearchParams(body?.get('what'))]
   return new Map(fields.filter(([name]) => !FRAME_FIELDS.includes(name)))
@@ -72,7 +72,7 @@ async function attempt(
   }
 }
 
-/** The path that each question leads to, and the fields with which a machine avoids it. */
+/** The path that each question leads to, and how a machine can avoid the question. */
 const QUESTIONS = {
   'ask-test': { path: ACTION_PATHS.test, missing: 'to=ADDRESS says to whom' },
   'ask-pause': { path: ACTION_PATHS.pause, missing: 'without ask=yes it is done' },
@@ -85,7 +85,7 @@ const QUESTIONS = {
 type Ask = (request: FastifyRequest, reply: FastifyReply, question: Question, back: string) => FastifyReply
 
 /**
- * Asks on a page of its own, which leads back to the one that the action was begun on.
+ * Asks a question on a page of its own, which leads back to the page of the action.
  * @throws LeadsheetError report_template
  */
 function createAsk(pages: DashboardPages): Ask {
@@ -100,7 +100,7 @@ function createAsk(pages: DashboardPages): Ask {
   }
 }
 
-/** The answer to a machine, which has to send all fields at once. */
+/** Returns the answer to a machine, which must send all fields at once. */
 function needsMore({ page }: Question): Flash {
   return { text: `Nothing was done: ${QUESTIONS[page].missing}.`, isWrong: true }
 }

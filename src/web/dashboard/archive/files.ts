@@ -1,6 +1,6 @@
 /**
- * The files of an issue: its mails for the frame, the messages as `.eml`, their attachments, and the figures as CSV. Each
- * is looked up by the ID of its issue first, so that no address leads anywhere else.
+ * The files of an issue: its mails for the frame, the messages as `.eml`, their attachments, and the figures
+ * as CSV. Each file is found through its issue, so that no address can reach other data.
  */
 import { makeFigureFile, picturesOf } from '../../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../../mail/dkim.ts'
@@ -17,7 +17,7 @@ import { KEPT, unknownIssue, unknownMessage } from './issue.ts'
 import { messageName } from './issue-messages.ts'
 
 interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
-  /** Signs `.eml` files as the sent messages were; null for none. */
+  /** Signs `.eml` files like the sent messages; null for no signature. */
   readonly dkim: DkimKey | null
 }
 
@@ -33,7 +33,7 @@ interface Route {
 type Params = Partial<Route['Params']>
 
 const EML = '.eml'
-/** Files of other types are sent as bytes, whatever the message says. */
+// Files of other types are sent as plain bytes, whatever type the message gives.
 const KNOWN_TYPES =
   /^(?:text\/csv; charset=utf-8|image\/png|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/
 
@@ -83,7 +83,7 @@ export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRo
   }
 }
 
-/** Draws the pictures of the issue again, since only messages keep theirs. */
+/** Returns the issue's HTML. The pictures are drawn again, because only messages keep theirs. */
 async function keptHtml(issue: Issue): Promise<string> {
   return withPictures({ html: issue.html, files: await picturesOf(issue) })
 }

@@ -17,28 +17,31 @@ import { issueHref } from './list.ts'
 
 export interface MessagesView {
   readonly rows: readonly MessageRow[]
-  /** Null where no message was refused, or it is not the last issue. */
+  /** Null if no message was refused, or this is not the last issue. */
   readonly resend: Button | null
-  /** The command that resolves messages unconfirmed; null where none needs it. */
+  /** The command that resolves an unconfirmed message; null if there is none. */
   readonly settle: string | null
-  /** The link to the others; null where all are shown. */
+  /** The link to the other messages; null if all are shown. */
   readonly more: { readonly text: string; readonly href: string } | null
 }
 
 interface MessageRow {
   readonly recipient: string
-  /** `paused by the operator on 2026-11-20`; null where the recipient gets it as scheduled. */
+  /**
+   * The preference, such as `paused by the operator on 2026-11-20`; null if the recipient gets reports as
+   * scheduled.
+   */
   readonly choice: string | null
   readonly tag: Tag
   readonly since: Moment
-  /** The next try; null where there is none. */
+  /** The next try; null if there is none. */
   readonly next: Moment | null
-  /** `German`; null where the message is no longer kept. */
+  /** The language, such as `German`; null if the message is no longer kept. */
   readonly language: string | null
   readonly attempts: number
   readonly response: string | null
   readonly isShown: boolean
-  /** Null where the message is no longer kept. */
+  /** Null if the message is no longer kept. */
   readonly links: { readonly show: string; readonly eml: string } | null
   readonly buttons: readonly Button[]
 }
@@ -55,14 +58,14 @@ const TAGS: Readonly<Record<DeliveryRowState, Tag>> = {
   unconfirmed: { kind: 'warn', text: 'unconfirmed' },
   withdrawn: { kind: 'off', text: 'not wanted' },
 }
-/** Messages that need attention come first. */
+// Messages that need attention come first.
 const URGENCY: readonly Tag['kind'][] = ['fail', 'warn', 'busy', 'off', 'ok']
 
 const languages = new Intl.DisplayNames('en', { type: 'language' })
 
 /**
- * @param shown Message-ID of the message that the page shows
- * @param isAll without a limit
+ * @param shown the Message-ID of the message that the page shows
+ * @param isAll lists all messages, without a limit
  */
 export function composeMessages(
   { issue, messages, choices, isLast }: KeptIssue,
@@ -74,7 +77,7 @@ export function composeMessages(
   const ordered = messages.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
   const rows = isAll ? ordered : ordered.slice(0, SHOWN_MAX)
   const others = ordered.length - rows.length
-  // Later revisions overwrite earlier ones.
+  // A later revision overwrites an earlier one in the map.
   const lastRevisions = new Map(messages.map(({ recipient, revision }) => [recipient, revision]))
   const hasFailed = messages.some(({ state }) => state === 'failed')
   const doubtful = messages.find(
@@ -122,14 +125,20 @@ export function composeMessages(
   }
 }
 
-/** `sent again` for a later revision; `sent, perhaps twice` where an earlier try may have arrived. */
+/**
+ * Returns the state. `again` marks a later revision; `perhaps twice` means that an earlier try may have
+ * arrived too.
+ */
 export function tagOf({ state, revision, doubts, replyCode }: IssueMessage): Tag {
   const { kind, text } = TAGS[state]
   const isPerhapsTwice = state === 'sent' && doubts > 0 && replyCode !== null
   return { kind, text: `${text}${revision === 0 ? '' : ' again'}${isPerhapsTwice ? ', perhaps twice' : ''}` }
 }
 
-/** The address of a message, whose Message-ID goes without brackets: they would be `%3C` and `%3E`. */
+/**
+ * Returns the address of a message. The brackets of the Message-ID are left out, because they would become
+ * `%3C` and `%3E`.
+ */
 export function messageHref(issueId: string, messageId: string): string {
   return `${issueHref(issueId)}/message/${encodeURIComponent(messageName(messageId))}`
 }
@@ -138,7 +147,7 @@ function showHref(issueId: string, messageId: string): string {
   return `${issueHref(issueId)}?${new URLSearchParams({ message: messageName(messageId) })}#mail`
 }
 
-/** The Message-ID without its brackets. */
+/** Returns the Message-ID without its brackets. */
 export function messageName(messageId: string): string {
   return messageId.replace(/^<|>$/g, '')
 }

@@ -1,4 +1,4 @@
-/** The pages of one issue: a mail as it was sent, who got it, and how each figure is made. */
+/** The pages of one issue: a mail as it was sent, its recipients, and how each figure was made. */
 import type { FastifyRequest } from 'fastify'
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError } from '../../../errors.ts'
@@ -24,7 +24,7 @@ import { aboutIssue, type IssueLine, issueHref, issueLine, issueTag } from './li
 
 interface FiguresView extends IssueHead {
   readonly files: readonly { readonly text: string; readonly href: string }[]
-  /** Null where an older program made it. */
+  /** Null if the issue has no explained figures. */
   readonly blocks: AboutView['blocks'] | null
 }
 
@@ -80,7 +80,7 @@ export function unknownMessage(): LeadsheetError {
   })
 }
 
-/** The wanted message; else the first. */
+/** Returns the wanted message, or the first one. */
 function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage | null {
   if (wanted === KEPT) return null
   if (typeof wanted !== 'string') return messages[0] ?? null
@@ -89,7 +89,7 @@ function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage |
   return found
 }
 
-/** The height of a mail on a phone is estimated from the lines of its text part. */
+// The height of a mail on a phone is estimated from the lines of its text part.
 const ROUND_IT_PX = 500
 const LINE_PX = 34
 
@@ -98,7 +98,7 @@ interface IssueHead {
   readonly about: string
   readonly tag: Tag
   readonly places: readonly { readonly href: string; readonly text: string; readonly isHere: boolean }[]
-  /** The issue before it. */
+  /** The issue before this one. */
   readonly older: NeighbourView | null
   readonly newer: NeighbourView | null
 }
@@ -121,34 +121,34 @@ interface NeighbourView {
 
 interface MailView {
   readonly heading: string
-  /** Null where it is the subject of the issue; messages in another language have their own. */
+  /** Null if the subject is that of the issue. Messages in another language have their own. */
   readonly subject: string | null
   readonly tag: Tag | null
   readonly since: Moment | null
-  /** The address of the frame; null where the message is no longer kept. */
+  /** The address of the frame; null if the message is no longer kept. */
   readonly src: string | null
-  /** Estimated pixels, since the frame has no script that could measure. */
+  /** Estimated pixels, because the frame has no script that could measure. */
   readonly height: string
-  /** The text part, where that is wanted. */
+  /** The text part; null if the HTML is shown. */
   readonly text: string | null
   /** Links to the same mail as HTML and as text. */
   readonly asHtml: string
   readonly asText: string
   readonly eml: string | null
-  /** The link to the issue as it was made for nobody in particular; null where that is shown. */
+  /** The link to the issue without a recipient; null if that is shown. */
   readonly kept: string | null
 }
 
-/** The mail of an issue that is wanted, and how. */
+/** The mail that is shown, and its form. */
 interface MailChoice {
-  /** Null for the issue as it was made for nobody in particular. */
+  /** Null for the issue without a recipient. */
   readonly message: IssueMessage | null
-  /** Null where it is no longer kept, or no message was chosen. */
+  /** Null if the message is no longer kept, or no message was chosen. */
   readonly content: Message | null
   readonly isText: boolean
 }
 
-/** Stands in addresses for the issue as it was made for nobody in particular. */
+/** The name in addresses for the issue as it was made, without a recipient. */
 export const KEPT = 'issue'
 
 export function composeIssue(
@@ -194,7 +194,7 @@ export function composeIssue(
   }
 }
 
-/** @param here which of the pages it is; the neighbours are led to from the same one */
+/** @param here the current page; links to the neighbours lead to the same kind of page */
 function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figures'): IssueHead {
   const pathOf = (id: string, place: typeof here) =>
     `${issueHref(id)}${place === 'figures' ? '/figures' : ''}`

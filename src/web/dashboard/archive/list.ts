@@ -11,21 +11,21 @@ import { type AddRoutes, sendPage } from '../../server/server.ts'
 import { type Clock, clockOf, count, type Moment, type Tag } from '../format.ts'
 
 interface IssuesView {
-  /** `10,000 issues, the newest first.` */
+  /** A sentence such as `10,000 issues, the newest first.` */
   readonly summary: string
   readonly text: string
   readonly reports: readonly Option[]
   readonly states: readonly Option[]
   readonly isFiltered: boolean
   readonly months: readonly { readonly name: string; readonly issues: readonly FoundLine[] }[]
-  /** Shown where the list is empty. */
+  /** Shown if the list is empty. */
   readonly empty: Empty | null
   readonly newest: string | null
   readonly older: string | null
 }
 
 interface FoundLine extends IssueLine {
-  /** The place that matches the search; empty without one. */
+  /** The text around the match; empty without a search. */
   readonly excerpt: readonly { readonly text: string; readonly isFound: boolean }[]
 }
 
@@ -97,7 +97,7 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
   }
 }
 
-/** Fields that stand twice in an address come as a list, and are ignored. */
+/** The query. A field that is given twice arrives as a list and is ignored. */
 type Query = Readonly<Partial<Record<'q' | 'report' | 'state' | 'after', unknown>>>
 
 function choiceOf({ q, report, state, after }: Query): PreferenceChoice {
@@ -148,7 +148,7 @@ function monthsOf(
   }))
 }
 
-/** `2026-11` -> `November 2026` */
+/** Formats a month: `2026-11` becomes `November 2026`. */
 function monthName(month: string): string {
   const format = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
   return format.format(Date.parse(`${month}-01`))
@@ -178,7 +178,7 @@ function emptyOf(total: number, { after }: PreferenceChoice): Empty {
 export interface IssueLine {
   readonly href: string
   readonly subject: string
-  /** `daily · 2026-11-20`, and the filter of its leads where there is one. */
+  /** The report and the date, such as `daily · 2026-11-20`, and the filter of its leads if there is one. */
   readonly about: string
   readonly made: Moment
   readonly tag: Tag

@@ -11,7 +11,7 @@ export interface PipelineLine {
   /** Null in the row for all pipelines. */
   readonly href: string | null
   readonly name: string
-  /** The service's word for its state; empty where it has none. */
+  /** The upstream's word for the state; empty if there is none. */
   readonly status: string
   readonly leads: string
   readonly open: string
@@ -37,7 +37,7 @@ type Counted = Pick<
   'leads' | 'open' | 'openValue' | 'stalled' | 'newLeads' | 'won' | 'winRate' | 'trend'
 >
 
-/** The row for all pipelines comes last, where there are several. */
+/** Composes the rows. If there are several pipelines, the last row is for all of them. */
 export function composeList(pipelines: readonly PipelineOverview[]): PipelineLine[] {
   const lines = pipelines.map((pipeline) => ({
     href: `/pipelines/${encodeURIComponent(pipeline.id)}`,
@@ -100,7 +100,9 @@ function sumOf(pipelines: readonly PipelineOverview[]): Counted {
   }
 }
 
-/** Currencies are never added up or compared; the one of most pipelines comes first. */
+/**
+ * Adds amounts by currency, because currencies are never mixed. The currency of most pipelines comes first.
+ */
 function sumMoneys(values: readonly Money[]): Money[] {
   return [...Map.groupBy(values, ({ currency }) => currency)]
     .sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))

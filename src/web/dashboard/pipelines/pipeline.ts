@@ -1,4 +1,7 @@
-/** The page of one pipeline: its figures, trend and funnel, and the service's statistics beside ours. */
+/**
+ * The page of one pipeline: its figures, trend and funnel, and the upstream's statistics beside the own
+ * figures.
+ */
 import type { Funnel } from '../../../domain/figures.ts'
 import { composeHistory } from '../../../report/coverage.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'
@@ -19,30 +22,33 @@ interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
 
 interface FunnelView {
   readonly isOurs: boolean
-  /** The share of leads that our funnel knows, where that is not all; with too few it is not shown. */
+  /**
+   * A note on how many leads the own funnel knows; empty if all are known. A funnel of too few leads is not
+   * shown.
+   */
   readonly known: string
   readonly asOf: Moment | null
-  /** The share of leads whose days are known; empty where all are. */
+  /** A note on how many leads have known days in a stage; empty if all have. */
   readonly daysKnown: string
   readonly stages: readonly {
     readonly name: string
     readonly reached: string
     readonly conversion: string
     readonly days: string
-    /** The width of the bar: percent of the largest stage. */
+    /** The width of the bar, in percent of the largest stage. */
     readonly bar: string
   }[]
 }
 
 interface StatisticsView {
-  /** Null where no statistics have been read. */
+  /** Null if no statistics have been read. */
   readonly asOf: Moment | null
   readonly isSame: boolean
   readonly rows: readonly {
     readonly figure: string
     readonly ours: string
     readonly upstream: string
-    /** Empty where both are the same. */
+    /** Empty if both values are the same. */
     readonly difference: string
   }[]
 }
@@ -84,14 +90,14 @@ function composeFunnel(
         reached: count(reached),
         conversion: before === undefined ? NONE : share({ part: reached, whole: before.reached }),
         days: medianDays === null || !ofDays.isShown ? NONE : writeDays(medianDays),
-        // A stage that any lead reached keeps a visible bar.
+        // A stage that any lead has reached keeps a visible bar.
         bar: reached === 0 ? '0' : String(Math.max(1, Math.round((100 * reached) / most))),
       }
     }),
   }
 }
 
-/** `<0.1`, `0.2`, `4.0`, `12` */
+/** Formats days: `<0.1`, `0.2`, `4.0`, `12`. */
 function writeDays(days: number): string {
   if (days < 0.05) return `<${numbers.fixed(0.1, 1)}`
   return days < 9.95 ? numbers.fixed(days, 1) : count(days)
@@ -115,7 +121,7 @@ function composeStatistics(
   }
 }
 
-/** Never rounded, since two different amounts could then read the same. */
+/** Formats a value without rounding, because rounding could make two different amounts look the same. */
 function write({ figure, currency }: StatPair, value: number): string {
   if (figure === 'win_rate') return numbers.exactRate(value)
   return currency === null ? count(value) : numbers.exactMoney({ amount: value, currency })

@@ -1,4 +1,4 @@
-/** The routes of the pipelines' pages. Every number is counted as in the reports. */
+/** The routes of the pipeline pages. All numbers are counted like those of the reports. */
 
 import { tellDates } from '../../../domain/period.ts'
 import type { OverviewKeeper } from '../../../jobs/overview.ts'
@@ -86,9 +86,9 @@ function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
 }
 
-/** The definitions of the figures, which reports and commands share; shown by `{{> meanings}}`. */
+/** The definitions of the figures, shared with reports and commands. Shown by `{{> meanings}}`. */
 interface MeaningsView {
-  /** `2026-10-22 to 2026-11-20` */
+  /** The period, such as `2026-10-22 to 2026-11-20`. */
   readonly period: string
   /** The instant of figures that have no period. */
   readonly asOf: Moment
@@ -104,8 +104,8 @@ const SHOWN = [
 ] satisfies readonly FigureName[]
 
 /**
- * @param called how a command of the program is written
- * @param pipelineId null for all
+ * @param called the program's name in commands
+ * @param pipelineId null for all pipelines
  */
 function composeMeanings(
   { asOf, period, stalledDays }: Overview,
@@ -133,11 +133,11 @@ interface SnapshotFiles {
   readonly metadata: string
 }
 
-/** How to see single leads: with Datasette on the snapshot; shown by `{{> analysts}}`. */
+/** The command to see single leads with Datasette on the snapshot. Shown by `{{> analysts}}`. */
 interface AnalystsView {
   readonly file: string
   readonly command: string
-  /** Null where there is no snapshot yet. */
+  /** Null if there is no snapshot yet. */
   readonly madeAt: Moment | null
 }
 

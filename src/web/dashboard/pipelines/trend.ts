@@ -1,6 +1,6 @@
 /**
- * The trend chart of a pipeline's page. The layout is that of the chart in mails, given as shares of the plot: the page
- * may have any width while its text keeps its size.
+ * The trend chart of a pipeline's page. The layout comes from the chart in mails, converted to shares of the
+ * plot, so that the page may have any width while its text keeps its size.
  */
 import type { TrendDay } from '../../../domain/figures.ts'
 import { type Point, pathOf, type Run, tenth } from '../../../report/charts/svg.ts'
@@ -18,16 +18,16 @@ import { count, LOCALE, NONE, numbers } from '../format.ts'
 export interface TrendView {
   readonly days: number
   readonly choices: readonly { readonly days: number; readonly href: string; readonly isChosen: boolean }[]
-  /** Null where no day is known. */
+  /** Null if no day is known. */
   readonly chart: TrendChart | null
-  /** Newest first. */
+  /** The days, newest first. */
   readonly rows: readonly { readonly day: string; readonly newLeads: string; readonly won: string }[]
 }
 
 interface TrendChart {
   /** The chart in a sentence, for screen readers. */
   readonly summary: string
-  /** `y` of the plot's height, in percent. */
+  /** The lines of the grid; `y` is in percent of the plot's height. */
   readonly grid: readonly { readonly y: string; readonly text: string }[]
   readonly marks: readonly { readonly x: string; readonly anchor: string; readonly text: string }[]
   readonly series: readonly TrendSeries[]
@@ -36,10 +36,10 @@ interface TrendChart {
 interface TrendSeries {
   readonly name: 'new' | 'won'
   readonly legend: string
-  /** The attribute `d`, in thousandths of the plot; empty where there is no line. */
+  /** The attribute `d`, in thousandths of the plot; empty if there is no line. */
   readonly daily: string
   readonly mean: string
-  /** The last point in percent of the plot; null where nothing is known. */
+  /** The last point in percent of the plot; null if nothing is known. */
   readonly end: { readonly x: string; readonly y: string } | null
 }
 
@@ -48,7 +48,7 @@ export type TrendDays = (typeof CHOICES)[number]
 const DAYS_DEFAULT: TrendDays = 90
 
 const WHOLE = 1_000
-/** A label nearer to an edge than this share begins or ends there. */
+// A label closer to an edge than this share starts or ends at that edge.
 const EDGE = 0.06
 
 const NAMES = { newLeads: 'new', won: 'won' } as const
@@ -59,8 +59,8 @@ export function trendDaysOf(wanted: unknown): TrendDays {
 }
 
 /**
- * @param trend as many days as the longest choice has, and those before them that their means need
- * @param path of the page
+ * @param trend the days of the longest choice, and the days before them that their means need
+ * @param path the path of the page
  */
 export function composeTrend(
   trend: readonly TrendDay[],
@@ -111,7 +111,7 @@ function shareOf(from: TrendLayout['left'], to: number): (at: number) => number 
   return (at) => (at - from) / (to - from)
 }
 
-/** A single point becomes a line of no length, which round ends show as a dot. */
+/** Turns runs into paths. A single point becomes a line of zero length, which round ends show as a dot. */
 function linesOf(runs: readonly Run[], across: (x: number) => number, down: (y: number) => number): string {
   const place = ({ x, y }: Point): Point => ({ x: across(x) * WHOLE, y: down(y) * WHOLE })
   return runs
@@ -129,7 +129,7 @@ function percent(share: number): string {
   return `${tenth(share * 100)}%`
 }
 
-/** `47 a day, mean of 7 days`; the count of the last day where fewer are known. */
+/** Formats `47 a day, mean of 7 days`, or the count of the last day if fewer days are known. */
 function formatMean(counts: readonly (number | null)[]): string {
   const last = counts.findLastIndex((each) => each !== null)
   const mean = meansOfWeek(counts)[last] ?? null

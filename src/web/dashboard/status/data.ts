@@ -1,4 +1,6 @@
-/** The data on the status page: how fresh each resource is, records that cannot be read, and fields that changed. */
+/**
+ * The data on the status page: the freshness of each resource, quarantined records, and fields that changed.
+ */
 import type { Health } from '../../../checks/run-checks.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
@@ -13,7 +15,7 @@ import { type Clock, count, type Moment, type Tag } from '../format.ts'
 interface FreshnessView {
   readonly leads: string
   readonly resources: readonly ResourceView[]
-  /** `10 working, 1 idle, 1 error`; null where the upstream has none. */
+  /** The agents by status, such as `10 working, 1 idle, 1 error`; null if the upstream has none. */
   readonly agents: string | null
 }
 
@@ -66,7 +68,7 @@ function momentsOf(at: string | null, clock: Clock) {
   return { asOf: clock.ago(at), at: clock.at(at) }
 }
 
-/** Empty where details were never asked for, since the settings may not want them. */
+/** Returns no row if details were never requested, because the settings may not want them. */
 async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
   const { asked, due, failing } = await countDetails(db)
   if (asked === 0 && due === 0) return []
@@ -94,7 +96,7 @@ const DRIFT_MAX = 30
 interface RecordsView {
   readonly heldCount: string
   readonly isAnyHeld: boolean
-  /** The last of them; `more` counts the others. */
+  /** The most recent quarantined records; `more` counts the others. */
   readonly held: readonly QuarantineView[]
   readonly more: string | null
   readonly drift: readonly DriftView[]
@@ -103,7 +105,7 @@ interface RecordsView {
 
 interface QuarantineView {
   readonly resource: string
-  /** The record's ID; null where it cannot be read either. */
+  /** The record's ID; null if even the ID cannot be read. */
   readonly record: string | null
   readonly reason: string
   readonly first: Moment

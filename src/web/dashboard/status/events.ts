@@ -1,4 +1,4 @@
-/** The events on the status page: what came by webhooks lately, and what each changed. */
+/** The events on the status page: recent events from webhooks, and what each changed. */
 import { createHash } from 'node:crypto'
 import type { EventSource } from '../../../checks/event-source.ts'
 import { countIn } from '../../../checks/events.ts'
@@ -29,12 +29,15 @@ const ID_LENGTH = 16
 
 interface EventsView {
   readonly tag: Tag
-  /** Shown where no event has come: why, or how to get them. */
+  /** Explains why no event has come, or how to get events; null if there are events. */
   readonly words: InlineCode | null
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
-  /** `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null where none came. */
+  /**
+   * A sentence such as `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null if
+   * none came.
+   */
   readonly recent: string | null
-  /** `12 to be read`; null where nothing waits. */
+  /** A count such as `12 to be read`; null if nothing waits. */
   readonly waiting: { readonly toRead: string; readonly isOne: boolean; readonly since: Moment } | null
   readonly events: readonly EventView[]
 }
@@ -45,9 +48,9 @@ interface EventView {
   readonly type: string
   readonly about: string
   readonly tag: Tag
-  /** The change that it brought, or why it could not be read. */
+  /** The change that the event brought, or why it could not be read. */
   readonly note: string | null
-  /** Time from its arrival until its change was in our copy. */
+  /** The time from the event's arrival until its change was in the local copy. */
   readonly took: string
 }
 
@@ -83,7 +86,10 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
 
 const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
 
-/** A registration that cannot be read counts; the findings above say what is wrong with it. */
+/**
+ * Returns whether a webhook is set up. An unreadable registration counts, because the findings above explain
+ * it.
+ */
 async function isSetUp({ isByHand, readRegistration }: EventSource): Promise<boolean> {
   try {
     return isByHand || (await readRegistration()) !== null
@@ -154,7 +160,7 @@ const WAITS: Tag = { kind: 'busy', text: 'waits' }
 function eventOf(event: EventNews, clock: Clock): EventView {
   const { id, type, receivedAt, outcome, problem } = event
   return {
-    // Hashed, since the upstream's IDs may hold anything.
+    // The ID is hashed, because an upstream's IDs may hold anything.
     id: createHash('sha256').update(id).digest('hex').slice(0, ID_LENGTH),
     ...{ came: clock.ago(receivedAt), type: oneLine(type ?? 'event', TYPE_LENGTH), about: aboutOf(event) },
     tag: outcome === null ? WAITS : TAGS[outcome],
@@ -180,7 +186,7 @@ function aboutOf({ resource, resourceId, name, outcome }: EventNews): string {
   return oneLine(name ?? `${resource} ${resourceId}`, NAME_LENGTH)
 }
 
-/** `qualified → contacted, score 40 → 62`; null where nothing is known to have changed. */
+/** Formats a change: `qualified → contacted, score 40 → 62`. Returns null if no known field changed. */
 export function formatChange(change: EventNews['change']): string | null {
   if (change === null) return null
   const { before, after } = change

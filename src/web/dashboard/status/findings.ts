@@ -1,4 +1,4 @@
-/** What is wrong, with what to do about it: the open alerts, and what the checks find beside them. */
+/** The problems on the status page, with what to do: open alerts, and findings that have no alert. */
 import type { Part } from '../../../checks/check.ts'
 import type { Health, PartResult } from '../../../checks/run-checks.ts'
 import { alertFacts, CHECKS } from '../../../checks/table.ts'
@@ -9,16 +9,16 @@ import { acknowledgeButton, type Button } from '../actions/buttons.ts'
 import type { Clock, Moment } from '../format.ts'
 
 interface FindingView {
-  /** By which a page that changes tells it from the others. */
+  /** Identifies the finding when the page updates itself. */
   readonly key: string
   readonly kind: 'warn' | 'fail'
   readonly title: string
   readonly message: InlineCode
   readonly remedy: InlineCode | null
   readonly since: Moment | null
-  /** When an operator said that they know. */
+  /** The time at which an operator acknowledged the alert. */
   readonly known: Moment | null
-  /** Null where nothing can be done, or nothing is left to be. */
+  /** Null if the alert is acknowledged, or users cannot act. */
   readonly acknowledge: Button | null
 }
 
@@ -28,7 +28,7 @@ interface Look {
 }
 
 interface FindingsView {
-  /** The worst first, and of the same weight those nobody knows of. */
+  /** The most severe first, and unacknowledged findings before acknowledged ones. */
   readonly findings: readonly FindingView[]
 }
 
@@ -48,7 +48,10 @@ export async function readFindings(db: Db, { checks }: Health, look: Look): Prom
   return { findings: [...found, ...told].sort((a, b) => weightOf(a) - weightOf(b)) }
 }
 
-/** Whether open alerts say all that was found, and more of it: of the same check, or of the same part beside it. */
+/**
+ * Returns whether open alerts already report everything that was found: alerts of the same check, or else of
+ * the same part.
+ */
 function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): boolean {
   return findings.every(({ check }) =>
     alerts.some((alert) =>

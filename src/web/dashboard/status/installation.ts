@@ -1,4 +1,7 @@
-/** The installation on the status page: version, daemon, settings and disk, and its workers where there are several. */
+/**
+ * The installation on the status page: version, daemon, settings and disk, and the workers if there are
+ * several.
+ */
 import { readSettingsInForce } from '../../../checks/settings.ts'
 import { listWorkers } from '../../../jobs/schedule/worker-list.ts'
 import { countJobs, type QueueCounts } from '../../../queue/look.ts'
@@ -10,7 +13,7 @@ import { bytes, type Clock, count, type Moment } from '../format.ts'
 /** Facts that are known without a query. */
 export interface InstallationFacts {
   readonly version: string
-  /** The settings file; null where there is none. */
+  /** The settings file; null if there is none. */
   readonly settingsFile: string | null
 }
 
@@ -19,9 +22,9 @@ interface InstallationView {
   readonly id: string
   readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
   readonly database: string
-  /** Null where the store is in PostgreSQL. */
+  /** Null if the store is in PostgreSQL. */
   readonly room: { readonly journal: string; readonly free: string } | null
-  /** The PostgreSQL server; null where the store is a file. */
+  /** The PostgreSQL server; null if the store is a file. */
   readonly server: string | null
   readonly settings: {
     readonly since: Moment
@@ -73,7 +76,7 @@ interface WorkerView {
   readonly inHand: string
 }
 
-/** Null where the store is a file, which has one daemon. */
+/** Returns null if the store is a file, which has only one daemon. */
 export async function readWorkers(
   store: Pick<Store, 'db' | 'place'>,
   clock: Clock,

@@ -1,6 +1,6 @@
 /**
- * Updates open pages by server-sent events. The store is asked only while somebody listens, a few times a second for all
- * listeners, and only parts that changed are sent, rendered as the page itself would.
+ * Updates open pages by server-sent events. While a page listens, the store is asked a few times a second for
+ * all pages together. Only changed parts are sent, rendered like the page itself.
  */
 import { PassThrough } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,24 +9,25 @@ import type { Log } from '../../../log.ts'
 import type { AddRoutes } from '../../server/server.ts'
 
 export interface LiveParts {
-  /** Cheap; gives another text when the parts may have changed. */
+  /** Returns a text that changes whenever the parts may have changed. This call is cheap. */
   readonly readStamp: () => Promise<string>
-  /** The HTML of each part, by the id of the element that it fills. */
+  /** Renders the HTML of each part, by the id of its element. */
   readonly renderParts: () => Promise<ReadonlyMap<string, string>>
-  /** The time that the page shows. */
+  /** Returns the time that the page shows. */
   readonly formatTime: () => string
 }
 
 const LOOK_MS = 250
-/** The least time between two renderings, while a sync writes page after page. */
+// The shortest time between two renderings, because a sync changes the store with every page.
 const REST_MS = 500
-/** Parts are rendered at least so often, since `4 min ago` changes by itself; listeners then also get a heartbeat. */
+// Parts are rendered at least this often, because texts such as `4 min ago` change by themselves. Listeners
+// get a heartbeat at the same time.
 const BEAT_MS = 10_000
-/** A connection ends then, so that the guard is asked again: a session may have ended. */
+// A connection ends after this time, so that the guard checks the session again.
 const LIFE_MS = 10 * 60_000
 const AGAIN_MS = 1_000
 const LISTENERS_MAX = 48
-/** A listener that does not read is disconnected, and comes back. */
+// A listener that does not read this much is disconnected and will reconnect.
 const UNREAD_BYTES_MAX = 2_000_000
 
 interface Listener {
@@ -44,7 +45,7 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
       stop.abort()
       await looking
     })
-    // A HEAD request would hold a place without listening.
+    // A HEAD request would occupy a place without listening.
     app.get('/events', { exposeHeadRoute: false }, (_, reply) => {
       if (listeners.size >= LISTENERS_MAX) return reply.code(503).header('Retry-After', '30').send()
       const stream = new PassThrough()
@@ -59,13 +60,13 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
       looking ??= keepLooking(listeners, parts, log, stop.signal).finally(() => {
         looking = null
       })
-      // Keeps proxies from buffering.
+      // This header keeps proxies from buffering.
       return reply.header('X-Accel-Buffering', 'no').type('text/event-stream').send(stream)
     })
   }
 }
 
-/** Looks until nobody listens any more. */
+/** Watches the store until nobody listens any more. */
 async function keepLooking(
   listeners: ReadonlySet<Listener>,
   { readStamp, renderParts, formatTime }: LiveParts,
@@ -93,7 +94,7 @@ async function keepLooking(
         if (isBeat) send(listener, 'beat', formatTime())
       }
     } catch (thrown) {
-      // Listeners notice the silence and say so; it may pass.
+      // The error may pass. Listeners notice the silence and tell the user.
       log.warn({ err: thrown }, `the status cannot be read: ${errorText(thrown)}`)
       pauseMs = REST_MS
     }

@@ -1,4 +1,7 @@
-/** The mail on the status page: the last issues, messages that wait, fail or are unconfirmed, and mail servers that are away. */
+/**
+ * The mail on the status page: recent issues, messages that wait, failed or are unconfirmed, and unreachable
+ * mail servers.
+ */
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import {
@@ -18,10 +21,10 @@ const WEEK_MS = 7 * 86_400_000
 
 export interface MessagesView {
   readonly issues: readonly IssueView[]
-  /** `3 messages, the oldest since 06:00`; null where none waits. */
+  /** The waiting messages, such as `3 messages`, and the time of the oldest; null if none waits. */
   readonly waiting: { readonly messages: string; readonly since: Moment } | null
   readonly servers: readonly ServerView[]
-  /** Messages of the last week. */
+  /** Unconfirmed messages of the last week. */
   readonly doubtful: readonly UnconfirmedView[]
   readonly refused: readonly { readonly report: string; readonly messages: string; readonly since: Moment }[]
 }
@@ -41,10 +44,10 @@ interface UnconfirmedView {
   readonly id: string
   readonly recipient: string
   readonly report: string
-  /** Null for a notice to operators. */
+  /** Null for the message of an alert. */
   readonly href: string | null
   readonly since: Moment
-  /** Whether the outbox sends it once more. */
+  /** Whether the outbox will send the message once more. */
   readonly isTriedAgain: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The status page: whether all is well, and each part that says why; it updates itself. */
+/** The status page: the overall verdict and the parts that explain it. The page updates itself. */
 
 import type { Installation } from '../../../checks/facts.ts'
 import { readHealth } from '../../../checks/run-checks.ts'
@@ -23,7 +23,7 @@ interface StatusDeps extends DashboardDeps, InstallationFacts {
   readonly log: Log
 }
 
-/** Each part is rendered by `templates/dashboard/status/NAME.hbs` into the element `part-NAME`. */
+/** The parts of the page. `templates/dashboard/status/NAME.hbs` renders into the element `part-NAME`. */
 const PARTS = [
   ...['head', 'progress', 'findings', 'freshness', 'schedules'],
   ...['events', 'runs', 'messages', 'records', 'workers', 'installation'],

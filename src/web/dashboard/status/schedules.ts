@@ -1,4 +1,6 @@
-/** The schedules on the status page: next and last runs, missed runs, and when the daemon did not run. */
+/**
+ * The schedules on the status page: next and last runs, missed runs, and times when the daemon did not run.
+ */
 
 import {
   GAP_MS,
@@ -23,14 +25,14 @@ const MISSED_MAX = 12
 const GAPS_MAX = 8
 
 interface Look {
-  /** The zone of the installation. */
+  /** The time zone of the installation. */
   readonly timeZone: string
   readonly canAct: boolean
   readonly clock: Clock
 }
 
 interface SchedulesView {
-  /** Ordered by their next run. */
+  /** The schedules, ordered by their next run. */
   readonly schedules: readonly ScheduleView[]
   readonly missed: readonly MissedView[]
   readonly gaps: readonly GapView[]
@@ -41,16 +43,16 @@ interface ScheduleView {
   /** The name in the store. */
   readonly id: string
   readonly name: string
-  /** The cron expression in words, where it is the same each week. */
+  /** The schedule in words; null if it does not repeat every week. */
   readonly words: string | null
   /** The expression in the settings. */
   readonly when: string
-  /** Null where it is the zone of the installation. */
+  /** Null if the zone is that of the installation. */
   readonly zone: string | null
   readonly next: Moment | null
   readonly nextIn: Moment | null
   readonly last: { readonly due: Moment; readonly tag: Tag; readonly message: string | null } | null
-  /** For a report that waits or is held. */
+  /** The button for a report that is held or deferred. */
   readonly approve: Button | null
 }
 
@@ -101,7 +103,7 @@ export async function readSchedules(
   }
 }
 
-/** `report:daily` -> `Report daily`, `sync-full` -> `Sync of all leads`. */
+/** Names a schedule: `report:daily` becomes `Report daily`, `sync-full` becomes `Sync of all leads`. */
 function nameSchedule(name: string): string {
   const [, report] = /^report:(.*)$/.exec(name) ?? []
   if (report !== undefined) return `Report ${report}`
@@ -141,7 +143,7 @@ function scheduleOf(
   }
 }
 
-/** `every day at 07:00`, `every 15 min` */
+/** Describes a schedule: `every day at 07:00`, `every 15 min`. */
 function wordsOf(timing: Timing, now: Date): string | null {
   if (!isCron(timing.expression)) return null
   const times = listDueTimes(timing, now)

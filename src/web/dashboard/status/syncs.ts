@@ -1,4 +1,4 @@
-/** The syncs on the status page: the last day as a strip, the last runs one by one, and the one under way. */
+/** The syncs on the status page: a strip of the last day, the recent runs, and the running sync. */
 import type { Instant } from '../../../model.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
@@ -25,7 +25,7 @@ interface RunsView {
   readonly runs: readonly RunView[]
 }
 
-/** The day as one cell for each quarter of an hour, `CELLS` wide and 10 high. */
+/** The last day, with one cell for each quarter of an hour. The strip is `CELLS` wide and 10 high. */
 interface DayView {
   /** The day in words. */
   readonly summary: string
@@ -39,10 +39,10 @@ interface DayView {
 interface Cell {
   readonly kind: Tag['kind']
   readonly x: number
-  /** Worse outcomes are higher. */
+  /** The top of the cell. Worse outcomes are higher. */
   readonly y: number
   readonly height: number
-  /** Null where no sync began. */
+  /** Null if no sync began in this quarter of an hour. */
   readonly title: string | null
 }
 
@@ -58,12 +58,12 @@ interface RunView {
   readonly requests: string
   readonly retries: string
   readonly took: string
-  /** `1 problem` */
+  /** The number of problems, such as `1 problem`. */
   readonly trouble: string | null
   readonly problems: readonly { readonly what: string; readonly hint: InlineCode | null }[]
 }
 
-/** @param isSyncing without it a run that has not ended was killed */
+/** @param isSyncing whether a sync runs; otherwise a run without an end was killed */
 export async function readRuns(db: Db, clock: Clock, isSyncing: boolean): Promise<RunsView> {
   const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
   const runs = await listRuns(db, RUNS)
@@ -139,7 +139,7 @@ function worstOf(tags: readonly Tag[]): Tag['kind'] {
   return GRAVITY[Math.max(0, ...tags.map(({ kind }) => GRAVITY.indexOf(kind)))] ?? 'off'
 }
 
-/** `96 syncs in the last 24 hours: 94 ok, 2 failed` */
+/** Formats `96 syncs in the last 24 hours: 94 ok, 2 failed`. */
 function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): string {
   if (runs.length === 0) return 'No sync in the last 24 hours.'
   const words = runs
@@ -150,18 +150,18 @@ function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): str
 }
 
 interface ProgressView {
-  /** The step that it is at. */
+  /** The current step. */
   readonly doing: string
-  /** Null where nobody knows how much there is. */
+  /** Null if the total is unknown. */
   readonly bar: { readonly value: number; readonly max: number } | null
-  /** Counts of what was read, with the share where that is known. */
+  /** Counts of what was read, with the percentage if the total is known. */
   readonly read: string
   readonly since: Moment
   readonly began: Moment
   readonly by: string
 }
 
-/** Null while no sync runs. */
+/** Returns null if no sync is running. */
 export async function readProgress(db: Db, clock: Clock): Promise<ProgressView | null> {
   const sync = await findSyncUnderWay(db, clock.now)
   if (sync === null) return null
@@ -191,7 +191,7 @@ function doingOf({ mode, leads }: SyncUnderWay): string {
     : `Reading ${what} again, for the ${leads.pass}. time, since rows moved meanwhile`
 }
 
-/** The total that the upstream gives; else as many leads as we have. */
+/** Returns the total of the upstream, or the number of leads in the local copy. */
 async function expectedOf(db: Db, { mode, leads }: SyncUnderWay): Promise<number | null> {
   if (leads === null) return null
   if (leads.total !== null) return leads.total
