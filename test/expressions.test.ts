@@ -151,7 +151,9 @@ describe('the expressions', () => {
   })
 
   it('are seen where they are slow', () => {
-    expect(growthOf(by(/(\s+)$/), ' ')).toBeGreaterThan(GROWTH_MAX)
+    // A machine that is busy may hide it once.
+    const growths = Array.from({ length: 5 }, () => growthOf(by(/(\s+)$/), ' '))
+    expect(Math.max(...growths)).toBeGreaterThan(GROWTH_MAX)
     expect(growthOf(by(/^[a-z]+$/), 'a')).toBeLessThan(GROWTH_MAX)
   })
 

@@ -82,7 +82,7 @@ async function startDemo(): Promise<{ where: Where; key: string; told: readonly 
   })
   const lines = createInterface({ input: demo.stdout })
   lines.on('line', (line) => {
-    const said = JSON.parse(line)
+    const said = JSON.parse(line).data
     if ('dashboard' in said) resolve(said)
     else told.push(said)
   })
