@@ -15,7 +15,8 @@ import { migratePostgres } from './postgres/migrate-postgres.ts'
 import { migrate } from './schema/migrate.ts'
 
 /**
- * Long enough for another process that creates the file, or closes it as the last one. Both lock out readers.
+ * Leaves enough time for another process that creates the file, or closes it as the last one. Both lock out
+ * readers.
  */
 const OPEN_WITHIN_MS = 10_000
 const OPEN_PAUSE_MS = 50

@@ -70,7 +70,7 @@ export async function updatePost(
   id: number,
   post: {
     readonly state: NonNullable<AlertMessageTable['post_state']>
-    /** Null where no attempt is left. */
+    /** Is null where no attempt is left. */
     readonly nextAt: Instant | null
     readonly response: string
   },

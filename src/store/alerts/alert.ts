@@ -19,12 +19,12 @@ export interface Alert {
   readonly message: string
   readonly hint: string
   readonly firstSeenAt: Instant
-  /** Null for an alert that was never opened. */
+  /** Is null for an alert that was never opened. */
   readonly openedAt: Instant | null
   /** The time at which the problem last came back soon after it was resolved. */
   readonly reopenedAt: Instant | null
   readonly resolvedAt: Instant | null
-  /** What operators have been told: nothing, that it is open, or that it was resolved. */
+  /** The last state that operators were told: nothing, open or resolved. */
   readonly announced: AlertTable['announced']
   /** The time at which operators were last told. */
   readonly announcedAt: Instant | null

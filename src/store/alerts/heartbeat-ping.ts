@@ -10,7 +10,7 @@ export interface HeartbeatPing {
   readonly runId: string
   readonly signal: HeartbeatSignal
   readonly attempts: number
-  /** Null where the monitor has accepted the ping. */
+  /** Is null where the monitor has accepted the ping. */
   readonly nextAttemptAt: Instant | null
   /** The last answer, or the reason why there was none. */
   readonly response: string | null

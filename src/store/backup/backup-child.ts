@@ -10,7 +10,7 @@ export interface BackupJob {
   readonly file: string
 }
 
-/** Long enough for another process that closes the store, which locks out readers for a moment. */
+/** Leaves enough time for another process that closes the store, which locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 
 answerParent(({ live, file }: BackupJob): BackupContent => {

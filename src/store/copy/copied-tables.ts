@@ -18,7 +18,7 @@ export interface CopiedTable {
   readonly columns: readonly CopiedColumn[]
   /** The columns that put the rows into the same order in both databases. */
   readonly key: readonly string[]
-  /** Whether triggers fill the table while other tables are written. */
+  /** Tells whether triggers fill the table while other tables are written. */
   readonly isCounted: boolean
 }
 

@@ -7,7 +7,7 @@ export interface IndexJob {
 }
 
 const BUSY_TIMEOUT_MS = 30_000
-/** Large enough to sort a million rows in a few parts. */
+/** Suffices to sort a million rows in a few parts. */
 const CACHE_KIB = 16_000
 
 answerParent(({ file }: IndexJob): null => {

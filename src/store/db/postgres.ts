@@ -177,9 +177,9 @@ export async function glance<T>(
 /** The state of a PostgreSQL server, as far as a store depends on it. */
 
 export interface ServerState {
-  /** Whether the server takes no writes, because it follows another server. */
+  /** Tells whether the server takes no writes, because it follows another server. */
   readonly isStandby: boolean
-  /** Whether the server takes no writes from this user or in this database. */
+  /** Tells whether the server takes no writes from this user or in this database. */
   readonly isReadOnly: boolean
   /** The connections of all users. */
   readonly connections: { readonly used: number; readonly most: number }
@@ -203,7 +203,7 @@ export interface ServerFacts {
   readonly major: number
   /** The encoding of the server, such as `UTF8`. */
   readonly encoding: string
-  /** Whether the user may create tables in the schema, as an upgrade of leadsheet does. */
+  /** Tells whether the user may create tables in the schema, as an upgrade of leadsheet does. */
   readonly mayCreate: boolean
   readonly now: Date
 }

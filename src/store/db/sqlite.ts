@@ -64,7 +64,7 @@ function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', MODE))
   } catch {
-    // Where the file exists or cannot be created, SQLite reports the error.
+    // The file exists, or cannot be created; SQLite then reports the error.
   }
 }
 

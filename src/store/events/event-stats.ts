@@ -67,7 +67,7 @@ export interface EventNews {
   readonly type: string | null
   readonly occurredAt: Instant | null
   readonly receivedAt: Instant
-  /** Null while the event waits. */
+  /** Is null while the event waits. */
   readonly doneAt: Instant | null
   readonly outcome: EventOutcome | null
   readonly problem: string | null

@@ -10,7 +10,7 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import type { PruneCounts, PruneOptions } from '../retention/retention.ts'
 import type { EventOutcome, EventQueueTable, EventTable } from '../tables/lead-tables.ts'
 
-/** Small enough for a short transaction. */
+/** Keeps each transaction short. */
 const CHUNK_ROWS = 500
 
 /**

@@ -14,7 +14,7 @@ import { OUR_LEVELS, STAT_SAMPLES, scopeOfSample } from './service-stats.ts'
 
 export interface Explained {
   readonly block: string
-  /** Null for a list, and for a query over several spans or groups. */
+  /** Is null for a list, and for a query over several spans or groups. */
   readonly figure: FigureName | null
   readonly title: string
   readonly meaning: string

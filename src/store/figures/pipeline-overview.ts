@@ -36,7 +36,7 @@ export interface OverviewRequest {
 }
 
 export interface Overview extends Pick<OverviewRequest, 'asOf' | 'period' | 'stalledDays'> {
-  /** Ordered by name. */
+  /** The pipelines in order of name. */
   readonly pipelines: readonly PipelineOverview[]
   readonly agents: AgentSpans & Pick<Period, 'from' | 'to'> & { readonly outages: readonly Outage[] }
 }

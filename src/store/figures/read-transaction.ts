@@ -1,4 +1,4 @@
-/** One moment of the store. Everything read in it is consistent, although a sync may be writing meanwhile. */
+/** A moment of the store. Everything read in it is consistent, although a sync may be writing meanwhile. */
 import { sql } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'

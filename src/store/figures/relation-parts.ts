@@ -58,7 +58,7 @@ export interface Relation {
 
 export interface Bounds {
   readonly filter: LeadFilter
-  /** Whether only what was known at `:known_at` counts. */
+  /** Tells whether only what was known at `:known_at` counts. */
   readonly isPast: boolean
   /** The relations that any relation limited by {@link Bounds.inScope} has to read. */
   readonly chosen: readonly RelationName[]

@@ -26,7 +26,7 @@ export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USI
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
-/** Empty for a value without a currency or a currency without a value, as in `lead_count`. */
+/** Is empty for a value without a currency or a currency without a value, as in `lead_count`. */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
 /**

@@ -38,7 +38,7 @@ export interface SavedLead {
   readonly no: number
   readonly lead: Lead
   readonly change: 'inserted' | 'updated' | 'unchanged'
-  /** Whether the record is older than the stored one, and was not stored in its place. */
+  /** Tells whether the record is older than the stored one, and was not stored in its place. */
   readonly isLate: boolean
 }
 
@@ -81,7 +81,7 @@ export async function saveLeads(
     saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
     if (isLate) arrived.late.push(lead)
     if (before.deleted_at !== null) arrived.returned.push(lead.id)
-    // Where a record has another form, the form in the list replaces that of an event.
+    // The form of a record in the list replaces that of an event.
     const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
     if ((isSettled && !isRewritten) || isLate) continue
     const row = rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen)

@@ -1,4 +1,4 @@
-/** One lead in the local copy: its row, its enrichment, its versions and its activity. */
+/** A lead in the local copy: its row, its enrichment, its versions and its activity. */
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../model.ts'
 import type { Db } from '../db/store.ts'
@@ -22,7 +22,7 @@ export interface LocalVersion {
   readonly value_amount: number | null
   readonly value_currency: string | null
   readonly valid_from: Instant
-  /** Null for the present version. */
+  /** Is null for the present version. */
   readonly valid_to: Instant | null
 }
 

@@ -11,13 +11,13 @@ import type { Delivery, DeliveryRowState } from './delivery.ts'
 
 /** A message with the report and period of its issue. */
 export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'putOffAt'> {
-  /** Null for an alert. */
+  /** Is null for an alert. */
   readonly report: string | null
   readonly period: Period | null
 }
 
 export interface DeliveryQuestion {
-  /** Null for all messages, including alerts. */
+  /** Is null for all messages, including alerts. */
   readonly report: string | null
   /** The time since which the message was queued. */
   readonly since: Instant | null
@@ -128,11 +128,11 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem
 export interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
-  /** Null for an alert, as is the issue. */
+  /** Is null for an alert, as is the issue. */
   readonly report: string | null
   readonly issueId: string | null
   readonly stateAt: Instant
-  /** Null where the message waits for a person. */
+  /** Is null where the message waits for a person. */
   readonly nextAttemptAt: Instant | null
 }
 

@@ -31,7 +31,7 @@ export const DOUBTS_MAX = 2
 /** The state of a message; `store/outbox/message.ts` has the message itself. */
 export interface Delivery {
   readonly messageId: string
-  /** Null for an alert. */
+  /** Is null for an alert. */
   readonly issueId: string | null
   readonly recipient: string
   /** 0 for the first message of the issue to the recipient. */
@@ -43,7 +43,7 @@ export interface Delivery {
   readonly doubts: number
   readonly queuedAt: Instant
   readonly stateAt: Instant
-  /** Null where no attempt is left. */
+  /** Is null where no attempt is left. */
   readonly nextAttemptAt: Instant | null
   /** The time at which the server first deferred the message. */
   readonly putOffAt: Instant | null
@@ -145,11 +145,11 @@ export async function countDeliveries(db: Db): Promise<Record<string, number>> {
 export interface DeliveryMove {
   readonly state: DeliveryRowState
   readonly at: Instant
-  /** Null where no attempt is left. */
+  /** Is null where no attempt is left. */
   readonly nextAttemptAt?: Instant | null
-  /** Whether the server has deferred the message. */
+  /** Tells whether the server has deferred the message. */
   readonly isPutOff?: boolean
-  /** Whether the attempt does not count, because the server was not asked. */
+  /** Tells whether the attempt does not count, because the server was not asked. */
   readonly isNoAttempt?: boolean
   readonly replyCode?: number | null
   readonly response?: string

@@ -59,7 +59,7 @@ export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
 }
 
 interface RunGroup extends RunCounts {
-  /** Whether the runs come before the first run without an outcome. */
+  /** Tells whether the runs come before the first run without an outcome. */
   readonly isEnded: 0 | 1
   /** The last run of the group, in the order in which runs began. */
   readonly last: number

@@ -20,7 +20,7 @@ const SCRAM_ROUNDS = 4096
 
 export interface Reader {
   readonly role: string
-  /** Null keeps the present password, or sets none. */
+  /** Is null keeps the present password, or sets none. */
   readonly password: string | null
 }
 

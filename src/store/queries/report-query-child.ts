@@ -14,7 +14,7 @@ export interface ReportQueryTask extends SelectLimits {
   readonly sqls: readonly string[]
   readonly values: Readonly<Record<string, string | number | null>>
   readonly filter: LeadFilter
-  /** Whether the queries are only checked: none runs, and no rows come. */
+  /** Tells whether the queries are only checked: none runs, and no rows come. */
   readonly isTrial: boolean
 }
 
@@ -25,7 +25,7 @@ export interface ReportQueryJob extends ReportQueryTask {
 /** The rows of each query, or the error of the database. */
 export type ReportQueryAnswer = readonly ({ readonly error: string } | Selected)[]
 
-/** Long enough for another process that closes the store, which locks out readers for a moment. */
+/** Leaves enough time for another process that closes the store, which locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 const CHOSEN = 'chosen'
 /** Functions that stand in the place of a table. */

@@ -10,7 +10,7 @@ import type { Cell, Row } from './snapshot-table.ts'
 export interface Selected {
   readonly columns: readonly string[]
   readonly rows: readonly Row[]
-  /** Whether there are more rows than were wanted. */
+  /** Tells whether there are more rows than were wanted. */
   readonly isCut: boolean
 }
 

@@ -24,11 +24,11 @@ export interface ListedIssue {
 export interface MessageCounts {
   readonly total: number
   readonly sent: number
-  /** Refused permanently. */
+  /** The messages that the server refused permanently. */
   readonly failed: number
-  /** May or may not have arrived. */
+  /** The messages that may or may not have arrived. */
   readonly unconfirmed: number
-  /** The recipient unsubscribed before the message was sent. */
+  /** The messages whose recipients unsubscribed before they were sent. */
   readonly withdrawn: number
 }
 

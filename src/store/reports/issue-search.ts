@@ -21,9 +21,9 @@ export type IssueState = (typeof ISSUE_STATES)[number]
 export type IssueTerm = { readonly words: string } | { readonly days: readonly Period[] }
 
 export interface IssueQuestion {
-  /** Null for all reports. */
+  /** Is null for all reports. */
   readonly report: string | null
-  /** Null for any state. */
+  /** Is null for any state. */
   readonly state: IssueState | null
   /** An issue has to match all terms. */
   readonly terms: readonly IssueTerm[]

@@ -170,7 +170,7 @@ export async function readOrCreateLinkKey(
   const found = await store.db.selectFrom('link_key').select('key').executeTakeFirst()
   if (found) return found.key
   const key = await store.write(async (trx) => {
-    // Where two processes make a key at once, the first one's counts.
+    // Another process may have made a key at the same time; the first key counts.
     const made = await trx.selectFrom('link_key').select('key').executeTakeFirst()
     return made?.key ?? insertKey(trx, now)
   })

@@ -10,7 +10,7 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'
 import type { LeadVersionTable, PrunedTable } from '../tables/lead-tables.ts'
 
-/** Small enough for a short transaction. */
+/** Keeps each transaction short. */
 const CHUNK_ROWS = 500
 
 const SERIES = {
@@ -26,8 +26,8 @@ const SERIES = {
 export type Series = keyof typeof SERIES
 
 /**
- * UTC, each the beginning of a day, the daily one not after the hourly one: of samples before them one an hour, or
- * one a day, stays.
+ * The limits of downsampling, in UTC at the beginning of a day. Before `hourlyBefore` one sample an hour stays,
+ * and before `dailyBefore` one a day. `dailyBefore` is not later than `hourlyBefore`.
  */
 export interface DownsamplePlan {
   readonly hourlyBefore: Instant
@@ -36,7 +36,7 @@ export interface DownsamplePlan {
 
 export interface PruneOptions {
   readonly now: Instant
-  /** Whether nothing is deleted. */
+  /** Tells whether nothing is deleted. */
   readonly isDry: boolean
   /** Is called between chunks, each of which takes a few milliseconds. */
   readonly pause: () => Promise<void>
@@ -79,9 +79,9 @@ export interface Sample {
 }
 
 /**
- * The instants of those that are not needed.
- * @param samples of one owner, in the order of time
- * @param before the one before them; null where there is none
+ * Lists the times of the samples that are not needed.
+ * @param samples the samples of one agent or pipeline, in order of time
+ * @param before the sample before them; null where there is none
  */
 export function surplusOf(
   samples: readonly Sample[],
@@ -149,7 +149,7 @@ async function deleteSamples(
   await addPruned(trx, { table_name: series, rule: 'hourly', before: hourlyBefore, rows: hourly }, now)
 }
 
-/** Small enough for a short transaction, because the moves of the leads are derived again. */
+/** Keeps each transaction short, because the moves of the leads are derived again. */
 const VERSIONS_A_CHUNK = 100
 
 type Version = Pick<LeadVersionTable, 'lead_id' | 'valid_from' | 'valid_to'>

@@ -100,7 +100,7 @@ export async function listClockSets(
 
 /** A time without a daemon, and its reason. `to` is null while no daemon has started since. */
 export interface Gap {
-  /** Null where no daemon ran before. */
+  /** Is null where no daemon ran before. */
   readonly from: Instant | null
   readonly to: Instant | null
   readonly why: DaemonSpanTable['began_after']
@@ -162,7 +162,8 @@ export interface LastHeartbeat {
 /** A worker with a heartbeat within this time counts as running. */
 const LIVING_MS = 180_000
 /**
- * Long enough for another process that opens the file, or closes it as the last one. Both lock out readers.
+ * Leaves enough time for another process that opens the file, or closes it as the last one. Both lock out
+ * readers.
  */
 const BUSY_TIMEOUT_MS = 2_000
 

@@ -15,7 +15,7 @@ export interface Relation {
 
 export interface Column {
   readonly name: string
-  /** Null for a computed column. */
+  /** Is null for a computed column. */
   readonly type: string | null
   readonly unit: string | null
   readonly meaning: string

@@ -31,7 +31,7 @@ export interface SnapshotJob {
 const CACHE_KIB = 65_536
 /** The rows sampled of each index, enough to tell a good index from a bad one. */
 const ANALYSIS_ROWS = 1000
-/** Long enough for another process that closes the store, which locks out readers for a moment. */
+/** Leaves enough time for another process that closes the store, which locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 
 /**

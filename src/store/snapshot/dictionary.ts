@@ -13,7 +13,7 @@ export interface TableEntry {
   readonly table_name: string
   readonly kind: Relation['kind']
   readonly meaning: string
-  /** Null for a view. */
+  /** Is null for a view. */
   readonly rows: number | null
 }
 

@@ -27,7 +27,7 @@ const MODE = 0o444
 /** The moment of the copy that a snapshot shows. */
 export interface SnapshotInfo {
   readonly madeAt: Instant
-  /** Null before the first sync that read all leads. */
+  /** Is null before the first sync that read all leads. */
   readonly runId: string | null
   readonly leadsAsOf: Instant | null
   readonly schema: string
@@ -181,7 +181,7 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
   })
 }
 
-/** What has happened in the store since a snapshot. */
+/** The changes of the store since a snapshot. */
 
 export interface SnapshotNews {
   /** The last migration of the store. */

@@ -21,7 +21,7 @@ interface DetailRun extends RunUsage {
   readonly failuresInRow: number
   /** The entries of activity that were quarantined. */
   readonly held: number
-  /** Null while the reading goes on. */
+  /** Is null while the reading goes on. */
   readonly ended: DetailsEnd | null
 }
 

@@ -44,7 +44,7 @@ export interface ScanStep {
    */
   readonly repeats: number | null
   readonly isBroken: boolean
-  /** Whether the page lies before what was already read. */
+  /** Tells whether the page lies before what was already read. */
   readonly isAgain: boolean
   readonly mended: number
   readonly cut: number

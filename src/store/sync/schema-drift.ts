@@ -5,7 +5,7 @@ import type { FieldDrift, FieldType, Instant } from '../../model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** What some records showed of one field. */
+/** The facts about one field that some records showed. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
   /** The number of records that have the field, and of those in which it is null. */

@@ -28,7 +28,7 @@ export type Absence =
 interface AbsentLead {
   readonly no: number
   readonly id: string
-  /** Whether the whole scan before did not meet the lead either: 1 or 0. */
+  /** Tells whether the whole scan before did not meet the lead either: 1 or 0. */
   readonly twice: number
 }
 

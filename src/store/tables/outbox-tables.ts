@@ -1,4 +1,4 @@
-/** The tables of the outbox and of preferences, as Kysely sees them. */
+/** The tables of the outbox, the preferences and the alerts, as Kysely types. */
 import type { Generated } from 'kysely'
 
 export interface DeliveryTable {

@@ -1,4 +1,4 @@
-/** The tables as Kysely sees them. What each column means stands in `schema/`, and so in the file. */
+/** The tables as Kysely types. The comments in `schema/` give the meaning of each column. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { ScanStop } from '../../model.ts'
@@ -148,7 +148,7 @@ export interface SyncScanTable {
   total_high: number | null
 }
 
-/** Columns that a new scan has by default. */
+/** The columns of a new scan that have default values. */
 type ScanDefaults = Exclude<
   keyof SyncScanTable,
   'resource' | 'mode' | 'profile_sha256' | 'is_remap' | 'started_at'
