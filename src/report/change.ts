@@ -27,7 +27,7 @@ export function changeOfCount(compared: Compared<number>, welcome: Welcome, loca
   return change(current - prior, locale.numbers.count, percent, welcome, locale)
 }
 
-/** Formats `−2.3 pt`, computed from the printed rates, so that readers can check the difference. */
+/** Formats `−2.3 pt`, computed from the printed rates, so that recipients can check the difference. */
 export function changeOfRate(
   compared: Compared<Ratio>,
   welcome: Welcome,

@@ -159,7 +159,7 @@ const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log o
 
 /** Lets people look if no token is set and the dashboard is not reachable from outside. */
 function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
-  // Such a header comes from a proxy that the settings do not name.
+  // A request with one of these headers comes from a proxy that the settings do not name.
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
   if (!isOpen || isForwarded) {
     return {

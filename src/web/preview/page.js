@@ -1,4 +1,4 @@
-/** The preview page: asks for the state of what is chosen, again whenever the server says that a file has changed. */
+/** The script of the preview page. Loads the chosen report, and again when the server says that a file changed. */
 
 const TABS = ['desktop', 'phone', 'dark', 'text', 'source']
 const CUT_BYTES = 102_000
@@ -20,7 +20,7 @@ addEventListener('keydown', (event) => {
 })
 const changes = new EventSource('/changes')
 changes.onmessage = () => load()
-// Reloads after the server was away, too.
+// The page also reloads when the server is back after a pause.
 changes.onopen = () => load()
 changes.onerror = () => say('waiting', 'leadsheet is not running any more')
 

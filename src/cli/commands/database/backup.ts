@@ -58,8 +58,8 @@ export function contentLine({ leadsAsOf, rows }: BackupContent): string {
 }
 
 /**
- * Defines `leadsheet db restore`. It replaces the store by a backup file; for PostgreSQL it finishes what
- * pg_restore has begun.
+ * Defines `leadsheet db restore`. The command replaces the store by a backup file; for PostgreSQL it finishes
+ * what pg_restore has begun.
  */
 export function defineRestore(parent: Command, terminal: Terminal): void {
   const command = parent

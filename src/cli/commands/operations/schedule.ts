@@ -276,7 +276,7 @@ function explanationJson({ schedule: { name, timing, catchUp }, coming, troubles
   }
 }
 
-/** Returns a sentence if a report is held or deferred, otherwise an empty list. */
+/** Returns a sentence if a report is held or waits for its data, otherwise an empty list. */
 export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedule>): string[] {
   if (last === null || report === null) return []
   const outcome = outcomeText(last)

@@ -66,7 +66,7 @@ export function defineApprove(parent: Command, terminal: Terminal): void {
   addExamples(command, ['report approve daily'])
 }
 
-/** @throws LeadsheetError usage_invalid if no issue of the report is held or deferred */
+/** @throws LeadsheetError usage_invalid if no issue of the report is held or waits for its data */
 async function approveReport(terminal: Terminal, name: string): Promise<void> {
   const config = await terminal.config()
   const schedule = findSchedule(config, name)

@@ -37,7 +37,7 @@ export function acknowledgeButton(id: number, title: string): Button {
   return button('acknowledge', 'Acknowledge', title, { alert: String(id) })
 }
 
-/** Sends a report that is held or deferred. */
+/** Sends a report that is held or waits for its data. */
 export function approveButton(report: string): Button {
   return button('approve', 'Approve and send', report, { report })
 }

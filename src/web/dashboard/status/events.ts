@@ -29,7 +29,7 @@ const ID_LENGTH = 16
 
 interface EventsView {
   readonly tag: Tag
-  /** Explains why no event has come, or how to get events; null if there are events. */
+  /** Explains why there are no events, or how to get them; null if a webhook has brought events. */
   readonly words: InlineCode | null
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
   /**

@@ -49,8 +49,8 @@ export async function readFindings(db: Db, { checks }: Health, look: Look): Prom
 }
 
 /**
- * Returns whether open alerts already report everything that was found: alerts of the same check, or else of
- * the same part.
+ * Returns whether open alerts already report everything that was found. A check that raises no alerts is
+ * covered by an alert on the same part.
  */
 function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): boolean {
   return findings.every(({ check }) =>

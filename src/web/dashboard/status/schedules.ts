@@ -52,7 +52,7 @@ interface ScheduleView {
   readonly next: Moment | null
   readonly nextIn: Moment | null
   readonly last: { readonly due: Moment; readonly tag: Tag; readonly message: string | null } | null
-  /** The button for a report that is held or deferred. */
+  /** The button for a report that is held or waits for its data. */
   readonly approve: Button | null
 }
 
