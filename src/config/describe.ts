@@ -99,7 +99,7 @@ function redacted(setting: string, secret: Secret): string {
   return `${url.protocol}//${url.username ? `${secret}@` : ''}${url.host}`
 }
 
-/** The older name of a filter: the pipelines of a report became a part of its filter. */
+/** The setting `pipelines`, an older part of a report's filter, which may be the origin of that filter. */
 function olderName(path: SettingPath): string {
   return path.at(-1) === 'filter' ? pathText([...path.slice(0, -1), 'pipelines']) : ''
 }

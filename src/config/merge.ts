@@ -33,8 +33,8 @@ const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret })
 const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const
 
 /**
- * Merges both; the environment wins. A setting and its `_file` form count as one: a key in the environment
- * also replaces a `key_file` of the settings file.
+ * Merges the settings file and the environment, which wins. A setting and its `_file` form count as one: a
+ * key in the environment also replaces a `key_file` of the settings file.
  */
 export function draftSettings(
   file: SettingsFile | null,

@@ -54,7 +54,7 @@ export function requireDaemon(
 }
 
 /**
- * Refuses an installation without settings, so that `doctor` does not also report a wrong folder.
+ * Refuses an installation without any settings, so that a command in a wrong folder reports only that.
  * @throws LeadsheetError config_missing
  */
 export function requireSettings(config: Config, needsKey = true): void {

@@ -121,8 +121,9 @@ export interface Doors {
 }
 
 /**
- * Who may see the dashboard. `look`: everybody on this machine, without actions. `token`: signed-in users,
- * with all actions. `closed`: nobody, because it can be reached from outside and has no token.
+ * The rule for seeing the dashboard. `look`: everybody on this machine may see it, without actions. `token`:
+ * signed-in users may see it and act. `closed`: nobody may see it, because it can be reached from outside and
+ * has no token.
  */
 export type DashboardAccess = 'look' | 'token' | 'closed'
 

@@ -239,7 +239,7 @@ export interface SettingSchema {
   readonly anyOf?: readonly SettingSchema[]
   /** The environment variable that gives the setting. */
   readonly env?: string
-  /** `true` where the value is never shown, and `login` where only the password of a URL is secret. */
+  /** Is `true` where the value is never shown, and `login` where only the password of a URL is secret. */
   readonly secret?: boolean | 'login'
 }
 

@@ -206,7 +206,7 @@ function readVariable(
   return value === undefined ? { problem: `the variable ${name} is not set` } : { value }
 }
 
-/** A profile, not validated here; whoever opens the upstream does that. */
+/** The data of a profile. `parseProfile` validates them later. */
 export interface ProfileData {
   readonly data: unknown
   /** The file, or the place in the settings, for messages. */
@@ -214,8 +214,8 @@ export interface ProfileData {
   /** Names the place of a part at the start of a line: `profile.yaml:3:9  paging.kind`. */
   readonly nameOf: (path: SettingPath, part: 'value' | 'name') => string
   /**
-   * Why there are no data. It is reported only when they are needed, because `probe` may be about to write
-   * them.
+   * The reason why there are no data. It is reported only when they are needed, because `probe` may be about
+   * to write them.
    */
   readonly problem: string | null
 }

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 
 /** The prefix of the headers, as in `webhook-id`. */
 export const STANDARD_PREFIX = 'webhook-'
-/** How far the time of a message may differ from the receiver's clock, in seconds. */
+/** The largest difference, in seconds, between the time of a message and the receiver's clock. */
 export const TOLERANCE_SECONDS = 300
 const SECRET_PREFIX = 'whsec_'
 

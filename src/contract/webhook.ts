@@ -30,7 +30,7 @@ export const webhookCreateSchema = z
   .meta({ id: 'WebhookCreate' })
 export type WebhookCreate = z.infer<typeof webhookCreateSchema>
 
-/** Why a webhook is disabled: its address answered 410, or every attempt failed for days. */
+/** The reasons for disabling a webhook: its address answered 410, or every attempt failed for days. */
 export const DISABLED_REASONS = ['gone', 'failing'] as const
 
 const webhookShape = {
@@ -61,7 +61,7 @@ export type WireWebhookWithSecret = z.infer<typeof webhookWithSecretSchema>
 
 export const webhookListSchema = z.object({ data: z.array(webhookSchema) }).meta({ id: 'WebhookList' })
 
-/** One attempt to send a message. */
+/** An attempt to send a message. */
 export const webhookAttemptSchema = z
   .object({
     message_id: z

@@ -26,18 +26,18 @@ export const FILTER_COLUMNS = Object.fromEntries(
   fieldsWith('isFilter').map(({ column, type }) => [column, type]),
 ) as { readonly [F in Filtered as F['column']]: F['type'] }
 
-/** What happens to an unconfirmed mail: it is sent once more under its Message-ID, or held for a person. */
+/** The policies for an unconfirmed mail: it is sent once more under its Message-ID, or held for a person. */
 export const UNCONFIRMED_POLICIES = ['resend', 'hold'] as const
 export type UnconfirmedPolicy = (typeof UNCONFIRMED_POLICIES)[number]
 
-/** What happens to a report whose data do not reach the end of its period in time. */
+/** The policies for a report whose data do not reach the end of its period in time. */
 export const STALE_DATA_POLICIES = ['send_with_banner', 'hold', 'skip'] as const
 export type StaleDataPolicy = (typeof STALE_DATA_POLICIES)[number]
 
-/** What happens to a report about far fewer leads than before. */
+/** The policies for a report about far fewer leads than before. */
 export const VOLUME_DROP_POLICIES = ['send_with_banner', 'hold'] as const
 export type VolumeDropPolicy = (typeof VOLUME_DROP_POLICIES)[number]
 
-/** When an issue is sent. `if_threshold` holds an SQL condition over its headline numbers. */
+/** The policies for sending an issue. `if_threshold` holds an SQL condition over its headline numbers. */
 export const SEND_POLICIES = ['always', 'if_rows', 'if_changed'] as const
 export type SendPolicy = (typeof SEND_POLICIES)[number] | { readonly if_threshold: string }

@@ -13,7 +13,7 @@ export interface Compared<T> {
   readonly prior: T
 }
 
-/** For how many leads a figure is known that depends on their history. */
+/** The number of leads for which a figure is known that depends on their history. */
 export interface HistoryCoverage {
   readonly known: number
   /** The leads in question. */
@@ -127,9 +127,10 @@ export interface LateWarning {
 }
 
 /**
- * Fewer leads than a service normally loses. `scope`: this report covers `is` leads, the last one sent
- * covered `was`. `scan`: the last complete scan found `is` leads, the scan before it `was`. `removal`: the
- * last complete scan found only `is` of the `was` known leads, so none of the others is taken for deleted.
+ * More leads are missing than a service normally loses. `scope`: this report covers `is` leads, the last one
+ * sent covered `was`. `scan`: the last complete scan found `is` leads, the scan before it `was`. `removal`:
+ * the last complete scan found only `is` of the `was` known leads, so none of the others is taken for
+ * deleted.
  */
 export interface UnusualWarning {
   readonly kind: 'unusual'
@@ -166,8 +167,9 @@ export interface TrendDay {
 
 export interface Funnel {
   /**
-   * `service`: the upstream's own statistics, all time. `ours`: counted by leadsheet over the same leads,
-   * where the filter is finer than those statistics, or they are missing or of another time.
+   * The source of the funnel. `service`: the upstream's own statistics, all time. `ours`: counted by
+   * leadsheet over the same leads, where the filter is finer than those statistics, or they are missing or of
+   * another time.
    */
   readonly source: 'service' | 'ours'
   /** The coverage of our own funnel, which counts leads with a known history; null for the service's. */

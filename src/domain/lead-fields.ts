@@ -30,8 +30,7 @@ interface LeadFieldRow {
    */
   readonly probe?: string
   /**
-   * What the values look like to the probe, where the type does not say it. `few` means a small set of
-   * values.
+   * The look of the values, where the probe cannot see it from the type. `few` means a small set of values.
    */
   readonly looks?: 'few' | 'email' | 'domain' | 'currency'
 }

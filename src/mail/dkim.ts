@@ -32,7 +32,7 @@ export const SIGNED_FIELDS = [
   'Auto-Submitted',
   'List-Id',
   'List-Unsubscribe',
-  // RFC 8058, 4: one-click unsubscribing is valid only if both fields are signed.
+  // One-click unsubscribing is valid only if both fields are signed (RFC 8058, 4).
   'List-Unsubscribe-Post',
 ] as const
 

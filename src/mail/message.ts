@@ -54,7 +54,7 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
     date: new Date(message.date),
     headers: {
       'Content-Language': message.lang,
-      // RFC 3834: keeps holiday notes and other robots from answering.
+      // The field keeps holiday notes and other robots from answering (RFC 3834).
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
       'List-Id': `leadsheet ${message.report} <${message.report}.leadsheet.${domainOf(message.from)}>`,
@@ -91,7 +91,7 @@ function domainOf(from: string): string {
   return address.slice(address.lastIndexOf('@') + 1)
 }
 
-/** Base32 by RFC 4648, 7 (extended hex alphabet), in lower case and without padding. */
+/** Encodes bytes in base32 (RFC 4648, 7, the extended hex alphabet), in lower case and without padding. */
 function base32(bytes: Uint8Array): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
   const digits = bits.match(/.{1,5}/g) ?? []

@@ -5,7 +5,7 @@
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { redactor } from '../redaction.ts'
 
-/** How far an attempt got. In `data`, the whole message may have been sent. */
+/** The step that an attempt reached. In `data`, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 
 /**
@@ -44,9 +44,11 @@ interface SendFault {
 }
 
 const SAID_LENGTH = 300
-// RFC 4954, 6: authentication required, mechanism too weak, credentials refused, encryption required.
+// The replies of RFC 4954, 6: authentication required, mechanism too weak, credentials refused, encryption
+// required.
 const AUTH_REPLIES = [530, 534, 535, 538]
-// Not retried: nodemailer refuses the message or an address before it asks the server.
+// The codes of errors that are not retried: nodemailer refused the message or an address before it asked the
+// server.
 const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
 const SETTINGS_AT_FAULT = [
   'EAUTH',
@@ -61,7 +63,7 @@ const SETTINGS_AT_FAULT = [
 ]
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
-/** Null where the error comes neither from the server nor from the message. */
+/** Returns null where the error comes neither from the server nor from the message. */
 export function failedSendOf(thrown: unknown): FailedSend | null {
   if (!(thrown instanceof LeadsheetError)) return null
   if (thrown.code === 'config_invalid') {

@@ -118,7 +118,10 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
 
 export type SmtpSession = SMTPConnection
 
-/** How far the session got. It is updated during the session for whoever catches a failure. */
+/**
+ * How far the session got. It is updated during the session, so that the code that catches a failure can read
+ * it.
+ */
 export interface Progress {
   phase: SendPhase
 }
@@ -242,7 +245,7 @@ export interface SmtpTimeouts {
   readonly socketMs: number
   /** The wait for the reply to a whole message. A short one causes duplicates (RFC 5321, 4.5.3.2.6). */
   readonly dataReplyMs: number
-  /** How long a connection waits for another message, shorter than servers wait. */
+  /** The time for which a connection waits for another message, shorter than servers wait. */
   readonly idleMs: number
   /** The limit for all steps of one message. */
   readonly totalMs: number
@@ -276,8 +279,8 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       secure: isImplicitTls,
       // Requires TLS. Without this, STARTTLS is still used where a server offers it.
       requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',
-      // Set here so that no environment variable turns the check off. The certificate of a local relay rarely
-      // has its name.
+      // Because an environment variable could otherwise turn the check off. The certificate of a local relay
+      // rarely has its name.
       tls: { minVersion: 'TLSv1.2', rejectUnauthorized: !isHere || isImplicitTls },
       connectionTimeout: all.connectMs,
       greetingTimeout: all.greetingMs,

@@ -132,7 +132,7 @@ function inQuery(query: string): Auth {
 }
 
 function distinct(forms: readonly Auth[]): Auth[] {
-  // Header names ignore case, parameter names do not.
+  // The names of headers ignore case, those of parameters do not.
   const keyOf = (form: Auth): string =>
     form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form)
   const first = new Map(forms.toReversed().map((form) => [keyOf(form), form]))

@@ -24,7 +24,7 @@ export interface FoundList {
 }
 
 export interface Missed {
-  /** What was found out about the key on the way. */
+  /** The findings about the key on the way. */
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
   /** Each request and its answer. */
@@ -78,7 +78,7 @@ function isRoot(url: URL, base: URL): boolean {
   return url.href === base.href && /^\/?((api|rest|v\d+(\.\d+)?)\/?)*$/i.test(url.pathname.slice(1))
 }
 
-/** One search for the list, with the requests made and what was found out about the key. */
+/** A search for the list, with the requests made and the findings about the key. */
 class Search {
   readonly #asker: Asker
   readonly #key: string

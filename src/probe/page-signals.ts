@@ -123,7 +123,7 @@ function headerNumber({ reply }: Page, name: string): number | null {
   return toNumber(String(reply.headers[name] ?? '').replace(/^.*\//, ''))
 }
 
-/** `x-total-count` -> `X-Total-Count` */
+/** Turns `x-total-count` into `X-Total-Count`. */
 function properName(header: string): string {
   return header.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase())
 }

@@ -207,7 +207,7 @@ function alongOf({ along }: PageSize, paging: PagingInput): Params {
   return Object.fromEntries(Object.entries(along).filter(([name]) => name !== own && paging.kind !== 'page'))
 }
 
-/** Null where the kind of paging gives no sign of further pages. */
+/** Returns null where the kind of paging gives no sign of further pages. */
 function saysMore(page: Page, { paging }: WayOn): boolean | null {
   if (hasMorePath(page) !== null) return true
   if (paging.kind === 'link') return /rel="?next/i.test(String(page.reply.headers.link ?? ''))

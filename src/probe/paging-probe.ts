@@ -46,7 +46,7 @@ export interface Trial {
   readonly size: PageSize
 }
 
-/** Null where no second page was reached. */
+/** Returns null where no second page was reached. */
 export async function findWayOn(trial: Trial): Promise<WayOn | null> {
   const isPromised = hasMorePath(trial.size.small) !== null
   const kinds = isPromised
@@ -226,8 +226,8 @@ async function follow(asker: Asker, list: List, next: string, from: Page): Promi
 }
 
 /**
- * Parameter names from a field name: `next_cursor` -> `cursor`; `nextPageToken` -> `pageToken`, `page_token`;
- * `cursor_next` -> `cursor`, `_cursor`.
+ * Derives parameter names from a field name: `next_cursor` -> `cursor`; `nextPageToken` -> `pageToken`,
+ * `page_token`; `cursor_next` -> `cursor`, `_cursor`.
  */
 function namesFrom(name: string): string[] {
   const bare = name.replace(/^_*next[_-]?|[_-]?next$|^end(?=C)/gi, '')

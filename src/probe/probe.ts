@@ -22,7 +22,7 @@ export interface ProbeOptions {
   readonly key: string
   /** How the key is sent, if the user gave it. */
   readonly auth?: Auth | null
-  /** Called with the name of each step. */
+  /** Reports the name of each step. */
   readonly onStep?: (step: string) => void
 }
 
@@ -61,7 +61,7 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const records = paging.records
   const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
   const fields = findFields(records, list.id)
-  // Some upstreams wrap their records only in paged answers, such as all that follow.
+  // Some upstreams wrap their records only in paged answers, and all further requests are paged.
   const paged = { ...list, envelope: paging.largest.envelope }
   const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, fields))
   const order = await cut.go('sort', null, () => findSort(asker, paged, paging, fields))

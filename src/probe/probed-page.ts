@@ -55,8 +55,8 @@ function idOf(record: unknown, path: FieldPath): string {
 }
 
 /**
- * How sure a finding is: proved by an answer that could have been different, likely by several signs, or
- * guessed by a name alone.
+ * The confidence of a finding: proved by an answer that could have been different, likely by several signs,
+ * or guessed by a name alone.
  */
 export type Confidence = 'proved' | 'likely' | 'guessed'
 
@@ -77,7 +77,7 @@ export interface Gap {
   readonly remedy: string | null
 }
 
-/** `GET /leads?limit=3 -> 200, 3 records` */
+/** Writes evidence such as `GET /leads?limit=3 -> 200, 3 records`. */
 export function evidenceOf(reply: Reply, what = ''): string {
   return `${reply.request} -> ${reply.status}${what === '' ? '' : `, ${what}`}`
 }

@@ -37,7 +37,7 @@ export interface SinceSearch {
 
 type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
 
-/** Null where none of the usual filters has an effect. */
+/** Returns null where none of the usual filters has an effect. */
 export async function findSince(
   search: SinceSearch,
 ): Promise<{ filter: TimeFilter; finding: Finding } | null> {

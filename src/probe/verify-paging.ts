@@ -16,7 +16,7 @@ export interface Walk {
   readonly pages: readonly Page[]
   /** The number of distinct ids. */
   readonly seen: number
-  /** How the walk ended: `end` if the list said so, otherwise what came behind the last page. */
+  /** The end of the walk: `end` if the list said so, otherwise what came behind the last page. */
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
 }
 

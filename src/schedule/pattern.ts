@@ -11,7 +11,7 @@ export interface Pattern {
   readonly next: (afterMs: number) => number | null
 }
 
-/** Why an expression cannot be read, worded to follow "expected …;". */
+/** The reason why an expression cannot be read, worded to follow "expected …;". */
 export interface Fault {
   readonly fault: string
   /** The unknown word, if that is the reason. */

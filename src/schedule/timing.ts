@@ -16,7 +16,7 @@ export interface Timing {
 export const CATCH_UP_POLICIES = ['latest', 'all', 'none'] as const
 
 export interface CatchUp {
-  /** Which of the missed due times are run: the latest, all of them (oldest first), or none. */
+  /** The missed due times that are run: the latest, all of them (oldest first), or none. */
   readonly policy: (typeof CATCH_UP_POLICIES)[number]
   /** The hours after which a missed due time is skipped. */
   readonly windowHours: number

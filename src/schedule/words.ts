@@ -21,7 +21,7 @@ const IN_MONTH = new RegExp(
 )
 
 const MINUTE_MS = 60_000
-/** How many days ahead the next day is searched for. Every schedule has a day within a year. */
+/** The number of days ahead in which the next day is searched for. Every schedule has a day within a year. */
 const DAYS_MAX = 366
 const LAST = -1
 

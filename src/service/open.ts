@@ -56,7 +56,7 @@ export interface ServiceOptions {
   readonly onProgress?: (done: number, total: number) => void
   /** Stops the opening. The history played so far is kept. */
   readonly signal?: AbortSignal
-  /** Called while the service is open, with each instant up to which everything can be read. */
+  /** Reports, while the service is open, each instant up to which everything can be read. */
   readonly onPlayed?: (until: Date) => void
 }
 
@@ -166,7 +166,7 @@ function reasonOf(error: unknown): string {
   return code === 'EACCES' ? 'this account may not use it' : errorText(error)
 }
 
-/** Without a logger, requests are not logged but failures are. */
+/** Warns of failures where no logger is given. Requests are then not logged. */
 const warnOfErrors: ServiceLog = {
   info: () => undefined,
   error: (fields, message) => {

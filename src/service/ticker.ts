@@ -49,7 +49,8 @@ export function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed:
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
-      // Runs are serial, so the last one ends them all. Its error goes to its caller.
+      // Because stretches are played one after the other, the last one ends them all. Its error goes to its
+      // caller.
       await turn.catch(() => undefined)
     },
   }

@@ -8,7 +8,7 @@ import type { LeadFilters } from './paging/list-filters.ts'
 import type { Profile } from './profile/profile.ts'
 import type { WebhookSource } from './webhooks/registered-webhooks.ts'
 
-/** One page of records as the upstream sent them; `next` is null on the last page. */
+/** A page of records as the upstream sent them; `next` is null on the last page. */
 export interface RawPage {
   readonly records: readonly RawRecord[]
   readonly next: string | null
@@ -23,7 +23,7 @@ export interface ListOptions {
   readonly findKnown?: FindKnown | undefined
 }
 
-/** One lead as sent. `detail` is set where the upstream is the reference service, whose shape is known. */
+/** A lead as sent. `detail` is set where the upstream is the reference service, whose shape is known. */
 export interface LeadAnswer {
   readonly raw: unknown
   readonly detail: WireLeadDetail | null

@@ -10,7 +10,9 @@ import { planFaults } from './rules.ts'
 const SIGN_IN = '<!doctype html><html><title>Sign in</title><body><form>Please sign in</form></body></html>'
 const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop', 'shift', 'total'])
 
-/** Must run before the routes are added, so that it also sees requests that no route takes. */
+/**
+ * Adds the hooks. It must run before the routes are added, so that it also sees requests that no route takes.
+ */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
   const plan = planFaults(faults)
   const struck = new WeakMap<FastifyRequest, readonly FaultRule[]>()
@@ -189,7 +191,9 @@ export function dripping(body: Buffer, bytes: number, everyMs: number, signal: A
   )
 }
 
-/** Gzip that unpacks to `mib` MiB of spaces: members one after another (RFC 1952, 2.2), a kilobyte each. */
+/**
+ * Makes gzip that unpacks to `mib` MiB of spaces: members one after another (RFC 1952, 2.2), a kilobyte each.
+ */
 export function bomb(mib: number): Readable {
   const member = gzipSync(Buffer.alloc(MIB, ' '), { level: 9 })
   return Readable.from(

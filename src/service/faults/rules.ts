@@ -19,8 +19,8 @@ const DELAY_MAX_MS = 3_600_000
 /** The condition of a rule: everything given must hold. Each rule counts its own requests, from 1. */
 const when = {
   /**
-   * In a path, `*` is anything within a segment and `**` anything at all. A leading `/api/v1` may be left
-   * out.
+   * The pattern of the path: `*` is anything within a segment, `**` anything at all. A leading `/api/v1` may
+   * be left out.
    */
   path: z.string().startsWith('/', { error: 'a path that begins with /' }).default('/**'),
   method: z.enum(['GET', 'POST', 'HEAD']).optional(),
@@ -168,7 +168,8 @@ export function planFaults({ seed, faults }: Faults): FaultPlan {
         if (rule.method !== undefined && rule.method !== method) continue
         if (!each.pattern.test(path)) continue
         each.met++
-        // Drawn for every request, so that the other conditions do not change which requests are drawn.
+        // The draw is made for every request, so that the other conditions do not change which requests are
+        // drawn.
         const isDrawn = rule.probability === undefined || each.random.chance(rule.probability)
         if (isDrawn && isTurn(rule, each.met)) struck.push(rule)
       }

@@ -15,7 +15,7 @@ export class Components {
   refer(schema: z.ZodType, direction: Direction): Json {
     const id = z.globalRegistry.get(schema)?.id
     if (id === undefined) throw new TypeError('a schema of the document has no id')
-    // Wrapped in an array, so that zod puts its definition among those that it refers to.
+    // The array makes zod put the schema's definition among those that it refers to.
     const { $defs } = toSchema(z.array(schema), direction) as { $defs: Record<string, Json> }
     for (const [name, definition] of Object.entries($defs)) {
       this.schemas[componentName(name, direction)] = pointToComponents(definition, direction)

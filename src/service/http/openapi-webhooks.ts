@@ -9,7 +9,7 @@ const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Markdown, which descriptions may contain. */
+/** The description of webhooks, in Markdown. */
 export const WEBHOOK_WORDS = `Being told of events.
 
 **Delivery.** Each event is POSTed, as a message, to each active webhook that is registered for its type. \

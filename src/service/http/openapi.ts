@@ -146,7 +146,7 @@ function describeEndpoint(endpoint: Endpoint, components: Components): Json {
 
 function problemsOf({ method, problems, body, actsOnce }: Endpoint): readonly ProblemCode[] {
   const ofWriting = method === 'GET' ? [] : WRITE_PROBLEMS
-  // Without a body all requests are equal, so a key cannot conflict.
+  // Because all requests without a body are equal, their keys cannot conflict.
   const ofKeys: readonly ProblemCode[] = actsOnce && body !== undefined ? ['idempotency_conflict'] : []
   return [...new Set([...problems, ...COMMON_PROBLEMS, ...ofWriting, ...ofKeys])]
 }

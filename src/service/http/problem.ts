@@ -1,5 +1,6 @@
 /**
- * Refusals: thrown anywhere while a request is answered, and sent as `application/problem+json` (RFC 9457).
+ * The refusals of the service: thrown anywhere while a request is answered, and sent as
+ * `application/problem+json` (RFC 9457).
  */
 import { z } from 'zod'
 import { PROBLEMS, type Problem, type ProblemCode } from '../../contract/problem.ts'

@@ -144,8 +144,8 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
 }
 
 /**
- * Answers bytes that are not HTTP, or that arrive too slowly. Without a request there is only a connection to
- * end.
+ * Answers bytes that are not HTTP, or that arrive too slowly. There is no request to reply to, so it ends the
+ * connection.
  */
 function refuseUnreadable(error: Error, socket: Socket): void {
   if (!socket.writable) return void socket.destroy(error)
@@ -155,7 +155,8 @@ function refuseUnreadable(error: Error, socket: Socket): void {
 }
 
 /**
- * Fastify's own refusals by their stable codes (its Reference/Errors.md). Its other 400s are about the body.
+ * The problems for Fastify's own refusals, by their stable codes (its Reference/Errors.md). Its other 400s
+ * are about the body.
  */
 const FASTIFY_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', `A body may have ${BODY_LIMIT_BYTES} bytes at most.`],

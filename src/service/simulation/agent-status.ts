@@ -133,8 +133,8 @@ function wireTask(task: Task, asOf: number): NonNullable<WireAgent['current_task
 }
 
 /**
- * When an agent was last seen: a paused agent when it was paused, a failing agent at its last error, the
- * others a moment ago.
+ * The time when an agent was last seen: a paused agent when it was paused, a failing agent at its last error,
+ * the others a moment ago.
  */
 function lastSeenAt(
   agent: AgentProfile,

@@ -8,7 +8,7 @@ import type { Company } from './companies.ts'
 import type { Random } from './random.ts'
 import { randomFor } from './random.ts'
 
-/** How well a pipeline does. The rates are those of an average lead; a lead's score shifts them. */
+/** The success of a pipeline. The rates are those of an average lead; a lead's score shifts them. */
 export interface Character {
   /** New leads on an average working day, half-way through the first 90 days. */
   readonly leadsPerDay: number

@@ -9,7 +9,7 @@ export interface Discovery {
   readonly pipelineId: string
   readonly at: number
   readonly agentId: string
-  /** When the agent began the search that ended with this discovery. */
+  /** The start of the search that ended with this discovery. */
   readonly startedAt: number
   readonly source: string
 }

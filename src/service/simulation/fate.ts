@@ -32,7 +32,7 @@ export interface Fate {
 const DROP_RATE = 0.09
 const BOUNCE_RATE = 0.04
 const SET_BACK_RATE = 0.1
-/** By last status, the share of leads that are forgotten there although something was due. */
+/** The share of leads, by last status, that are forgotten there although something was due. */
 const STALL_RATE = { qualified: 0.015, contacted: 0.008, replied: 0.03, meeting: 0.04 } as const
 
 export function fateOf(

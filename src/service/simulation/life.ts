@@ -65,7 +65,7 @@ export async function openLife(db: ServiceDatabase, options: LifeOptions): Promi
     try {
       await writeChanges(db, simulate(world, due, searched, until, to), until, to)
     } catch (error) {
-      // Companies were taken from the pools, but nothing was written.
+      // The pools are stale, because companies were taken from them but nothing was written.
       pools.clear()
       throw error
     }

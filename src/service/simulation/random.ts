@@ -1,5 +1,5 @@
 /**
- * Random numbers derived from names: the same parts always give the same numbers, in whatever order they are
+ * Draws random numbers from names: the same parts always give the same numbers, in whatever order they are
  * drawn. This makes a history played in one go equal to one played in pieces.
  */
 

@@ -26,7 +26,7 @@ interface Occurrence {
   readonly happen: () => void
 }
 
-/** When less than this share of its companies is left, a pipeline discovers new ones ever more rarely. */
+/** The share of its companies below which a pipeline discovers new ones ever more rarely. */
 const SCARCE_SHARE = 0.35
 
 /**

@@ -29,7 +29,7 @@ export interface AgentFacts {
 
 export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise<AgentFacts> {
   const since = asOf - DAY_MS
-  // With max(), SQLite takes the other columns from the row with the maximum.
+  // SQLite takes the other columns from the row with the max().
   const incidents = await db
     .selectFrom('agent_incident')
     .select((eb) => ['agent_id', 'status', 'ends_at', eb.fn.max('started_at').as('started_at')])

@@ -1,4 +1,4 @@
-/** API keys. Only a digest and the first characters are stored, so nobody can read a key from the file. */
+/** Stores API keys: only a digest and the first characters, so that nobody can read a key from the file. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServiceDatabase } from './database.ts'
 import type { KeyScope } from './tables.ts'

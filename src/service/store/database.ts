@@ -11,8 +11,8 @@ import type { ServiceTables } from './tables.ts'
 export type ServiceDatabase = Kysely<ServiceTables>
 
 /**
- * Readable by the owner only, because the file holds the secrets of webhooks. SQLite gives its other files
- * the same mode.
+ * The mode of the file: only its owner may read it, because it holds the secrets of webhooks. SQLite gives
+ * its other files the same mode.
  */
 const MODE = 0o600
 

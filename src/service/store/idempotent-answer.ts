@@ -1,4 +1,4 @@
-/** Answers stored for a day by the caller's Idempotency-Key, so that a request sent twice acts once. */
+/** Stores answers for a day by the caller's Idempotency-Key, so that a request sent twice acts once. */
 import type { ServiceDatabase } from './database.ts'
 
 const KEPT_MS = 24 * 60 * 60_000

@@ -165,7 +165,7 @@ function comesAfter(order: LeadOrder, { value, id }: LeadPosition): Expression<S
   return order.descending ? sql<SqlBool>`${place} < ${reached}` : sql<SqlBool>`${place} > ${reached}`
 }
 
-/** Must equal the expressions of the indexes, or SQLite would not use them. */
+/** The expression must equal that of the index, or SQLite would not use the index. */
 function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
   return key === 'score' ? sql<number>`ifnull(score, -1)` : sql.ref<number>(key)
 }

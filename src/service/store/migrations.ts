@@ -78,7 +78,7 @@ const STATEMENTS = [
     step_count integer not null,
     unique (pipeline_id, company_id)
   ) strict`,
-  // One index for each sort order of the list, ending with the id that breaks ties.
+  // The indexes for the sort orders of the list, each ending with the id that breaks ties.
   sql`create index lead_created on lead (created_at, id)`,
   sql`create index lead_updated on lead (updated_at, id)`,
   sql`create index lead_score on lead (ifnull(score, -1), id)`,

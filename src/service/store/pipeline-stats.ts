@@ -65,7 +65,7 @@ async function readCurrent(
   return new Map(rows.map((row) => [row.status, row]))
 }
 
-/** For each stage of the funnel, the leads that came at least that far, wherever they ended. */
+/** Counts, for each stage of the funnel, the leads that came at least that far, wherever they ended. */
 async function readReached(db: ServiceDatabase, cohort: Cohort): Promise<readonly number[]> {
   const positions = JSON.stringify(FUNNEL_STATUSES)
   const { rows } = await sql<{ furthest: number; leads: number }>`

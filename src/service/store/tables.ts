@@ -178,7 +178,7 @@ interface WebhookMessageTable {
   /** An id such as `msg_…`, the `webhook-id` of each attempt. */
   id: string
   webhook_id: string
-  /** Null for a ping. */
+  /** The event; null for a ping. */
   event_id: number | null
   type: string
   /** The JSON that every attempt sends. */
@@ -186,7 +186,7 @@ interface WebhookMessageTable {
   state: 'waiting' | 'delivered' | 'failed'
   attempts: number
   created_at: number
-  /** Null where no attempt follows. */
+  /** The time of the next attempt; null where none follows. */
   next_attempt_at: number | null
 }
 export type WebhookMessageRow = Selectable<WebhookMessageTable>

@@ -6,7 +6,10 @@
 import dns from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** How long a registration waits for the name to resolve. A slower name is checked when a message is sent. */
+/**
+ * The time that a registration waits for the name to resolve. A slower name is checked when a message is
+ * sent.
+ */
 const LOOKUP_MS = 2_000
 const PORT_PRIVILEGED_MAX = 1023
 const PORTS = ['', '80', '443']
@@ -21,13 +24,15 @@ const CLOSED_IPV4 = [
 ]
 /** The only public part of IPv6. */
 const PUBLIC_IPV6 = blockListOf([], ['2000::/3'])
-/** Reserved networks within it, and those that contain an IPv4 address, which would not be checked. */
+/** The reserved networks within it, and those that contain an IPv4 address, which would not be checked. */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
 const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 
 export interface AddressGuard {
-  /** Why nothing is sent to the URL, as a clause, judged by the URL alone; null where it may be sent. */
+  /**
+   * Returns why nothing is sent to the URL, as a clause, judged by the URL alone; null where it may be sent.
+   */
   refusalOf(url: URL): string | null
   /**
    * The same check, and also of the addresses that the name has now. A name without an address passes,

@@ -24,7 +24,7 @@ const BUSY_STATUSES = [429, 503]
 
 export interface PostOutcome {
   readonly status: number | null
-  /** Why the message was not delivered; null where it was. */
+  /** The reason why the message was not delivered; null where it was. */
   readonly error: string | null
   /** How long the receiver wants no message, if it says so. */
   readonly retryAfterMs: number | null
@@ -44,7 +44,7 @@ export function createWebhookPoster(
   totalMs: number = TOTAL_MS,
 ): WebhookPoster {
   const agent = new Agent({
-    // Set here so that no environment variable turns the check off.
+    // Because an environment variable could otherwise turn the check off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, lookup: guard.lookup },
   })
 

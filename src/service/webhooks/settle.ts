@@ -18,7 +18,7 @@ const GONE = 410
 
 export interface Attempt {
   readonly message: WebhookMessageRow
-  /** When the attempt began. */
+  /** The start of the attempt. */
   readonly at: number
   readonly outcome: PostOutcome
 }

@@ -233,7 +233,7 @@ function isGzip(headers: IncomingHttpHeaders): boolean {
   throw new UnreadableBody(`packed its answer as ${quote(encoding)}, though only gzip was asked for`)
 }
 
-/** Leaving the loop early closes the connection, so that an unread body does not keep it open. */
+/** Leaves the loop early where the body is too long, which closes the connection. */
 async function readBytes(
   body: AsyncIterable<Buffer>,
   max: number,

@@ -14,7 +14,7 @@ import type { RequestRate } from './request-rate.ts'
 import { createRequestRate } from './request-rate.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
-/** How long each step of one attempt may take. */
+/** The deadlines of the steps of one attempt. */
 export interface Deadlines {
   readonly connectMs: number
   readonly headersMs: number
@@ -26,8 +26,8 @@ export interface Deadlines {
 
 const DEADLINES: Deadlines = { connectMs: 5_000, headersMs: 15_000, bodyGapMs: 15_000, attemptMs: 60_000 }
 /**
- * Shorter than servers keep idle connections, so that few requests go out on a connection that is being
- * closed.
+ * The time for which idle connections are kept. It is shorter than servers keep them, so that few requests go
+ * out on a connection that is being closed.
  */
 const KEEP_ALIVE_MS = 4_000
 
@@ -118,7 +118,7 @@ export function createClient(options: ClientOptions): Client {
   // Because an upstream may quote the key that it refuses, also in the form of HTTP Basic.
   const redact = redactorOf(options)
   const dispatcher = new Agent({
-    // Set here so that no environment variable turns the check off.
+    // Because an environment variable could otherwise turn the check off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
     headersTimeout: deadlines.headersMs,
     bodyTimeout: deadlines.bodyGapMs,
@@ -140,7 +140,7 @@ export function createClient(options: ClientOptions): Client {
         usage.requests++
         if (attempt > 1) usage.retries++
         const outcome = await tryOnce(call, attempt)
-        // Without its own parser a call has an unknown T.
+        // A call without its own parser has an unknown T.
         if (!('error' in outcome)) return outcome as Answer<T>
         isUndecided ||= outcome.isUndecided
         if (outcome.isThrottled) usage.throttled++

@@ -17,7 +17,7 @@ const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
 const EPOCH_S_MIN = 1e9
 const EPOCH_MS_MIN = 1e11
 
-/** Null where the headers name no limit, or no reset. */
+/** Returns null where the headers name no limit, or no reset. */
 export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | null {
   const budgets = [...structured(headers), ...separate(headers)]
     .map(([remaining, reset]) => ({
@@ -68,7 +68,7 @@ function separate(headers: IncomingHttpHeaders): [string, string][] {
   })
 }
 
-/** Null when the reset is unreadable or in the past. */
+/** Returns null when the reset is unreadable or in the past. */
 function resetMs(value: string | null, now: Date): number | null {
   if (value === null) return null
   const number = /^\s*(\d+(\.\d+)?)/.exec(value)?.[1]

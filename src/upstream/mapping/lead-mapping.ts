@@ -30,7 +30,7 @@ const FIELDS = LEAD_FIELDS.map((field) => {
   const { name, column, type, absent } = { absent: null, ...field }
   return { name, column, type, absent }
 })
-/** Times are read first, because a record with a wrong date is quarantined. */
+/** The times, which are read first because a record with a wrong date is quarantined. */
 const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {

@@ -133,7 +133,7 @@ function findSeparator(bytes: Buffer, first: number): Buffer | null {
   return bytes.subarray(end - 1, endOfString(bytes, skipSpace(bytes, second + 1)))
 }
 
-/** Null where the bytes are not an object. */
+/** Returns null where the bytes are not an object. */
 function readRecord(
   bytes: Buffer,
   view: DataView,

@@ -121,8 +121,8 @@ export function guessPages(
   let last: { readonly at: number; readonly stride: number | null } | null = null
   let width: number = limits.concurrency
   let throttled = usage.throttled
-  // No page is guessed at or behind these: the end by the total, and the first page that failed or was the
-  // last.
+  // The positions behind which no page is guessed: the end by the total, and the first page that failed or
+  // was the last.
   let totalEnd = Number.POSITIVE_INFINITY
   let knownEnd = Number.POSITIVE_INFINITY
 

@@ -78,23 +78,23 @@ export function readText(record: unknown, rule: FieldRule | undefined): string |
   return toText(readField(record, rule))
 }
 
-/** Null where the value is no number by the rules of {@link toNumber}. */
+/** Returns null where the value is no number by the rules of {@link toNumber}. */
 export function readNumber(record: unknown, rule: FieldRule | undefined): number | null {
   return toNumber(readField(record, rule))
 }
 
-/** Null where the value is no whole number. */
+/** Returns null where the value is no whole number. */
 export function readCount(record: unknown, rule: FieldRule | undefined): number | null {
   const number = readNumber(record, rule)
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** Null where the value is no instant by the rules of {@link toInstant}. */
+/** Returns null where the value is no instant by the rules of {@link toInstant}. */
 export function readInstant(record: unknown, rule: FieldRule | undefined): string | null {
   return toInstant(readField(record, rule))
 }
 
-/** Text, cleaned, for ids and words. Numbers keep every digit; lists and objects are null. */
+/** Returns cleaned text, for ids and words. Numbers keep every digit; lists and objects are null. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return cleanText(value) || null
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
@@ -127,7 +127,7 @@ function applyTransform(value: unknown, transform: Transform): unknown {
   }
 }
 
-/** `https://www.acme.com/about` -> `acme.com` */
+/** Turns `https://www.acme.com/about` into `acme.com`. */
 function domainOf(value: string): string | null {
   const url = URL.parse(value.includes('://') ? value : `https://${value}`)
   return url?.hostname.replace(/^www\./, '') || null

@@ -216,7 +216,7 @@ const mappingSchema = z.strictObject({
 export const profileSchema = z.strictObject({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
-  /** Where the key goes; `none` where the upstream needs no key. */
+  /** The place of the key in a request; `none` where the upstream needs no key. */
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
   /** The paths of the records. An empty path is the answer itself. */
@@ -259,7 +259,7 @@ export const profileSchema = z.strictObject({
       max_pages: z.int().min(1).default(10_000),
     })
     .prefault({}),
-  /** How webhooks are read; absent where the upstream sends none. */
+  /** The part about webhooks; absent where the upstream sends none. */
   webhook: webhookProfileSchema.optional(),
 })
 export type Profile = z.output<typeof profileSchema>

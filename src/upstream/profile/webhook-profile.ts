@@ -13,8 +13,8 @@ const tolerance_seconds = z.int().min(1).max(86_400).default(TOLERANCE_SECONDS)
 
 const verifySchema = z.discriminatedUnion('scheme', [
   /**
-   * Three headers with a common prefix, which is `svix-` at some upstreams
-   * (https://www.standardwebhooks.com).
+   * The three headers of https://www.standardwebhooks.com, with a common prefix, which is `svix-` at some
+   * upstreams.
    */
   z.strictObject({
     scheme: z.literal('standard'),

@@ -1,6 +1,6 @@
 /**
- * Paths into JSON, as profiles write them: `paging.next.after`, with `\.` for a dot in a name, or a list of
- * names (`['@odata.nextLink']`). An empty path is the value itself and a number is an index.
+ * Reads paths into JSON, as profiles write them: `paging.next.after`, with `\.` for a dot in a name, or a
+ * list of names (`['@odata.nextLink']`). An empty path is the value itself and a number is an index.
  * `links[rel=next].href` takes the first item of `links` whose `rel` is `next`.
  */
 import { z } from 'zod'

@@ -57,7 +57,10 @@ export function whyRefused(
   return isSigned ? null : 'its signature is by no secret that is known'
 }
 
-/** Null where every request is accepted; a text where the request is wrong whatever the secrets are. */
+/**
+ * Returns null where every request is accepted, and a text where the request is wrong whatever the secrets
+ * are.
+ */
 function readClaim(verify: WebhookVerify, message: WebhookMessage): Claim | string | null {
   switch (verify.scheme) {
     case 'standard':
