@@ -1,6 +1,6 @@
 /**
- * Tries the answers of `leadsheet init` (the service, the mail server and the port of the dashboard), and sends
- * the test mail.
+ * Tries the answers of `leadsheet init` (the service, the mail server and the port of the dashboard), and
+ * sends the test mail.
  */
 
 import { randomUUID } from 'node:crypto'

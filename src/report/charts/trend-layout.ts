@@ -1,6 +1,6 @@
 /**
- * Computes all positions of the trend chart, in units of its picture; `trend.ts` draws it. The
- * labels, the weekly mean and the ticks are here too. The picture is scaled up by a fifth on a desktop and down by a
+ * Computes all positions of the trend chart, in units of its picture; `trend.ts` draws it. The labels, the
+ * weekly mean and the ticks are here too. The picture is scaled up by a fifth on a desktop and down by a
  * quarter on a phone, where the smallest letters still have 9 pixels.
  */
 import type { TrendDay } from '../../domain/figures.ts'

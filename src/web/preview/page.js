@@ -1,4 +1,4 @@
-/** The script of the preview page. Loads the chosen report, and again when the server says that a file changed. */
+/** The script of the preview page. Loads the report, and loads it again when one of its files has changed. */
 
 const TABS = ['desktop', 'phone', 'dark', 'text', 'source']
 const CUT_BYTES = 102_000
