@@ -6,7 +6,7 @@ import { plainText } from './cli/terminal/plain-text.ts'
 import type { FrameTerminal } from './cli/terminal/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 
-/** Must be less than the ten seconds after which container runtimes kill a process. */
+/** The time to stop; must be less than the ten seconds after which container runtimes kill a process. */
 const STOP_WITHIN_MS = 9_000
 const WITHOUT_READER: readonly string[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 /**

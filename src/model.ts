@@ -29,7 +29,7 @@ export interface Stage {
   readonly status: string
   readonly position: number
   readonly outcome: StageOutcome
-  /** False for a status that is no step towards being won. */
+  /** Is false for a status that is no step towards being won. */
   readonly inFunnel: boolean
   /** Whether a lead at this stage counts as qualified. */
   readonly isQualified: boolean
@@ -42,21 +42,21 @@ export interface Stage {
 export interface Lead extends LeadValues {
   /** The record as the upstream sent it, as JSON text; texts of more than 64 kB are cut. */
   readonly raw: string
-  /** Fields of this model whose text was cleaned or whose time was invalid. */
+  /** The fields of this model whose text was cleaned or whose time was invalid. */
   readonly mended: readonly string[]
-  /** Number of texts that were cut. */
+  /** The number of texts that were cut. */
   readonly cut: number
 }
 
 /** The part of a lead that only the single lead contains, not the list: enrichment and activity history. */
 export interface LeadDetail {
   readonly leadId: string
-  /** Null if the details contain no time. */
+  /** Is null if the details contain no time. */
   readonly updatedAt: Instant | null
   /** JSON; null if there is none. */
   readonly enrichment: string | null
   readonly activity: readonly Activity[]
-  /** Entries of the history that could not be read. */
+  /** The entries of the history that could not be read. */
   readonly held: readonly QuarantinedRecord[]
   readonly raw: string
 }
@@ -71,11 +71,11 @@ export interface UpstreamEvent {
    * none.
    */
   readonly id: string
-  /** Type in the upstream's words; null if absent. */
+  /** The type in the upstream's words; null if absent. */
   readonly type: string | null
-  /** Time by the upstream's clock; null if absent. */
+  /** The time by the upstream's clock; null if absent. */
   readonly occurredAt: Instant | null
-  /** Null if the event concerns nothing that is stored. */
+  /** Is null if the event concerns nothing that is stored. */
   readonly resource: EventResource | null
   /** The upstream's id; empty for all agents. */
   readonly resourceId: string
@@ -154,7 +154,7 @@ export interface Agent {
   readonly taskPipelineId: string | null
   readonly taskLeadId: string | null
   readonly taskStartedAt: Instant | null
-  /** From 0 to 1. */
+  /** A share from 0 to 1. */
   readonly taskProgress: number | null
   readonly lastSeenAt: Instant | null
   readonly tasks24h: number | null
@@ -174,11 +174,11 @@ export interface SyncFailure {
   readonly at: Instant
   /** An error code; recipients see only this. */
   readonly code: string
-  /** For operators: it contains addresses. */
+  /** The text for operators; it contains addresses. */
   readonly message: string
 }
 
-/** What the data covers, so that nothing stale passes for fresh. */
+/** Tells how old the data is and what it covers, so that nothing stale passes for fresh. */
 export interface Freshness {
   /**
    * The stored leads contain everything that the upstream had at this instant; null before the first
@@ -193,9 +193,9 @@ export interface Freshness {
   /** The last sync that failed or stopped half-way; null if a complete one came after it. */
   readonly lastFailure: SyncFailure | null
   readonly runId: string | null
-  /** Number of requests of that run. */
+  /** The number of requests of that run. */
   readonly requests: number | null
-  /** Number of quarantined records. */
+  /** The number of quarantined records. */
   readonly quarantinedRecords: number
   /** Times of leads that cannot be right; absent in figures of older program versions. */
   readonly implausibleTimes?: readonly ('created_at' | 'updated_at' | 'status_changed_at')[]
@@ -205,7 +205,7 @@ export interface FunnelStage {
   readonly status: string
   readonly reached: number
   /**
-   * Share of the stage before, from 0 to 1; null for the first stage, and if nothing reached the stage
+   * The share of the stage before, from 0 to 1; null for the first stage, and if nothing reached the stage
    * before.
    */
   readonly conversion: number | null
@@ -220,11 +220,11 @@ export interface Rendered {
 
 /** A file of a message. */
 export interface MessageFile {
-  /** For example `daily-stalled-2026-11-20.xlsx`. */
+  /** The file name, such as `daily-stalled-2026-11-20.xlsx`. */
   readonly name: string
   readonly contentType: string
   readonly content: Uint8Array
-  /** Content-ID of an image that the HTML shows as `cid:…`; null for an attachment. */
+  /** The Content-ID of an image that the HTML shows as `cid:…`; null for an attachment. */
   readonly cid: string | null
 }
 
@@ -240,19 +240,19 @@ export interface Unsubscribe {
 export interface Message extends Rendered {
   readonly from: string
   readonly to: string
-  /** Name of the recipient; null if unknown. */
+  /** The name of the recipient; null if unknown. */
   readonly toName: string | null
   readonly replyTo: string | null
   readonly unsubscribe: Unsubscribe
-  /** Language of the message (BCP 47), such as `en` or `de`. */
+  /** The language of the message (BCP 47), such as `en` or `de`. */
   readonly lang: string
-  /** Message-ID, `<…@…>`, the same for every attempt to send this message. */
+  /** The Message-ID, `<…@…>`, the same for every attempt to send this message. */
   readonly messageId: string
-  /** Message-ID of the message that this one replaces; absent for a first message. */
+  /** The Message-ID of the message that this one replaces; absent for a first message. */
   readonly inReplyTo?: string
   /** When the issue was rendered or the message was requested again; the Date header of every attempt. */
   readonly date: Instant
-  /** Name of the report, for the List-Id and X-Leadsheet-Report headers. */
+  /** The name of the report, for the List-Id and X-Leadsheet-Report headers. */
   readonly report: string
   readonly files: readonly MessageFile[]
 }
@@ -309,7 +309,7 @@ export type FieldType = 'string' | 'number' | 'boolean' | 'object' | 'array'
 /** A field of the records that has changed; `retyped` lists the new types. */
 export interface FieldDrift {
   readonly change: 'new' | 'vanished' | 'retyped'
-  /** For example `company.name`; `[]` stands for the elements of an array. */
+  /** The path, such as `company.name`; `[]` stands for the elements of an array. */
   readonly path: string
   readonly types: readonly FieldType[]
 }
@@ -326,18 +326,18 @@ export interface ScanReport {
   readonly stop: ScanStop
   /** The last total that the upstream reported; null if none. Never trusted. */
   readonly reportedTotal: number | null
-  /** Number of distinct leads met. */
+  /** The number of distinct leads met. */
   readonly distinct: number
   readonly pages: number
-  /** Number of passes over the list; those after the first verify it. */
+  /** The number of passes over the list; those after the first verify it. */
   readonly passes: number
   /** How often rows were seen to move from page to page. */
   readonly moved: number
-  /** Number of leads with cleaned text or invalid times. */
+  /** The number of leads with cleaned text or invalid times. */
   readonly mended: number
-  /** Number of texts of more than 64 kB, which were cut. */
+  /** The number of texts of more than 64 kB, which were cut. */
   readonly cut: number
-  /** Number of missing leads that were not marked as deleted, because too many were missing. */
+  /** The number of missing leads that were not marked as deleted, because too many were missing. */
   readonly heldBack: number
   /** Oddities that do not fail the run. */
   readonly warnings: readonly string[]
@@ -351,24 +351,24 @@ export interface SyncResult {
   /** Whether every requested part was read to its end. */
   readonly complete: boolean
   readonly leads: LeadCounts
-  /** Null if leads were not requested or could not be read. */
+  /** Is null if leads were not requested or could not be read. */
   readonly scan: ScanReport | null
-  /** Number of pipelines whose statistics were read. */
+  /** The number of pipelines whose statistics were read. */
   readonly stats: number
-  /** Number of agents read. */
+  /** The number of agents read. */
   readonly agents: number
   readonly details: DetailCounts
   readonly pages: number
   readonly requests: number
   readonly retries: number
   readonly durationMs: number
-  /** What went wrong, in order; empty if nothing did. */
+  /** The problems in their order; empty if there were none. */
   readonly problems: readonly SyncProblem[]
-  /** With `deferred`: the instant before which the upstream wants no request. */
+  /** The instant before which the upstream wants no request; only with `deferred`. */
   readonly notBefore: Instant | null
 }
 
-/** Progress of a running sync; `total` is what the upstream reports, null if it reports none. */
+/** The progress of a running sync; `total` is what the upstream reports, null if it reports none. */
 export interface SyncProgress {
   readonly part: SyncPart
   readonly pages: number

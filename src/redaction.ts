@@ -6,9 +6,9 @@
 const REDACTED = '[redacted]'
 /** Shorter secrets are not replaced, because ordinary words would match. */
 const SHORTEST = 4
-/** Minimum length for matches inside base64, where characters repeat by chance. */
+/** The minimum length for matches inside base64, where characters repeat by chance. */
 const SHORTEST_INSIDE = 6
-/** Minimum length of a line of a multi-line secret, such as a PEM key, to be replaced on its own. */
+/** The minimum length of a line of a multi-line secret, such as a PEM key, to be replaced on its own. */
 const TELLING_LINE = 16
 
 /** Returns a function that replaces every secret in a text with `[redacted]`. */
@@ -82,7 +82,7 @@ function base64Inside(text: string, bytesBefore: number): string {
 const NAMES =
   '(?:proxy-)?authorization|(?:set-)?cookie|(?:x-)?api[_-]?key|(?:\\w+_)?(?:pass|password|secret|token)'
 
-/** Patterns of named secrets; each keeps the name and replaces the value. */
+/** The patterns of named secrets; each keeps the name and replaces the value. */
 const NAMED: readonly RegExp[] = [
   new RegExp(`("(?:${NAMES})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)+`, 'gi'),
   // Matches JSON inside JSON.

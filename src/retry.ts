@@ -11,7 +11,7 @@ const DAY_MS = 24 * HOUR_MS
 
 /** Exponential waits within one request, with full jitter. */
 export interface Backoff {
-  /** Number of attempts, including the first. */
+  /** The number of attempts, including the first. */
   readonly attempts: number
   readonly baseMs: number
   readonly maxMs: number
@@ -21,10 +21,11 @@ export interface Backoff {
 export interface Ladder {
   /** The wait after the first failure, the second and so on. */
   readonly waitsMs: readonly number[]
-  /** What happens after the last wait: it repeats, or there is no further attempt. */
+  /** Says whether the last wait repeats or there is no further attempt. */
   readonly afterLast: 'repeat' | 'give up'
   /**
-   * Shares of a wait by which it may be shorter or longer, so that many waiting jobs do not return at once.
+   * The shares of a wait by which it may be shorter or longer, so that many waiting jobs do not return at
+   * once.
    */
   readonly jitter: readonly [shorter: number, longer: number]
 }

@@ -43,7 +43,10 @@ import { configuredPublishing } from './publishing.ts'
 
 /** Events applied at once if the settings do not say how many details to read at once. */
 const EVENTS_AT_ONCE = 4
-/** Maximum leads that events cause to be read within ten seconds; the limit of the reference service. */
+/**
+ * The maximum number of leads that events cause to be read within ten seconds; the limit of the reference
+ * service.
+ */
 const EVENTS_PER_TEN_SECONDS = 200
 
 export interface ConfiguredDaemon extends AsyncDisposable {
@@ -64,7 +67,7 @@ export interface ConfiguredDaemon extends AsyncDisposable {
 
 export interface RunningDaemon {
   readonly schedules: readonly Schedule[]
-  /** URL of the pages; null if none are served, or not yet. */
+  /** The URL of the pages; null if none are served, or not yet. */
   readonly web: string | null
   /** Lists the work in progress, such as `sync`, `messages and alerts`, `events`. */
   inHand(): readonly string[]

@@ -16,7 +16,7 @@ import { takeSend } from '../store/outbox/send-rate.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
 import { preferencesUrl } from '../web/preferences.ts'
 
-/** Sender of messages that are only previewed, if the settings name none. */
+/** The sender of messages that are only previewed, if the settings name none. */
 const NOBODY = 'leadsheet@localhost.invalid'
 
 export function senderOf(

@@ -139,9 +139,9 @@ function receivers(
 type Open = () => Promise<WebServer | null>
 
 export interface WaitingPages extends AsyncDisposable {
-  /** URL of the pages; null if none are served, or not yet. */
+  /** The URL of the pages; null if none are served, or not yet. */
   readonly url: string | null
-  /** Called each minute: serves the pages as soon as their port is free. */
+  /** Serves the pages as soon as their port is free; to be called each minute. */
   tryAgain(): Promise<void>
 }
 

@@ -42,10 +42,10 @@ export interface ReloadDeps {
   readonly tellStarted: (config: Config, running: RunningDaemon) => void
 }
 
-/** Settings that passed all checks, and the daemon built from them. */
+/** The settings that passed all checks, and the daemon built from them. */
 interface Reading {
   readonly config: Config
-  /** Time before any of the files was read. */
+  /** The time just before the first of the files was read. */
   readonly at: Date
   readonly daemon: ConfiguredDaemon
 }

@@ -20,13 +20,13 @@ export const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.ur
 
 export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 
-/** Folder of the ready queries for analysts. */
+/** The folder of the ready queries for analysts. */
 export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
 
 /** The settings that say where data is stored. */
 export type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 
-/** Files that show that an installation has worked before. */
+/** The files that show that an installation has worked before. */
 const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
 
 /** Returns the address of the store; never to be shown, because it may contain a password. */

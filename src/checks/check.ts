@@ -1,4 +1,4 @@
-/** Types of a check, of its findings and of the shown result. */
+/** The types of a check, of its findings and of the shown result. */
 import { LeadsheetError } from '../errors.ts'
 import type { Instant } from '../model.ts'
 import type { Facts } from './facts.ts'
@@ -11,7 +11,7 @@ export interface Check {
   readonly title: string
   /** When the check finds something, in the words of the README; null if it opens no alert. */
   readonly meaning: string | null
-  /** Default severity; a finding may have another. */
+  /** The default severity; a finding may have another. */
   readonly severity: Severity
   /** The setting that changes the threshold. */
   readonly setting?: string
@@ -63,7 +63,7 @@ export const PARTS = [
 ] as const
 export type Part = (typeof PARTS)[number]
 
-/** Something that is wrong now. */
+/** A problem that exists now. */
 export interface Finding {
   /** The report, recipient or field of the finding; empty if the check has only one subject. */
   readonly subject: string
@@ -79,7 +79,7 @@ export interface Finding {
    * the check is used if absent.
    */
   readonly brief?: string
-  /** Failures in a row; if absent, the runs of the check that found this are counted. */
+  /** The failures in a row; if absent, the runs of the check that found this are counted. */
   readonly failures?: number
   /** When it last happened, if later than its start; an older acknowledgement does not cover it. */
   readonly last?: Instant
@@ -89,9 +89,9 @@ export interface Finding {
 export interface CheckResult<What extends string = string> {
   readonly what: What
   readonly verdict: 'ok' | Severity
-  /** What was found, in one line. */
+  /** The text of what was found, in one line. */
   readonly found: string
-  /** What to do about it; null if nothing is wrong. */
+  /** The action to take; null if nothing is wrong. */
   readonly remedy: string | null
 }
 

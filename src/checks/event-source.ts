@@ -3,7 +3,7 @@ import type { Instant } from '../model.ts'
 
 /** The webhook that this installation has registered. */
 export interface KnownRegistration {
-  /** Types of events, such as `lead.created`. */
+  /** The types of events, such as `lead.created`. */
   readonly events: readonly string[]
   readonly registeredAt: Instant
 }

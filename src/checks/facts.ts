@@ -17,12 +17,12 @@ import { findLastRead, type LastRead, type Resource } from '../store/sync/waterm
 import type { EventSource } from './event-source.ts'
 import { type Life, lifeOf } from './heartbeat.ts'
 
-/** Enough syncs for more than a day at the default interval. */
+/** The number of syncs to read: more than a day of them at the default interval. */
 const RUNS_MAX = 100
 const ALERTS_MAX = 1_000
 
 export interface InstalledSchedule {
-  /** Name in the store: `sync`, `report:daily`. */
+  /** The name in the store: `sync`, `report:daily`. */
   readonly name: string
   readonly timing: Timing
   readonly catchUp: CatchUp
@@ -37,21 +37,21 @@ export interface Installation {
   readonly reports: readonly string[]
   /** The resources that the upstream offers according to its profile. */
   readonly resources: readonly Resource[]
-  /** File of the snapshot; null if the settings want none or give it a schedule of its own. */
+  /** The file of the snapshot; null if the settings want none or give it a schedule of its own. */
   readonly snapshotAfterSync: string | null
-  /** Null if the upstream has no webhooks or nothing listens for them. */
+  /** Is null if the upstream has no webhooks or nothing listens for them. */
   readonly events: EventSource | null
-  /** Maximum minutes of a sync. */
+  /** The maximum number of minutes of a sync. */
   readonly runMinutes: number
-  /** Name of the mail server, such as `smtp://mail.example.com:587`; null if nothing is mailed. */
+  /** The name of the mail server, such as `smtp://mail.example.com:587`; null if nothing is mailed. */
   readonly mailServer: string | null
-  /** Null if the settings come only from the environment. */
+  /** Is null if the settings come only from the environment. */
   readonly settingsFile: string | null
   /** The setting `alerts.after_failures`. */
   readonly afterFailures: number
 }
 
-/** Facts that only some processes know. */
+/** The facts that only some processes know. */
 export interface Knowledge {
   /** How far our clock is ahead of the upstream's; null if unknown. */
   readonly clockAheadMs?: () => number | null

@@ -96,7 +96,7 @@ async function findChangedFields({ db, now }: Facts): Promise<Finding[]> {
         hint: `Look at the upstream; if the field is called otherwise now, correct the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
       }
     })
-  // Only the newest change of each field is reported.
+  // The newest change of each field is enough.
   return [...new Map(found.toReversed().map((finding) => [finding.subject, finding])).values()]
 }
 

@@ -22,7 +22,7 @@ import type { Facts } from './facts.ts'
 import { plain } from './sync.ts'
 
 const MB = 1_000_000
-/** Room that a commit and its log may need; with less nothing can be written any more. */
+/** The room that a commit and its log may need; with less nothing can be written any more. */
 const FULL_BYTES = 16 * MB
 const LOG_MAX_BYTES = 128 * MB
 /** Free room wanted, as a share of the database: a snapshot is made beside it, and a sync writes a log. */
@@ -32,7 +32,7 @@ const SNAPSHOT_MINUTES = 120
 export const CLOCK_AHEAD_MAX_MS = 120_000
 const JOB_MINUTES = 60
 const DAY_MINUTES = 24 * 60
-/** Connections that a starting worker needs. */
+/** The number of connections that a starting worker needs. */
 const CONNECTIONS_LEAST = 10
 
 export const MACHINE_CHECKS = {
@@ -238,7 +238,7 @@ async function findDiskLow(facts: Facts): Promise<Finding[]> {
   if (free >= wanted) return []
   return [
     plain(
-      // Rounded up to the next 100 MB, so that the alert is not rewritten each minute.
+      // The number is rounded up to the next 100 MB, so that the alert is not rewritten each minute.
       `Less than ${megabytes(Math.ceil(free / (100 * MB)) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
       `Make room: fewer snapshots (snapshot.keep), ${shellCommand('db prune')}, or a larger disk.`,
     ),

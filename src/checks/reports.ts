@@ -103,7 +103,10 @@ function forEachReport(find: FindOfReport): Check['find'] {
   }
 }
 
-/** Only meaningful while the daemon is alive; a dead daemon has its own check. */
+/**
+ * Looks for runs that were not begun. Only meaningful while the daemon is alive; a dead daemon has its own
+ * check.
+ */
 async function findBehind(facts: Facts): Promise<Finding[]> {
   if ((await facts.life()) !== 'alive') return []
   const behind: string[] = []

@@ -9,7 +9,7 @@ import { minutesBefore, tellInstant } from '../time.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
-/** Time to finish editing and reload. */
+/** The time that a person has to finish editing and reload. */
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {

@@ -21,12 +21,12 @@ import { plain } from './sync.ts'
  * minutes.
  */
 const GRACE_MINUTES = 10
-/** Minimum number of syncs that found changes, and of changes, before they count. */
+/** The minimum number of syncs that found changes, and of changes, before they count. */
 const SYNCS_LEAST = 2
 const CHANGES_LEAST = 3
 /** If it is unknown what a webhook reports, as with one registered by hand, a silent weekend is normal. */
 const UNSURE_MINUTES = 3 * 24 * 60
-/** Minimum number of syncs in a time with events, before their changes count. */
+/** The minimum number of syncs in a time with events, before their changes count. */
 const BESIDE_LEAST = 4
 /** A kind of change with a smaller share of the events cannot be relied on to cause events. */
 const KIND_SHARE = 0.1

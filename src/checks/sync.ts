@@ -86,7 +86,7 @@ export const SYNC_CHECKS = {
 
 export interface Freshness {
   readonly resource: Resource
-  /** Null if the resource was never read to its end. */
+  /** Is null if the resource was never read to its end. */
   readonly asOf: Instant | null
   readonly isFresh: boolean
 }

@@ -3,7 +3,7 @@ import type { Db } from '../store/db/store.ts'
 import { findViolations, type Violation } from '../store/invariants/invariants.ts'
 
 const EVERY_MS = 60 * 60_000
-/** Wait before a second look; by then another worker has recovered what a killed one left. */
+/** The wait before a second look; by then another worker has recovered what a killed one left. */
 const SURE_AFTER_MS = 2 * 60_000
 
 /**

@@ -54,7 +54,7 @@ export interface Measures {
   readonly size: StoreSize
   readonly snapshotMadeAt: Instant | null
   readonly lastBeatAt: Instant | null
-  /** Number of running workers; null if the store is an SQLite file. */
+  /** The number of running workers; null if the store is an SQLite file. */
   readonly workers: number | null
   readonly jobs: readonly QueueCounts[] | null
 }

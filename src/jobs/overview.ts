@@ -34,7 +34,7 @@ export interface OverviewDeps {
 }
 
 export interface KeptOverview {
-  /** Null if none has been counted yet. */
+  /** Is null if none has been counted yet. */
   readonly overview: Overview | null
   /** The time up to which all leads have been read; null if they never were. */
   readonly dataAsOf: Instant | null

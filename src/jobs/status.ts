@@ -42,7 +42,7 @@ export async function readStatus<S extends ScheduleSettings>(
     health: await readHealth(installation, now, knowledge),
     leads: await countLeads(db),
     quarantinedRecords: await countQuarantinedRecords(db),
-    /** Null before the first sync that read all leads. */
+    /** Is null before the first sync that read all leads. */
     dataAsOf: (await findLastWholeRun(db))?.asOf ?? null,
     lastFailure: await findLastFailure(db),
     alerts: await listAlerts(db, 'open', rows.alerts),
@@ -52,10 +52,10 @@ export async function readStatus<S extends ScheduleSettings>(
     deliveries: await countDeliveries(db),
     serversAway: await listMailOutages(db),
     issues: await listIssues(db, null, rows.issues),
-    /** Null if the store is an SQLite file, on which only one daemon runs. */
+    /** Is null if the store is an SQLite file, on which only one daemon runs. */
     workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
     jobs: await countJobs(store),
-    /** Null if the upstream has no webhooks or nothing listens for them. */
+    /** Is null if the upstream has no webhooks or nothing listens for them. */
     events: events && {
       last: await listEvents(db, rows.events),
       recent: await countRecentEvents(db, now),

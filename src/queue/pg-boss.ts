@@ -21,7 +21,7 @@ import {
   type WorkOptions,
 } from './queue.ts'
 
-/** Queue of the jobs that were given up; each remembers the queue it came from. */
+/** The queue of the jobs that were given up; each remembers the queue it came from. */
 export const DEAD_LETTERS = 'dead'
 
 /** The kinds of jobs that workers share. */

@@ -56,19 +56,19 @@ export const OWN_TASKS: readonly JobKind[] = ['snapshot', 'sent', 'reload']
 export interface Job<T> {
   readonly id: string
   readonly data: T
-  /** Number of the attempt, 1 for the first. */
+  /** The number of the attempt, 1 for the first. */
   readonly attempt: number
-  /** Aborted when the work must stop, for example because another worker now has the job. */
+  /** This signal is aborted when the work must stop, for example because another worker now has the job. */
   readonly signal: AbortSignal
 }
 
 export interface NewJob<K extends JobKind> {
   readonly data: JobData[K]
-  /** See {@link KEYS}. */
+  /** The key of the job; see {@link KEYS}. */
   readonly key: string
   /**
-   * Minimum wait before the job runs. The in-process driver drops such a job, because the next tick looks
-   * again.
+   * The minimum wait before the job runs. The in-process driver drops such a job, because the next tick
+   * looks again.
    */
   readonly afterSeconds?: number
 }

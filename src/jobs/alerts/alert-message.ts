@@ -14,7 +14,7 @@ const TITLES_IN_SUBJECT = 3
 const LINES_MAX = 20
 
 export interface AlertMessage {
-  /** For example `2 alerts: sync failing, mail waiting`. */
+  /** The subject, such as `2 alerts: sync failing, mail waiting`. */
   readonly subject: string
   readonly made_at: Instant
   /** The machine and its data directory; they tell several installations apart. */
@@ -29,9 +29,9 @@ export interface AlertMessage {
 
 export interface AlertLine {
   readonly id: number
-  /** For example `sync_failing`. */
+  /** The id of the check, such as `sync_failing`. */
   readonly check: string
-  /** Name of the check in words: `sync failing`. */
+  /** The name of the check in words: `sync failing`. */
   readonly title: string
   /** The report, recipient or field that the alert is about; empty if the check has only one subject. */
   readonly subject: string

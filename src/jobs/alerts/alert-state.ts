@@ -18,7 +18,8 @@ const HOUR_MS = 60 * MINUTE_MS
  */
 export const REOPEN_MS = HOUR_MS
 /**
- * Minimum time between messages, by the number of messages in the last six hours; the last value repeats.
+ * The minimum time between messages, by the number of messages in the last six hours; the last value
+ * repeats.
  */
 const GAP_MINUTES = [0, 5, 15, 60] as const
 export const GAPS_COUNT_MS = 6 * HOUR_MS
@@ -49,7 +50,7 @@ export interface Announcement {
 export interface Decision {
   /** The alerts to write, in their state after the announcement. */
   readonly changed: readonly Alert[]
-  /** Ids of alerts that passed before they were opened. */
+  /** The ids of alerts that passed before they were opened. */
   readonly dropped: readonly number[]
   /** The message to send; null if there is nothing to say or it is too soon for another message. */
   readonly announcement: Announcement | null

@@ -75,7 +75,7 @@ function bodyOf({ id, outcome, seen, inserted, updated, removed, problems }: Run
   return [`sync ${id}: ${outcome}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
 }
 
-/** Path of each signal; the monitor stores a `log` signal without changing its state. */
+/** The path of each signal; the monitor stores a `log` signal without changing its state. */
 const PATHS: Readonly<Record<HeartbeatSignal, string>> = {
   start: '/start',
   success: '',

@@ -6,7 +6,7 @@ import { Agent } from 'undici'
 
 const CONNECT_MS = 5_000
 const TOTAL_MS = 10_000
-/** Only the status of an answer is used. */
+/** The body of an answer is not used, only its status. */
 const ANSWER_MAX_BYTES = 64 * 1024
 
 export interface PostOutcome {
@@ -33,7 +33,7 @@ export interface Poster extends AsyncDisposable {
 
 export function openPoster(): Poster {
   const agent = new Agent({
-    // Set explicitly, so that no environment variable turns it off.
+    // The option is set explicitly, so that no environment variable turns it off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true },
     maxResponseSize: ANSWER_MAX_BYTES,
     pipelining: 0,

@@ -34,9 +34,9 @@ import { type HeartbeatMonitor, pingHeartbeatMonitor } from './heartbeat-ping.ts
 /** Resolved alerts and their messages are deleted after 90 days. */
 const RETENTION_MS = 90 * 24 * 60 * 60_000
 
-/** Where alerts are sent, and by which rules. */
+/** The channels to which alerts are sent, and the rules for them. */
 export interface AlertSettings {
-  /** Null if alerts are not mailed. */
+  /** Is null if alerts are not mailed. */
   readonly mail: AlertMailSettings | null
   readonly hasWebhook: boolean
   readonly rules: AlertRules

@@ -25,7 +25,7 @@ export interface Archive {
 export interface ArchivedIssue extends Rendered {
   readonly report: string
   readonly period: Period
-  /** Key of the issue's filter; empty for all leads. Only compared. */
+  /** The key of the issue's filter; empty for all leads. It is only compared. */
   readonly variant: string
   readonly renderedAt: Instant
   readonly figures: object
@@ -185,7 +185,7 @@ async function writable(path: string, write: () => Promise<void>): Promise<void>
   })
 }
 
-/** Maximum issues on the index page; nobody reads a longer page to its end. */
+/** The maximum number of issues on the index page; nobody reads a longer page to its end. */
 const LINES_MAX = 1000
 
 /**

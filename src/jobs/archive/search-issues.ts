@@ -16,13 +16,13 @@ import {
 } from '../../store/reports/issue-search.ts'
 
 export interface IssueChoice extends Omit<IssueQuestion, 'terms'> {
-  /** Text as typed; empty for all issues. */
+  /** The text as typed; empty for all issues. */
   readonly text: string
 }
 
 const TEXT_MAX = 200
 const TERMS_MAX = 8
-/** Length of an excerpt before and after the start of the match, in characters. */
+/** The length of an excerpt before and after the start of the match, in characters. */
 const EXCERPT_BEFORE = 40
 const EXCERPT_AFTER = 80
 /** Matches `2026-11-20`, `2026-11` or `2026`. */

@@ -26,7 +26,7 @@ import type { ApplyDeps } from './apply-event.ts'
 import { applyEvent } from './apply-event.ts'
 
 const MINUTE_MS = 60_000
-/** Wait before looking again while leads are left to a sync. */
+/** The wait before looking again while leads are left to a sync. */
 const LOOK_AGAIN_MS = 1_000
 /** After this many failures in a row the cause is the upstream, not a lead. */
 const FAILURES_MAX = 5
@@ -46,8 +46,8 @@ export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
   /** How many events are applied at once. */
   readonly concurrency: number
   /**
-   * Maximum leads read within ten seconds. Further leads wait, and several events of one lead then cost one
-   * request.
+   * The maximum number of leads read within ten seconds. Further leads wait, and several events of one lead
+   * then cost one request.
    */
   readonly perTenSeconds: number
 }
@@ -197,9 +197,9 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
 }
 
 const BURST_LEADS = 500
-/** Wait between two syncs for bursts: while one writes, webhook messages wait for their answers. */
+/** The wait between two syncs for bursts: while one writes, webhook messages wait for their answers. */
 const BURST_PAUSE_MS = 15_000
-/** Wait between two syncs that are needed because single leads cannot be read. */
+/** The wait between two syncs that are needed because single leads cannot be read. */
 const PAUSE_MS = 60_000
 
 /** Starts incremental syncs. */
@@ -214,7 +214,7 @@ interface EventOverflowDeps {
   readonly source: Pick<Source, 'has'>
   readonly store: Store
   readonly now: () => Date
-  /** Null if the upstream has no incremental list or no sync is scheduled. */
+  /** Is null if the upstream has no incremental list or no sync is scheduled. */
   readonly syncs: ChangeSyncs | null
 }
 
@@ -228,7 +228,7 @@ interface EventOverflow {
    * leads.
    */
   areLeads(): Promise<boolean>
-  /** To be called for each lead that is read. */
+  /** Counts a lead that is read by itself. */
   countOne(): void
 }
 

@@ -21,7 +21,7 @@ import {
 
 export interface OwnWebhook {
   readonly source: Pick<Source, 'webhooks'>
-  /** Path of the file, as `registrationFile` returns it. */
+  /** The path of the file, as `registrationFile` returns it. */
   readonly file: string
   readonly now: () => Date
 }

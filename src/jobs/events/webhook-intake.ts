@@ -8,7 +8,8 @@ import type { Store } from '../../store/db/store.ts'
 import { saveEvents } from '../../store/events/event.ts'
 
 /**
- * Maximum messages, events and characters that may wait to be written, so that a burst fits into memory.
+ * The maximum number of messages, events and characters that may wait to be written, so that a burst fits
+ * into memory.
  */
 const MESSAGES_MAX = 1000
 const EVENTS_MAX = 10_000
@@ -16,15 +17,15 @@ const CHARACTERS_MAX = 32 * 1024 * 1024
 /** Events of one transaction (more only if one message has more), so that other writers get their turn. */
 const EVENTS_AT_ONCE = 200
 /**
- * Maximum pause after a transaction; otherwise the pause is as long as the transaction took. Events that
- * arrive in the pause share the next one.
+ * The maximum pause after a transaction; otherwise the pause is as long as the transaction took. Events
+ * that arrive in the pause share the next one.
  */
 const REST_MAX_MS = 20
 
 interface WebhookIntakeDeps {
   readonly store: Store
   readonly now: () => Date
-  /** Called when there are new events to apply. */
+  /** Starts the worker; called when there are new events to apply. */
   readonly wake: () => void
 }
 

@@ -12,7 +12,7 @@ import { errorText, faultText, LeadsheetError, shellCommand } from '../../errors
 import type { Log } from '../../log.ts'
 
 const registrationSchema = z.strictObject({
-  /** Id of the webhook at the upstream. */
+  /** The id of the webhook at the upstream. */
   id: z.string(),
   url: z.string(),
   events: z.array(z.string()).readonly(),

@@ -20,7 +20,7 @@ export interface Sender {
 
 /** The content of a message. */
 export interface MessageContent extends Rendered {
-  /** Language of the content (BCP 47). */
+  /** The language of the content (BCP 47). */
   readonly lang: string
   readonly files: readonly MessageFile[]
 }

@@ -14,17 +14,17 @@ import { deliverDue } from './send-due.ts'
 
 interface OutboxWorkerDeps extends DeliverDeps {
   readonly queue: Queue
-  /** Called after messages were sent. */
+  /** Updates what depends on sent messages; called after messages were sent. */
   readonly onSent: () => Promise<void>
 }
 
-/** Maximum messages that become jobs at once; the rest follows in the next minute. */
+/** The maximum number of messages that become jobs at once; the rest follows in the next minute. */
 const QUEUED_MESSAGES = 10_000
 /**
  * A message that tests whether the server is back has its answer within this time, or its worker is gone.
  */
 const PROBE_MS = 120_000
-/** Wait for further messages before `onSent` is called. */
+/** The wait for further messages before `onSent` is called. */
 const SETTLE_MS = 5_000
 
 export function createOutboxTask(deps: OutboxWorkerDeps): SerialTask {

@@ -24,7 +24,7 @@ import { type HandOverDeps, handOver } from './send-one.ts'
 
 export interface DeliveryPolicy {
   readonly onUnconfirmed: UnconfirmedPolicy
-  /** Shared by everything that sends to the same server. */
+  /** The limit is shared by everything that sends to the same server. */
   readonly rateLimit: RateLimit
 }
 
@@ -34,7 +34,7 @@ export interface DeliverDeps extends HandOverDeps {
 
 export interface Sender extends AsyncDisposable {
   readonly lease: Lease
-  /** Number of messages in a row during which the connection was lost. */
+  /** The number of messages in a row during which the connection was lost. */
   lostInRow: number
 }
 

@@ -13,11 +13,11 @@ export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
   readonly response: string | null
-  /** False if the message had already been sent before this call. */
+  /** Is false if the message had already been sent before this call. */
   readonly isNew: boolean
 }
 
-/** Limits of one batch, so that other tasks get their turn. */
+/** The limits of one batch, so that other tasks get their turn. */
 const BATCH_MS = 60_000
 const BATCH_MESSAGES = 1_000
 

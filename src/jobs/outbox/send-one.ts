@@ -87,8 +87,8 @@ export async function handOver(
   } finally {
     stop.end()
   }
-  // Kept outside the try: a failure of the store here must not count as a failure of the message, which was
-  // sent.
+  // This stands outside the try, because a failure of the store here must not count as a failure of the
+  // message, which was sent.
   const replyCode = replyCodeIn(response)
   await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
   deps.log.info({ recipient, report, response }, 'mail sent')
@@ -103,9 +103,9 @@ function replyCodeIn(response: string): number | null {
 
 interface StopSignal {
   readonly signal: AbortSignal
-  /** To be called when the content begins to leave. */
+  /** Notes that the content begins to leave. */
   leaves(): void
-  /** To be called when the message is finished. */
+  /** Notes that the message is finished. */
   end(): void
 }
 

@@ -26,9 +26,9 @@ export interface ChosenBy {
 
 export interface ChangedPreference {
   readonly preference: Preference
-  /** False if the choice was not possible because the recipient had unsubscribed. */
+  /** Is false if the choice was not possible because the recipient had unsubscribed. */
   readonly isFit: boolean
-  /** Number of waiting messages that will now never be sent. */
+  /** The number of waiting messages that will now never be sent. */
   readonly withdrawn: number
 }
 
@@ -87,7 +87,7 @@ export interface DeskDeps {
   readonly store: Store
   /** The reports in the settings. */
   readonly reports: readonly DeskReport[]
-  /** Locale for recipients who are no longer in the settings. */
+  /** The locale for recipients who are no longer in the settings. */
   readonly reader: { readonly locale: string; readonly timeZone: string }
   readonly log: Log
   readonly now: () => Date
@@ -182,7 +182,7 @@ export interface PauseDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /** Number of refused issues in a row after which a recipient is paused; 0 for never. */
+  /** The number of refused issues in a row after which a recipient is paused; 0 for never. */
   readonly suppressAfterBounces: number
 }
 

@@ -17,7 +17,7 @@ const BYTE_ORDER_MARK = '\ufeff'
 
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
-/** Limits of the width of a sheet's columns, in characters. */
+/** The limits of the width of a sheet's columns, in characters. */
 const WIDTH = { least: 8, most: 48, gap: 2 } as const
 
 /**
@@ -30,12 +30,12 @@ export interface Attachment {
 }
 
 export interface AttachmentRequest extends ListOptions {
-  /** Name of the report; the file names begin with it. */
+  /** The name of the report; the file names begin with it. */
   readonly report: string
   readonly figures: ListedFigures
   /** The chart images of the issue, by file name. */
   readonly charts: readonly Pick<MessageFile, 'name' | 'content'>[]
-  /** Language of the headings and time zone of the times. */
+  /** The language of the headings and time zone of the times. */
   readonly locale: LocaleContext
 }
 

@@ -37,7 +37,7 @@ export interface DueReport {
 /** An issue, and whether it is sent. */
 export interface Mailing {
   readonly issue: Pick<Issue, 'id' | 'period' | 'variant' | 'subject'>
-  /** Path of the issue's page in the archive; null if the page could not be written. */
+  /** The path of the issue's page in the archive; null if the page could not be written. */
   readonly page: string | null
   /** Why the issue is not sent; null if its messages are in the outbox. */
   readonly notSent: string | null

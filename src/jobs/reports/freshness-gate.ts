@@ -37,9 +37,11 @@ interface DataState {
 /** Reports show no lead details, so a report never waits for the details. */
 const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
 const MINUTE_MS = 60_000
-/** Wait after a failed sync before the gate starts another. */
+/** The wait after a failed sync before the gate starts another. */
 const RETRY_MINUTES = 5
-/** Wait if the API key is refused or the deadline has passed; equal to the default interval of syncs. */
+/**
+ * The wait if the API key is refused or the deadline has passed; equal to the default interval of syncs.
+ */
 const RARE_RETRY_MINUTES = 15
 const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
 

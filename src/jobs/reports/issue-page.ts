@@ -34,7 +34,9 @@ import { drawPictures } from './report-content.ts'
 export interface KeptIssue {
   readonly issue: Issue
   readonly line: ListedIssue
-  /** Messages with the time of their next attempt; no message is tried while the mail server is away. */
+  /**
+   * The messages with the time of their next attempt; no message is tried while the mail server is away.
+   */
   readonly messages: readonly IssueMessage[]
   /** Preferences of all recipients of the report, by address in lower case. */
   readonly choices: ReadonlyMap<string, Preference>
@@ -106,7 +108,7 @@ const FIGURES = 'figures'
 const TREND = 'trend'
 
 export interface FigureFile {
-  /** Name of the file in the URL. */
+  /** The name of the file in the URL. */
   readonly name: string
   readonly title: string
 }

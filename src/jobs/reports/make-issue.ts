@@ -38,14 +38,14 @@ export type Audience = readonly [Reader, ...Reader[]]
 export interface IssueDeps extends ContentDeps {
   readonly store: Store
   readonly archive: Archive
-  /** Version of this program. */
+  /** The version of this program. */
   readonly program: string
   readonly now: () => Date
 }
 
 export interface MadeIssue {
   readonly issue: Issue
-  /** Path of the issue's page in the archive. */
+  /** The path of the issue's page in the archive. */
   readonly page: string
 }
 
@@ -61,7 +61,7 @@ export interface ComposedIssue {
 
 /** The trend shows 90 days; the moving average of the first one needs six more. */
 const TREND_DAYS = 96
-/** Rows of each list if nobody wants files: more than any mail shows. */
+/** The rows of each list if nobody wants files: more than any mail shows. */
 const ROWS_SHOWN = 50
 
 /**

@@ -15,7 +15,7 @@ import { LIST_ROWS_MAX } from './report-definition.ts'
 export interface IssueComparison {
   /** Empty if all figures are equal. */
   readonly differences: readonly FigureDifference[]
-  /** Number of leads with data of that time that was read only after the issue was made. */
+  /** The number of leads with data of that time that was read only after the issue was made. */
   readonly leadsKnownLater: number
 }
 
@@ -60,7 +60,9 @@ function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
 }
 
 export interface FigureDifference {
-  /** Path of the figure, such as `new_leads.current`, `won_value.prior.USD` or `stalled.rows.lead-17`. */
+  /**
+   * The path of the figure, such as `new_leads.current`, `won_value.prior.USD` or `stalled.rows.lead-17`.
+   */
   readonly figure: string
   /** The value in the kept issue; null if it had none. */
   readonly kept: string | number | null
@@ -93,7 +95,7 @@ const COMPARED = {
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
 /**
- * Fields that describe a lead or pipeline as it is now, whatever the period; they are not compared. A
+ * The fields that describe a lead or pipeline as it is now, whatever the period; they are not compared. A
  * status belongs here because it may have been unknown then.
  */
 const DESCRIPTIONS = new Set<string>([

@@ -22,10 +22,10 @@ import type { Reader, Report } from './report-definition.ts'
 
 export interface ContentDeps {
   readonly templates: Templates
-  /** Maximum size of a whole message, in bytes. */
+  /** The maximum size of a whole message, in bytes. */
   readonly maxBytes: number
   readonly sender: Pick<Sender, 'unsubscribe'>
-  /** Public URL of the dashboard; null or absent if the dashboard is not reachable from outside. */
+  /** The public URL of the dashboard; null or absent if the dashboard is not reachable from outside. */
   readonly dashboardUrl?: string | null
 }
 

@@ -11,13 +11,15 @@ import { ATTACHED_LISTS, type BlockName } from '../../report/blocks/registry.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
 import { checkSendPolicy } from './send-policy.ts'
 
-/** Maximum rows of a list that an issue keeps: as many as a person may work through in a file. */
+/**
+ * The maximum number of rows of a list that an issue keeps: as many as a person may work through in a file.
+ */
 export const LIST_ROWS_MAX = 1000
 
 export interface Report extends Reader {
   readonly name: string
   readonly template: string
-  /** Title of the report; null if the report is titled by its name in the recipient's language. */
+  /** The title of the report; null if the report is titled by its name in the recipient's language. */
   readonly title: string | null
   readonly kind: PeriodKind
   /** Dates other than weekends on which nobody works, such as `2026-12-25`. */
@@ -27,14 +29,14 @@ export interface Report extends Reader {
   readonly stalledDays: number
   readonly topScore: number
   readonly queries: readonly QueryDefinition[]
-  /** Link pattern such as `https://crm.example.com/leads/{id}`; null for no links. */
+  /** The link to a lead, such as `https://crm.example.com/leads/{id}`; null for no links. */
   readonly leadUrl: string | null
 }
 
-/** Settings for data that is old or unusual. */
+/** The settings for data that is old or unusual. */
 export interface GateSettings {
   /**
-   * Minutes to wait for a sync that covers the period, counted from when the report is first seen to be
+   * The minutes to wait for a sync that covers the period, counted from when the report is first seen to be
    * due.
    */
   readonly waitMinutes: number
@@ -44,9 +46,9 @@ export interface GateSettings {
 
 /** How a person reads a report. The report's own values are used for the archive. */
 export interface Reader {
-  /** Language tag (BCP 47). */
+  /** The language tag (BCP 47). */
   readonly locale: string
-  /** Time zone; the report's own also decides where its days begin. */
+  /** The time zone; the report's own also decides where its days begin. */
   readonly timeZone: string
   readonly filter: LeadFilter
   readonly blocks: readonly BlockName[]
@@ -56,7 +58,7 @@ export interface Reader {
 
 export interface Recipient extends Reader {
   readonly address: string
-  /** Name of the recipient; null if unknown. */
+  /** The name of the recipient; null if unknown. */
   readonly name: string | null
 }
 

@@ -24,14 +24,14 @@ interface PlannedMessage {
   readonly issue: Issue
   readonly message: Delivery
   readonly recipient: Recipient
-  /** Message-ID of the first message of this issue to this recipient. */
+  /** The Message-ID of the first message of this issue to this recipient. */
   readonly firstId: string
 }
 
 export interface ResendPlan {
-  /** Messages that failed or are unconfirmed; they are sent again under their Message-ID. */
+  /** The messages that failed or are unconfirmed; they are sent again under their Message-ID. */
   readonly again: readonly PlannedMessage[]
-  /** Messages that arrived; their recipients get a new message. */
+  /** The messages that arrived; their recipients get a new message. */
   readonly anew: readonly PlannedMessage[]
   readonly leftOut: readonly LeftOut[]
 }

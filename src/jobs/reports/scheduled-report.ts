@@ -11,7 +11,7 @@ import { type GateDeps, passGate } from './freshness-gate.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
 export interface ScheduledReportDeps extends MailingDeps, GateDeps {
-  /** Called when messages are in the outbox; makes the outbox worker send them at once. */
+  /** Makes the outbox worker send at once; called when messages are in the outbox. */
   readonly wake: () => void
   /** Publishes the snapshot of the data, if the settings ask for that. */
   readonly publish: (signal: AbortSignal) => Promise<void>

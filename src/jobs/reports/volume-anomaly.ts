@@ -6,7 +6,7 @@ import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWholeScans, type WholeScan } from '../../store/sync/scan-result.ts'
 
-/** Smallest earlier number of leads that is judged. */
+/** The smallest earlier number of leads that is judged. */
 const LEADS_LEAST = 50
 /** A fall is unusual if at most this share of the leads is left. */
 const SHARE_LEFT = 0.5

@@ -25,8 +25,8 @@ import { openUptime } from './uptime.ts'
 const TICK_MAX_MS = 75_000
 const WATCH_MS = 15_000
 /**
- * Wait before a job is tried again whose lease another process holds: a command run by hand, or a worker
- * that was killed a moment ago.
+ * The wait before a job is tried again whose lease another process holds: a command run by hand, or a
+ * worker that was killed a moment ago.
  */
 const BUSY_AGAIN_SECONDS = 5
 
@@ -44,15 +44,15 @@ export interface Daemon extends UptimeDeps {
 }
 
 export interface StartedDaemon {
-  /** Aborted when the daemon has to stop, for example because another daemon took over. */
+  /** This signal is aborted when the daemon has to stop, for example because another daemon took over. */
   readonly signal: AbortSignal
-  /** To be called each minute: notes which runs are due and wakes all tasks. */
+  /** Notes which runs are due and wakes all tasks; to be called each minute. */
   tick(): Promise<void>
   /** Starts what is due without waiting for the next tick. */
   wake(): void
   /**
-   * Milliseconds since the last tick began, or since the start of the daemon, by a clock that nobody can
-   * set.
+   * The milliseconds since the last tick began, or since the start of the daemon, by a clock that nobody
+   * can set.
    */
   sinceTickMs(): number
   /** The work in progress, such as `sync`, `report:daily`, `messages and alerts`, `events`. */
@@ -165,7 +165,10 @@ export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon):
 
 /** The lease by which other processes see that a daemon runs. */
 interface Presence {
-  /** Aborted when another daemon took over; never aborted on PostgreSQL, where several workers run. */
+  /**
+   * This signal is aborted when another daemon took over; on PostgreSQL, where several workers run, it
+   * never is.
+   */
   readonly lost: AbortSignal
   /** Claims the lease again after it was lost, because the machine slept or PostgreSQL was away. */
   keep(): Promise<void>
@@ -254,8 +257,8 @@ function createRunner(daemon: Daemon): Runner {
       }
       if (!ran.has('over') && !ran.has('waits')) return
       events.wake()
-      // Only a finished run or a sync may wake other reports. Otherwise two held reports would wake each
-      // other for ever.
+      // Because two held reports would otherwise wake each other for ever, only a finished run or a sync
+      // may wake other reports.
       const mayBeAny = ran.has('over') || lease === SYNC_LEASE
       const waiting = (await listDue()).filter((name) => name !== lease)
       await enqueue(mayBeAny ? waiting : waiting.filter((name) => name === SYNC_LEASE))

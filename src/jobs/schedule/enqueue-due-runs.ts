@@ -12,9 +12,9 @@ import { findGap, type Gap } from '../../store/schedule/uptime.ts'
 import { tellInstant } from '../../time.ts'
 import { type Schedule, tellHours } from './schedule.ts'
 
-/** Maximum number of runs noted at once. */
+/** The maximum number of runs noted at once. */
 const SCHEDULED_RUNS_MAX = 400
-/** Message of a schedule's first row, from which its runs are counted. */
+/** The message of a schedule's first row, from which its runs are counted. */
 export const SET_UP = 'the schedule was set up'
 const HOUR_MS = 60 * 60_000
 

@@ -16,14 +16,14 @@ export interface Retention {
   /** Samples older than this are downsampled to the first of each hour, and later of each day. */
   readonly hourlyAfterDays: number
   readonly dailyAfterDays: number
-  /** Years for which old versions of leads are kept; null to keep them for ever. */
+  /** The years for which old versions of leads are kept; null to keep them for ever. */
   readonly versionsYears: number | null
 }
 
 /** The rows of one table that were deleted, or would be in a dry run. */
 export interface Pruned extends PruneCounts {
   readonly table: Series | 'lead_version' | 'event'
-  /** Only rows older than this were considered. */
+  /** The age limit: only rows older than this were considered. */
   readonly before: Instant
 }
 
@@ -36,8 +36,8 @@ interface PruneJob {
 
 const DAY_MS = 86_400_000
 /**
- * Days for which events are kept. Senders repeat an event for some days; a repeated event that is no longer
- * known only causes one more read.
+ * The days for which events are kept. Senders repeat an event for some days; a repeated event that is no
+ * longer known only causes one more read.
  */
 const EVENT_DAYS = 7
 

@@ -6,9 +6,9 @@ import { SET_UP } from './enqueue-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
 export type ScheduleState<S extends ScheduleSettings = ScheduleSettings> = S & {
-  /** Null if the schedule never had a run. */
+  /** Is null if the schedule never had a run. */
   readonly last: ScheduledRun | null
-  /** Null if the schedule has no further run. */
+  /** Is null if the schedule has no further run. */
   readonly next: Date | null
 }
 

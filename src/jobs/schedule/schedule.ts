@@ -10,9 +10,9 @@ export const SYNC_LEASE = 'sync'
 export const LATE_MS = 5 * 60_000
 
 export interface Schedule {
-  /** Name in the store: `sync`, `sync-full`, `report:daily`. */
+  /** The name in the store: `sync`, `sync-full`, `report:daily`. */
   readonly name: string
-  /** Lease held during a run; schedules with the same lease never run at the same time. */
+  /** The lease held during a run; schedules with the same lease never run at the same time. */
   readonly leaseName: string
   readonly timing: Timing
   readonly catchUp: CatchUp
@@ -36,7 +36,7 @@ export interface DueRun {
   readonly due_at: Date
   /** When the run was first seen to be due. */
   readonly notedAt: Date
-  /** Number of the attempt, 1 for the first; asking again while the run is held does not count. */
+  /** The number of the attempt, 1 for the first; asking again while the run is held does not count. */
   readonly attempt: number
   /** Why the run is late; null if it begins at most 5 minutes after its time. */
   readonly late: Late | null

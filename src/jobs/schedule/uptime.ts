@@ -20,7 +20,7 @@ export interface UptimeDeps {
 }
 
 export interface Uptime {
-  /** To be called first in each tick. */
+  /** Stores a heartbeat; to be called first in each tick. */
   beat(): Promise<void>
   end(): Promise<void>
 }
@@ -41,7 +41,7 @@ export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): 
         span = await begin(beat.at, isClockSet ? 'clock' : 'blocked')
         log.warn({ from: last.at.toISOString(), to: beat.at.toISOString() }, tell(passedMs, isClockSet))
       }
-      // Set only after the write, so that a gap that could not be stored is detected again.
+      // This is set only after the write, so that a gap that could not be stored is detected again.
       last = beat
     },
     end: () => store.write((trx) => endSpan(trx, span, now().toISOString())),

@@ -5,7 +5,7 @@
 import type { SchemaElement } from 'hyparquet-writer'
 import type { Cell, CellType, Row, SnapshotTable } from '../../store/queries/snapshot-table.ts'
 
-/** Rows of a group; a group is held in memory until it is complete. */
+/** The rows of a group; a group is held in memory until it is complete. */
 const GROUP_ROWS = 10_000
 
 const ELEMENTS = {

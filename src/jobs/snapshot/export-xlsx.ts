@@ -8,11 +8,11 @@ import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 import { harmlessText } from './export-text.ts'
 
-/** Limits of Excel. */
+/** The limits of Excel. */
 const ROWS_MAX = 1_048_576
 const TEXT_MAX = 32_767
 const NAME_MAX = 31
-/** Digits that Excel keeps of a number; a longer number is written as text. */
+/** The digits that Excel keeps of a number; a longer number is written as text. */
 const DIGITS_MAX = 15
 
 /** Matches `2026-11-20T08:15:00.000Z`, or `2026-11-20 09:15:00` in local time. */
@@ -28,7 +28,7 @@ const WIDTH_OF_TIME = 20
 /** The earliest time that a ZIP archive can hold. ZIP uses the local clock of the machine, hence no UTC. */
 const ZIP_ENTRY = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true }
 
-/** Index of a format in `cellXfs` of STYLES. */
+/** The index of a format in `cellXfs` of STYLES. */
 const STYLE = { date: 1, heading: 2 } as const
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -45,13 +45,13 @@ const STYLES = `${XML}<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt num
 /** Describes a sheet without its rows. */
 export interface Sheet {
   readonly name: string
-  /** Number of rows; null if they are not counted yet. */
+  /** The number of rows; null if they are not counted yet. */
   readonly rows: number | null
   readonly columns: readonly {
     readonly name: string
     /** Whether texts that are times become Excel dates. */
     readonly isInstant: boolean
-    /** Width in characters; chosen by type if absent. */
+    /** The width in characters; chosen by type if absent. */
     readonly width?: number
   }[]
 }

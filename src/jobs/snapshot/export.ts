@@ -26,7 +26,7 @@ export interface ExportOptions {
 export interface ExportResult {
   readonly rows: number
   readonly bytes: number
-  /** Number of texts that were cut to the length of a cell. */
+  /** The number of texts that were cut to the length of a cell. */
   readonly cut: number
 }
 

@@ -32,10 +32,10 @@ export interface PublishDeps {
   readonly files: {
     readonly snapshot: string
     readonly metadata: string
-    /** Folder of the ready queries. */
+    /** The folder of the ready queries. */
     readonly queries: string
   }
-  /** Version of this program. */
+  /** The version of this program. */
   readonly version: string
   /** How many of the last snapshots are also kept under names with their times. */
   readonly keep: number
@@ -150,7 +150,7 @@ export async function publishQuietly(
 export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSettings): Schedule {
   return {
     ...settings,
-    // Not `snapshot`, because making a snapshot claims that lease itself.
+    // The name is not `snapshot`, because making a snapshot claims that lease itself.
     leaseName: 'snapshot-schedule',
     runsAtFirstSight: false,
     async run(_due, _lease, signal) {

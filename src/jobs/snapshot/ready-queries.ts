@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface ReadyQuery {
-  /** Name of the file without `.sql`. */
+  /** The name of the file without `.sql`. */
   readonly name: string
   readonly title: string
   readonly description: string

@@ -41,7 +41,7 @@ interface DetailWorkerDeps extends DetailBatchDeps {
  */
 export interface DetailWorker extends DetailWorkers, SerialTask {}
 
-/** Maximum leads of a batch; batches are smaller if some readers would get none. */
+/** The maximum number of leads of a batch; batches are smaller if some readers would get none. */
 const BATCH_LEADS = 20
 const LOOK_MS = 200
 /**

@@ -16,7 +16,7 @@ import { noteEvents, type ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 
 export interface MappedPage {
-  /** Numbers of the leads that are not written: their records are unchanged or must be ignored. */
+  /** The numbers of the leads that are not written: their records are unchanged or must be ignored. */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly held: readonly QuarantinedRecord[]
@@ -34,7 +34,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   const leads = new Map<Lead, RawRecord>()
   const held: QuarantinedRecord[] = []
   for (const record of records) {
-    // Looked up again, because other pages were written since this page was fetched.
+    // The record is looked up again, because other pages were written since this page was fetched.
     const no = findKnown(record.high, record.low)
     if (no !== null) {
       known.add(no)

@@ -8,12 +8,12 @@ import { canShift, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 
-/** Maximum passes over the list in one scan, the first included. */
+/** The maximum number of passes over the list in one scan, the first included. */
 const PASSES_MAX = 6
 
 /**
- * What follows a pass: the end of the scan, a pass over what changed since the scan began (`changes`), or
- * another pass over the whole list (`again`).
+ * The next step after a pass: the end of the scan, a pass over what changed since the scan began
+ * (`changes`), or another pass over the whole list (`again`).
  */
 export type Judgement =
   | {
@@ -49,7 +49,7 @@ function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
   // Without an overlap two passes may miss the same lead; that three passes miss it is not plausible.
   if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.quiet_passes > 0)) return COMPLETE
-  // Rows that the first pass missed had jumped to the front of the list, where the second pass began.
+  // The rows that the first pass missed had jumped to the front of the list, where the second pass began.
   if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE
   return { next: isOfChanges ? 'changes' : 'again' }
 }

@@ -13,10 +13,10 @@ import { createDriftWatch, type DriftWatch } from './schema-drift.ts'
 export interface ScanState {
   /** Identifies the run of the database server in which this state is valid; see {@link checkLife}. */
   readonly life: string
-  /** Numbers of the stored leads by fingerprint. */
+  /** The numbers of the stored leads by fingerprint. */
   readonly known: NumberIndex
   met: MetLeads
-  /** Numbers of the leads that neither the last complete scan nor this one has met so far. */
+  /** The numbers of the leads that neither the last complete scan nor this one has met so far. */
   readonly absent: Set<number>
   /** Whether there are quarantined leads, which a page may release. */
   hasHeld: boolean
@@ -24,7 +24,7 @@ export interface ScanState {
   eventSeq: number
   readonly readByEvents: Set<number>
   readonly watch: DriftWatch
-  /** Null if leads are stored already. */
+  /** Is null if leads are stored already. */
   readonly firstLoad: FirstLoad | null
 }
 

@@ -19,7 +19,7 @@ export interface SyncOptions {
   readonly overlapMs: number
   /** Pipelines whose statistics are read even if no lead names them. */
   readonly pipelineIds: readonly string[]
-  /** Settings for details; none are read if absent. */
+  /** The settings for details; none are read if absent. */
   readonly details?: DetailOptions
   /**
    * Returns whether something else waits for this sync; if so, the remaining details are left to the next
@@ -31,9 +31,9 @@ export interface SyncOptions {
 }
 
 export interface DetailOptions {
-  /** Only read the details of this many leads with the best scores; null for all. */
+  /** The number of leads, those with the best scores, whose details are read; null for all. */
   readonly top: number | null
-  /** Maximum leads whose details one run reads. */
+  /** The maximum number of leads whose details one run reads. */
   readonly perRun: number
   /** How many leads are read at once. */
   readonly concurrency: number
@@ -64,7 +64,7 @@ export interface DetailWorkers {
 }
 
 export interface DetailsDone {
-  /** Number of activity entries that could not be read. */
+  /** The number of activity entries that could not be read. */
   readonly held: number
   /** The failure that ended the reading early; null if there was none. */
   readonly end: unknown
@@ -89,7 +89,7 @@ export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>
 function holding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx) => Promise<T> {
   return async (trx) => {
     await run.lease.renew(trx, run.now())
-    // Saved with each page, so that the number of requests is visible during a run and survives a kill.
+    // The usage is saved with each page, so that it is visible during a run and survives a kill.
     await saveUsage(trx, run.runId, run.spent())
     return work(trx)
   }

@@ -33,8 +33,8 @@ import { type PassEnd, readPass } from './sync-scan.ts'
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 
 /**
- * Maximum number of times that a sync continues after the store was lost; a cause that returns each time
- * would otherwise go on for ever.
+ * The maximum number of times that a sync continues after the store was lost; a cause that returns each
+ * time would otherwise go on for ever.
  */
 const LOSSES_MAX = 20
 

@@ -15,7 +15,7 @@ import { leadIdsOf, type MappedPage, quarantinedIdsOf, remapChanged } from './pa
 import type { ScanState } from './scan-state.ts'
 import { type SyncRun, writePageHolding } from './sync-context.ts'
 
-/** Maximum difference between our clock and the upstream's. */
+/** The maximum difference between our clock and the upstream's. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
 /** Stores a page; returns the scan after it and what the run has read so far. */
@@ -84,12 +84,12 @@ async function haveOthersServed(): Promise<void> {
 
 interface Written {
   readonly saved: readonly SavedLead[]
-  /** Numbers of the leads that needed no writing. */
+  /** The numbers of the leads that needed no writing. */
   readonly known: readonly number[]
   /** Each quarantined record of the page: the number of its lead if stored, else its id, else null. */
   readonly held: readonly (Met | null)[]
   readonly fingerprints: readonly Fingerprint[]
-  /** Numbers of the leads without a fingerprint. */
+  /** The numbers of the leads without a fingerprint. */
   readonly unknown: readonly number[]
 }
 
