@@ -1,5 +1,5 @@
 /**
- * Keeps the status page up to date: parts come from the server as it would render them and are merged into the page.
+ * Keeps the status page up to date: the server sends rendered parts, which are merged into the page.
  * Whatever a user has unfolded, selected, focused or scrolled to stays.
  */
 
@@ -95,7 +95,7 @@ function mergeOne(shown, wanted) {
   }
   for (const name of new Set([...shown.getAttributeNames(), ...wanted.getAttributeNames()])) {
     const value = wanted.getAttribute(name)
-    // The user decides what is unfolded.
+    // The user decides which parts are unfolded.
     if (name === 'open' || shown.getAttribute(name) === value) continue
     if (value === null) shown.removeAttribute(name)
     else shown.setAttribute(name, value)
