@@ -1,3 +1,5 @@
+/** The source of leads: what every upstream offers. Types only; `open.ts` implements them. */
+
 import type { WireLeadDetail } from '../contract/lead.ts'
 import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
 import type { Agent, Instant, Lead, LeadDetail, PipelineStat, QuarantinedRecord, Stage } from '../model.ts'
