@@ -99,7 +99,6 @@ export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError
 }
 
 /** The size of a store, and the free space beside it. */
-
 export interface StoreSize {
   /** The size in bytes. */
   readonly database: number

@@ -67,7 +67,6 @@ function describeTable(database: Database.Database, table: string): CopiedTable 
 }
 
 /** A row of a table. Rows are read in the order of the key, in parts, so that no whole table is in memory. */
-
 export type CopiedRow = Readonly<Record<string, unknown>>
 
 /** The values of the key of a row, in its order. */
@@ -132,7 +131,6 @@ function keyColumns({ key }: CopiedTable): RawBuilder<unknown> {
 }
 
 /** The digest of a table. Equal digests of two databases prove that the copy is complete. */
-
 export interface TableDigest {
   readonly rows: number
   /** The hash of all columns that are not generated, row by row in the order of the key, as hex. */
@@ -163,7 +161,6 @@ export function isSame(a: TableDigest, b: TableDigest): boolean {
 }
 
 /** The progress of a move over the rows of all tables. */
-
 export interface MoveStep {
   readonly step: 'copy' | 'compare'
   /**

@@ -140,7 +140,6 @@ export async function readInTime<T>(
 }
 
 /** The limit of a short look into a schema, which should not wait for a server that is away. */
-
 const TIMEOUT_MS = 5_000
 
 /**
@@ -175,7 +174,6 @@ export async function glance<T>(
 }
 
 /** The state of a PostgreSQL server, as far as a store depends on it. */
-
 export interface ServerState {
   /** Tells whether the server takes no writes, because it follows another server. */
   readonly isStandby: boolean

@@ -27,7 +27,6 @@ export interface Store {
 }
 
 /** The time at which a row was read from the upstream, and the run that read it. */
-
 export interface Observation {
   readonly runId: string
   readonly at: Instant

@@ -55,7 +55,6 @@ export interface Relation {
  * The limits of all relations: the filter, and the time up to which data is known. Each method returns a
  * piece of SQL.
  */
-
 export interface Bounds {
   readonly filter: LeadFilter
   /** Tells whether only what was known at `:known_at` counts. */
@@ -123,7 +122,6 @@ export const KNOWN_THEN = `
       WHERE changed_at > ${SETTLED}`
 
 /** The latest time of the last change of a stalled lead. */
-
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
 export function idleRelations({ chosen, past }: Bounds) {
@@ -154,7 +152,6 @@ export function idleRelations({ chosen, past }: Bounds) {
 }
 
 /** Builds the relation of the funnel that we count ourselves. */
-
 export function funnelRelations({ chosen, isPast }: Bounds) {
   return {
     reach: {
@@ -177,7 +174,6 @@ export function funnelRelations({ chosen, isPast }: Bounds) {
  * Builds the relations of many spans of time at once. `:spans` is a JSON list of their beginnings and ends,
  * in order. The period of the scope has to end with the first span.
  */
-
 export function spanRelations({ chosen, inPipelines, version }: Bounds) {
   const pipelineThen = `(SELECT pipeline_id FROM lead_version AS state WHERE state.rowid = coalesce(
       ${version(' AND valid_from < span_to', 'DESC')},

@@ -11,7 +11,6 @@ import type { Db } from '../db/store.ts'
 import { DOUBTS_MAX } from '../outbox/delivery.ts'
 
 /** A rule of the store, its query, and what to do where it is violated. */
-
 export interface Invariant {
   /** The rule as a sentence. */
   readonly rule: string
@@ -141,7 +140,6 @@ export const OF_LEADS: readonly Invariant[] = [
 ]
 
 /** The rules on the program's own work: scans, runs, scheduled runs and messages. They are quick to check. */
-
 export const OF_WORK: readonly Invariant[] = [
   {
     rule: 'a scan under way has as many pages as were written with it, and a place in the list only after the first',

@@ -172,7 +172,6 @@ export function statesOf({ versions, touches }: KnownHistory): LeadState[] {
  * A lead as it was at a past moment. Tracked fields have their values of that moment; other fields have their
  * present values.
  */
-
 export interface PastLead {
   readonly id: string
   readonly pipeline_id: string

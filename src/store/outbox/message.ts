@@ -119,7 +119,6 @@ export async function findMessage(db: Db, messageId: string): Promise<Message | 
  * The bytes that a spool keeps in memory. Beyond this it uses a file without a name, of which a kill leaves
  * nothing.
  */
-
 const MEMORY_BYTES_MAX = 8 * 2 ** 20
 
 export interface Spool extends Disposable {

@@ -94,7 +94,6 @@ export const FUNCTIONS: readonly string[] = [
  * The currency of a lead's value, as `lead_count` groups by it. The triggers below keep the counts of leads
  * and events and the words of issues up to date, as those of SQLite do.
  */
-
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 
 /** Adds the changes of one statement to the counts of leads. */

@@ -26,7 +26,7 @@ export interface Issue extends IssueKey, Rendered {
   readonly programVersion: string | null
   /** The reason why it was not sent on time; null where it was sent, or was made for viewing only. */
   readonly notSent: string | null
-  /** Tells whether it has messages, so that it must not change. */
+  /** Tells whether the issue has messages, so that it must not change. */
   readonly isMailed: boolean
 }
 

@@ -80,7 +80,6 @@ function preferenceOf(row: Selectable<PreferenceTable>): Preference {
  * or an older backup is restored, nobody who has unsubscribed gets mail again, and links in old mails still
  * work. The copy is as private as the database.
  */
-
 export const PREFERENCES_FILE = 'preferences.json'
 
 interface Copy {
@@ -160,7 +159,6 @@ export async function takePreferences(store: Store, folder: string): Promise<voi
  * database, its backups and the copy of the preferences. A link therefore works after a restore, and
  * analysts, who get none of these, cannot make one.
  */
-
 const KEY_BYTES = 32
 
 export async function readOrCreateLinkKey(

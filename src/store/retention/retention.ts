@@ -26,8 +26,8 @@ const SERIES = {
 export type Series = keyof typeof SERIES
 
 /**
- * The limits of downsampling, in UTC at the beginning of a day. Before `hourlyBefore` one sample an hour stays,
- * and before `dailyBefore` one a day. `dailyBefore` is not later than `hourlyBefore`.
+ * The limits of downsampling, in UTC at the beginning of a day. Before `hourlyBefore` one sample an hour
+ * stays, and before `dailyBefore` one a day. `dailyBefore` is not later than `hourlyBefore`.
  */
 export interface DownsamplePlan {
   readonly hourlyBefore: Instant

@@ -152,7 +152,6 @@ export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
  * The last heartbeat of the daemon. It is read without migrating the store, and without creating files beside
  * it, which might get another owner than the daemon.
  */
-
 export interface LastHeartbeat {
   readonly last_tick_at: Instant
   /** The time at which the daemon was stopped; null where it runs or was killed. */

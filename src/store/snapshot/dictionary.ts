@@ -134,7 +134,6 @@ function readFields(database: Database.Database) {
 }
 
 /** Facts about the columns of a table from its rows: the share of missing values, and some examples. */
-
 export interface Sample {
   readonly rows: number
   /** The share by column, from 0 to 1; empty for an empty table. */

@@ -182,7 +182,6 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
 }
 
 /** The changes of the store since a snapshot. */
-
 export interface SnapshotNews {
   /** The last migration of the store. */
   readonly schema: string

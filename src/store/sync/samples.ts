@@ -75,7 +75,6 @@ function readingOf(agent: Agent, seen: Observation) {
 }
 
 /** An agent that exists upstream, or was deleted recently. */
-
 export interface ListedAgent {
   readonly id: string
   readonly name: string

@@ -77,7 +77,6 @@ function typesOf(json: string): FieldType[] {
 }
 
 /** A change of a field that a scan found. */
-
 export interface DatedDrift extends FieldDrift {
   /** The end of the scan. */
   readonly at: Instant

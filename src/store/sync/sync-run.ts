@@ -265,7 +265,6 @@ export async function hasRun(db: Db, id: string): Promise<boolean> {
 }
 
 /** The progress of the sync under way, in this or another process. */
-
 export interface SyncUnderWay {
   readonly mode: SyncRunTable['mode']
   readonly startedAt: Instant

@@ -63,7 +63,6 @@ export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Pr
 }
 
 /** A resource of the upstream that a run reads to its end. */
-
 export type Resource = 'leads' | 'stats' | 'agents'
 
 export interface LastRead {

@@ -127,7 +127,6 @@ export interface LeadTables {
 }
 
 /** The outcomes of an event. */
-
 export const EVENT_OUTCOMES = [
   ...['inserted', 'updated', 'unchanged', 'removed', 'gone'],
   ...['read', 'ignored', 'unreadable', 'failed'],
@@ -180,7 +179,6 @@ export interface EventTables {
 }
 
 /** The record of pruned rows. */
-
 export interface PrunedTable {
   table_name: string
   rule: 'hourly' | 'daily' | 'ended'
