@@ -9,7 +9,7 @@ export type Log = Logger
 
 export interface LogOptions {
   readonly level: LevelWithSilent
-  /** Whether to write readable lines instead of JSON. */
+  /** Tells whether to write readable lines instead of JSON. */
   readonly pretty: boolean
   readonly color: boolean
   /** Values that must never appear in any encoding, or a function that removes them, if they change. */

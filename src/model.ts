@@ -21,7 +21,7 @@ export interface Money {
   readonly currency: string
 }
 
-/** How a stage counts: as open, or as closed in one of three ways. */
+/** Tells how a stage counts: as open, or as closed in one of three ways. */
 export type StageOutcome = 'open' | 'won' | 'lost' | 'disqualified'
 
 /** A status that a lead can have; `position` orders the funnel from 0. */
@@ -31,7 +31,7 @@ export interface Stage {
   readonly outcome: StageOutcome
   /** Is false for a status that is no step towards being won. */
   readonly inFunnel: boolean
-  /** Whether a lead at this stage counts as qualified. */
+  /** Tells whether a lead at this stage counts as qualified. */
   readonly isQualified: boolean
 }
 
@@ -79,14 +79,14 @@ export interface UpstreamEvent {
   readonly resource: EventResource | null
   /** The upstream's id; empty for all agents. */
   readonly resourceId: string
-  /** Whether the event says that the lead was deleted. */
+  /** Tells whether the event says that the lead was deleted. */
   readonly isRemoval: boolean
   /**
    * The whole record of the lead, as the JSON that was sent, if it is to be used; null if the lead must be
    * read.
    */
   readonly record: string | null
-  /** Why the event cannot be read; null if it can. */
+  /** Tells why the event cannot be read; null if it can. */
   readonly problem: string | null
 }
 
@@ -185,9 +185,9 @@ export interface Freshness {
    * complete sync.
    */
   readonly dataAsOf: Instant | null
-  /** Whether `dataAsOf` is at or after the end of the period. */
+  /** Tells whether `dataAsOf` is at or after the end of the period. */
   readonly coversPeriod: boolean
-  /** When statistics were last read; `agentsAsOf` is the same for agents. Null if never. */
+  /** Tells when statistics were last read; `agentsAsOf` is the same for agents. Null if never. */
   readonly statsAsOf: Instant | null
   readonly agentsAsOf: Instant | null
   /** The last sync that failed or stopped half-way; null if a complete one came after it. */
@@ -250,7 +250,9 @@ export interface Message extends Rendered {
   readonly messageId: string
   /** The Message-ID of the message that this one replaces; absent for a first message. */
   readonly inReplyTo?: string
-  /** When the issue was rendered or the message was requested again; the Date header of every attempt. */
+  /**
+   * Tells when the issue was rendered or the message was requested again; the Date header of every attempt.
+   */
   readonly date: Instant
   /** The name of the report, for the List-Id and X-Leadsheet-Report headers. */
   readonly report: string
@@ -259,7 +261,7 @@ export interface Message extends Rendered {
 
 export type SyncPart = 'leads' | 'stats' | 'agents' | 'details'
 
-/** How a sync ended; `ok_no_change` means that it was complete and brought nothing new. */
+/** Tells how a sync ended; `ok_no_change` means that it was complete and brought nothing new. */
 export type SyncOutcome = 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed'
 
 /** Counts of the leads part of a sync; `seen` counts distinct leads. */
@@ -290,9 +292,9 @@ export interface SyncProblem {
 }
 
 /**
- * Why a pass over the list ended. Well: `end` (no next page), `empty_page`, `past_end` (the answer that a
- * list gives past its last page). Badly: `loop`, `page_cap`, `no_cursor` (a full first page names no next
- * page although the total is larger), `failed`, `interrupted`.
+ * Tells why a pass over the list ended. Well: `end` (no next page), `empty_page`, `past_end` (the answer
+ * that a list gives past its last page). Badly: `loop`, `page_cap`, `no_cursor` (a full first page names no
+ * next page although the total is larger), `failed`, `interrupted`.
  */
 export type ScanStop =
   | 'end'
@@ -315,9 +317,9 @@ export interface FieldDrift {
 }
 
 /**
- * How far a scan got and whether it can be trusted. `complete`: read to the end, and nothing that moved
- * meanwhile was missed; only such a scan marks leads as deleted. `unproven`: read to the end, but rows kept
- * moving. `incomplete`: not read to the end.
+ * Tells how far a scan got and whether it can be trusted. `complete`: read to the end, and nothing that
+ * moved meanwhile was missed; only such a scan marks leads as deleted. `unproven`: read to the end, but
+ * rows kept moving. `incomplete`: not read to the end.
  */
 export interface ScanReport {
   readonly mode: 'incremental' | 'full'
@@ -331,7 +333,7 @@ export interface ScanReport {
   readonly pages: number
   /** The number of passes over the list; those after the first verify it. */
   readonly passes: number
-  /** How often rows were seen to move from page to page. */
+  /** The number of times that rows were seen to move from page to page. */
   readonly moved: number
   /** The number of leads with cleaned text or invalid times. */
   readonly mended: number
@@ -348,7 +350,7 @@ export interface ScanReport {
 export interface SyncResult {
   readonly runId: string
   readonly outcome: SyncOutcome
-  /** Whether every requested part was read to its end. */
+  /** Tells whether every requested part was read to its end. */
   readonly complete: boolean
   readonly leads: LeadCounts
   /** Is null if leads were not requested or could not be read. */

@@ -59,7 +59,7 @@ export const BACKOFF = {
   },
 } as const satisfies Readonly<Record<string, Backoff | Ladder>>
 
-/** When work that would otherwise be tried for ever is given up. */
+/** The limits after which work that would otherwise be tried for ever is given up. */
 export const GIVE_UP = {
   message: { attempts: 24, hours: 48 },
   alertWebhook: { hours: 48 },

@@ -48,7 +48,7 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
   })
 }
 
-/** How far ahead to look; zones that change their clocks do so within a year. */
+/** The time to look ahead; zones that change their clocks do so within a year. */
 const AHEAD_MS = 400 * 86_400_000
 
 /** Describes for each schedule the next time of day that a clock change skips or doubles. */

@@ -67,7 +67,7 @@ export function requireSnapshot(dataDir: string): string {
 export interface Opening {
   readonly log: Log
   readonly signal: AbortSignal
-  /** Whether a new database may be made in place of a lost one. */
+  /** Tells whether a new database may be made in place of a lost one. */
   readonly isNew?: boolean
 }
 

@@ -9,7 +9,7 @@ export interface Check {
   readonly question: string
   /** Names a finding in subjects, headings and sentences. */
   readonly title: string
-  /** When the check finds something, in the words of the README; null if it opens no alert. */
+  /** Tells when the check finds something, in the words of the README; null if it opens no alert. */
   readonly meaning: string | null
   /** The default severity; a finding may have another. */
   readonly severity: Severity
@@ -17,8 +17,8 @@ export interface Check {
   readonly setting?: string
   readonly shownIn: readonly Place[]
   /**
-   * When a finding opens an alert: `at_once`; `after_failures`, that is after `alerts.after_failures` runs,
-   * if it can pass by itself; `once`, without reminder or resolution, if it reports a past event.
+   * Tells when a finding opens an alert: `at_once`; `after_failures`, that is after `alerts.after_failures`
+   * runs, if it can pass by itself; `once`, without reminder or resolution, if it reports a past event.
    */
   readonly alert?: 'at_once' | 'after_failures' | 'once'
   /**
@@ -81,7 +81,10 @@ export interface Finding {
   readonly brief?: string
   /** The failures in a row; if absent, the runs of the check that found this are counted. */
   readonly failures?: number
-  /** When it last happened, if later than its start; an older acknowledgement does not cover it. */
+  /**
+   * The time at which it last happened, if later than its start; an older acknowledgement does not cover
+   * it.
+   */
   readonly last?: Instant
 }
 

@@ -1,4 +1,4 @@
-/** How events of the upstream reach this installation. */
+/** Describes how events of the upstream reach this installation. */
 import type { Instant } from '../model.ts'
 
 /** The webhook that this installation has registered. */
@@ -14,8 +14,8 @@ export interface EventSource {
    * @throws LeadsheetError webhook_unreadable
    */
   readonly readRegistration: () => Promise<KnownRegistration | null>
-  /** Whether the settings have a secret, because a person registered a webhook by hand. */
+  /** Tells whether the settings have a secret, because a person registered a webhook by hand. */
   readonly isByHand: boolean
-  /** Whether the upstream lets a program register a webhook. */
+  /** Tells whether the upstream lets a program register a webhook. */
   readonly canRegister: boolean
 }

@@ -53,11 +53,11 @@ export interface Installation {
 
 /** The facts that only some processes know. */
 export interface Knowledge {
-  /** How far our clock is ahead of the upstream's; null if unknown. */
+  /** The time by which our clock is ahead of the upstream's; null if unknown. */
   readonly clockAheadMs?: () => number | null
   /** The broken rules of the store; null if nobody has looked. */
   readonly findViolations?: (now: Date) => Promise<readonly Violation[] | null>
-  /** Whether the daemon itself asks; it is then alive. */
+  /** Tells whether the daemon itself asks; it is then alive. */
   readonly isDaemon?: boolean
 }
 
@@ -70,7 +70,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
   return {
     ...installation,
     ...{ db, place, now, lastSpan },
-    /** Whether the daemon is alive. */
+    /** Tells whether the daemon is alive. */
     life: once(async (): Promise<Life> => {
       if (knowledge.isDaemon) return 'alive'
       const seen = lifeOf(await lastSpan(), now)

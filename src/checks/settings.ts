@@ -55,7 +55,7 @@ export interface SettingsInForce {
   readonly since: Instant
   /** The settings that were read last and refused; null if they were not refused. */
   readonly refused: { readonly at: Instant; readonly why: string } | null
-  /** When the settings file was changed, if it was not read since; else null. */
+  /** Tells when the settings file was changed, if it was not read since; else null. */
   readonly changedAt: Instant | null
 }
 

@@ -40,9 +40,9 @@ interface Expected {
   readonly since: Instant
   /** The kinds of changes that should have caused events. */
   readonly changes: readonly Change[]
-  /** When the last event came; null if it is no longer kept or there never was one. */
+  /** Tells when the last event came; null if it is no longer kept or there never was one. */
   readonly lastAt: Instant | null
-  /** Whether each of these changes should have caused an event. */
+  /** Tells whether each of these changes should have caused an event. */
   readonly isSure: boolean
 }
 

@@ -41,7 +41,7 @@ export interface Measures {
   readonly scheduledRuns: readonly ScheduledRunCounts[]
   readonly missed: readonly { readonly schedule: string; readonly runs: number }[]
   readonly messages: Readonly<Record<string, number>>
-  /** When the oldest message that is still to be sent was enqueued. */
+  /** Tells when the oldest message that is still to be sent was enqueued. */
   readonly waitingSince: Instant | null
   readonly serversAway: number
   /** The check of each open alert that nobody has acknowledged. */

@@ -38,9 +38,9 @@ export interface KeptOverview {
   readonly overview: Overview | null
   /** The time up to which all leads have been read; null if they never were. */
   readonly dataAsOf: Instant | null
-  /** Whether a newer overview is being counted. */
+  /** Tells whether a newer overview is being counted. */
   readonly isBeingCounted: boolean
-  /** Why the last count failed; null if it succeeded. */
+  /** Tells why the last count failed; null if it succeeded. */
   readonly failure: string | null
 }
 

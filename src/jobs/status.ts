@@ -19,7 +19,7 @@ import type { ScheduleSettings } from './schedule/schedule.ts'
 import { readScheduleStates } from './schedule/schedule-state.ts'
 import { listWorkers } from './schedule/worker-list.ts'
 
-/** How many of the latest rows of each kind to read. */
+/** The number of latest rows of each kind to read. */
 export interface StatusRows {
   readonly runs: number
   readonly scheduledRuns: number

@@ -39,7 +39,7 @@ const CONNECTIONS_MAX = 4
 /** A worker without a heartbeat for this long has lost its jobs. */
 const HEARTBEAT_SECONDS = 12
 const HEARTBEAT_REFRESH_SECONDS = 4
-/** How often pg-boss looks for lost jobs, and how often for jobs that are due. */
+/** The intervals at which pg-boss looks for lost jobs and for jobs that are due. */
 const LOOK_SECONDS = 5
 const POLL_SECONDS = 2
 

@@ -34,9 +34,9 @@ type Nothing = Readonly<Record<string, never>>
 export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'sent' | 'reload'
 
 /**
- * How many jobs may share a key. `once`: no job is added while one with its key waits or runs. `serial`:
- * one job may wait while another runs, so that it sees what came too late for the running one; two never
- * run at the same time.
+ * Tells how many jobs may share a key. `once`: no job is added while one with its key waits or runs.
+ * `serial`: one job may wait while another runs, so that it sees what came too late for the running one;
+ * two never run at the same time.
  */
 export const KEYS = {
   'scheduled-run': 'serial',
@@ -76,7 +76,7 @@ export interface NewJob<K extends JobKind> {
 export type DoJob<K extends JobKind> = (job: Job<JobData[K]>) => Promise<void>
 
 export interface WorkOptions {
-  /** How many jobs of the kind this process runs at once. */
+  /** The number of jobs of the kind that this process runs at once. */
   readonly concurrency: number
   /** Ends the work: running jobs are aborted, and no more are taken. */
   readonly signal: AbortSignal

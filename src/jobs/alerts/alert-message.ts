@@ -23,7 +23,7 @@ export interface AlertMessage {
   /** Alerts that were announced before and are still open. */
   readonly reminded: readonly AlertLine[]
   readonly resolved: readonly AlertLine[]
-  /** How many alerts are open in total. */
+  /** The number of open alerts in total. */
   readonly open: number
 }
 
@@ -38,14 +38,14 @@ export interface AlertLine {
   readonly message: string
   readonly hint: string
   readonly since: Instant
-  /** When the alert was resolved; null while it is open. */
+  /** Tells when the alert was resolved; null while it is open. */
   readonly until: Instant | null
 }
 
 export interface AlertSection {
   readonly title: string
   readonly lines: readonly AlertLine[]
-  /** How many lines are left out. */
+  /** The number of lines left out. */
   readonly more: number
 }
 

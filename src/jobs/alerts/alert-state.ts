@@ -32,7 +32,7 @@ export interface KnownAlerts {
    */
   readonly alerts: readonly Alert[]
   readonly nextId: number
-  /** When messages were made, in order; at least those within {@link GAPS_COUNT_MS}. */
+  /** Tells when messages were made, in order; at least those within {@link GAPS_COUNT_MS}. */
   readonly messagesAt: readonly Instant[]
 }
 

@@ -25,7 +25,7 @@ export interface ApplyDeps {
   readonly source: Source
   readonly store: Store
   readonly now: () => Date
-  /** Whether to keep the details that only the answer for a single lead contains. */
+  /** Tells whether to keep the details that only the answer for a single lead contains. */
   readonly wantsDetails: boolean
 }
 

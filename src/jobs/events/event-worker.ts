@@ -43,7 +43,7 @@ const OF_ONE: ReadonlySet<ErrorCode> = new Set([
 export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
   readonly source: ApplyDeps['source']
   readonly log: Log
-  /** How many events are applied at once. */
+  /** The number of events applied at once. */
   readonly concurrency: number
   /**
    * The maximum number of leads read within ten seconds. Further leads wait, and several events of one lead
@@ -219,8 +219,8 @@ interface EventOverflowDeps {
 }
 
 /**
- * Leaves leads to an incremental sync if events name very many, because one page of a list has a hundred leads, or
- * if the upstream offers no single leads.
+ * Leaves leads to an incremental sync if events name very many, because one page of a list has a hundred
+ * leads, or if the upstream offers no single leads.
  */
 interface EventOverflow {
   /**
@@ -234,7 +234,7 @@ interface EventOverflow {
 
 function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): EventOverflow {
   let hasAsked = false
-  /** How many more leads are read one by one before another sync is started. */
+  /** The number of leads still read one by one before another sync is started. */
   let oneByOne = 0
   let restsUntilMs = 0
   let burstRestsUntilMs = 0

@@ -25,7 +25,7 @@ export interface HandOverDeps {
 }
 
 /**
- * How long a stop waits for the answer to a message that is being sent; without the answer it is
+ * Tells how long a stop waits for the answer to a message that is being sent; without the answer it is
  * unconfirmed.
  */
 const ANSWER_MS = 5_000

@@ -30,7 +30,7 @@ export interface DueReport {
   readonly at: Date
   /** The lease of the report's schedule; only its owner may write the report's messages. */
   readonly lease: Pick<Lease, 'renew'>
-  /** Why the report is late; null or absent if it is on time or made by hand. */
+  /** Tells why the report is late; null or absent if it is on time or made by hand. */
   readonly late?: LateWarning | null
 }
 
@@ -39,9 +39,9 @@ export interface Mailing {
   readonly issue: Pick<Issue, 'id' | 'period' | 'variant' | 'subject'>
   /** The path of the issue's page in the archive; null if the page could not be written. */
   readonly page: string | null
-  /** Why the issue is not sent; null if its messages are in the outbox. */
+  /** Tells why the issue is not sent; null if its messages are in the outbox. */
   readonly notSent: string | null
-  /** How many messages this run added to the outbox. */
+  /** The number of messages that this run added to the outbox. */
   readonly messages: number
   /** The sections that could not be made; the issue lists them too. */
   readonly failed: readonly FailedSection[]

@@ -26,7 +26,7 @@ export interface GateDeps extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
 }
 
-/** How fresh the data of a report is for its period. */
+/** The freshness of the data of a report for its period. */
 interface DataState {
   readonly period: Period
   readonly freshness: Freshness

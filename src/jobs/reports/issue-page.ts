@@ -44,7 +44,7 @@ export interface KeptIssue {
   readonly newer: IssueName | null
   /** Other issues of the same report with the same end: for other filters, or weekly ones. */
   readonly beside: readonly ListedIssue[]
-  /** Whether this is one of the issues that `resend` would send. */
+  /** Tells whether this is one of the issues that `resend` would send. */
   readonly isLast: boolean
 }
 

@@ -44,7 +44,7 @@ export interface GateSettings {
   readonly onVolumeDrop: VolumeDropPolicy
 }
 
-/** How a person reads a report. The report's own values are used for the archive. */
+/** Tells how a person reads a report. The report's own values are used for the archive. */
 export interface Reader {
   /** The language tag (BCP 47). */
   readonly locale: string

@@ -21,7 +21,7 @@ const HOUR_MS = 60 * 60_000
 interface NotedScheduledRun {
   readonly due_at: Instant
   readonly state: 'due' | 'skipped'
-  /** Why the run is skipped; null if it is due. */
+  /** Tells why the run is skipped; null if it is due. */
   readonly message: string | null
 }
 

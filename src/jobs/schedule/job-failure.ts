@@ -31,7 +31,7 @@ type AfterFailure =
       readonly state: 'again'
       readonly message: string
       readonly notBefore: Instant | null
-      /** Whether nothing was tried yet; the attempt then does not count. */
+      /** Tells whether nothing was tried yet; the attempt then does not count. */
       readonly isWait?: boolean
     }
 

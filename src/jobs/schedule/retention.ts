@@ -29,7 +29,7 @@ export interface Pruned extends PruneCounts {
 
 interface PruneJob {
   readonly now: () => Date
-  /** Whether to count only, without deleting. */
+  /** Tells whether to count only, without deleting. */
   readonly isDry: boolean
   readonly signal: AbortSignal
 }

@@ -27,8 +27,8 @@ interface DueDeps {
   readonly log: Log
   readonly now: () => Date
   /**
-   * Whether a run may begin beside the work of other workers; asked again in the transaction that begins
-   * the run.
+   * Tells whether a run may begin beside the work of other workers; asked again in the transaction that
+   * begins the run.
    */
   readonly mayBegin?: (db: Db, schedule: Schedule) => Promise<boolean>
 }

@@ -18,7 +18,7 @@ export interface Schedule {
   readonly catchUp: CatchUp
   /** Each run begins up to this many seconds after its time. */
   readonly jitterSeconds: number
-  /** Whether the schedule runs at once when it is first seen. */
+  /** Tells whether the schedule runs at once when it is first seen. */
   readonly runsAtFirstSight: boolean
   /**
    * Does the work of a scheduled run.
@@ -34,13 +34,13 @@ export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp' | 'j
 
 export interface DueRun {
   readonly due_at: Date
-  /** When the run was first seen to be due. */
+  /** Tells when the run was first seen to be due. */
   readonly notedAt: Date
   /** The number of the attempt, 1 for the first; asking again while the run is held does not count. */
   readonly attempt: number
-  /** Why the run is late; null if it begins at most 5 minutes after its time. */
+  /** Tells why the run is late; null if it begins at most 5 minutes after its time. */
   readonly late: Late | null
-  /** Whether an operator has approved the run; it must then not be held again. */
+  /** Tells whether an operator has approved the run; it must then not be held again. */
   readonly isReleased: boolean
 }
 
@@ -62,7 +62,7 @@ export type RunEnd =
       readonly state: 'again'
       readonly message: string
       readonly notBefore: Instant | null
-      /** Whether nothing was tried yet; the attempt then does not count. */
+      /** Tells whether nothing was tried yet; the attempt then does not count. */
       readonly isWait?: boolean
     }
   /** The run is asked again at each tick until its outcome changes or the schedule's next run comes. */

@@ -49,7 +49,7 @@ export interface Sheet {
   readonly rows: number | null
   readonly columns: readonly {
     readonly name: string
-    /** Whether texts that are times become Excel dates. */
+    /** Tells whether texts that are times become Excel dates. */
     readonly isInstant: boolean
     /** The width in characters; chosen by type if absent. */
     readonly width?: number

@@ -37,7 +37,7 @@ export interface PublishDeps {
   }
   /** The version of this program. */
   readonly version: string
-  /** How many of the last snapshots are also kept under names with their times. */
+  /** The number of earlier snapshots that are also kept, under names with their times. */
   readonly keep: number
 }
 

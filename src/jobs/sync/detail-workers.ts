@@ -31,7 +31,7 @@ import { allFailing, FAILURES_MAX, hasUsedUpItsTime, OF_ONE_LEAD } from './sync-
 interface DetailWorkerDeps extends DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail' | 'usage'>
   readonly queue: Pick<Queue, 'enqueue' | 'work'>
-  /** How many batches this worker reads at once. */
+  /** The number of batches that this worker reads at once. */
   readonly concurrency: number
 }
 

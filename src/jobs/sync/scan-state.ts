@@ -18,7 +18,7 @@ export interface ScanState {
   met: MetLeads
   /** The numbers of the leads that neither the last complete scan nor this one has met so far. */
   readonly absent: Set<number>
-  /** Whether there are quarantined leads, which a page may release. */
+  /** Tells whether there are quarantined leads, which a page may release. */
   hasHeld: boolean
   /** The leads that events have read during the scan (`store/sync/scan.ts`), known up to `eventSeq`. */
   eventSeq: number

@@ -9,13 +9,16 @@ import { type RunUsage, saveUsage } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
 
 export interface SyncOptions {
-  /** Whether to read all leads, not only those changed since the last sync. */
+  /** Tells whether to read all leads, not only those changed since the last sync. */
   readonly full: boolean
-  /** Whether an operator has confirmed that an unusually large number of leads was deleted. */
+  /** Tells whether an operator has confirmed that an unusually large number of leads was deleted. */
   readonly acceptsRemovals?: boolean
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
-  /** How far before the watermark an incremental scan begins, so that nothing written late is missed. */
+  /**
+   * The time before the watermark at which an incremental scan begins, so that nothing written late is
+   * missed.
+   */
   readonly overlapMs: number
   /** Pipelines whose statistics are read even if no lead names them. */
   readonly pipelineIds: readonly string[]
@@ -35,7 +38,7 @@ export interface DetailOptions {
   readonly top: number | null
   /** The maximum number of leads whose details one run reads. */
   readonly perRun: number
-  /** How many leads are read at once. */
+  /** The number of leads read at once. */
   readonly concurrency: number
 }
 

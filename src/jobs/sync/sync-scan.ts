@@ -16,7 +16,10 @@ import { savePage } from './sync-page.ts'
 
 /** After this many pages in a row without a new lead, the list is taken to be endless. */
 const IDLE_PAGES_MAX = 2
-/** How often in a row a page is asked for again from further back, to find where the rows moved to. */
+/**
+ * The number of times in a row that a page is asked for again from further back, to find where the rows
+ * moved to.
+ */
 const REWINDS_MAX = 4
 const REWIND_FACTOR = 4
 
