@@ -15,7 +15,7 @@ export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
 /** The connections of one process: several that read at the same time, and the one that may write. */
 const CONNECTIONS_MAX = 6
 const CONNECT_TIMEOUT_MS = 10_000
-/** Without this, the system checks an idle connection only after two hours. */
+/** Without this setting, the system checks an idle connection only after two hours. */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
 const { builtins } = pg.types

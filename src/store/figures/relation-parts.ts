@@ -4,7 +4,7 @@
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 
-/** A relation may read only those listed before it. */
+/** Each relation may read only relations listed before it. */
 export const RELATION_NAMES = [
   'chosen',
   'chosen_count',

@@ -23,7 +23,7 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   const end = last[0]?.no ?? 0
   const known = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
-    // Joins all of them into one text, because each row and value that SQLite returns costs as much as a
+    // Joins all fingerprints into one text, because each row and value that SQLite returns costs as much as a
     // lookup.
     const { rows } = await sql<{ text: string | null }>`
       SELECT string_agg(lead_no || ' ' || fingerprint, '') AS text FROM lead_fingerprint

@@ -144,7 +144,7 @@ export async function findLastNo(db: Db): Promise<number> {
   return row?.no ?? 0
 }
 
-/** Counts those of the leads that were created since an instant. */
+/** Counts how many of the leads were created since an instant. */
 export async function countCreated(trx: Trx, leadNos: readonly number[], since: Instant): Promise<number> {
   if (leadNos.length === 0) return 0
   const row = await trx

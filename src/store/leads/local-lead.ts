@@ -8,7 +8,7 @@ export interface LocalLead {
   readonly lead: Selectable<LeadTable>
   /** JSON as the upstream sent it; null where no details were read. */
   readonly enrichment: string | null
-  /** The versions since the first one known, oldest first. */
+  /** The known versions, oldest first. */
   readonly versions: readonly LocalVersion[]
   readonly activity: readonly Pick<
     Selectable<LeadTables['activity']>,

@@ -121,7 +121,7 @@ export function movesOf(steps: readonly Step[], activities: readonly StatusActiv
   return moves
 }
 
-/** Merges the activities with those changes of versions that no activity has, in order of time. */
+/** Merges the activities with the changes of versions that no activity has, in order of time. */
 function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
   const events: Event[] = []
   const left = [...activities]
@@ -141,7 +141,10 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
   return chained(events.sort((a, b) => compare(a.at, b.at) || compare(a.source, b.source)))
 }
 
-/** Orders events of one instant so that each follows the one that leads to it, as far as they show it. */
+/**
+ * Orders events of one instant so that each event follows the event that leads to its status, where that is
+ * known.
+ */
 function chained(events: readonly Event[]): Event[] {
   const waiting = [...events]
   const chain: Event[] = []

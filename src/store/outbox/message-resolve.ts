@@ -14,8 +14,8 @@ import { DOUBTS_MAX } from './delivery.ts'
 export type Finding = 'arrived' | 'lost'
 
 /**
- * Queues a failed or unconfirmed message again, with all its attempts. Where it becomes unconfirmed once
- * more, it waits for a person again.
+ * Queues a failed or unconfirmed message again, with a new count of attempts. A message that becomes
+ * unconfirmed once more waits for a person again.
  * @returns false where the message has another state
  */
 export async function requeueMessage(trx: Trx, messageId: string, at: Instant): Promise<boolean> {

@@ -139,7 +139,7 @@ export function openSpool(folder: string): Spool {
       const { length } = bytes
       if (inMemory + length <= MEMORY_BYTES_MAX) {
         inMemory += length
-        // Copies the bytes, because they may be a view of a much larger buffer.
+        // Copies the bytes, because the given array may be a view of a much larger buffer.
         const kept = Uint8Array.from(bytes)
         return () => kept
       }

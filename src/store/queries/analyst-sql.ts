@@ -45,7 +45,7 @@ export async function findTrespass(
 
 /** Sends the text with the extended protocol, in which PostgreSQL refuses a second statement. */
 export function alone(text: string): pg.QueryConfig {
-  // The types of `pg` lack this property.
+  // The type definitions of `pg` lack this property.
   return Object.assign({ text }, { queryMode: 'extended' })
 }
 

@@ -49,7 +49,7 @@ export function allowReadsOnly(
   mayRead: (table: string, column: string) => boolean = () => true,
 ): void {
   database.setAuthorizer((action, name, detail) => {
-    // Because the full-text index asks for this pragma by itself, it is allowed.
+    // Allows this pragma, because the full-text index asks for it by itself.
     const isOfSearch = action === constants.SQLITE_PRAGMA && name === 'data_version'
     const isAllowed =
       action === constants.SQLITE_READ ? mayRead(name ?? '', detail ?? '') : READING.has(action) || isOfSearch

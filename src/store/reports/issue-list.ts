@@ -10,12 +10,12 @@ export interface ListedIssue {
   readonly report: string
   readonly kind: PeriodKind
   readonly period: Period
-  /** JSON of the filter of its recipients; empty for all leads of the report. */
+  /** JSON of the filter that its recipients have; empty for all leads of the report. */
   readonly variant: string
   readonly subject: string
   readonly renderedAt: Instant
   readonly programVersion: string | null
-  /** The reason why it was not sent on time; null where it was sent, or was made for viewing only. */
+  /** The reason why the issue was not sent on time; null where it was sent, or was made for viewing only. */
   readonly notSent: string | null
   readonly messages: MessageCounts
 }

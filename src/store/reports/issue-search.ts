@@ -27,7 +27,7 @@ export interface IssueQuestion {
   readonly state: IssueState | null
   /** An issue has to match all terms. */
   readonly terms: readonly IssueTerm[]
-  /** Only issues after the one with this id are found; null starts with the newest. */
+  /** Finds only issues after the issue with this id; null starts with the newest. */
   readonly after: string | null
 }
 
@@ -147,7 +147,7 @@ function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
   return spans.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(spans, sql` OR `)})`
 }
 
-/** Selects the issues after one. Where that one does not exist, no issue is selected. */
+/** Selects the issues after the given one. Selects none where the given issue does not exist. */
 function comesAfter(id: string): RawBuilder<boolean> {
   const last = sql`SELECT period_to, rendered_at FROM report_issue WHERE id = ${id}`
   const lastInTurn = sql`SELECT report, variant FROM report_issue WHERE id = ${id}`

@@ -13,7 +13,7 @@ import type { ReportIssueTable } from '../tables/tables.ts'
 export interface IssueKey {
   readonly report: string
   readonly period: Period
-  /** JSON of the filter of its recipients; empty for all leads of the report. */
+  /** JSON of the filter that its recipients have; empty for all leads of the report. */
   readonly variant: string
 }
 
@@ -24,7 +24,7 @@ export interface Issue extends IssueKey, Rendered {
   readonly figures: ReportFigures
   /** The version of leadsheet that made the issue; null where it is unknown. */
   readonly programVersion: string | null
-  /** The reason why it was not sent on time; null where it was sent, or was made for viewing only. */
+  /** The reason why the issue was not sent on time; null where it was sent, or was made for viewing only. */
   readonly notSent: string | null
   /** Tells whether the issue has messages, so that it must not change. */
   readonly isMailed: boolean

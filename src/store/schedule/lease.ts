@@ -79,7 +79,8 @@ export async function claimLease(
   const lost = new AbortController()
   let isBeating = false
   const beat = setInterval(() => {
-    // One heartbeat runs at a time. Otherwise each would keep a connection during a long transaction.
+    // Only one heartbeat runs at a time. Otherwise each heartbeat would keep a connection during a long
+    // transaction.
     if (isBeating) return
     isBeating = true
     store

@@ -130,7 +130,7 @@ async function runChild(job: SnapshotJob, signal: AbortSignal): Promise<void> {
   // SQLite sorts large indexes in temporary files, which need a folder with enough space.
   const env = { SQLITE_TMPDIR: dirname(job.target) }
   const child = spawn(process.execPath, [CHILD], { env, stdio: ['pipe', 'ignore', 'pipe'] })
-  // A child process that ends before it has read its job reports it by its exit status.
+  // A child process that ends before reading its job reports the failure by its exit status.
   child.stdin.on('error', () => {}).end(JSON.stringify(job))
   const kill = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', kill)

@@ -10,8 +10,8 @@ import type { Db, Store } from '../db/store.ts'
 const SAME_RESET_MS = 1_500
 
 /**
- * The database's time in milliseconds. The row is locked without waiting for the disk, because a crash loses
- * only a moment of the rate limit.
+ * The database's time in milliseconds. Selecting it also keeps the commit from waiting for the disk with the
+ * row locked, because a crash loses only a moment of the rate limit.
  */
 const NOW = sql`(SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
     set_config('synchronous_commit', 'off', true) AS waits) AS clock`

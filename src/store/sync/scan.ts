@@ -55,7 +55,7 @@ export async function findScan(db: Db): Promise<Scan | undefined> {
   return db.selectFrom('sync_scan').where('resource', '=', RESOURCE).selectAll().executeTakeFirst()
 }
 
-/** Starts a scan, and gives up one that was in progress. */
+/** Starts a scan, and gives up a scan that was in progress. */
 export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
   await clearScan(trx)
   const { mode, updated_since, started_at, profile_sha256, is_remap } = scan

@@ -88,7 +88,7 @@ export async function forgetAbsence(trx: Trx, leadNos: readonly number[]): Promi
   )
 }
 
-/** Reads those of the leads that are not deleted. */
+/** Selects the leads that are not deleted. */
 async function readThere(trx: Trx, leadNos: readonly number[]): Promise<AbsentLead[]> {
   const there: AbsentLead[] = []
   for (let from = 0; from < leadNos.length; from += CHUNK_LEADS) {

@@ -180,7 +180,7 @@ export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 /** More than the minutes of a day. */
 const BRIEFS_MAX = 1500
 
-/** Lists those of the last runs that began since an instant, newest first. */
+/** Lists the last runs that began since an instant, newest first. */
 export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]> {
   return db
     .selectFrom((last) =>

@@ -39,8 +39,8 @@ export const LEADS = [
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
   sql`CREATE INDEX lead_by_pipeline ON lead (pipeline_id, status)`,
   sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
-  // The index includes deleted_at, although it is always null there. Otherwise SQLite would read every row
-  // for it.
+  // The index includes deleted_at, although it is always null there. Otherwise SQLite would read every row to
+  // check it.
   sql`CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
   // The index has all columns that a figure reads of many leads, so that no row is looked up.
   sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id)`,
@@ -67,7 +67,7 @@ export const LEADS = [
     ${columnsOf(fieldsWith('hasHistory'))}
     run_id TEXT NOT NULL -- sync_run.id that read it
   ) STRICT`,
-  // Because a first load drops this index and restores it at its end, it is not the primary key.
+  // The index is not the primary key, because a first load drops it and restores it at its end.
   sql`CREATE UNIQUE INDEX lead_version_by_lead ON lead_version (lead_id, valid_from)`,
   sql`CREATE INDEX lead_version_by_start ON lead_version (valid_from, status, pipeline_id, value_currency, value_amount, lead_id)`,
   sql`CREATE INDEX lead_version_by_end ON lead_version (valid_to, status, pipeline_id, value_currency, value_amount, lead_id)
