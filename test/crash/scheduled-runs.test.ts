@@ -21,7 +21,7 @@ import { forEachCase, IS_FULL, SEED, sampleOf } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
 const RACES = IS_FULL ? 20 : 2
-const RUN_SCHEDULED_RUNS = join(import.meta.dirname, 'support/run-slots.ts')
+const RUN_SCHEDULED_RUNS = join(import.meta.dirname, 'support/run-scheduled-runs.ts')
 const SET_UP_AT = '2026-01-12T06:50:00.000Z'
 const DUE_AT = '2026-01-13T07:05:00.000Z'
 const RESTARTED_AT = '2026-01-13T07:06:00.000Z'

@@ -1,5 +1,5 @@
 /**
- * A program that is one beat of a daemon with two schedules: `node run-scheduled runs.ts FILE NOW RAN` notes and runs what is
+ * A program that is one beat of a daemon with two schedules: `node run-scheduled-runs.ts FILE NOW RAN` notes and runs what is
  * due at NOW, and writes the scheduled runs that it ran into RAN, a line each.
  */
 import { appendFileSync } from 'node:fs'
