@@ -8,7 +8,7 @@ import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-
  * has just made.
  */
 export function webhookSecretsOf({ dataDir, events }: Config): () => string[] {
-  // An unreadable file is reported by whoever needs its content.
+  // An unreadable file is reported by the code that needs its content.
   const watched = watchState(registrationFile(dataDir), () => undefined)
   return () => [...eventSecrets(events.secret), ...secretsIn(watched())]
 }

@@ -91,7 +91,7 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
     // A failed count is only tried again when there is new data or somebody asks.
     look(tried).catch((thrown: unknown) => {
       const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
-      // The alert about an unreachable database already covers this case.
+      // An outage of PostgreSQL is already logged once by the job queue (`watchOutages`).
       if (closing.signal.aborted || isAway) return
       log.error({ err: thrown }, `pipelines and agents cannot be looked at: ${errorText(thrown)}`)
     })

@@ -275,7 +275,7 @@ async function quietly(
   try {
     await work()
   } catch (thrown) {
-    // The database's own outage check logs once that PostgreSQL is away.
+    // An outage of PostgreSQL is already logged once by the job queue (`watchOutages`).
     if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'))
       logFailure(log, thrown, at)
   }

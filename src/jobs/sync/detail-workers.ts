@@ -122,7 +122,10 @@ async function readShared(
   return { held, end }
 }
 
-/** Offers as many of the remaining batches as may be read at once, in order. */
+/**
+ * Offers as many of the remaining batches as may be read at once; the first batches hold the leads to read
+ * first.
+ */
 function createOffer(
   queue: DetailWorkerDeps['queue'],
   runId: string,
