@@ -64,8 +64,6 @@ export interface PreferenceTables {
   link_key: { id: number; key: Uint8Array; made_at: string }
 }
 
-/* The tables of alerts as Kysely sees them. */
-
 export interface AlertTable {
   id: Generated<number>
   check_id: string
