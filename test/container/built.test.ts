@@ -77,7 +77,7 @@ describe('the package that npm pack makes', () => {
     expect(await leadsheet('--version')).toBe(version)
     expect(await leadsheet('--help')).toMatch(/^Usage: leadsheet /)
     const demo = await leadsheet('demo', '--json')
-    expect(JSON.parse(demo)).toHaveProperty('reports')
+    expect(JSON.parse(demo).data).toHaveProperty('reports')
     expect(readdirSync(join(cwd, 'data/demo/outbox')).length).toBeGreaterThan(0)
     if (OLD_NODE === undefined) return
     const old = run(OLD_NODE, [join(cwd, 'node_modules/.bin/leadsheet'), 'demo'])

@@ -256,7 +256,7 @@ interface RequestRateTable {
   under_way: number
 }
 
-interface Lease {
+export interface LeaseTable {
   name: string
   holder: string
   host: string
@@ -295,5 +295,5 @@ export interface Tables
   scheduled_run: ScheduledRunTable
   daemon_span: DaemonSpanTable
   config_load: SettingsRead
-  lease: Lease
+  lease: LeaseTable
 }

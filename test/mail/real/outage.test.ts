@@ -52,7 +52,7 @@ describe.skipIf(isWithoutServers)('a report through a Postfix that has a bad day
       ])
       const { cwd, env } = installation
       const failed = await runLeadsheet(['outbox', 'list', '--state', 'failed', '--json'], { cwd, env })
-      expect(JSON.parse(failed.stdout).data.deliveries).toMatchObject([
+      expect(JSON.parse(failed.stdout).data).toMatchObject([
         { recipient: GONE, state: 'failed', attempts: 1, reply_code: 550, next_attempt_at: null },
       ])
       expect(greylisting.asked.toSorted()).toEqual([ANA, ANA, DANA])
