@@ -19,7 +19,7 @@ import { reportSchedule, type ScheduledReportDeps } from '../jobs/reports/schedu
 import { keepTicking, startDaemon } from '../jobs/schedule/daemon.ts'
 import type { Schedule } from '../jobs/schedule/schedule.ts'
 import { combineTasks, createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
-import { publishIfDue, snapshotSchedule } from '../jobs/snapshot/publish.ts'
+import { publishIfDue, snapshotSchedule } from '../jobs/snapshot/publish-snapshot.ts'
 import { askSync } from '../jobs/sync/ask-sync.ts'
 import { createDetailWorker } from '../jobs/sync/detail-workers.ts'
 import type { SyncDeps } from '../jobs/sync/run-sync.ts'

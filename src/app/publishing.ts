@@ -1,6 +1,6 @@
 /** Builds what is needed to publish the snapshot. */
 import type { Config } from '../config/config.ts'
-import type { PublishDeps } from '../jobs/snapshot/publish.ts'
+import type { PublishDeps } from '../jobs/snapshot/publish-snapshot.ts'
 import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/db/store.ts'

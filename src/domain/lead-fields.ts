@@ -1,6 +1,7 @@
 /**
  * The fields of a lead, one row each. The model, tables, mapping, filters, lists, dictionary and probe derive
- * from these rows, so that a new field needs only a row here and its heading in the words.
+ * from these rows, so that a new field needs only a row here and its heading in the words. After the first
+ * release it also needs a migration; see `store/schema/migrate.ts`.
  */
 
 interface LeadFieldRow {

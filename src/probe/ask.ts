@@ -7,8 +7,8 @@ import { LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { BACKOFF, type Backoff, wait } from '../retry.ts'
 import type { Answer } from '../upstream/client/answer.ts'
-import { createClient } from '../upstream/client/client.ts'
 import { authorize } from '../upstream/client/request.ts'
+import { createClient } from '../upstream/client/retrying-client.ts'
 import type { Profile } from '../upstream/profile/profile.ts'
 
 const REQUESTS_MAX = 150

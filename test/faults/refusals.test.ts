@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createClient } from '../../src/upstream/client/client.ts'
+import { createClient } from '../../src/upstream/client/retrying-client.ts'
 import { openSource, type SourceOptions } from '../../src/upstream/open.ts'
 import { type Profile, type ProfileInput, parseProfile } from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'

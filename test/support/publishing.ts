@@ -1,7 +1,7 @@
 /** What a test needs to publish the snapshot of a store, and to look into it. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import type { PublishDeps } from '../../src/jobs/snapshot/publish.ts'
+import type { PublishDeps } from '../../src/jobs/snapshot/publish-snapshot.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { SILENT } from './syncing.ts'

@@ -1,5 +1,5 @@
 /** A steady clock for the client that only its own waits move. */
-import type { Timer } from '../../src/upstream/client/client.ts'
+import type { Timer } from '../../src/upstream/client/retrying-client.ts'
 
 export interface FakeTimer extends Timer {
   /** Milliseconds waited so far. */

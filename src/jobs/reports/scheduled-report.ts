@@ -5,7 +5,7 @@
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { writeArchiveIndex } from '../archive/archive.ts'
 import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
-import { publishQuietly } from '../snapshot/publish.ts'
+import { publishQuietly } from '../snapshot/publish-snapshot.ts'
 import { enqueueReport, type MailingDeps, mailingText } from './enqueue-report.ts'
 import { type GateDeps, passGate } from './freshness-gate.ts'
 import type { Recipient, Report } from './report-definition.ts'

@@ -5,7 +5,7 @@ import { isAnyDue } from '../../store/schedule/scheduled-run.ts'
 import { isTransient, retryLater } from '../schedule/job-failure.ts'
 import { prune, type Retention } from '../schedule/retention.ts'
 import { type Schedule, type ScheduleSettings, SYNC_LEASE } from '../schedule/schedule.ts'
-import { publishQuietly } from '../snapshot/publish.ts'
+import { publishQuietly } from '../snapshot/publish-snapshot.ts'
 import { type SyncDeps, syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
 

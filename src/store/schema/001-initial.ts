@@ -7,7 +7,7 @@ import { EVENTS } from './001-initial/events.ts'
 import { LEADS } from './001-initial/leads.ts'
 import { OPERATION } from './001-initial/operation.ts'
 import { PIPELINES } from './001-initial/pipelines.ts'
-import { REPORTS } from './001-initial/reports.ts'
+import { REPORTS } from './001-initial/reports-and-outbox.ts'
 import { SYNC } from './001-initial/sync.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,7 @@
-/** Migrates a database file to the present schema, all or nothing, and refuses a newer one. */
+/**
+ * Migrates a database file to the present schema, all or nothing, and refuses a newer one. Until the first release a
+ * change of the schema is made in `001-initial`. From then on its columns are frozen, and a change is a new migration.
+ */
 
 import Database from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'

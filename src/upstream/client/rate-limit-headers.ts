@@ -1,7 +1,7 @@
 /**
  * Reads the upstream's rate limits from its headers. There are several dialects, and a reset may be seconds,
  * an epoch or a date. All become milliseconds from now by the upstream's own clock, so that ours may be
- * wrong.
+ * wrong. `retrying-client.ts` does the waiting.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'

@@ -12,8 +12,8 @@ import {
 } from '../../contract/webhook.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Answer } from '../client/answer.ts'
-import type { Call } from '../client/client.ts'
 import { hasEndpoint, pathStep } from '../client/request.ts'
+import type { Call } from '../client/retrying-client.ts'
 import type { Profile } from '../profile/profile.ts'
 
 export type { WireWebhookAttempt }

@@ -6,7 +6,7 @@ import { changePreference } from '../../../src/jobs/recipients/change-preference
 import { enqueueReportNow, mailingText } from '../../../src/jobs/reports/enqueue-report.ts'
 import { findAttendance, reportAs } from '../../../src/jobs/reports/preferences.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
-import { publishSnapshot } from '../../../src/jobs/snapshot/publish.ts'
+import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { signLink } from '../../../src/mail/unsubscribe.ts'
 import type { PreferenceChoice } from '../../../src/report/preferences/page.ts'

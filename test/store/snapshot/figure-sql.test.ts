@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import { publishSnapshot } from '../../../src/jobs/snapshot/publish.ts'
+import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { folderWith } from '../../support/folder.ts'
 import { DAILY, mailingDeps, makeDue } from '../../support/mailing.ts'
 import { ask, publishing } from '../../support/publishing.ts'

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { EventSource } from '../../../src/checks/event-source.ts'
 import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
-import type { Timer } from '../../../src/upstream/client/client.ts'
+import type { Timer } from '../../../src/upstream/client/retrying-client.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { findBarriers } from '../../look/axe.ts'
 import { PAGE_RULES } from '../../look/html-rules.ts'

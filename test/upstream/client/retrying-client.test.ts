@@ -6,7 +6,7 @@ import {
   type Client,
   type ClientOptions,
   createClient,
-} from '../../../src/upstream/client/client.ts'
+} from '../../../src/upstream/client/retrying-client.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')

@@ -2,7 +2,11 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { publishIfDue, publishSnapshot, snapshotSchedule } from '../../../src/jobs/snapshot/publish.ts'
+import {
+  publishIfDue,
+  publishSnapshot,
+  snapshotSchedule,
+} from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
