@@ -124,7 +124,10 @@ export interface SnapshotConfig {
 
 /** The settings of enrichment; null where no single leads are read. */
 export type EnrichmentConfig = {
-  /** The number of leads with the best scores that are read; null for all. */
+  /**
+   * Details are requested only for this many leads with the best scores; null for no such limit (policy
+   * `changed`).
+   */
   readonly top: number | null
   readonly perRun: number
   readonly concurrency: number

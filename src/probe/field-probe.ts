@@ -148,7 +148,10 @@ function looksLike({ values, of }: Column, looks: FieldSign['looks']): boolean {
   }
 }
 
-/** Joins a first and a last name into one. */
+/**
+ * Proposes to join a first-name and a last-name column into `contact_name`; returns null if either is
+ * missing.
+ */
 function joinedName(columns: readonly Column[]): FoundField | null {
   const part = (names: readonly string[]): Column | undefined =>
     columns.find(({ path, values }) => {

@@ -21,7 +21,8 @@ interface OutboxWorkerDeps extends DeliverDeps {
 /** The maximum number of messages that become jobs at once; the rest follows in the next minute. */
 const QUEUED_MESSAGES = 10_000
 /**
- * A message that tests whether the server is back has its answer within this time, or its worker is gone.
+ * During an outage one worker tries one message, and the others wait this long. If it has not reported by
+ * then, it is taken to be dead and another worker may try.
  */
 const PROBE_MS = 120_000
 /** The wait for further messages before `onSent` is called. */

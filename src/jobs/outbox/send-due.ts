@@ -22,11 +22,11 @@ const BATCH_MS = 60_000
 const BATCH_MESSAGES = 1_000
 
 /**
- * Sends the unsent messages of these issues now, regardless of their backoff. If another process is
- * sending, it will send them when they are due.
- * @param only the Message-IDs to send; all if absent
- * @returns those messages, issue by issue
- * @throws LeadsheetError job_busy if another process has taken over meanwhile
+ * Sends the unsent messages of these issues now, regardless of their backoff. Sends nothing if another
+ * process is already sending; that process sends them when they are due.
+ * @param only the only Message-IDs to consider; all if absent
+ * @returns the result of every message considered, also of those sent before, issue by issue
+ * @throws LeadsheetError job_busy if another process takes over while this one is sending
  */
 export async function deliverIssues(
   deps: DeliverDeps,

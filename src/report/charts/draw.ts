@@ -12,7 +12,10 @@ import type { ChartLabels } from './trend-layout.ts'
 import { layoutTrend, TREND_HEIGHT, TREND_WIDTH } from './trend-layout.ts'
 
 export interface ChartFile {
-  /** `trend-light.png` and `trend-dark.png`, or one picture for both colour schemes: `spark-won.png`. */
+  /**
+   * The file name. The trend is drawn twice (`trend-light.png`, `trend-dark.png`); a sparkline once, for both
+   * colour schemes (`spark-won.png`).
+   */
   readonly name: string
   readonly content: Uint8Array
   /** The displayed size in CSS pixels. The picture has twice as many pixels. */

@@ -19,8 +19,8 @@ answerParent(({ live, file }: BackupJob): BackupContent => {
 })
 
 /**
- * Copies one moment of the store, whatever is written meanwhile. The copy has no free pages and no other file
- * beside it.
+ * Copies the store from one consistent read of the database, whatever is written meanwhile. The copy has no
+ * free pages and no other file beside it.
  */
 function copy(live: string, file: string): void {
   let database: Database.Database | undefined

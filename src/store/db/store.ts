@@ -36,8 +36,8 @@ export interface Observation {
 const OF_EVENT = 'event:'
 
 /**
- * Returns the observation of what was read after an event. Because no sync read it, it gets a run id such as
- * `event:20261121T061500Z`.
+ * Makes the observation for data that was read because of an event rather than by a sync. As there is no sync
+ * run, the run id is made from the time: `event:20261121T061500Z`.
  */
 export function observedByEvent(at: Instant): Observation {
   return { runId: `${OF_EVENT}${at.replace(/[-:]|\.\d+/g, '')}`, at }

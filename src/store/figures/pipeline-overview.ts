@@ -65,7 +65,7 @@ const NO_FUNNEL: Funnel = {
 }
 
 /**
- * Reads the whole overview at one moment.
+ * Reads the whole overview from one consistent read of the database.
  * @param db must not be inside a transaction
  */
 export async function readOverview(db: Db, request: OverviewRequest): Promise<Overview> {

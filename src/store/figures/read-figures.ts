@@ -1,5 +1,6 @@
 /**
- * Reads all figures of several scopes at one moment of the store, although a sync may be writing meanwhile.
+ * Reads all figures of several scopes from one consistent read of the database, although a sync may be
+ * writing meanwhile.
  */
 import type { HistoryCoverage } from '../../domain/figures.ts'
 import type { Db } from '../db/store.ts'

@@ -1,7 +1,7 @@
 /**
- * Reads all figures of a report at one moment of the store. Queries over many spans or groups give the same
- * numbers as the definitions of `definition.ts`. A report fails without its core numbers. Every other section
- * is read separately, so that one failure leaves the others intact.
+ * Reads all figures of a report from one consistent read of the database. Queries over many spans or groups
+ * give the same numbers as the definitions of `definition.ts`. A report fails without its core numbers. Every
+ * other section is read separately, so that one failure leaves the others intact.
  */
 import type {
   BlockQuery,

@@ -1,7 +1,7 @@
 /**
  * Runs the SQL of a report's own folder on the store. A child process reads an SQLite file and can be killed;
  * PostgreSQL runs statements that can be cancelled. The SQL may read only what analysts may read. All queries
- * of a report see one moment.
+ * of a report are answered from one consistent read of the database.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

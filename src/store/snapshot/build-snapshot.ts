@@ -1,6 +1,7 @@
 /**
- * Builds a snapshot: copies what is published of the store at one moment into a new file, describes it, makes
- * it searchable and checks it. It blocks its process, so that it runs in a child process.
+ * Builds a snapshot: copies the published parts of the store, from one consistent read of the database, into
+ * a new file, describes it, makes it searchable and checks it. The work blocks its process, so it runs in a
+ * child process.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -230,8 +231,8 @@ const LEAD_SEARCH = `CREATE VIEW lead_search AS
   FROM lead_fts JOIN lead_now ON lead_now.no = lead_fts.rowid`
 
 /**
- * Copies what is published of a PostgreSQL store, at one moment, into a file from which a snapshot can be
- * built. The file never has a private row or column.
+ * Copies the published parts of a PostgreSQL store, from one consistent read of the database, into a file
+ * from which a snapshot can be built. The file never has a private row or column.
  * @param file must not exist; an unfinished one is useless
  * @throws LeadsheetError store_*, data_unwritable; the reason of the signal
  */

@@ -1,6 +1,6 @@
 /**
- * The snapshot: one file beside the store that analysts open, and that shows one moment of the store. It is
- * only ever replaced as a whole. A program that has it open goes on reading the old file.
+ * The snapshot: one file beside the store that analysts open, made from one consistent read of the database.
+ * It is only ever replaced as a whole. A program that has it open goes on reading the old file.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

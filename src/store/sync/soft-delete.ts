@@ -80,7 +80,10 @@ export async function listAbsentLeads(db: Db): Promise<number[]> {
   return rows.map((row) => row.no)
 }
 
-/** Forgets the absence of leads that a scan has met. */
+/**
+ * Removes the note that the last whole scan missed these leads, because they were seen again or are now
+ * deleted.
+ */
 export async function forgetAbsence(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
   await sql`DELETE FROM lead_absence WHERE lead_id IN (SELECT id FROM lead WHERE no IN ${numbersOf(leadNos)})`.execute(

@@ -14,13 +14,16 @@ export type FindKnown = (high: number, low: number) => number | null
 export interface RawRecord extends Fingerprint {
   /** The result of {@link FindKnown}. */
   readonly known: number | null
-  /** The JSON as sent. */
+  /** The JSON as sent, or as serialised by {@link recordOf}. */
   readonly text: string
   /** The parsed JSON, made on first use. Large numbers stay text, as in `parseJson`. */
   readonly value: unknown
 }
 
-/** Makes a record from its value alone; the text is written anew. */
+/**
+ * Makes a record from an already parsed value. Its text is serialised from the value, so it may differ from
+ * the JSON that was sent.
+ */
 export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   const text = writeJson(value)
   const bytes = Buffer.from(text)

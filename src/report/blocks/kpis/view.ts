@@ -23,8 +23,8 @@ export interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
   /**
-   * Widths for the text part, in characters: the longest label, the longest value, and everything before a
-   * note.
+   * The column widths in the plain-text mail, in characters: the longest label, the longest value, and the
+   * indent of the lines below (both widths plus a gap of 2).
    */
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }

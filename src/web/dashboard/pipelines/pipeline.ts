@@ -23,12 +23,15 @@ interface PipelineView extends Omit<PipelineLine, 'href' | 'spark'> {
 interface FunnelView {
   readonly isOurs: boolean
   /**
-   * A note on how many leads the own funnel knows; empty if all are known. A funnel of too few leads is not
-   * shown.
+   * A note on our own funnel, such as `known for 200 of 2,996 leads`; empty if the history of every lead is
+   * known. The stages are left out if too few are known.
    */
   readonly known: string
   readonly asOf: Moment | null
-  /** A note on how many leads have known days in a stage; empty if all have. */
+  /**
+   * A note on the stages' days, such as `known for 200 of 2,996 leads`; empty if all are known. Begins with
+   * `not shown` if too few are known.
+   */
   readonly daysKnown: string
   readonly stages: readonly {
     readonly name: string
