@@ -10,7 +10,7 @@ import type { MailOutage } from '../../store/outbox/smtp-circuit.ts'
 
 const HOUR_MS = 60 * 60_000
 
-/** A time, and a random number from 0 up to 1 drawn for it. */
+/** The current time, and a random number from 0 up to 1 that varies the backoff. */
 export interface Drawn {
   readonly now: Date
   readonly random: number
@@ -21,14 +21,14 @@ export function doubtsMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
   return onUnconfirmed === 'hold' ? 1 : DOUBTS_MAX
 }
 
-/** Returns when to try again after this many failures in a row. */
+/** Returns the time of the next attempt after this many failures in a row. */
 export function retryAt(failures: number, { now, random }: Drawn): Date {
   return new Date(now.getTime() + (ladderWaitMs(BACKOFF.message, failures, random) ?? 0))
 }
 
 /**
- * Times up to `upTo` are due. Times after `beyond` are due as well: no backoff is that long, so a wrong
- * clock noted them.
+ * The times at which an attempt is due: all up to `upTo`, and also all after `beyond`, because no backoff is
+ * that long, so the clock was wrong when such a time was stored.
  */
 interface DueTimes {
   readonly upTo: Instant
@@ -45,8 +45,8 @@ export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
 }
 
 /**
- * Decides the next state of a message after a failed attempt. If the server is to blame, the attempt does
- * not count; but a message that made the server end the session goes behind all others.
+ * Decides the next state of a message after a failed attempt. If the server is to blame, the attempt is not
+ * counted; but if the server ended the session because of this message, the message is sent after all others.
  */
 export function afterFailure(
   one: Delivery,

@@ -6,7 +6,7 @@ import type { Message, MessageFile, Rendered, Unsubscribe } from '../../model.ts
 import type { Store } from '../../store/db/store.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 
-/** The sender of the messages and the addresses for answers. */
+/** The sender's address of all messages, and the addresses for replies and for unsubscribing. */
 export interface Sender {
   readonly from: string
   readonly replyTo: string | null

@@ -1,7 +1,7 @@
 /**
- * The daemon's task that sends messages. A single daemon sends what is due by itself; with several workers
- * each message becomes a job that any worker takes. The outbox table decides what is to be sent, so a job
- * that runs twice sends nothing twice.
+ * The daemon's task that sends messages. A single daemon sends the due messages itself; with several workers
+ * each message becomes a job that any worker takes. The outbox table decides which messages are still to be
+ * sent, so a job that runs twice sends nothing twice.
  */
 import type { Queue } from '../../queue/queue.ts'
 import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../../store/outbox/delivery.ts'
@@ -14,11 +14,11 @@ import { deliverDue } from './send-due.ts'
 
 interface OutboxWorkerDeps extends DeliverDeps {
   readonly queue: Queue
-  /** Updates what depends on sent messages; called after messages were sent. */
+  /** Updates the files and pages that depend on sent messages; called after messages were sent. */
   readonly onSent: () => Promise<void>
 }
 
-/** The maximum number of messages that become jobs at once; the rest follows in the next minute. */
+/** The maximum number of messages that become jobs at once; the others become jobs in the next minute. */
 const QUEUED_MESSAGES = 10_000
 /**
  * During an outage one worker tries one message, and the others wait this long. If it has not reported by
@@ -69,7 +69,8 @@ function createMessageWorker(
       if (sender === null) return
       if ((await sendMessage(deps, sender, messageId, signal)) === 'server_back') onServerBack()
     } catch (thrown) {
-      // Nobody knows what became of the message; the next sender finds out, as after a kill.
+      // The fate of the message is unknown. Ending this sender lets the next one recover the message, as
+      // after a kill.
       await endSender().catch((another: unknown) => logFailure(log, another, { queue: 'message' }))
       throw thrown
     } finally {
@@ -104,8 +105,8 @@ function createMessageWorker(
 }
 
 /**
- * Makes a job for each due message. During an outage of the server it makes none, or one message to test
- * the server when a try is due. Before that it recovers messages that killed workers left half-way.
+ * Recovers messages that killed workers left half-way, then makes a job for each due message. During an
+ * outage of the mail server it makes no job, or, when the next attempt is due, one job to test the server.
  */
 export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue }): Promise<void> {
   const { store, transport, now, queue } = deps
@@ -122,8 +123,8 @@ export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue 
 
 /**
  * Sends one message if it still has to be sent.
- * @returns `server_back` if the message ended an outage, so that the others can follow
- * @throws Error the earlier failure of this message, if that was a bug of ours
+ * @returns `server_back` if sending the message ended an outage, so that the other messages can follow
+ * @throws Error the earlier failure of this message, if a bug in leadsheet caused it
  */
 export async function sendMessage(
   deps: DeliverDeps,
@@ -155,8 +156,8 @@ function isWaiting(one: Delivery): one is Delivery & { nextAttemptAt: string } {
 }
 
 /**
- * Returns whether the message waits although no server deferred it: an earlier attempt failed by a bug of
- * ours.
+ * Returns whether the message waits because an earlier attempt failed by a bug in leadsheet, and not because
+ * a server deferred it.
  */
 function isOurFault(one: Delivery): boolean {
   return one.state === 'pending' && one.attempts > 0 && one.putOffAt === null

@@ -1,21 +1,27 @@
-/** Limits the rate of messages and of requests for leads: at most so many within a time. */
+/** Limits the rate of messages and of requests for leads: at most a given number within a given time. */
 
 const MINUTE_MS = 60_000
 
 export interface RateLimit {
-  /** Takes a slot; returns 0, or the milliseconds to wait if there is none. */
+  /**
+   * Takes a slot, which permits one message or request, and returns 0. If no slot is free, returns the
+   * milliseconds to wait.
+   */
   tryTake(now: Date): Promise<number>
 }
 
-/** The rate limit of a single process, which can look before it takes a slot. */
+/** The rate limit of a single process, which can also say how long to wait without taking a slot. */
 interface OwnRateLimit extends RateLimit {
-  /** Returns the milliseconds until the next slot; 0 if there is one now. */
+  /** Returns the milliseconds until the next slot is free; 0 if one is free now. */
   msToWait(now: Date): number
-  /** Takes a slot now. */
+  /** Takes a slot, even if none is free. */
   take(now: Date): void
 }
 
-/** Creates a limit of `most` within any minute, or another time; the first ones go at once. */
+/**
+ * Creates a limit of `most` slots within any span of `withinMs`, which is a minute by default. The first
+ * `most` slots can be taken without waiting.
+ */
 export function createRateLimit(most: number, withinMs = MINUTE_MS): OwnRateLimit {
   let taken: number[] = []
   const msToWait = (now: Date): number => {

@@ -24,7 +24,7 @@ import { type HandOverDeps, handOver } from './send-one.ts'
 
 export interface DeliveryPolicy {
   readonly onUnconfirmed: UnconfirmedPolicy
-  /** The limit is shared by everything that sends to the same server. */
+  /** The rate limit, shared by all that sends to the same server. */
   readonly rateLimit: RateLimit
 }
 
@@ -43,7 +43,7 @@ const LOST_IN_ROW = 2
 
 /**
  * Claims the sender's lease and recovers messages that killed senders left half-way.
- * @returns null if another process sends and only one may
+ * @returns null if only one process may send and another is sending
  */
 export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
   const lease = await claimLease(deps.store, leaseName(deps.store), deps.now).catch((thrown: unknown) => {
@@ -76,12 +76,15 @@ export async function recoverMessages({
 
 export interface SendOptions {
   readonly signal: AbortSignal
-  /** Ends at this time; null waits until every message may be sent. */
+  /**
+   * The time at which sending ends; null to send every message, however long the rate limit makes it wait.
+   */
   readonly until: Date | null
 }
 
 /**
- * Sends the messages in order; stops at a server that cannot be reached, because the others would fail too.
+ * Sends the messages in order. Stops if the server cannot be reached, because the other messages would fail
+ * too.
  */
 export async function sendAll(
   deps: DeliverDeps,
@@ -110,8 +113,8 @@ export async function sendAll(
 }
 
 /**
- * Waits for the rate limit.
- * @returns false if the sending must end instead
+ * Waits until the rate limit permits a message.
+ * @returns false if sending must end before that
  */
 async function waitForTurn(
   { policy: { rateLimit }, now }: DeliverDeps,
@@ -128,7 +131,7 @@ async function waitForTurn(
   return false
 }
 
-/** Stores an outage; if several workers detect it at once, one of them does. */
+/** Stores an outage. If several workers detect the outage at once, only one of them stores it. */
 async function noteOutage(
   { store, transport, now, log }: DeliverDeps,
   { lease }: Sender,

@@ -8,12 +8,12 @@ import { findMailOutage } from '../../store/outbox/smtp-circuit.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'
 import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch.ts'
 
-/** The outcome of a message. */
+/** The outcome of one message. */
 export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
   readonly response: string | null
-  /** Is false if the message had already been sent before this call. */
+  /** False if the message had already been sent before this call. */
   readonly isNew: boolean
 }
 

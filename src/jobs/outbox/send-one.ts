@@ -1,6 +1,6 @@
 /**
- * Sends one message and stores each step before it is taken, so that a crash at any moment leaves a known
- * state.
+ * Sends one message. Stores each step before taking it, so that after a crash at any moment the store tells
+ * how far the message got.
  */
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import { errorText } from '../../errors.ts'
@@ -25,16 +25,17 @@ export interface HandOverDeps {
 }
 
 /**
- * Tells how long a stop waits for the answer to a message that is being sent; without the answer it is
- * unconfirmed.
+ * How long a stop of the program waits for the server's answer to a message whose body has left. Without the
+ * answer the message is unconfirmed.
  */
 const ANSWER_MS = 5_000
 
 /**
  * Sends one message.
- * @param signal stops the sending, unless the message is just leaving
- * @returns the failure, or `passed_over` if another process has the message or its recipient no longer
- * wants it
+ * @param signal stops the sending; if the body is already leaving, only after a short wait for the server's
+ * answer
+ * @returns `sent`, the failure, or `passed_over` if another process has the message or its recipient no
+ * longer wants it
  * @throws LeadsheetError errors of the store, such as job_busy if another process has taken over
  */
 export async function handOver(
@@ -72,7 +73,8 @@ export async function handOver(
     const drawn = { now: deps.now(), random: Math.random() }
     const failed = failedSendOf(thrown)
     if (failed === null) {
-      // A bug of ours, not of the server; the message is deferred so that the others can go on.
+      // Because a bug in leadsheet caused this, and not the server, the message is deferred and the others
+      // can go on.
       const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
       await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
       throw thrown
@@ -87,8 +89,8 @@ export async function handOver(
   } finally {
     stop.end()
   }
-  // This stands outside the try, because a failure of the store here must not count as a failure of the
-  // message, which was sent.
+  // The move to `sent` stands outside the try, because the message was sent: a failure of the store here must
+  // not count as a failure of the message.
   const replyCode = replyCodeIn(response)
   await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
   deps.log.info({ recipient, report, response }, 'mail sent')
@@ -103,15 +105,16 @@ function replyCodeIn(response: string): number | null {
 
 interface StopSignal {
   readonly signal: AbortSignal
-  /** Notes that the content begins to leave. */
+  /** Notes that the body of the message begins to leave. */
   leaves(): void
-  /** Notes that the message is finished. */
+  /** Releases the listener and the timer once the attempt is over. */
   end(): void
 }
 
 /**
- * Creates the signal that breaks off one message: at once if nothing has left yet, else after some time.
- * @param patienceMs how long to wait for the answer once the content has left
+ * Creates the signal that aborts the sending of one message when the program stops: at once if the body has
+ * not begun to leave, otherwise after `patienceMs`.
+ * @param patienceMs how long to wait for the server's answer once the body has begun to leave
  */
 function createStopSignal(stop: AbortSignal, patienceMs: number): StopSignal {
   const broken = new AbortController()

@@ -19,8 +19,8 @@ export async function askSync(store: Store, schedule: Schedule, now: () => Date)
   try {
     const at = now()
     const instant = at.toISOString()
-    // Earlier runs are noted first, because later calls count from the last noted run, which will be this
-    // one.
+    // Earlier due times are stored first, because later calls continue from the last stored run, which will
+    // be the run added here.
     await noteScheduledRuns(store, schedule, new Date(at.getTime() - 1))
     if (await isAnyOpen(store.db, schedule.name, instant)) return
     const scheduledRun = { schedule: schedule.name, due_at: instant, noted_at: instant }

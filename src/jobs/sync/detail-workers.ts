@@ -1,6 +1,7 @@
 /**
- * Lets several workers read the details of leads for one sync. The worker that runs the sync makes batches
- * and offers as many as may be read at once; any worker takes a batch and reads its leads one by one.
+ * Lets several workers read the details of leads for one sync. The worker that runs the sync makes batches of
+ * leads and offers as many batches as may be read at once; any worker takes a batch and reads its leads one
+ * by one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -41,18 +42,18 @@ interface DetailWorkerDeps extends DetailBatchDeps {
  */
 export interface DetailWorker extends DetailWorkers, SerialTask {}
 
-/** The maximum number of leads of a batch; batches are smaller if some readers would get none. */
+/** The maximum number of leads in a batch. Batches are smaller if some workers would otherwise get none. */
 const BATCH_LEADS = 20
 const LOOK_MS = 200
 /**
- * A batch is offered again after this time, because its job may have failed for good or been lost with a
- * database.
+ * The time after which an unfinished batch is offered again, because its job may have failed for good or been
+ * lost with a database.
  */
 const OFFER_AGAIN_MS = 30_000
 
 export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   const { queue } = deps
-  /** Runs of this worker; their requests are counted by the run itself. */
+  /** The runs that this worker itself started. Their requests are counted by the run. */
   const ownRuns = new Set<string>()
   const usage = createUsageCounter(deps.source)
   let working: Working | null = null
@@ -83,7 +84,7 @@ export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   }
 }
 
-/** Offers batches until all leads are read or there is a reason to end. */
+/** Offers batches until all leads are read or the reading must end. */
 async function readShared(
   run: SyncRun,
   queue: DetailWorkerDeps['queue'],
@@ -123,8 +124,8 @@ async function readShared(
 }
 
 /**
- * Offers as many of the remaining batches as may be read at once; the first batches hold the leads to read
- * first.
+ * Offers as many of the remaining batches as may be read at once, beginning with the first batch, which holds
+ * the most urgent leads.
  */
 function createOffer(
   queue: DetailWorkerDeps['queue'],
@@ -160,7 +161,10 @@ function errorOf({ code, message, hint, notBefore }: DetailsEnd): Error {
 
 const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
 
-/** Counts the requests of a client between two calls, while batches are being read. */
+/**
+ * Counts the requests of a client while batches are being read. `begin` returns a function; each of its calls
+ * returns the requests since the last call for any batch.
+ */
 function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
   readonly begin: () => () => RunUsage
   readonly end: () => void
@@ -215,7 +219,7 @@ interface Asking {
 }
 
 /**
- * Reads one lead and stores the result. A failure that would meet all leads alike ends the reading for all
+ * Reads one lead and stores the result. A failure that every lead would have ends the reading for all
  * workers.
  * @throws failures that are not the upstream's: a failure of the store, or a bug, for which the lead is
  * deferred

@@ -1,6 +1,6 @@
 /**
- * Maps a page of leads to records of the model, and maps parts of it again if the store has changed
- * meanwhile.
+ * Maps a page of leads to records of the model. Maps leads of the page a second time if an event changed them
+ * in the store meanwhile.
  */
 import { LeadsheetError } from '../../errors.ts'
 import type { Lead, QuarantinedRecord } from '../../model.ts'
@@ -16,7 +16,9 @@ import { noteEvents, type ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 
 export interface MappedPage {
-  /** The numbers of the leads that are not written: their records are unchanged or must be ignored. */
+  /**
+   * The numbers of the leads that are not written, because their records are unchanged or must be ignored.
+   */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly held: readonly QuarantinedRecord[]
@@ -26,7 +28,7 @@ export interface MappedPage {
 }
 
 /**
- * Maps the records of a page; skips those whose fingerprint is known.
+ * Maps the records of a page. Skips records whose fingerprint is stored, because they are unchanged.
  * @throws LeadsheetError api_unexpected if none of the records has an id
  */
 export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
@@ -50,8 +52,8 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
 }
 
 /**
- * Maps leads again that must not be skipped: a lead that is on the page twice, once unchanged and once not,
- * and leads that events have read meanwhile.
+ * Maps skipped leads after all if the store may hold another state: leads that are on the page twice, once
+ * unchanged and once changed, and leads that were read meanwhile because of an event.
  */
 export async function remapChanged(
   trx: Trx,
@@ -75,8 +77,9 @@ export async function remapChanged(
 }
 
 /**
- * Queues a separate read for leads whose record cannot be compared in time with what an event brought. The
- * page may be older, so its record is ignored.
+ * Queues a separate read for leads that were also read because of an event, if nothing tells whether the
+ * page's record is newer: the record has no time of change, or the event deleted the lead. The page's record
+ * is ignored.
  */
 async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
   if (!run.source.has('lead')) return page

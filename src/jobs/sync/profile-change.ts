@@ -1,4 +1,4 @@
-/** Handles a changed profile: what is stored was mapped by the profile before. */
+/** Handles a changed profile, because the stored data was mapped by the earlier profile. */
 import { createHash } from 'node:crypto'
 import { saveLeads } from '../../store/leads/lead.ts'
 import { deleteQuarantinedRecord, listQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
@@ -11,8 +11,8 @@ import type { SyncRun } from './sync-context.ts'
 const BATCH_ROWS = 500
 
 /**
- * Hashes the parts of the profile that decide what is read and how it is mapped. The place of the key and
- * the rate limit are not among them.
+ * Hashes the parts of the profile that decide which data is read and how it is mapped. The location of the
+ * API key and the rate limit do not matter.
  */
 export function hashProfile(profile: Profile): string {
   const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile

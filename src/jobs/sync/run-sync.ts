@@ -22,7 +22,7 @@ import { syncAgents, syncStats } from './sync-stats-and-agents.ts'
 
 export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
 
-/** Failures that the next part of the run would meet as well. */
+/** Failures that the next part of the run would have as well, so the run ends. */
 const ENDING = new Set([
   'api_unreachable',
   'api_unauthorized',
@@ -60,7 +60,8 @@ export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncRe
  */
 export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const started = deps.now()
-  // A first load that was killed may have left indexes dropped; no part can look up leads without them.
+  // A killed first load may have left indexes dropped, and no part of the sync can look up leads without
+  // them.
   await restoreIndexes(deps.store, options.signal)
   const mode = await planScan(deps, options, started)
   const runId = await deps.store.write(async (trx) => {
@@ -157,7 +158,7 @@ function stopped(signal: AbortSignal): LeadsheetError {
 }
 
 /**
- * Returns the outcome; after problems it is `partial` if anything was read, and `failed` if nothing was.
+ * Returns the outcome of a run: with problems, `partial` if anything was read and `failed` if nothing was.
  */
 function outcomeOf(done: Done, counts: Awaited<ReturnType<typeof readCounts>>): SyncOutcome {
   const changes = counts.inserted + counts.updated + counts.removed + counts.details.read

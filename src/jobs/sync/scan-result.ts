@@ -41,8 +41,8 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
 }
 
 /**
- * Judges a later pass. It proves the earlier ones if it met no lead that they could have met, or if nothing
- * moved.
+ * Judges a later pass. The scan is complete if this pass found no lead that the earlier passes should have
+ * found, or if no row moved.
  */
 function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   const isOfChanges = scan.pass_since !== scan.updated_since
@@ -55,23 +55,23 @@ function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
 }
 
 /**
- * Returns whether all rows of the pass were on its first page. That the page was not full can only be seen
- * beside a fuller page.
+ * Returns whether one page held all rows of the pass, so that no row could move between pages. A full first
+ * page cannot be told from a partly filled one until a fuller page was seen.
  */
 function isOneMoment(scan: Scan): boolean {
   return scan.pass_pages <= 1 || (scan.pass > 1 && scan.first_rows < scan.largest_page)
 }
 
 /**
- * Returns whether rows were seen to move. In a list paged by number, an added and a deleted row may cancel
- * out in the total; then a lead that changed after the scan began is the sign.
+ * Returns whether rows moved during the pass. In a list paged by number, an added and a deleted row may leave
+ * the total unchanged; there, a lead that changed after the scan began counts as a sign of movement.
  */
 function hasMoved(scan: Scan, paging: PagingProfile): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
   return paging.kind === 'page' && hasChanged(scan)
 }
 
-/** Returns whether the scan met a lead that changed after it began. */
+/** Returns whether the scan found a lead that changed after the scan began. */
 function hasChanged(scan: Scan): boolean {
   const from = new Date(Date.parse(scan.started_at) - CLOCK_SKEW_MS).toISOString()
   return scan.max_updated_at !== null && scan.max_updated_at >= from
@@ -81,7 +81,7 @@ function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
   return overlapRows(paging, scan.largest_page) > 0
 }
 
-/** Returns whether fewer leads were met than the lowest total that the pass reported. */
+/** Returns whether the scan found fewer leads than the lowest total that the pass reported. */
 function isShort(scan: Scan): boolean {
   return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_held
 }
@@ -94,10 +94,13 @@ export function provesAbsence(scan: Scan): boolean {
   return !isShort(scan)
 }
 
-/** Describes a total that does not match a list read to its end; null if it matches. */
+/**
+ * Describes the difference if the list, read to its end, does not have as many leads as its total says; null
+ * if they agree.
+ */
 export function warnOfTotal(scan: Scan): string | null {
   const total = scan.reported_total
-  // The counts of a list that changed during the scan may differ without a fault.
+  // The total and the count of a list that changed during the scan may differ without a fault.
   if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
     return null
   }

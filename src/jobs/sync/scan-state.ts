@@ -1,4 +1,4 @@
-/** Keeps the state of a scan in memory, so that an unchanged lead costs next to nothing. */
+/** Keeps the state of a scan in memory, so that an unchanged lead needs almost no work. */
 
 import type { checkLife } from '../../store/db/server-life.ts'
 import type { Db, Trx } from '../../store/db/store.ts'
@@ -11,26 +11,35 @@ import { listAbsentLeads } from '../../store/sync/soft-delete.ts'
 import { createDriftWatch, type DriftWatch } from './schema-drift.ts'
 
 export interface ScanState {
-  /** Identifies the run of the database server in which this state is valid; see {@link checkLife}. */
+  /**
+   * Identifies the run of the database server, from its start to its stop, in which this state is valid; see
+   * {@link checkLife}.
+   */
   readonly life: string
   /** The numbers of the stored leads by fingerprint. */
   readonly known: NumberIndex
   met: MetLeads
-  /** The numbers of the leads that neither the last complete scan nor this one has met so far. */
+  /** The numbers of the leads that the last complete scan missed and that this scan has not found so far. */
   readonly absent: Set<number>
-  /** Tells whether there are quarantined leads, which a page may release. */
+  /**
+   * Tells whether there are quarantined leads. A page that brings such a lead in a readable form ends its
+   * quarantine.
+   */
   hasHeld: boolean
-  /** The leads that events have read during the scan (`store/sync/scan.ts`), known up to `eventSeq`. */
+  /**
+   * The leads in `readByEvents` were read because of events during the scan (`store/sync/scan.ts`);
+   * `eventSeq` is the place of the last of these notes in the store.
+   */
   eventSeq: number
   readonly readByEvents: Set<number>
   readonly watch: DriftWatch
-  /** Is null if leads are stored already. */
+  /** The bulk load of the first leads; null if leads are stored already. */
   readonly firstLoad: FirstLoad | null
 }
 
 /**
- * Notes the leads that events have read since the last call. Such a lead is mapped again even if its record
- * is unchanged: it may be as it was when the scan began, while the store holds another state.
+ * Loads the leads that were read because of events since the last call. Such a lead is mapped again even if
+ * its record is unchanged, because the page may hold an older state than the store.
  */
 export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
   for (const { seq, no } of await listReadByEvents(trx, memory.eventSeq)) {
@@ -43,9 +52,9 @@ export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
 }
 
 /**
- * Loads the state of a scan. No lead counts as known if the profile changed, because all must be mapped
- * again, or in an incremental scan, which would load all fingerprints for a few leads.
- * @param life read before `scan` was read
+ * Loads the state of a scan. No fingerprints are loaded if the profile changed, because all leads must be
+ * mapped again, nor in an incremental scan, because it reads only a few leads.
+ * @param life the id of the database server's run, read before `scan` was read
  */
 export async function loadScanState(
   db: Db,

@@ -41,7 +41,7 @@ export function syncSchedule(
   }
 }
 
-/** Prunes old data and only logs a failure; the next day's run catches up. */
+/** Prunes old data. A failure is only logged, because the next day's run prunes the same data. */
 async function pruneQuietly(work: ScheduledSyncDeps, signal: AbortSignal): Promise<void> {
   try {
     const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })

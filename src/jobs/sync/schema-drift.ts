@@ -1,5 +1,6 @@
 /**
- * Watches which fields the records of a scan have. A sample of each page is enough to see drift cheaply.
+ * Watches which fields the records of a scan have. Only some records of each page are examined, which is
+ * enough to detect drift.
  */
 import type { FieldDrift, FieldType, Instant } from '../../model.ts'
 import type { Trx } from '../../store/db/store.ts'
@@ -8,12 +9,14 @@ import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 
 const RECORDS_A_PAGE = 25
 /**
- * Records with a known fingerprint are sampled less, because they are unchanged and must be parsed for
- * this.
+ * The maximum number of unchanged records examined per page. It is small because they must be parsed only for
+ * this purpose.
  */
 const KNOWN_A_PAGE = 10
 const DEPTH_MAX = 5
-/** An object with more names than this is a map by some key, not a record. */
+/**
+ * An object with more names than this is taken for a map whose names are data, not for a record with fields.
+ */
 const NAMES_MAX = 100
 const PATHS_MAX = 1_000
 
@@ -25,7 +28,7 @@ interface Field {
 
 export interface DriftWatch {
   observe(records: readonly RawRecord[]): void
-  /** Stores what was observed, once; returns the fields that differ from before. */
+  /** Stores the fields seen, once; returns the fields that differ from earlier scans. */
   save(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
 
@@ -76,7 +79,7 @@ export function createDriftWatch(): DriftWatch {
   }
 }
 
-/** Lists each path of a record once; the first element of an array stands for all. */
+/** Lists each path of a record once. The first element of an array represents all of its elements. */
 function fieldsOf(record: unknown): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const visit = (value: unknown, path: string, depth: number): void => {

@@ -16,29 +16,26 @@ export interface SyncOptions {
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
   /**
-   * The time before the watermark at which an incremental scan begins, so that nothing written late is
-   * missed.
+   * The time in milliseconds by which an incremental scan begins before the watermark, so that it also finds
+   * changes that the upstream stored late.
    */
   readonly overlapMs: number
-  /** Pipelines whose statistics are read even if no lead names them. */
+  /** The ids of pipelines whose statistics are read even if no lead belongs to them. */
   readonly pipelineIds: readonly string[]
-  /** The settings for details; none are read if absent. */
+  /** The settings for the details of leads; if absent, no details are read. */
   readonly details?: DetailOptions
-  /**
-   * Returns whether something else waits for this sync; if so, the remaining details are left to the next
-   * one.
-   */
+  /** Returns whether another scheduled run is due; if so, the remaining details are left to the next sync. */
   readonly isOtherDue?: () => Promise<boolean>
   readonly signal: AbortSignal
   readonly onProgress?: (progress: SyncProgress) => void
 }
 
 export interface DetailOptions {
-  /** The number of leads, those with the best scores, whose details are read; null for all. */
+  /** Details are read only for this many leads with the best scores; null for no such limit. */
   readonly top: number | null
   /** The maximum number of leads whose details one run reads. */
   readonly perRun: number
-  /** The number of leads read at once. */
+  /** The number of leads whose details are read at once. */
   readonly concurrency: number
 }
 
@@ -52,30 +49,30 @@ export interface SyncRun {
   readonly runId: string
   readonly mode: Scan['mode']
   readonly options: SyncOptions
-  /** Returns the number of requests of the run so far. */
+  /** Returns the requests that the run has sent so far. */
   readonly spent: () => RunUsage
-  /** Requests that other workers have made for the run. */
+  /** The requests that other workers have sent for the run. */
   readonly helped: { requests: number; retries: number }
   readonly detailWorkers?: DetailWorkers
 }
 
 /** The workers that read details of leads for a run, including this one. */
 export interface DetailWorkers {
-  /** The workers are only used for more leads than this. */
+  /** Other workers help only if there are more leads to read than this. */
   readonly batchLeads: number
   read(run: SyncRun, leads: readonly WaitingLead[], options: DetailOptions): Promise<DetailsDone>
 }
 
 export interface DetailsDone {
-  /** The number of activity entries that could not be read. */
+  /** The number of activity entries that were quarantined, because they could not be read. */
   readonly held: number
   /** The failure that ended the reading early; null if there was none. */
   readonly end: unknown
 }
 
 /**
- * Writes for the run in one transaction, unless another process has taken the lease over. Does not wait for
- * the disk; the end of the run does.
+ * Writes data of the run in one transaction, unless another process has taken the lease over. Does not wait
+ * for the disk, because the write at the end of the run does.
  * @throws LeadsheetError job_busy if the lease was lost
  */
 export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
@@ -83,7 +80,8 @@ export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): P
 }
 
 /**
- * Writes a page or details without waiting for the disk; the next run reads again what a power cut undoes.
+ * Writes a page or details without waiting for the disk. If a power cut loses the write, the next run reads
+ * the same data again.
  */
 export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
   return run.store.writeSoon(holding(run, work))

@@ -1,7 +1,8 @@
 /**
- * The details part of a sync: reads single leads that are new or changed, open and new ones first, until
- * the run's limit or time is reached or something else is due. Answers are stored as they come, so a run
- * that stops loses nothing; the rest waits for the next run. Other workers, if there are any, help to read.
+ * The details part of a sync: reads single leads that are new or changed, open and new ones first, until the
+ * run's limit or time is reached or another scheduled run is due. Answers are stored as they arrive, so a run
+ * that stops loses none; the remaining leads wait for the next run. Other workers, if there are any, help to
+ * read.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
@@ -21,8 +22,8 @@ export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
 export const FAILURES_MAX = 10
 
 /**
- * Reads the details. An activity entry that cannot be read is a problem; a lead that is deleted or fails is
- * only deferred.
+ * Reads the details of leads. An activity entry that cannot be read is a problem of the run; a lead that is
+ * deleted or fails is only deferred.
  */
 export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
   const { details } = run.options
@@ -83,8 +84,8 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
   try {
     return await run.source.fetchDetail(lead.id, signal)
   } catch (thrown) {
-    // A read that was cancelled because of another lead's failure throws that failure; this lead has no
-    // fault.
+    // A read that was cancelled because another lead failed throws that lead's failure, so this lead is not
+    // to blame.
     if (signal.aborted || !(thrown instanceof LeadsheetError) || !OF_ONE_LEAD.has(thrown.code)) throw thrown
     run.log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
     return thrown
@@ -93,7 +94,7 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
 
 /**
  * Returns the function that stores answers. Answers that arrive during a write are stored together in the
- * next one, since a commit costs more than its rows.
+ * next write, since a commit costs more than writing rows.
  */
 function createKeeper(run: SyncRun): (answered: Answered) => Promise<void> {
   let last: Promise<unknown> = Promise.resolve()
@@ -148,8 +149,8 @@ function unreadableEntries(count: number): SyncProblem {
 }
 
 /**
- * Returns whether the time for details is used up; the rest then waits for the next run, which is no
- * failure.
+ * Returns whether the reading ended because the time for details is used up. The remaining leads then wait
+ * for the next run, and the run has not failed.
  */
 export function hasUsedUpItsTime({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === 'TimeoutError'

@@ -1,6 +1,6 @@
 /**
- * The leads part of a sync: reads the list to its end, reads it again if rows moved meanwhile, and judges
- * the result. Only a complete scan marks leads as deleted and moves the watermark.
+ * The leads part of a sync: reads the list to its end, reads it again if rows moved meanwhile, and decides
+ * whether the result can be trusted. Only a complete scan marks leads as deleted and moves the watermark.
  */
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../../model.ts'
@@ -29,20 +29,23 @@ import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
-/** An older scan is not resumed: its cursor may be invalid and its absences mean little. */
+/**
+ * An interrupted scan older than this is not resumed: its cursor may be invalid, and a lead that it has not
+ * found may have been added since.
+ */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 
 /**
- * The maximum number of times that a sync continues after the store was lost; a cause that returns each
- * time would otherwise go on for ever.
+ * The maximum number of times that a sync continues after the connection to the store was lost, so that a
+ * cause that returns each time does not keep the sync running for ever.
  */
 const LOSSES_MAX = 20
 
 type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'>
 
 /**
- * Returns the mode of the next scan: a scan under way continues; the first scan ever, and the first with a
- * new profile, reads all leads.
+ * Returns the mode of the next scan. An interrupted scan that can be resumed keeps its mode; the first scan
+ * ever, and the first with a new profile, reads all leads.
  */
 export async function planScan(
   { store, source }: Pick<SyncRun, 'store' | 'source'>,
@@ -58,7 +61,7 @@ export async function planScan(
 }
 
 /**
- * Reads the leads; returns the problems that were found although the list was read to its end.
+ * Reads the leads. Returns the problems that were found although the list was read to its end.
  * @throws LeadsheetError if the list was not read to its end
  */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
@@ -67,7 +70,7 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
       return await readLeads(run)
     } catch (thrown) {
       if (!isStoreLost(thrown) || losses > LOSSES_MAX || run.options.signal.aborted) throw thrown
-      // This write throws if the store is still away.
+      // This write throws if the store is still unreachable.
       await writeHolding(run, async () => undefined)
       run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
     }
@@ -138,7 +141,10 @@ function isResumable(scan: Scan, profile: string, now: Date): boolean {
   return scan.profile_sha256 === profile && now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
 }
 
-/** Reads pass after pass, until the result can be trusted or is given up. */
+/**
+ * Reads the list in one pass after another, until the result can be trusted or the maximum number of passes
+ * is reached.
+ */
 async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd & ScanResult> {
   const { source } = run
   let end = await readPass(run, begun, memory).catch((thrown: unknown) =>

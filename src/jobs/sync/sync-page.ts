@@ -15,7 +15,7 @@ import { leadIdsOf, type MappedPage, quarantinedIdsOf, remapChanged } from './pa
 import type { ScanState } from './scan-state.ts'
 import { type SyncRun, writePageHolding } from './sync-context.ts'
 
-/** The maximum difference between our clock and the upstream's. */
+/** The assumed maximum difference between this machine's clock and the upstream's. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
 /** Stores a page; returns the scan after it and what the run has read so far. */
@@ -40,7 +40,8 @@ export async function savePage(
     await forgetAbsence(trx, absent)
     const born = bornSince(before.started_at)
     const knownFresh = written.known.filter((no) => fresh.has(no))
-    // Only later passes need the number of leads created during the scan; the first has met none before.
+    // Only later passes need the number of leads created during the scan, because before the first pass no
+    // lead was found.
     const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
     const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
     const scan = await advanceScan(trx, before, {
@@ -55,7 +56,8 @@ export async function savePage(
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
       maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
     })
-    // Each lead counts where the scan first meets it, so that the counts add up to the leads seen.
+    // Each lead is counted on the page where the scan first finds it, so that the counts add up to the number
+    // of leads seen.
     const count = (change: SavedLead['change']): number =>
       savedFresh.filter((lead) => lead.change === change).length
     const heldFresh = written.held.filter((each) => each === null || fresh.has(each))
@@ -75,21 +77,26 @@ export async function savePage(
   return done
 }
 
-/** Gives other tasks time, because pages that have already arrived would follow without a pause. */
+/**
+ * Gives other tasks time, because pages that have already arrived would otherwise be stored without a pause.
+ */
 async function haveOthersServed(): Promise<void> {
-  // The first turn ends before the network is polled, the second one after.
+  // The first turn of the event loop ends before the network is polled, the second turn after.
   await nextTurn()
   await nextTurn()
 }
 
 interface Written {
   readonly saved: readonly SavedLead[]
-  /** The numbers of the leads that needed no writing. */
+  /** The numbers of the leads that were not written, because they are unchanged. */
   readonly known: readonly number[]
-  /** Each quarantined record of the page: the number of its lead if stored, else its id, else null. */
+  /**
+   * One entry for each quarantined record of the page: the number of its lead if that is stored, else the
+   * record's id, or null if it has none.
+   */
   readonly held: readonly (Met | null)[]
   readonly fingerprints: readonly Fingerprint[]
-  /** The numbers of the leads without a fingerprint. */
+  /** The numbers of the leads whose fingerprints were deleted, so that the next scan maps them again. */
   readonly unknown: readonly number[]
 }
 
@@ -112,8 +119,8 @@ async function writePage(
   const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints)
-  // The old fingerprint is deleted; the earlier record would otherwise pass for unchanged when it comes
-  // again.
+  // The old fingerprint is deleted, because otherwise the earlier record would count as unchanged if the
+  // upstream sends it again.
   const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))
@@ -126,7 +133,7 @@ async function writePage(
   }
 }
 
-/** Lists everything that the page contains, quarantined records too, each once. */
+/** Lists the leads and quarantined records of the page, each once. */
 function metOn({ saved, known, held }: Written): Met[] {
   const ofHeld = held.filter((each) => each !== null)
   return [...new Set<Met>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
@@ -147,16 +154,16 @@ function createdAt(lead: Lead): Instant {
 }
 
 /**
- * Returns whether a lead stays without a fingerprint. A lead that was cleaned or cut is mapped each time,
- * so that each scan can report it.
+ * Returns whether no fingerprint is stored for a lead. A lead with cleaned or cut values is mapped each time,
+ * so that each scan can report these values.
  */
 function isUnknown({ lead }: SavedLead): boolean {
   return lead.mended.length > 0 || lead.cut > 0
 }
 
 /**
- * Returns the fingerprints to store. An incremental scan knows no fingerprints, but an unchanged lead
- * already has its own.
+ * Returns the fingerprints to store. An incremental scan does not load the stored fingerprints, so it also
+ * maps unchanged leads, whose fingerprints are stored already.
  */
 function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
   return saved.flatMap((one) => {

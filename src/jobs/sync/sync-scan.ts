@@ -14,11 +14,11 @@ import type { ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 import { savePage } from './sync-page.ts'
 
-/** After this many pages in a row without a new lead, the list is taken to be endless. */
+/** The list is taken to be endless after this many pages in a row without a new lead. */
 const IDLE_PAGES_MAX = 2
 /**
- * The number of times in a row that a page is asked for again from further back, to find where the rows
- * moved to.
+ * The maximum number of times in a row that a page is requested again from further back, to find the rows
+ * that moved.
  */
 const REWINDS_MAX = 4
 const REWIND_FACTOR = 4
@@ -26,7 +26,7 @@ const REWIND_FACTOR = 4
 export interface PassEnd {
   readonly scan: Scan
   readonly stop: ScanStop
-  /** The error, if the pass did not end well. */
+  /** The error that ended the pass early; absent if the pass reached the end of the list. */
   readonly error?: LeadsheetError
 }
 
@@ -42,7 +42,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const fetchPage = readAhead(source, filters, options.pageSize, signal, memory.known.find)
   const positions = new Set<string | null>([begun.cursor])
-  // The furthest position of the pass. After a rewind, pages up to here bring nothing new and are no loop.
+  // The furthest position of the pass. After a rewind, pages up to this position bring no new leads, and that
+  // does not mean that the list repeats itself.
   let frontier = Number(begun.cursor)
   let scan = begun
   let rewinds = 0
@@ -90,7 +91,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         isBroken: !isContinued,
         isAgain,
       }
-      // Lets other tasks run, because mapping and writing a page takes no pause.
+      // Lets other tasks run, because mapping and writing a page never yield to them.
       await new Promise(setImmediate)
       const saved = await savePage(run, scan, mapped, step, memory)
       const { pages, seen: done } = saved
@@ -109,8 +110,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
 }
 
 /**
- * Returns the next cursor; null if the page is the last one. With an overlap, that is a page with no row
- * after the current position.
+ * Returns the next cursor; null if the page is the last one. If pages overlap, the last page is one with no
+ * row after the current position.
  */
 function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
   if (page.records.length === 0 || page.next === null) return null
@@ -145,8 +146,8 @@ function idsOf(source: Source, records: readonly RawRecord[]): string[] {
 }
 
 /**
- * Returns whether at least two ids from the end of a page are on the next; otherwise rows between may have
- * been missed.
+ * Returns whether at least two ids from the end of a page are also on the next page; if not, rows between the
+ * pages may have been missed.
  */
 function continues(tail: readonly string[], ids: readonly string[]): boolean {
   const there = new Set(ids)
@@ -154,8 +155,8 @@ function continues(tail: readonly string[], ids: readonly string[]): boolean {
 }
 
 /**
- * Returns whether a refusal means that there is no such page. It does not if the total says that there are
- * more leads.
+ * Returns whether the upstream refused the page because the list has ended. If the total says that there are
+ * more leads, the refusal has another cause.
  */
 function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
   const isRefused =

@@ -1,6 +1,6 @@
 /**
- * The statistics and agents parts of a sync: takes one sample of each pipeline that leads or settings name,
- * and one of each agent.
+ * The statistics and agents parts of a sync: takes one sample of each agent, and of each pipeline that leads
+ * belong to or that the settings name.
  */
 import { LeadsheetError } from '../../errors.ts'
 import type { Agent, PipelineStat, QuarantinedRecord, SyncProblem } from '../../model.ts'
@@ -13,8 +13,8 @@ import type { SyncRun } from './sync-context.ts'
 import { unreadable, writeHolding } from './sync-context.ts'
 
 /**
- * Reads the statistics and returns how many pipelines were read. A pipeline that is unknown or unreadable
- * is a problem of its own; the others are still read.
+ * Reads the statistics and returns how many pipelines were read. A pipeline that the upstream does not know,
+ * or that cannot be read, is reported as a problem; the other pipelines are still read.
  */
 export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('stats')) return 0
@@ -29,7 +29,7 @@ export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) 
   return read
 }
 
-/** Reads one pipeline; returns its problem, or null. */
+/** Reads the statistics of one pipeline; returns the problem, or null if there was none. */
 async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'part'> | null> {
   let answer: unknown
   try {
@@ -45,7 +45,7 @@ async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'par
   return isHeld(stat) ? unreadable(stat.reason) : null
 }
 
-/** Stores a sample, or quarantines a record that could not be mapped. */
+/** Stores a sample, or quarantines the record if it could not be mapped. */
 export async function keepStat(
   trx: Trx,
   stat: PipelineStat | QuarantinedRecord,
@@ -56,9 +56,7 @@ export async function keepStat(
   await savePipelineStat(trx, stat, seen)
 }
 
-/**
- * Reads the agents and returns how many were read; an agent that cannot be read is a problem of its own.
- */
+/** Reads the agents and returns how many were read. An agent that cannot be read is reported as a problem. */
 export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('agents')) return 0
   const read = await fetchAgents(run.source, run.options.signal)
