@@ -14,7 +14,10 @@ import { deliverDue } from './send-due.ts'
 
 interface OutboxWorkerDeps extends DeliverDeps {
   readonly queue: Queue
-  /** Updates the files and pages that depend on sent messages; called after messages were sent. */
+  /**
+   * Updates what depends on the outcome of messages, such as the index of the archive; called after messages
+   * were sent.
+   */
   readonly onSent: () => Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The problems of deliveries: messages by their state, recipients whose server keeps refusing, and messages
- * that failed, are unconfirmed or are deferred.
+ * The problems of sending: messages by their state, recipients whose mail server refuses one issue after
+ * another, and messages that failed, are unconfirmed or are deferred.
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -19,7 +19,7 @@ export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'putOffAt'> {
 export interface DeliveryQuestion {
   /** Is null for all messages, including alerts. */
   readonly report: string | null
-  /** The time since which the message was queued. */
+  /** Only messages queued at or after this time are listed; null for all. */
   readonly since: Instant | null
   readonly states: readonly DeliveryRowState[] | null
   readonly recipient: string | null
@@ -52,11 +52,11 @@ export async function findDeliveries(
   }))
 }
 
-/** A recipient whose server keeps refusing the issues of a report. */
+/** A recipient whose mail server has refused several issues of a report in a row. */
 export interface RefusingRecipient {
   readonly recipient: string
   readonly report: string
-  /** The number of issues refused in a row, up to the last one. */
+  /** The number of issues refused in a row, the latest included. */
   readonly issues: number
   readonly since: Instant
   /** The server's last response. */
@@ -64,8 +64,8 @@ export interface RefusingRecipient {
 }
 
 /**
- * Lists the recipients of whom at least `atLeast` issues in a row were refused permanently. Issues before the
- * last change of their preference do not count.
+ * Lists the recipients whose mail server has refused at least `atLeast` issues in a row permanently. Issues
+ * before the last change of the recipient's preference do not count.
  */
 export async function listRefusing(db: Db, atLeast: number): Promise<RefusingRecipient[]> {
   const { rows } = await sql<RefusingRecipient>`
@@ -92,7 +92,7 @@ export interface DeliveryProblem {
   readonly messages: number
   /** The time at which the first of the messages got the problem. */
   readonly since: Instant
-  /** The time at which the last of them got it. */
+  /** The time at which the last of the messages got the problem. */
   readonly last: Instant
   /** The recipient of the last message, and the mail server's response to it. */
   readonly recipient: string
@@ -100,9 +100,9 @@ export interface DeliveryProblem {
 }
 
 /**
- * Lists the messages that were refused permanently or given up since an instant, unless a later message of
- * the same report reached the recipient. The states are written into the SQL, because SQLite uses their index
- * only then.
+ * Lists the messages that, since an instant, were refused permanently or given up, unless a later message of
+ * the same report reached the recipient. The states are written into the SQL, because SQLite uses the index
+ * on them only then.
  */
 export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
@@ -128,11 +128,11 @@ export function listUnconfirmed(db: Db, since: Instant): Promise<DeliveryProblem
 export interface UnconfirmedMessage {
   readonly messageId: string
   readonly recipient: string
-  /** Is null for an alert, as is the issue. */
+  /** The name of the report; null for an alert, which has no issue either. */
   readonly report: string | null
   readonly issueId: string | null
   readonly stateAt: Instant
-  /** Is null where the message waits for a person. */
+  /** The time of the next attempt; null if the message waits for a person. */
   readonly nextAttemptAt: Instant | null
 }
 
@@ -146,7 +146,7 @@ export async function listImplausible(db: Db, since: Instant, limit: number): Pr
   return rows
 }
 
-/** Lists the messages that the mail server has deferred since before an instant, and that are still tried. */
+/** Lists the messages that the mail server first deferred before an instant and that are still to be sent. */
 export function listPutOff(db: Db, before: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
     db,
@@ -158,7 +158,7 @@ export function listPutOff(db: Db, before: Instant): Promise<DeliveryProblem[]> 
 /**
  * Groups messages by report, alerts first.
  * @param fate the column with the time of the problem
- * @param condition on `message` and its `issue`
+ * @param condition the SQL condition on `message` and its `issue` that selects the messages
  */
 async function listTroubles(
   db: Db,
@@ -177,7 +177,9 @@ async function listTroubles(
   return rows
 }
 
-/** Counts the messages that are still to be sent, with the time since which the oldest of them has waited. */
+/**
+ * Counts the messages that are still to be sent. `since` is the time at which the oldest of them was queued.
+ */
 export async function countWaiting(db: Db): Promise<{ messages: number; since: Instant | null }> {
   return db
     .selectFrom('delivery')

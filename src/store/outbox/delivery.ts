@@ -18,14 +18,14 @@ import type { DeliveryTable } from '../tables/outbox-tables.ts'
 import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './message.ts'
 
 /**
- * The lease of a process that sends messages. Where several processes may send, the name of each one's lease
- * begins with this.
+ * The name of the lease of a process that sends messages. If several processes may send, the name of each
+ * process's lease begins with this name.
  */
 export const SENDER_LEASE = 'delivery'
 
 export type DeliveryRowState = DeliveryTable['state']
 
-/** A message that was unconfirmed this often waits for a person. */
+/** A message that was unconfirmed this many times waits for a person. */
 export const DOUBTS_MAX = 2
 
 /** The state of a message; `store/outbox/message.ts` has the message itself. */
@@ -110,7 +110,10 @@ export async function findDelivery(db: Db, messageId: string): Promise<Delivery 
   return row && deliveryOf(row)
 }
 
-/** Lists the messages due up to an instant, or after another one, those that have waited longest first. */
+/**
+ * Lists the messages that are due; the message that has waited longest comes first. The due times are those
+ * up to one instant and those after another.
+ */
 export async function listWaiting(
   db: Db,
   due: { readonly upTo: Instant; readonly beyond: Instant },
@@ -141,7 +144,7 @@ export async function countDeliveries(db: Db): Promise<Record<string, number>> {
   )
 }
 
-/** A step of a message. A property that is absent stays unchanged. */
+/** A change of a message's state. A property that is absent stays unchanged. */
 export interface DeliveryMove {
   readonly state: DeliveryRowState
   readonly at: Instant
@@ -156,8 +159,8 @@ export interface DeliveryMove {
 }
 
 /**
- * Claims a message for the holder of a lease. No other process takes the message while that lease lives.
- * @param known the message as it was read; it is not claimed where it was tried since
+ * Claims a message for the holder of a lease. No other process takes the message while that lease is valid.
+ * @param known the message as it was read before; if an attempt was made since, the message is not claimed
  */
 export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: Instant): Promise<boolean> {
   const taken = await trx
@@ -173,8 +176,8 @@ export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: 
 }
 
 /**
- * Moves a message from one of the given states to another. Returns false where the message has left these
- * states, which means that another process has it.
+ * Moves a message from one of the given states to another. Returns false if the message is no longer in one
+ * of these states, which means that another process has changed it.
  */
 export async function moveDelivery(
   trx: Trx,
@@ -201,19 +204,19 @@ export async function moveDelivery(
   return moved.numUpdatedRows > 0n
 }
 
-/** Tells whether any message is being sent, or was when its process ended. */
+/** Tells whether any message is being sent or was left half-way by a process that ended. */
 export async function isAnyOnItsWay(db: Db): Promise<boolean> {
-  // Every message being sent has a time for another attempt, and so is in a small index.
+  // Because every message being sent has a time for its next attempt, the search can use a small index.
   const waiting = db.selectFrom('delivery').where('next_attempt_at', 'is not', null)
   const onTheirWay = waiting.where('state', 'in', ['sending', 'data'])
   return (await onTheirWay.select('message_id').limit(1).executeTakeFirst()) !== undefined
 }
 
 /**
- * Recovers the messages of senders that are gone. Messages whose body had not begun to leave are pending
+ * Recovers the messages of senders that have ended. Messages whose body had not begun to leave are pending
  * again; the others are unconfirmed. The senders' leases are deleted, so that a sender that was only
  * suspended writes nothing more.
- * @param doubtsMax how often a message may be unconfirmed before it waits for a person
+ * @param doubtsMax how many times a message may be unconfirmed before it waits for a person
  */
 export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number): Promise<void> {
   await deleteLostLeases(trx, SENDER_LEASE, now)

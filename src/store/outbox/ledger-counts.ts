@@ -1,4 +1,7 @@
-/** Counts since the beginning of the ledgers, for counters of metrics, which never decrease. */
+/**
+ * Counts runs and scheduled runs since the installation began, for metrics of type counter, which never
+ * decrease.
+ */
 import { sql } from 'kysely'
 import type { Db } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
@@ -34,8 +37,8 @@ const NUMBERS = [
 ] as const
 
 /**
- * Creates a counter of runs by outcome. What a run under way has committed counts as `running`. The counter
- * remembers the sums of ended runs, so that it does not read the whole ledger each time.
+ * Creates a counter of sync runs by outcome. The changes that a running sync has committed count under
+ * `running`. The counter remembers the sums of ended runs, so that it does not read all runs each time.
  */
 export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
   const ended = new Map<string, RunCounts>()
@@ -59,7 +62,7 @@ export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
 }
 
 interface RunGroup extends RunCounts {
-  /** Tells whether the runs come before the first run without an outcome. */
+  /** Tells whether these runs began before the first run that has no outcome yet: 1 or 0. */
   readonly isEnded: 0 | 1
   /** The last run of the group, in the order in which runs began. */
   readonly last: number
@@ -91,7 +94,7 @@ export async function countScheduledRuns(db: Db): Promise<ScheduledRunCounts[]> 
 }
 
 /**
- * Counts the missed scheduled runs of each schedule that were not made up for. The run noted when a schedule
+ * Counts the missed scheduled runs of each schedule that were not made up for. The run stored when a schedule
  * is set up does not count.
  */
 export async function countMissedScheduledRuns(

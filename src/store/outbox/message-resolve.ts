@@ -1,6 +1,6 @@
 /**
- * Messages that a person has decided about: send again, resolve as delivered or lost, or withdraw after
- * unsubscribing.
+ * Carries out what a person has decided about a message: send it again, resolve it as delivered or lost, or
+ * withdraw it after unsubscribing.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
@@ -61,15 +61,15 @@ export async function settleMessage(
 }
 
 /**
- * The states in which a message can be withdrawn. A message being sent cannot; before its next attempt, it is
- * checked again.
+ * The states in which a message can be withdrawn. A message that is being sent cannot be withdrawn; the
+ * recipient's preference is checked again before its next attempt.
  */
 const WAITING: readonly DeliveryTable['state'][] = ['pending', 'unconfirmed']
 const WHY = 'its recipient wanted no more of this report'
 
 /**
- * Withdraws the waiting messages of a recipient who wants no more of a report. Call it in the transaction
- * that saves the preference.
+ * Withdraws the waiting messages of a recipient who has unsubscribed from a report. Must be called in the
+ * transaction that saves the preference.
  * @returns the number of messages
  */
 export async function withdrawMessages(
@@ -91,8 +91,8 @@ export async function withdrawMessages(
 }
 
 /**
- * Withdraws a message whose recipient wants no more of its report. Call it in the transaction that begins to
- * send the message, which may have been queued after the recipient's choice.
+ * Withdraws a message whose recipient has unsubscribed from its report. Must be called in the transaction
+ * that begins to send the message, because the message may have been queued after the recipient unsubscribed.
  * @returns whether the message was withdrawn and must not be sent
  */
 export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
@@ -111,7 +111,7 @@ export async function withdrawIfUnwanted(trx: Trx, messageId: string, at: Instan
   return true
 }
 
-/** Withdraws a message. A message that may have arrived stays unconfirmed, and is only not tried again. */
+/** Withdraws a message. A message that may have arrived stays unconfirmed, but is not sent again. */
 async function withdraw(
   trx: Trx,
   { message_id, state }: Pick<DeliveryTable, 'message_id' | 'state'>,

@@ -1,6 +1,6 @@
 /**
- * The messages as they are sent and shown again. Bodies are compressed, and a file that many messages carry
- * is stored once. Messages are therefore read one at a time.
+ * Stores messages and reads them, to be sent and to be shown. Bodies are compressed, and a file that many
+ * messages carry is stored once. Messages are read one at a time, because they are large.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { Message, MessageFile } from '../../model.ts'
 import type { StorePlace } from '../db/place.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** A file as its message refers to it. */
+/** A reference from a message to one of its files. */
 interface FileReference extends Omit<MessageFile, 'content'> {
   readonly sha256: string
 }
@@ -30,8 +30,8 @@ export interface PackedMessage {
 }
 
 /**
- * Messages that are written together. Ten thousand of them take little memory, because a file that all carry
- * is there once.
+ * Messages that are written to the store together. Ten thousand messages take little memory, because a file
+ * that all of them carry is held once.
  */
 export interface MessagePack extends Disposable {
   readonly messages: PackedMessage[]
@@ -41,7 +41,8 @@ export interface MessagePack extends Disposable {
 }
 
 /**
- * Creates a pack that spools many messages near the store. Dispose of it once the messages are in the store.
+ * Creates a pack. Bodies that would take much memory are kept in a temporary file, beside the file of an
+ * SQLite store. Dispose of the pack once the messages are in the store.
  */
 export function createMessagePack(place?: StorePlace): MessagePack {
   const bodies = openSpool(place?.kind === 'sqlite' ? dirname(resolve(place.file)) : tmpdir())
@@ -86,7 +87,7 @@ export async function keepFiles(trx: Trx, { hashes }: Pick<MessagePack, 'hashes'
   }
 }
 
-/** Reads a message, identical to the byte. */
+/** Reads a message, identical byte for byte to the message that was queued. */
 export async function readMessage(db: Db, messageId: string): Promise<Message> {
   const message = await findMessage(db, messageId)
   if (message === null) throw new Error(`the message ${messageId} or a file of it is not in the store`)
@@ -116,8 +117,8 @@ export async function findMessage(db: Db, messageId: string): Promise<Message | 
 }
 
 /**
- * The bytes that a spool keeps in memory. Beyond this it uses a file without a name, of which a kill leaves
- * nothing.
+ * The number of bytes that a spool keeps in memory. Beyond this number the spool uses a file without a name,
+ * so that nothing is left after a kill.
  */
 const MEMORY_BYTES_MAX = 8 * 2 ** 20
 

@@ -15,7 +15,7 @@ export async function takeSend(
   server: string,
   { most, withinMs }: { readonly most: number; readonly withinMs: number },
 ): Promise<number> {
-  // The clock is read here, because the transaction began before it waited for its turn to write.
+  // The clock is read by this statement, because the transaction may have begun long before it could write.
   const { rows } = await sql<{ now: number }>`
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(trx)
   const now = rows[0]?.now ?? 0

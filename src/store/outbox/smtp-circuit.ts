@@ -1,5 +1,6 @@
 /**
- * The outage of a mail server. While it lasts no message can be sent, and no message counts as failed for it.
+ * The outage of a mail server. While the outage lasts, no message can be sent, and no attempt counts as a
+ * failure of its message.
  */
 import type { Selectable } from 'kysely'
 import type { Instant } from '../../model.ts'
@@ -25,7 +26,7 @@ export async function findMailOutage(db: Db, server: string): Promise<MailOutage
   return row && outageOf(row)
 }
 
-/** Lists the outages of all mail servers that have not been reached since. */
+/** Lists the outages of all mail servers that have not been reached since their outage began. */
 export async function listMailOutages(db: Db): Promise<MailOutage[]> {
   return (await db.selectFrom('mail_outage').selectAll().orderBy('began_at').execute()).map(outageOf)
 }
@@ -47,7 +48,8 @@ export async function saveMailOutage(trx: Trx, outage: MailOutage): Promise<void
 }
 
 /**
- * Reserves the next attempt for one of several processes.
+ * Reserves the next attempt for this process, so that only one of several processes tries to reach the mail
+ * server.
  * @returns whether this process makes the attempt
  */
 export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant): Promise<boolean> {
@@ -60,7 +62,9 @@ export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant):
   return numUpdatedRows > 0n
 }
 
-/** Returns when a message due at a time is tried: not before the outages of its server allow it. */
+/**
+ * Returns when a message that is due at `at` will be tried, which is not before the outages allow an attempt.
+ */
 export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Instant | null {
   if (at === null) return null
   return [at, ...outages.map(({ nextAttemptAt }) => nextAttemptAt)].sort().at(-1) ?? at

@@ -1,7 +1,7 @@
 /**
- * The leads whose details several processes read for one sync, in batches, and the progress so far. Each lead
- * is taken off the list in the transaction that saves its result, so that a lead that is read twice counts
- * once.
+ * The leads whose details several processes read for one sync, in batches, and the progress of the reading.
+ * Each lead is taken off the list in the transaction that saves its result, so that a lead that is read twice
+ * counts once.
  */
 import type { ErrorCode } from '../../errors.ts'
 import { insertRows } from '../db/rows.ts'
@@ -9,7 +9,10 @@ import type { Db, Trx } from '../db/store.ts'
 import type { WaitingLead } from '../leads/detail.ts'
 import type { RunUsage } from './sync-run.ts'
 
-/** The reason why no more leads are read, as an error gives it. Without a code it is a bug. */
+/**
+ * The reason why no more leads are read, taken from an error. If the reason has no error code, a bug ended
+ * the reading.
+ */
 export interface DetailsEnd {
   readonly code: ErrorCode | null
   readonly message: string
@@ -19,13 +22,16 @@ export interface DetailsEnd {
 
 interface DetailRun extends RunUsage {
   readonly failuresInRow: number
-  /** The entries of activity that were quarantined. */
+  /** The number of activity entries that were quarantined. */
   readonly held: number
-  /** Is null while the reading goes on. */
+  /** The reason why the reading ended early; null while the reading continues. */
   readonly ended: DetailsEnd | null
 }
 
-/** Starts the reading, and deletes what a killed sync has left. Its leads wait like all others. */
+/**
+ * Starts the reading of details, and deletes the list of a killed sync, whose leads wait for details like all
+ * others.
+ */
 export async function beginDetails(
   trx: Trx,
   runId: string,
@@ -42,7 +48,9 @@ export async function beginDetails(
   await insertRows(trx, 'detail_wanted', wanted)
 }
 
-/** Finds the reading of a sync; undefined where that sync reads no details, or has ended. */
+/**
+ * Finds the progress of a sync's reading of details; undefined if that sync reads no details or has ended.
+ */
 export async function findDetailRun(db: Db, runId: string): Promise<DetailRun | undefined> {
   const row = await db.selectFrom('detail_run').where('run_id', '=', runId).selectAll().executeTakeFirst()
   return (
@@ -56,7 +64,7 @@ export async function findDetailRun(db: Db, runId: string): Promise<DetailRun | 
   )
 }
 
-/** Counts the leads that are left in each batch. */
+/** Counts the leads of each batch that are still to be read. */
 export async function countWanted(db: Db, runId: string): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('detail_wanted')
@@ -67,7 +75,7 @@ export async function countWanted(db: Db, runId: string): Promise<ReadonlyMap<nu
   return new Map(rows.map(({ batch, leads }) => [batch, leads]))
 }
 
-/** Lists the leads of a batch that are left, newest first. */
+/** Lists the leads of a batch that are still to be read, newest first. */
 export async function listWanted(db: Db, runId: string, batch: number): Promise<WaitingLead[]> {
   return db
     .selectFrom('detail_wanted')
@@ -82,7 +90,7 @@ export async function listWanted(db: Db, runId: string, batch: number): Promise<
 
 /**
  * Takes a lead off the list.
- * @returns false where its result has already been saved, or the sync has ended
+ * @returns false if the lead's result has already been saved, or the sync has ended
  */
 export async function takeOff(trx: Trx, runId: string, leadNo: number): Promise<boolean> {
   const { numDeletedRows } = await trx
@@ -94,8 +102,8 @@ export async function takeOff(trx: Trx, runId: string, leadNo: number): Promise<
 }
 
 /**
- * Adds a result to the counts, in the transaction that saves it. A failure adds one to the failures in a row;
- * a success resets them to 0.
+ * Adds the result of reading a lead to the counts, in the transaction that saves the result. A failure adds
+ * one to the failures in a row; a success resets them to 0.
  */
 export async function noteResult(
   trx: Trx,
@@ -115,7 +123,7 @@ export async function noteResult(
     .executeTakeFirstOrThrow()
 }
 
-/** Ends the reading early. The first reason stays. */
+/** Ends the reading early. If it was already ended, the first reason is kept. */
 export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Promise<void> {
   await trx
     .updateTable('detail_run')
@@ -125,7 +133,7 @@ export async function stopDetails(trx: Trx, runId: string, end: DetailsEnd): Pro
     .execute()
 }
 
-/** Deletes the reading, after which no result is accepted. */
+/** Deletes the list and the progress of the reading; results that arrive later are not accepted. */
 export async function endDetails(trx: Trx, runId: string): Promise<void> {
   await trx.deleteFrom('detail_wanted').where('run_id', '=', runId).execute()
   await trx.deleteFrom('detail_run').where('run_id', '=', runId).execute()

@@ -1,12 +1,15 @@
 /**
- * The rate limit of requests shared by several workers, in PostgreSQL only. It uses the database's clock,
- * because the clocks of workers differ. Each operation is one statement that does not wait for the turn to
- * write.
+ * The rate limit of requests shared by several workers, in PostgreSQL only. The database's clock is used,
+ * because the clocks of workers differ. Each operation is one statement, so that it need not wait for a
+ * writing transaction to end.
  */
 import { sql } from 'kysely'
 import type { Db, Store } from '../db/store.ts'
 
-/** A limit that the upstream gives in whole seconds appears to end slightly earlier or later each time. */
+/**
+ * Two answers announce the same reset of the upstream's limit if the times that they give are at most this
+ * far apart, because the upstream gives whole seconds.
+ */
 const SAME_RESET_MS = 1_500
 
 /**
@@ -20,7 +23,8 @@ const TURN_AT = sql`greatest(now, next_ms, ${FREE_AT})`
 
 /**
  * Opens the shared rate limit.
- * @returns undefined where only one process sends requests; see `RequestRate` of the upstream's client
+ * @returns undefined for an SQLite store, because only one process sends requests; see `RequestRate` of the
+ * upstream's client
  */
 export function openSharedRequestRate({ db, place }: Pick<Store, 'db' | 'place'>) {
   if (place.kind === 'sqlite') return undefined
@@ -57,7 +61,7 @@ async function takeRequest(
   return takeRequest(db, gapMs, maxWaitMs)
 }
 
-/** Returns for how many milliseconds the upstream wants no request. */
+/** Returns how many milliseconds remain before the upstream accepts requests again. */
 async function readHeldMs(db: Db): Promise<number> {
   const { rows } = await sql<{ ms: number }>`
     SELECT greatest(0, held_until_ms - now) AS ms FROM request_rate, ${NOW}`.execute(db)
@@ -71,9 +75,9 @@ async function holdRequests(db: Db, ms: number): Promise<void> {
 }
 
 /**
- * Ends a request, whether its answer has come or never will.
- * @param budget the number of requests left according to the answer; an answer overtaken by a later one does
- * not raise it
+ * Records the end of a request, whether an answer came or not.
+ * @param budget the number of requests left according to the answer; an answer that arrives after a later one
+ * does not raise the number
  */
 async function endRequest(db: Db, budget: Budget | null): Promise<void> {
   const others = sql`greatest(0, under_way - 1)`

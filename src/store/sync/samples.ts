@@ -4,8 +4,8 @@ import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 
 /**
- * Saves one sample of all agents. Agents that are missing from a complete list are dated as deleted. Where an
- * agent occurs twice, the last entry counts.
+ * Saves one sample of each agent. Agents that are missing from a complete list are marked as deleted at that
+ * time. If an agent occurs twice in the list, the last entry counts.
  */
 export async function saveAgents(
   trx: Trx,
@@ -83,23 +83,23 @@ export interface ListedAgent {
   readonly status: string
   readonly statusChangedAt: Instant | null
   readonly taskType: string | null
-  /** The name of the pipeline, or its id where no name is known. */
+  /** The name of the pipeline, or its id if the pipeline's name has not been read. */
   readonly taskPipeline: string | null
-  /** A number from 0 to 1. */
+  /** The progress of the agent's task, from 0 to 1; null if the upstream gives none. */
   readonly taskProgress: number | null
   readonly lastSeenAt: Instant | null
   readonly tasks24h: number | null
   readonly errors24h: number | null
   readonly lastErrorAt: Instant | null
   readonly lastErrorMessage: string | null
-  /** The time of the last list that had the agent. */
+  /** The time at which the agent was last found in the upstream's list. */
   readonly observedAt: Instant
   readonly deletedSince: Instant | null
 }
 
 /**
  * Lists the agents in order of name.
- * @param missingSince leaves out the agents deleted before
+ * @param missingSince agents that were deleted before this time are left out
  */
 export async function listAgents(db: Db, missingSince: Instant): Promise<ListedAgent[]> {
   return db
@@ -145,8 +145,8 @@ export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
 }
 
 /**
- * Saves a sample of a pipeline's statistics, with the name and status in it. Where the sample has no name,
- * the known name stays.
+ * Saves a sample of a pipeline's statistics, and updates the pipeline's name and status from the sample. If
+ * the sample has no name, the stored name is kept.
  */
 export async function savePipelineStat(trx: Trx, stat: PipelineStat, seen: Observation): Promise<void> {
   const pipeline = { id: stat.pipelineId, name: stat.name ?? stat.pipelineId, status: stat.status }

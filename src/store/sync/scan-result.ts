@@ -35,7 +35,9 @@ export async function saveScanResult(
 /** The result of a scan of the whole list. */
 export interface WholeScan {
   readonly leads: number
-  /** The existing leads that the scan did not find, and that were too many to be deleted. */
+  /**
+   * The number of leads that the scan missed but that were not deleted, because so many were missing at once.
+   */
   readonly heldBack: number
 }
 

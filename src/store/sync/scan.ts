@@ -1,7 +1,7 @@
 /**
- * The progress of the scan of the leads. It is saved in the transaction that writes a page, so that a killed
- * run goes on exactly after the last page written. The file also keeps which leads the scan has met, and
- * which leads events have read meanwhile.
+ * The progress of the scan of the leads. The progress is saved in the transaction that writes a page, so that
+ * the next run after a kill continues exactly after the last page written. Also keeps which leads the scan
+ * has found, and which leads were read meanwhile because of events.
  */
 
 import { sql } from 'kysely'
@@ -26,10 +26,16 @@ export interface ScanStart {
 export interface ScanStep {
   /** The leads and records on the page, each once. */
   readonly met: readonly Met[]
-  /** The number of leads that no pass has met before, and the number that this pass has not. */
+  /**
+   * `fresh`: the number of leads on the page that no pass has found before. `freshInPass`: the number that
+   * this pass has not found before.
+   */
   readonly fresh: number
   readonly freshInPass: number
-  /** The fresh leads that were created after the scan began, so that no earlier pass could have met them. */
+  /**
+   * The number of fresh leads that were created after the scan began, so that no earlier pass could have
+   * found them.
+   */
   readonly born: number
   /** The number of records without an id. */
   readonly withoutId: number
@@ -39,12 +45,12 @@ export interface ScanStep {
   readonly total: number | null
   readonly hasMoved: boolean
   /**
-   * The number of leads expected twice on the page. More repeats show that rows moved. Null: repeats show
-   * nothing.
+   * The number of leads expected on both this page and the page before. More repeated leads show that rows
+   * moved. Null if repeated leads prove nothing.
    */
   readonly repeats: number | null
   readonly isBroken: boolean
-  /** Tells whether the page lies before what was already read. */
+  /** Tells whether the page lies in a part of the list that the pass has already read. */
   readonly isAgain: boolean
   readonly mended: number
   readonly cut: number
@@ -55,7 +61,7 @@ export async function findScan(db: Db): Promise<Scan | undefined> {
   return db.selectFrom('sync_scan').where('resource', '=', RESOURCE).selectAll().executeTakeFirst()
 }
 
-/** Starts a scan, and gives up a scan that was in progress. */
+/** Starts a scan. A scan that is in progress is given up. */
 export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
   await clearScan(trx)
   const { mode, updated_since, started_at, profile_sha256, is_remap } = scan
@@ -74,7 +80,7 @@ export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
     .executeTakeFirstOrThrow()
 }
 
-/** Starts a further pass of the scan, which knows the leads that earlier passes met. */
+/** Starts a further pass of the scan. The leads found by earlier passes are kept. */
 export async function startPass(trx: Trx, before: Scan, since: Instant | null): Promise<Scan> {
   return trx
     .updateTable('sync_scan')
@@ -101,7 +107,7 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
     .executeTakeFirstOrThrow()
 }
 
-/** Records a page as read, with the leads that it met. */
+/** Records a page as read, with the leads found on it. */
 export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
   await saveMet(trx, { page: before.pages, pass: before.pass, met: page.met })
   const scan = scanAfter(before, page)
@@ -109,10 +115,10 @@ export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promi
   return scan
 }
 
-/** Returns the scan as it is after a page. */
+/** Returns the progress of the scan after a page. */
 export function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.met.length - page.freshInPass > page.repeats
-  // A page without a new lead lies behind the last page; its rows did not move.
+  // A page without a new lead lies behind the last page of the list, so it does not show that rows moved.
   const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
   return {
     ...before,
@@ -163,18 +169,18 @@ function extreme(
 }
 
 /**
- * Notes a lead that an event has read during a scan, in the transaction that writes it. The scan must not
- * restore an older state of the lead from its pages, nor take the lead for absent. Without a scan, nothing is
- * noted.
+ * Notes that a lead was read during a scan because of an event; call it in the transaction that writes the
+ * lead. The scan must not overwrite the lead with an older state from its pages, nor take it for absent. If
+ * no scan is in progress, nothing is noted.
  */
 export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
-  // The row is inserted anew instead of updated, so that it follows all earlier rows.
+  // The row is deleted and inserted again instead of updated, so that it gets the highest sequence number.
   await trx.deleteFrom('sync_scan_event').where('lead_no', '=', leadNo).execute()
   await sql`INSERT INTO sync_scan_event (lead_no)
     SELECT ${leadNo} WHERE EXISTS (SELECT 1 FROM sync_scan)`.execute(trx)
 }
 
-/** Lists the leads noted after a place, in their order. */
+/** Lists the leads noted after a sequence number, in the order in which they were noted. */
 export async function listReadByEvents(db: Db, afterSeq: number): Promise<{ seq: number; no: number }[]> {
   return db
     .selectFrom('sync_scan_event')
@@ -184,7 +190,7 @@ export async function listReadByEvents(db: Db, afterSeq: number): Promise<{ seq:
     .execute()
 }
 
-/** Finds which of the leads were read by events, and whether they were deleted. */
+/** Finds which of the leads were read because of events, and whether those leads were deleted. */
 export async function findReadByEvents(
   trx: Trx,
   ids: readonly string[],
@@ -199,28 +205,28 @@ export async function findReadByEvents(
 }
 
 /**
- * A lead that the scan under way has met, by its number. A quarantined record without a lead in the store is
- * given by its id.
+ * A lead that the current scan has found, by its number. A quarantined record whose lead is not in the store
+ * is identified by its id.
  */
 export type Met = number | string
 
 const CHUNK_PAGES = 200
 
 export interface MetLeads {
-  /** Returns the last pass that met a lead or record; 0 for none. */
+  /** Returns the number of the last pass that found a lead or record; 0 if none has. */
   passOf(met: Met): number
   note(met: Met, pass: number): void
-  /** Gives a record, so far known by its id, the number of its lead. */
+  /** Replaces the id of a record by the number of its lead, which is now stored. */
   number(id: string, no: number): void
-  /** Counts all leads and records met. */
+  /** Counts all leads and records that the scan has found. */
   count(): number
-  /** Lists the numbers up to `last` that no pass has met. */
+  /** Lists the numbers of leads up to `last` that no pass has found. */
   missing(last: number): number[]
 }
 
 /**
- * Loads the leads that the scan under way has met; none where there is no scan. In memory each takes a byte.
- * In `sync_scan_page` each page has a row, from which a run goes on after a kill.
+ * Loads the leads that the current scan has found; the result is empty if there is no scan. Each lead takes
+ * one byte of memory. In `sync_scan_page` each page has a row, from which a run continues after a kill.
  */
 export async function loadMetLeads(db: Db): Promise<MetLeads> {
   const met = createMetLeads()

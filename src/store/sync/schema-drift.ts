@@ -5,16 +5,17 @@ import type { FieldDrift, FieldType, Instant } from '../../model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** The facts about one field that some records showed. */
+/** What the examined records show about one field. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
-  /** The number of records that have the field, and of those in which it is null. */
+  /** `count`: the number of records that have the field. `nulls`: the number of these in which it is null. */
   readonly count: number
   readonly nulls: number
 }
 
 /**
- * A field counts as vanished below this probability that a field still sent occurs in none of the records.
+ * A field counts as vanished if the probability that none of the records has it by chance, although it is
+ * still sent, is below this value.
  */
 const CHANCE_MIN = 1e-6
 
@@ -53,8 +54,8 @@ export async function saveFields(
   const gone: string[] = []
   for (const [path, field] of known) {
     if (sample.has(path) || field.missing_since !== null) continue
-    // One more record without the field is assumed, so that a field seen in a single record does not count as
-    // one that all records have.
+    // One further record without the field is assumed, so that a field seen in a single record does not count
+    // as a field that every record has.
     if ((1 - field.count / (field.records + 1)) ** records > CHANCE_MIN) continue
     gone.push(path)
     drift.push({ change: 'vanished', path, types: field.types })
@@ -82,7 +83,7 @@ export interface DatedDrift extends FieldDrift {
   readonly at: Instant
 }
 
-/** More syncs than a day usually has. */
+/** The maximum number of syncs whose changes are listed: more than usually run in a day. */
 const RUNS_MAX = 200
 
 /** Lists the changes found by the scans of the last runs since an instant, newest first. */

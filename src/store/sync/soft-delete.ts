@@ -1,7 +1,7 @@
 /**
- * Marks leads that are gone upstream as deleted. Only two whole scans in a row that miss a lead delete it.
- * The deletion is soft, dated, and undone when the lead is met again. A lead is also deleted where an event
- * says so and a request for it finds nothing.
+ * Marks leads that the upstream no longer has as deleted. A lead is deleted if two whole scans in a row miss
+ * it, or if an event reports its deletion and a request for it finds nothing. The row is kept with the date
+ * of the deletion, and the deletion is undone when the lead is found again.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../model.ts'
@@ -14,11 +14,14 @@ import { hasNamelessLeads } from '../leads/quarantined-record.ts'
 import type { MetLeads } from './scan.ts'
 import { listReadByEvents } from './scan.ts'
 
-/** Above this share of all leads, absence counts as a fault of the upstream. */
+/**
+ * If a scan misses more than this share of all leads, the upstream is taken to be at fault and no lead is
+ * deleted.
+ */
 const ABSENT_SHARE_MAX = 0.2
-/** Up to this number of absent leads, their share does not matter. */
+/** If a scan misses at most this many leads, their share of all leads does not matter. */
 const ABSENT_ALWAYS_BELIEVED = 5
-/** The leads that one statement looks at. Between two statements, other work runs. */
+/** The number of leads that one statement reads. Between two statements other tasks can run. */
 const CHUNK_LEADS = 20_000
 
 export type Absence =
@@ -28,16 +31,16 @@ export type Absence =
 interface AbsentLead {
   readonly no: number
   readonly id: string
-  /** Tells whether the whole scan before did not meet the lead either: 1 or 0. */
+  /** Tells whether the whole scan before missed the lead too: 1 or 0. */
   readonly twice: number
 }
 
 /**
- * Records which leads a whole scan has not met, and deletes those missed twice. Call it at the end of the
- * scan. A scan that met records without a readable id changes nothing, because any absent lead may be among
- * them.
- * @param isConfirmed whether an operator has confirmed the leads that the last scan missed. Of these, the
- * leads that this scan misses too are deleted, and no others.
+ * Records which leads a whole scan missed, and deletes the leads missed by two whole scans in a row. Call it
+ * at the end of the scan. A scan that found records without a readable id changes nothing, because any
+ * missing lead may be among these records.
+ * @param isConfirmed whether an operator has confirmed that the leads missed by the last scan are deleted.
+ * The leads that this scan misses too are then deleted however many there are, and no others.
  */
 export async function recordAbsence(
   trx: Trx,
@@ -47,7 +50,7 @@ export async function recordAbsence(
 ): Promise<Absence> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
   const last = await findLastNo(trx)
-  // A lead that an event has brought may have been added to a page that the scan had already read.
+  // A lead that was stored because of an event may have been added to a page that the scan had already read.
   const readByEvents = new Set((await listReadByEvents(trx, 0)).map(({ no }) => no))
   const missing = met.missing(last).filter((no) => !readByEvents.has(no))
   const absent = await readThere(trx, missing)
@@ -63,14 +66,17 @@ export async function recordAbsence(
   return refused === null ? { removed: gone.length, refused } : { removed: 0, refused }
 }
 
-/** Returns the count where so many leads are absent that it counts as a fault of the upstream. */
+/**
+ * Returns how many leads are missing, and of how many, if so many are missing that the upstream is taken to
+ * be at fault; null otherwise.
+ */
 async function findMass(trx: Trx, absent: number, last: number): Promise<Absence['refused']> {
   if (absent <= ABSENT_ALWAYS_BELIEVED) return null
   const of = await countThere(trx, last)
   return absent > of * ABSENT_SHARE_MAX ? { absent, of } : null
 }
 
-/** Lists the numbers of the leads that the last whole scan did not meet. */
+/** Lists the numbers of the leads that the last whole scan missed. */
 export async function listAbsentLeads(db: Db): Promise<number[]> {
   const rows = await db
     .selectFrom('lead')
@@ -118,7 +124,7 @@ async function countThere(trx: Trx, last: number): Promise<number> {
   return count
 }
 
-/** Marks leads as deleted from now on. They must not be deleted already. */
+/** Marks leads as deleted at the time of the observation. None of them may be deleted already. */
 export async function markRemoved(
   trx: Trx,
   leads: readonly Pick<AbsentLead, 'no' | 'id'>[],

@@ -1,4 +1,4 @@
-/** The ledger of sync runs: what each run saw, changed and skipped, updated page by page. */
+/** The record of sync runs: how much each run read, changed and skipped, updated page by page. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type {
@@ -16,7 +16,9 @@ import type { SyncRunTable } from '../tables/tables.ts'
 
 type Mode = SyncRunTable['mode']
 
-/** Starts a run. A run that never finished is closed as killed, with the counts that it had reached. */
+/**
+ * Starts a run. An earlier run that never finished is closed as killed, with the counts that it had reached.
+ */
 export async function startRun(
   trx: Trx,
   run: { mode: Mode; parts: readonly SyncPart[]; at: Instant },
@@ -50,7 +52,10 @@ export async function saveUsage(trx: Trx, runId: string, { requests, retries }: 
   await trx.updateTable('sync_run').where('id', '=', runId).set({ requests, retries }).execute()
 }
 
-/** Adds counts in the transaction that writes the page. Returns the run's pages and leads so far. */
+/**
+ * Adds the counts of a page, in the transaction that writes the page. Returns how many pages and leads the
+ * run has read so far.
+ */
 export async function addCounts(
   trx: Trx,
   runId: string,
@@ -85,7 +90,7 @@ export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCou
     .execute()
 }
 
-/** Marks the leads as read completely: everything that changed before `asOf` is in the copy. */
+/** Marks the leads as read completely: everything that changed before `asOf` is in the store. */
 export async function markLeadsWhole(trx: Trx, runId: string, asOf: Instant, removed: number): Promise<void> {
   await trx
     .updateTable('sync_run')
@@ -149,7 +154,7 @@ export interface RunSummary {
   readonly problems: readonly { part: string; code: string; message: string; hint: string | null }[]
 }
 
-/** The order in which runs began, whatever the clock said. */
+/** The order in which runs began, even if the clock was set back. */
 const begun = sql<number>`rowid`
 
 /** Lists the last runs, newest first. */
@@ -174,10 +179,10 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
   }))
 }
 
-/** The facts of a run that are needed to count it. */
+/** The properties of a run that are needed to count runs by outcome. */
 export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 
-/** More than the minutes of a day. */
+/** The maximum number of runs listed: one for each minute of a day, and some more. */
 const BRIEFS_MAX = 1500
 
 /** Lists the last runs that began since an instant, newest first. */
@@ -197,7 +202,8 @@ export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]>
 }
 
 /**
- * Finds the last run that read all leads. `requests` is null where the run was killed before it counted them.
+ * Finds the last run that read all leads. `requests` is null if the run has not ended or was killed, because
+ * not all of its requests are then counted.
  */
 export async function findLastWholeRun(
   db: Db,
@@ -214,13 +220,13 @@ export async function findLastWholeRun(
 }
 
 export interface LastRun {
-  /** The end of the run; for a killed or running one, its beginning. */
+  /** The time at which the run ended; for a killed or running one, the time at which it began. */
   readonly at: Instant
   readonly outcome: SyncOutcome | 'killed' | null
   readonly problems: readonly { readonly part: string; readonly code: string; readonly message: string }[]
 }
 
-/** Finds the run that began last; null before the first. */
+/** Finds the run that began last; null if there is none. */
 export async function findLastRun(db: Db): Promise<LastRun | null> {
   const [run] = await listRuns(db, 1)
   if (run === undefined) return null
@@ -264,7 +270,7 @@ export async function hasRun(db: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** The progress of the sync under way, in this or another process. */
+/** The progress of the sync that is running, in this or another process. */
 export interface SyncUnderWay {
   readonly mode: SyncRunTable['mode']
   readonly startedAt: Instant
@@ -275,10 +281,13 @@ export interface SyncUnderWay {
   readonly details: number
   /** The progress of the leads; null once all are read. */
   readonly leads: {
-    /** The number of the pass over the list: 1 for the first, more where rows moved. */
+    /**
+     * The number of the pass over the list: 1 for the first, more if the list is read again because rows
+     * moved.
+     */
     readonly pass: number
     readonly read: number
-    /** The upstream's own count; null where it gives none. */
+    /** The total number of leads according to the upstream; null if it gives none. */
     readonly total: number | null
   } | null
 }
@@ -290,7 +299,7 @@ interface Row extends Omit<SyncUnderWay, 'leads' | 'pid' | 'host'> {
   readonly total: number | null
 }
 
-/** Finds the sync under way; null where there is none. A killed run does not count. */
+/** Finds the sync that is running; null if none is. A killed run does not count. */
 export async function findSyncUnderWay(db: Db, now: Date): Promise<SyncUnderWay | null> {
   const lease = (await listHeldLeases(db, now)).find(({ name }) => name === 'sync')
   if (lease === undefined) return null

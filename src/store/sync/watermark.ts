@@ -1,5 +1,5 @@
 /**
- * The watermark from which the next incremental scan starts, the time before which the upstream wants no
+ * The watermark from which the next incremental scan starts, the time before which the upstream accepts no
  * request, the last profile, and when each resource was last read.
  */
 
@@ -28,7 +28,7 @@ export async function saveWatermark(trx: Trx, updatedAt: Instant): Promise<void>
     .execute()
 }
 
-/** Saves the time before which the upstream wants no request; null where requests are allowed. */
+/** Saves the time before which the upstream accepts no request; null if requests are allowed. */
 export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promise<void> {
   await trx
     .insertInto('sync_watermark')
@@ -38,15 +38,15 @@ export async function saveNotBefore(trx: Trx, notBefore: Instant | null): Promis
 }
 
 /**
- * Finds the hash of the profile with which the copy was last read completely; null before the first complete
- * scan.
+ * Finds the hash of the profile with which all leads were last read completely; null before the first
+ * complete scan.
  */
 export async function findProfileHash(db: Db): Promise<string | null> {
   const row = await db.selectFrom('upstream_profile').select('sha256').executeTakeFirst()
   return row?.sha256 ?? null
 }
 
-/** Finds when the first complete scan with the present profile ended; null before it. */
+/** Finds when the first complete scan with the present profile ended; null if there was none. */
 export async function findProfileSince(db: Db): Promise<Instant | null> {
   const row = await db.selectFrom('upstream_profile').select('since').executeTakeFirst()
   return row?.since ?? null
@@ -66,10 +66,11 @@ export async function saveProfileHash(trx: Trx, sha256: string, at: Instant): Pr
 export type Resource = 'leads' | 'stats' | 'agents'
 
 export interface LastRead {
-  /** Everything that changed before this time is in the copy. */
+  /** Everything that changed before this time is in the store. */
   readonly asOf: Instant
   /**
-   * The end of the run, or the beginning of a killed one; null while the run is still working on other parts.
+   * The time at which the run ended, or at which a killed run began; null while the run is still reading
+   * other resources.
    */
   readonly endedAt: Instant | null
 }
@@ -77,8 +78,8 @@ export interface LastRead {
 const ENDED_AT = sql<Instant | null>`coalesce(finished_at, iif(outcome = 'killed', started_at, NULL))`
 
 /**
- * Finds the last run that read a resource to its end; null for none. Statistics and agents also count as read
- * where the upstream had none.
+ * Finds the last run that read a resource to its end; null if there is none. Statistics and agents also count
+ * as read if the upstream had none.
  */
 export async function findLastRead(db: Db, resource: Resource): Promise<LastRead | null> {
   const runs = db.selectFrom('sync_run').select(ENDED_AT.as('endedAt')).limit(1)
@@ -90,7 +91,7 @@ export async function findLastRead(db: Db, resource: Resource): Promise<LastRead
   }
   const readings = resource === 'stats' ? 'pipeline_stat' : 'agent'
   const read = newest
-    // With EXISTS, SQLite would make a join and sort all runs.
+    // With EXISTS, SQLite would join the tables and sort all runs.
     .where(({ eb, selectFrom }) => eb(selectFrom(readings).select('observed_at').limit(1), 'is not', null))
     .where(({ or, eb }) => or([eb(resource, '>', 0), eb('outcome', 'in', ['ok', 'ok_no_change'])]))
     .where(sql<boolean>`EXISTS (SELECT 1 FROM json_each(parts) WHERE value = ${resource})`)
