@@ -28,7 +28,9 @@ export interface ComparedTable {
 
 export interface ComparedCell {
   readonly value: string
-  /** The change without a percentage, such as `+9`; empty if there is nothing to compare with. */
+  /**
+   * The change as a difference, not a percentage, such as `+9`; empty if there is nothing to compare with.
+   */
   readonly change: string
   readonly tone: Change['tone']
   /** Value and change on one line: `59 (+9)`. */

@@ -32,7 +32,8 @@ export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
 
-// Further currencies are only counted. The first currency is that of the most leads.
+// The number of further currencies that are named after the first one, which is the currency of the most
+// leads; all others are only counted.
 const OTHERS_NAMED = 2
 
 /**
@@ -52,8 +53,8 @@ export function formatMoneys(
 }
 
 /**
- * Returns the first `most` rows, or one more if only one would be left out, because a note takes the same
- * room.
+ * Returns the first `most` rows, or `most + 1` rows if only one would be left out, because a note about it
+ * takes as much room as the row.
  */
 export function shownOf<T>(rows: readonly T[], total: number, most: number): readonly T[] {
   return rows.slice(0, total === most + 1 ? most + 1 : most)
@@ -63,7 +64,7 @@ export interface Listed {
   /** The number of all rows, and of those that are shown. */
   readonly total: number
   readonly shown: number
-  /** The number of rows in the figures, and so in an attached file. */
+  /** The number of rows in the figures, which an attached file has too. */
   readonly held: number
 }
 

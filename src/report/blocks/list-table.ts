@@ -34,7 +34,7 @@ export interface ListOptions {
   readonly leadUrl: string | null
 }
 
-/** The figures that lists are made of. */
+/** The figures from which lists are made. */
 export type ListedFigures = Pick<
   ReportFigures,
   'kind' | 'period' | 'prior' | 'changes' | 'topLeads' | 'stalled' | 'byPipeline' | 'bySource' | 'queries'
@@ -87,7 +87,10 @@ export function columnsByCurrency<Row>(
   }))
 }
 
-/** @param first the columns that are special to this list */
+/**
+ * Returns the columns of a list of leads.
+ * @param first the columns that only this list has
+ */
 export function leadColumns<Row extends ListedLead>(
   locale: LocaleContext,
   options: ListOptions,

@@ -29,8 +29,8 @@ interface Block {
    */
   readonly title: string
   /**
-   * Composes the views of the block, none if there is nothing to say. The `kind` of a view is the name of its
-   * template.
+   * Composes the views of the block; returns no view if there is nothing to say. The `kind` of a view is the
+   * name of its template.
    */
   readonly compose: (
     figures: ReportFigures,
@@ -39,17 +39,23 @@ interface Block {
   ) => readonly { readonly kind: string }[]
   /** Composes the whole list, for an attached file with the name of the block. */
   readonly list?: (figures: ListedFigures, locale: LocaleContext, options: ListOptions) => ListTable
-  /** The query for figures of this block alone. All other figures are in `store/figures/`. */
+  /** The query for figures that only this block uses. All other figures are in `store/figures/`. */
   readonly query?: BlockQuery
-  /** The rows of the query in a report of made-up figures. */
+  /** The rows that the query gives in a preview with made-up figures. */
   readonly sampleRows?: readonly BlockRow[]
-  /** When the block is shown: always, not before all leads were read, or also not in a quiet period. */
+  /**
+   * Tells when the block is shown: always, only once all leads were read, or only in a period that is also
+   * not quiet.
+   */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
   /** Whether the report fails if this block fails. */
   readonly isCore?: true
   /** Other blocks whose figures this block needs to be complete. */
   readonly restsOn?: readonly string[]
-  /** The data beside leads that the block shows, so that its age can be checked. */
+  /**
+   * The data other than leads that the block shows; the age of this data is then checked before a report is
+   * sent.
+   */
   readonly shows?: 'stats' | 'agents'
 }
 
@@ -145,7 +151,7 @@ const REGISTRY = {
 
 export type BlockName = keyof typeof REGISTRY
 
-/** The view that the template of a block gets. */
+/** The view that is passed to the template of a block. */
 export type BlockView = ReturnType<(typeof REGISTRY)[BlockName]['compose']>[number]
 
 export const BLOCKS = Object.keys(REGISTRY) as BlockName[]
@@ -171,7 +177,7 @@ export function isBlockName(name: string): name is BlockName {
 /** Blocks whose lists can be attached. The queries of a report can be attached by their own names. */
 export const ATTACHED_LISTS: readonly BlockName[] = BLOCKS.filter((name) => blockOf(name).list !== undefined)
 
-/** The queries of blocks, with their rows in a report of made-up figures. */
+/** The queries of blocks, with the rows that they give in a preview with made-up figures. */
 export const BLOCK_QUERIES: readonly {
   readonly block: string
   readonly query: BlockQuery
@@ -182,7 +188,8 @@ export const BLOCK_QUERIES: readonly {
 })
 
 /**
- * @param name a block with a list, or a query of the report
+ * Composes the list of a block or of one of the report's own queries.
+ * @param name the name of the block or query
  * @returns undefined if there is no such list
  */
 export function composeList(

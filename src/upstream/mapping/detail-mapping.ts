@@ -15,7 +15,10 @@ import { fitRecord } from './record-limits.ts'
 
 const ID_DIGITS = 24
 
-/** @returns the reason where the answer is not the details of that lead */
+/**
+ * Maps the upstream's answer to a request for a lead's details.
+ * @returns the details, or the reason if the answer is not the details of that lead
+ */
 export function mapDetail(raw: unknown, leadId: string, profile: Profile): LeadDetail | { reason: string } {
   const fit = fitRecord(raw)
   if ('reason' in fit) return fit
@@ -67,10 +70,10 @@ function idOf(entry: Omit<Activity, 'id'>): string {
 }
 
 /**
- * A lead that was fetched by itself or came with an event. The fields that only a single lead has are
- * removed, so that the fingerprint can equal that of the list's record and the next scan recognises the lead.
+ * A lead that was fetched by itself or came with an event. The fields that the list does not have are left
+ * out of the fingerprint, so that it can equal the fingerprint of the list's record and the next scan takes
+ * the lead for unchanged.
  */
-
 export interface SingleLead {
   readonly lead: Lead | QuarantinedRecord
   /** The fingerprint of the record as the list would show it. */
@@ -79,7 +82,10 @@ export interface SingleLead {
   readonly detail: LeadDetail | { readonly reason: string }
 }
 
-/** @returns the reason where the record is not that lead */
+/**
+ * Reads a lead that was fetched by itself or came with an event.
+ * @returns the lead, or the reason if the record is not that lead
+ */
 export function readSingleLead(raw: unknown, id: string, profile: Profile): SingleLead | { reason: string } {
   const { enrichment, activity } = profile.mapping
   const listed = [enrichment, activity?.items].reduce(withoutPath, raw)
@@ -90,7 +96,7 @@ export function readSingleLead(raw: unknown, id: string, profile: Profile): Sing
   return { lead: mapped, fingerprint: { high, low }, detail: mapDetail(raw, id, profile) }
 }
 
-/** Returns a copy without the value at the path, or the same value where nothing is there. */
+/** Returns a copy without the value at the path, or the same value if there is nothing at the path. */
 function withoutPath(value: unknown, path: FieldPath | undefined): unknown {
   const [name, ...rest] = path ?? []
   if (name === undefined || typeof value !== 'object' || value === null) return value

@@ -1,7 +1,7 @@
 /**
- * Maps records of the upstream to the model by the profile. A record without an id, with a date that is no
- * date or with an absurd number is quarantined with the reason. All other missing fields become null, and the
- * raw record is kept.
+ * Maps records of the upstream to the model as the profile says. A record without an id, with a date that
+ * cannot be read or with a number outside its range is quarantined with the reason. All other missing fields
+ * become null, and the record's JSON is kept.
  */
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import type { Agent, Instant, Lead, Money, PipelineStat, QuarantinedRecord, StageStat } from '../../model.ts'
@@ -23,14 +23,14 @@ import { isOddText } from '../values/text.ts'
 import { fitRecord, type OversizedRecord } from './record-limits.ts'
 
 /**
- * Every field as an object of one shape. With {@link NOTHING} this makes mapping as fast as code for each
- * field.
+ * All fields, each as an object with the same properties. Together with {@link NOTHING} this makes mapping as
+ * fast as code written for each field.
  */
 const FIELDS = LEAD_FIELDS.map((field) => {
   const { name, column, type, absent } = { absent: null, ...field }
   return { name, column, type, absent }
 })
-/** The times, which are read first because a record with a wrong date is quarantined. */
+/** The fields that are times. They are read first, because a record with a wrong date is quarantined. */
 const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
@@ -50,7 +50,11 @@ const STAT_RANGES: Ranges = {
 const STAGE_RANGES: Ranges = { reached: COUNT, current: COUNT, conversion: RATE, median_hours: COUNT }
 const AGENT_RANGES: Ranges = { task_progress: RATE, tasks_24h: COUNT, errors_24h: COUNT }
 
-/** @param sent the record's JSON as received, which is kept unchanged; without it the JSON is written anew */
+/**
+ * Maps the record of a lead.
+ * @param sent the record's JSON as received, which is kept unchanged; if absent, the JSON is serialised from
+ * `raw`
+ */
 export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | QuarantinedRecord {
   const fields = profile.mapping.lead
   const id = readId(raw, fields.id)
@@ -75,11 +79,14 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
     values[name] =
       type === 'number' ? toNumber(value) : type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }
-  // Because LEAD_FIELDS defines the type Lead, and each of its fields was set above.
+  // The type is certain, because LEAD_FIELDS defines the type Lead and each of its fields was set above.
   return values as unknown as Lead
 }
 
-/** @param observedAt the time of the statistics where they name none */
+/**
+ * Maps the statistics of a pipeline.
+ * @param observedAt the time of the statistics if they do not contain one
+ */
 export function mapPipelineStat(
   raw: unknown,
   pipelineId: string,
@@ -143,12 +150,15 @@ export function mapAgent(raw: unknown, profile: Profile): Agent | QuarantinedRec
   }
 }
 
-/** Whether a record could not be mapped. */
+/** Returns whether a record could not be mapped. */
 export function isHeld(mapped: object): mapped is QuarantinedRecord {
   return 'reason' in mapped
 }
 
-/** The reason for the first number outside its range; null where all are inside. */
+/**
+ * Returns a reason to quarantine a record for the first number outside its range; null if all numbers are
+ * inside.
+ */
 function findAbsurd(
   record: unknown,
   fields: Readonly<Partial<Record<string, FieldRule>>>,
@@ -207,7 +217,10 @@ interface ReadTime {
   readonly flaw: 'wrong' | 'placeholder' | null
 }
 
-/** Reads a time. A date that cannot be read means a misread record; a placeholder for "none" does not. */
+/**
+ * Reads a time. A date that cannot be read is `wrong`, because the record was probably misread; a date that
+ * stands for "none" is a `placeholder`.
+ */
 function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
   const value = readField(record, rule)
   const instant = toInstant(value)

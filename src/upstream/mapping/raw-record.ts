@@ -1,22 +1,23 @@
 /**
- * A record of a list as the upstream sent it, with the fingerprint that recognises a known record. A known
- * record is parsed only when its value is read.
+ * A record of a list as the upstream sent it, with a fingerprint of its bytes. A record whose fingerprint is
+ * stored is unchanged; it is called known and is parsed only when its value is read.
  */
 import { parseJson } from '../values/json.ts'
 import { writeJson } from './record-limits.ts'
 
 /**
- * Looks up a 64-bit fingerprint (two unsigned halves). Returns the number of the known record, or null. Only
- * the text of a whole record may be known, because a known record is not parsed again.
+ * Looks up a 64-bit fingerprint (two unsigned halves). Returns the number of the stored lead that has this
+ * fingerprint, or null. The fingerprint must be of a whole record, because a known record is not parsed
+ * again.
  */
 export type FindKnown = (high: number, low: number) => number | null
 
 export interface RawRecord extends Fingerprint {
-  /** The result of {@link FindKnown}. */
+  /** The number of the lead if the record is known; null otherwise. See {@link FindKnown}. */
   readonly known: number | null
   /** The JSON as sent, or as serialised by {@link recordOf}. */
   readonly text: string
-  /** The parsed JSON, made on first use. Large numbers stay text, as in `parseJson`. */
+  /** The parsed JSON. A known record is parsed on first use. Large numbers stay text, as in `parseJson`. */
   readonly value: unknown
 }
 
@@ -32,13 +33,13 @@ export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   return { high, low, known: findKnown?.(high, low) ?? null, text, value }
 }
 
-/** A known record: a part of its page's bytes that is parsed only on demand. */
+/** A known record, kept as a part of its page's bytes and parsed only on demand. */
 export class KnownRecord implements RawRecord {
   readonly high: number
   readonly low: number
   readonly known: number
   // Keeps the page and two offsets rather than a Buffer, because a Buffer for each record costs much and few
-  // are read.
+  // of these records are read.
   readonly #page: Buffer
   readonly #start: number
   readonly #end: number
@@ -64,7 +65,7 @@ export class KnownRecord implements RawRecord {
 }
 
 /**
- * A fast 64-bit hash of bytes, as two unsigned halves. It tells records apart and is no protection against
+ * A fast 64-bit hash of bytes, as two unsigned halves. It distinguishes records but does not protect against
  * forgery.
  */
 export interface Fingerprint {
@@ -76,9 +77,9 @@ const SEED_HIGH = 0x243f6a88
 const SEED_LOW = 0x85a308d3
 
 /**
- * Computes the fingerprint. Each word of four bytes enters both halves by reversible steps, so that bytes
- * that differ in one word never agree. Even and odd words are hashed separately, which the processor does in
- * parallel.
+ * Computes the fingerprint. Each word of four bytes is mixed into both halves by reversible steps, so that
+ * bytes that differ in only one word never have the same fingerprint. Even and odd words are hashed
+ * separately, because the processor can then hash both in parallel.
  */
 export function fingerprintBytes(view: DataView, start: number, end: number): Fingerprint {
   let evenHigh = SEED_HIGH ^ (end - start)
@@ -107,7 +108,7 @@ function rotate(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits))
 }
 
-/** Joins two hashes. The result differs where only one of them differs. */
+/** Joins two hashes. If only one of the two hashes changes, the result always changes. */
 function join(one: number, other: number): number {
   let hash = Math.imul(one ^ (one >>> 16), 0x7feb352d)
   hash = Math.imul(hash ^ (hash >>> 15) ^ other, 0x846ca68b)

@@ -4,14 +4,14 @@ const DEPTH_MAX = 64
 const RECORD_BYTES_MAX = 1024 * 1024
 export const FIELD_BYTES_MAX = 64 * 1024
 const STUB_CHARS = 2_000
-/** The most bytes of UTF-8 that one unit of a string can need. */
+/** The maximum number of UTF-8 bytes for one UTF-16 unit of a string. */
 const BYTES_A_UNIT = 3
 
 export interface FittingRecord {
   readonly record: unknown
   /** The record as JSON. */
   readonly text: string
-  /** How many texts of the record were cut to 64 kB. */
+  /** The number of texts of the record that were cut to 64 kB. */
   readonly cut: number
 }
 
@@ -48,24 +48,27 @@ export function fitRecord(record: unknown, sent?: string): FittingRecord | Overs
   return cut === 0 ? { record, text, cut } : { record: JSON.parse(short), text: short, cut }
 }
 
-/** Whether a value is nested deeper than a record may be. */
+/** Returns whether a value is nested deeper than a record may be. */
 export function isTooDeep(value: unknown): boolean {
   return isDeeper(value, DEPTH_MAX)
 }
 
-/** Writes JSON. A value nested too deep, which would exhaust the stack, becomes a list of its top names. */
+/**
+ * Writes a value as JSON. For a value that is nested too deep, which would exhaust the stack, only its
+ * top-level names are written.
+ */
 export function writeJson(value: unknown): string {
   if (!isTooDeep(value)) return JSON.stringify(value) ?? 'null'
   return JSON.stringify({ names: Object.keys(Object(value)).slice(0, 100) })
 }
 
-/** Returns at most the first 64 kB, without half a character at the end. */
+/** Cuts a text to at most 64 kB, never within a character. */
 function cutText(text: string): string {
   const bytes = Buffer.from(text).subarray(0, FIELD_BYTES_MAX - 3)
   return `${new TextDecoder('utf-8').decode(bytes, { stream: true })}…`
 }
 
-/** Whether a value has more than `levels` levels. The recursion itself goes no deeper than that. */
+/** Returns whether a value has more than `levels` levels. The recursion stops at this depth. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

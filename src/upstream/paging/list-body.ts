@@ -1,8 +1,8 @@
 /**
- * Takes the body of a list apart without parsing the records that are already known. It cuts the list at
- * commas, and each piece must parse as an object or be known: joined pieces that are all JSON are the same
- * JSON list, so the cuts may be guessed. The rest of the body is parsed with a mark in place of the records.
- * If anything does not fit, the whole body is parsed.
+ * Splits the body of a list into records without parsing the records that are already known. The body is cut
+ * at commas, and each piece must be known or parse as an object. If all pieces do, the cuts were right, so
+ * they may be guessed. The rest of the body is parsed with a mark in place of the records. If any piece does
+ * not parse, the whole body is parsed.
  */
 import { randomUUID } from 'node:crypto'
 import { decode } from '../client/answer.ts'
@@ -27,7 +27,7 @@ import {
   skipSpace,
 } from '../values/json.ts'
 
-/** The text that stands in place of the records. No upstream can know this text. */
+/** The text that is put in place of the records. It is random, so that no upstream can send it. */
 const MARK = randomUUID()
 
 /** The parts of a profile that say where the records and the paging values are. */
@@ -36,25 +36,31 @@ type ListProfile = Pick<Profile, 'envelope' | 'paging'>
 export interface ListBody {
   /** The parsed body. The list in it may be empty. */
   readonly body: unknown
-  /** The records; null where there is no list at the path. */
+  /** The records; null if there is no list at the profile's path. */
   readonly records: readonly RawRecord[] | null
 }
 
-/** @throws SyntaxError where the body is not JSON, even if all its records are known */
+/**
+ * Reads the body of a list.
+ * @throws SyntaxError if the body is not JSON, even if all its records are known
+ */
 export function readListBody(bytes: Buffer, profile: ListProfile, findKnown?: FindKnown): ListBody {
   const path = profile.envelope.leads
   const split = looksIntoList(profile) ? null : splitBody(bytes, path, findKnown)
   return split ?? parseBody(bytes, path, findKnown)
 }
 
-/** Parses the whole body. Splitting must give the same result. */
+/** Parses the whole body. The result must equal that of splitting it. */
 export function parseBody(bytes: Buffer, path: FieldPath, findKnown?: FindKnown): ListBody {
   const body = parseJson(decode(bytes))
   const list = readPath(body, path)
   return { body, records: Array.isArray(list) ? list.map((value) => recordOf(value, findKnown)) : null }
 }
 
-/** Whether another value is read from inside the list, such as a total that each record repeats. */
+/**
+ * Returns whether the profile reads another value from inside the list, such as a total that each record
+ * repeats.
+ */
 function looksIntoList({ envelope, paging }: ListProfile): boolean {
   const places = [paging.total, 'pages' in paging ? paging.pages : undefined]
   const paths = [
@@ -85,14 +91,14 @@ function splitBody(bytes: Buffer, path: FieldPath, findKnown: FindKnown | undefi
 
 interface SplitList {
   readonly records: readonly RawRecord[]
-  /** The index of the closing bracket. */
+  /** The index of the bracket that closes the list. */
   readonly close: number
 }
 
 /**
- * Splits the list into records. The bytes between two records are mostly the same, so they are searched for,
- * which is fast, while the pieces are JSON. From the first piece that is not, and for the last record, the
- * end of each record is searched for.
+ * Splits the list into records. The bytes between two records are mostly the same, so the function first
+ * searches for these bytes, which is fast, as long as each piece is JSON. From the first piece that is not,
+ * and for the last record, it searches for the end of each record instead.
  */
 function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined): SplitList | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -122,8 +128,8 @@ function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined
 }
 
 /**
- * The bytes from the end of the first record to the first name of the second, such as `},{"id"` with any
- * spaces.
+ * Returns the bytes from the end of the first record to the first name in the second, such as `},{"id"` with
+ * any spaces; null if there is no second record.
  */
 function findSeparator(bytes: Buffer, first: number): Buffer | null {
   const end = endOfValue(bytes, first)
@@ -133,7 +139,7 @@ function findSeparator(bytes: Buffer, first: number): Buffer | null {
   return bytes.subarray(end - 1, endOfString(bytes, skipSpace(bytes, second + 1)))
 }
 
-/** Returns null where the bytes are not an object. */
+/** Reads a record; returns null if the bytes are not an object. */
 function readRecord(
   bytes: Buffer,
   view: DataView,
@@ -150,7 +156,10 @@ function readRecord(
   return value === null ? null : { high, low, known, text, value }
 }
 
-/** Returns null for `null` too, which is neither a record nor the body of a list. */
+/**
+ * Parses JSON; returns null if that fails, and also for `null`, which is neither a record nor the body of a
+ * list.
+ */
 function parseOrNull(text: string): unknown {
   try {
     return parseJson(text)

@@ -11,11 +11,14 @@ export interface LeadFilters {
   readonly createdSince?: Instant | undefined
   readonly minScore?: number | undefined
   readonly q?: string | undefined
-  /** Replaces the profile's order. */
+  /** The order of the leads; replaces the profile's order. */
   readonly sort?: string | undefined
 }
 
-/** @throws LeadsheetError usage_invalid for a filter that the upstream does not have */
+/**
+ * Adds the filters to a request.
+ * @throws LeadsheetError usage_invalid for a filter that the upstream does not have
+ */
 export function putFilters(
   profile: Profile,
   filters: LeadFilters,
@@ -58,8 +61,8 @@ function putTime(
 }
 
 /**
- * Formats an instant. Digits that the format cannot hold are cut, which gives an earlier time, so that no
- * record is missed.
+ * Formats an instant. Digits that the format cannot hold are cut off; the resulting time is earlier, so that
+ * no record is missed.
  */
 export function formatTime(instant: Instant, format: TimeFilter['format']): string {
   switch (format) {

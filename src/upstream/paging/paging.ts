@@ -11,7 +11,7 @@ import type { PagingProfile, Place } from '../profile/profile.ts'
 import { pathText, readPath } from '../values/field-path.ts'
 import { COUNT, isOutside, toNumber } from '../values/number.ts'
 
-/** The parts of a page's answer that lead to the next page. */
+/** The parts of a page's answer from which the next page is found. */
 export interface PageAnswer {
   readonly url: URL
   readonly body: unknown
@@ -19,7 +19,7 @@ export interface PageAnswer {
   readonly records: readonly Pick<RawRecord, 'value'>[]
 }
 
-/** Builds the request of a page from the list's address (with filters). May set `headers`. */
+/** Builds the request for a page from the list's address (with filters). May add to `headers`. */
 export function requestPage(
   paging: PagingProfile,
   list: URL,
@@ -46,7 +46,7 @@ export function requestPage(
   return url
 }
 
-/** The position after a page; null where the list ends. */
+/** Returns the position after a page; null if the list ends there. */
 export function nextPosition(
   paging: PagingProfile,
   position: string | null,
@@ -56,14 +56,14 @@ export function nextPosition(
   const hasMore = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
   if (hasMore !== undefined && isNo(hasMore)) return null
   const next = positionAfter(paging, position, answer)
-  // An answer that says "more" without saying where must not pass for the end of the list.
+  // An answer that says that more records follow, but not where, must not count as the end of the list.
   const isTold = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
   if (next === null && saysMore(paging, answer.body) && isTold)
     throw unexpected(answer.url, 'says that more follow, but not where')
   return next
 }
 
-/** Whether an answer says explicitly that more follow. */
+/** Returns whether an answer says explicitly that more records follow. */
 export function saysMore({ has_more: path }: PagingProfile, body: unknown): boolean {
   return path !== undefined && readPath(body, path) === true
 }
@@ -74,8 +74,8 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
       return null
     case 'page':
       return nextPage(paging, Number(position ?? paging.start), answer)
-    // Counts the records that came, not the size that was asked for, because some upstreams silently give
-    // fewer.
+    // Counts the records that were received, not the page size that was requested, because some upstreams
+    // silently send fewer.
     case 'offset': {
       const next = Number(position ?? paging.start) + answer.records.length
       return isPastTotal(paging, next - paging.start, answer) ? null : String(next)
@@ -97,7 +97,9 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
   }
 }
 
-/** The number of all records as the upstream reports it; null unless it is a plausible whole number. */
+/**
+ * Returns the number of all records as the upstream reports it; null unless it is a plausible whole number.
+ */
 export function readTotal(
   place: Place | undefined,
   answer: Pick<PageAnswer, 'body' | 'headers'>,
@@ -114,7 +116,7 @@ function toCount(value: unknown): number | null {
   return Number.isInteger(number) && !isOutside(number, COUNT) ? number : null
 }
 
-/** The address of rel="next" in a Link header (RFC 8288). */
+/** Returns the address of rel="next" in a Link header (RFC 8288). */
 export function linkNext(header: string | string[] | undefined): string | null {
   const links = [header ?? []].flat().join(',')
   for (const [, address, parameters] of links.matchAll(/<([^<>]*)>([^<]*)/g)) {
@@ -152,8 +154,9 @@ function nextRange(position: string | null, answer: PageAnswer): string | null {
 }
 
 /**
- * @throws LeadsheetError api_unexpected for a last record without an id: the list cannot go on, and must not
- * pass for ended
+ * Returns the id of the page's last record.
+ * @throws LeadsheetError api_unexpected if that record has no id, because the scan can then not continue and
+ * the list must not count as ended
  */
 function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: PageAnswer): string {
   const id = tokenOf(readPath(answer.records.at(-1)?.value, paging.id))
@@ -165,7 +168,7 @@ function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: Pag
   )
 }
 
-/** Reads a cursor or a link. Absent, null, false and "" all mean that there is no next page. */
+/** Reads a cursor or a link. A missing value, null, false and "" all mean that there is no next page. */
 function tokenOf(value: unknown): string | null {
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null
 }
@@ -174,7 +177,10 @@ function isNo(value: unknown): boolean {
   return value === false || value === 0 || value === 'false' || value === null
 }
 
-/** Refuses a link to another origin, because the API key would go along. */
+/**
+ * Returns the address of the link. A link to another origin is refused, because the API key would be sent
+ * there.
+ */
 function sameOrigin(from: URL, to: URL): URL {
   if (from.origin === to.origin) return to
   throw new LeadsheetError(

@@ -1,13 +1,16 @@
 /**
- * Fetches pages of a list before they are asked for: the next page as soon as the last has arrived, and
- * several at once where positions are numbers. The caller sees the same pages as without reading ahead.
+ * Fetches pages of a list before the caller asks for them: the next page as soon as the last has arrived, and
+ * several at once if positions are numbers. The caller gets the same pages as without reading ahead.
  */
 import type { FindKnown } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
 import type { RawPage, Source } from '../source.ts'
 import type { LeadFilters } from './list-filters.ts'
 
-/** @param signal ends all requests under way; the caller must abort it when it stops reading */
+/**
+ * Creates the function that fetches the pages of a list ahead.
+ * @param signal ends all requests in progress; the caller must abort it when it stops reading
+ */
 export function readAhead(
   source: Pick<Source, 'listLeads' | 'profile' | 'usage'>,
   filters: LeadFilters,
@@ -22,7 +25,7 @@ export function readAhead(
       : guessPages(startPage, source, first)
   return (position) => {
     const page = handOut(fetchPage(position))
-    // A caller that stops leaves this page under way; its abort must not become an unhandled rejection.
+    // A caller that stops never waits for this page, so its abort must not become an unhandled rejection.
     page.catch(() => undefined)
     return page
   }
@@ -38,14 +41,15 @@ export function readAhead(
   }
 }
 
-/** The first position as a number; null where positions are not numbers. */
+/** Returns the first position as a number; null if positions are not numbers. */
 function firstPosition(paging: PagingProfile): number | null {
   if (paging.kind === 'page' || paging.kind === 'offset') return paging.start
   return paging.kind === 'range' ? 0 : null
 }
 
 /**
- * Hands a page to the caller after the next requests have left, because the caller may keep the thread busy.
+ * Returns a page only after the next requests have been sent, because the caller may then keep the thread
+ * busy.
  */
 async function handOut(page: Promise<RawPage>): Promise<RawPage> {
   const read = await page
@@ -56,14 +60,14 @@ async function handOut(page: Promise<RawPage>): Promise<RawPage> {
 }
 
 /**
- * Fetches pages whose positions are tokens. Each page names the next, so only one is fetched at a time, but
- * without waiting for the caller to finish the page before.
+ * Fetches pages whose positions are tokens. Because each page names the next one, only one page is fetched at
+ * a time, but without waiting until the caller has finished the page before.
  * @param most the number of pages that may wait for the caller
  */
 export function chainPages(startPage: StartPage, most: number): FetchPage {
   let waiting: StartedPage[] = []
   let last: StartedPage | null = null
-  // The position behind the last page; null until it is known, and at the end of the list.
+  // The position after the last fetched page; null until that page has arrived, and at the end of the list.
   let next: string | null = null
 
   return (position) => {
@@ -73,8 +77,8 @@ export function chainPages(startPage: StartPage, most: number): FetchPage {
   }
 
   /**
-   * Takes the first waiting page if its position fits. Otherwise the caller continues elsewhere, and all are
-   * dropped.
+   * Takes the first waiting page if it has the requested position. If not, the caller continues elsewhere in
+   * the list, and all waiting pages are dropped.
    */
   function take(position: string | null): StartedPage | undefined {
     if (waiting[0]?.position === position) return waiting.shift()
@@ -93,7 +97,7 @@ export function chainPages(startPage: StartPage, most: number): FetchPage {
         next = page.next
         goOn()
       },
-      // The failure reaches the caller who asks for the page.
+      // The caller who asks for the page gets the failure.
       () => undefined,
     )
     return started
@@ -104,12 +108,15 @@ export function chainPages(startPage: StartPage, most: number): FetchPage {
   }
 }
 
-/** The number of pages without "too fast" after which one more page is fetched at once. */
+/**
+ * After this many pages for which the upstream did not answer that requests come too fast, one more page is
+ * fetched at once.
+ */
 const PAGES_TO_WIDEN = 8
 
 /**
- * Fetches several pages at once whose positions are numbers. The positions are guessed from the distance
- * between the last two; a wrong guess is dropped.
+ * Fetches several pages at once whose positions are numbers. The next positions are guessed from the distance
+ * between the last two; the page of a wrong guess is dropped.
  * @param first the position of the first page
  */
 export function guessPages(
@@ -121,8 +128,8 @@ export function guessPages(
   let last: { readonly at: number; readonly stride: number | null } | null = null
   let width: number = limits.concurrency
   let throttled = usage.throttled
-  // The positions behind which no page is guessed: the end by the total, and the first page that failed or
-  // was the last.
+  // The positions from which on no page is guessed: the end of the list according to its total, and the first
+  // page that failed or was the last.
   let totalEnd = Number.POSITIVE_INFINITY
   let knownEnd = Number.POSITIVE_INFINITY
 
@@ -146,7 +153,10 @@ export function guessPages(
     }
   }
 
-  /** Takes the guess for a position. The guesses before it were wrong; without a match, all were. */
+  /**
+   * Takes the guessed page at a position. The guesses before that page were wrong; if no guess matches, all
+   * were wrong.
+   */
   function take(at: number): StartedPage | undefined {
     const index = guesses.findIndex((guess) => Number(guess.position) === at)
     const wrong = index === -1 ? guesses : guesses.slice(0, index)
@@ -176,7 +186,10 @@ export function guessPages(
   }
 }
 
-/** Halves the width on "too fast", and widens it again page by page. */
+/**
+ * Returns the number of pages to fetch at once: half of `width` after the answer that requests come too fast,
+ * otherwise slightly more than `width`, up to `max`.
+ */
 export function adapt(width: number, max: number, isTooFast: boolean): number {
   return isTooFast ? Math.max(1, width / 2) : Math.min(max, width + 1 / PAGES_TO_WIDEN)
 }
@@ -188,38 +201,41 @@ export interface StartedPage {
   readonly position: string | null
   /** The page. A failure is ignored until somebody waits for the page. */
   readonly page: Promise<RawPage>
-  /** Aborts the request of a page that nobody will ask for. */
+  /** Aborts the request for a page that nobody will ask for. */
   readonly dropped: AbortController
 }
 
 export type StartPage = (position: string | null) => StartedPage
 
 /**
- * The most rows that two pages overlap. In a list that counts rows, a row that is deleted or added shifts all
- * rows behind it, so each page begins a few rows early.
+ * The maximum number of rows that two pages overlap. In a list whose positions count rows, an added or
+ * deleted row shifts all rows after it, so each page begins a few rows early.
  */
 
 const OVERLAP_ROWS_MAX = 20
 /** The largest overlap as a share of the page, so that small pages still make progress. */
 const OVERLAP_SHARE = 0.2
 
-/** Whether a position is a number, so that a request can go past the end of the list. */
+/** Returns whether a position is a number, so that a request can go past the end of the list. */
 export function isNumbered(paging: PagingProfile): boolean {
   return paging.kind === 'page' || paging.kind === 'offset' || paging.kind === 'range'
 }
 
-/** Whether rows may shift between pages. A cursor points at a row, but links may hide page numbers. */
+/**
+ * Returns whether rows may shift between pages. A cursor points at a row, so they do not; a link may contain
+ * a page number, so they may.
+ */
 export function canShift(paging: PagingProfile): boolean {
   return isNumbered(paging) || paging.kind === 'link' || paging.kind === 'next_url'
 }
 
-/** How many rows of a page the next page repeats; 0 where a page cannot begin at any row. */
+/** Returns how many rows of a page the next page repeats; 0 if a page cannot begin at any row. */
 export function overlapRows(paging: PagingProfile, largestPage: number): number {
   if (paging.kind !== 'offset' && paging.kind !== 'range') return 0
   return Math.min(OVERLAP_ROWS_MAX, Math.floor(largestPage * OVERLAP_SHARE))
 }
 
-/** The position a number of rows earlier, but not before the first. */
+/** Returns the position that is a number of rows earlier, but not before the first. */
 export function rewind(paging: PagingProfile, position: string | null, rows: number): string | null {
   if (position === null || rows === 0) return position
   const first = paging.kind === 'offset' ? paging.start : 0

@@ -20,8 +20,8 @@ import {
 
 // Each kind names at most this many leads.
 const ROWS = 3
-// Reports on these periods name only leads that were won, because they have too many changes and daily
-// reports have named the others.
+// Reports on these periods name only won leads, because there are too many changes and the daily reports have
+// named the others.
 const LONG: readonly PeriodKind[] = ['week', 'month']
 
 export interface ChangesView {
@@ -88,10 +88,12 @@ export function composeChanges(
   }
 }
 
-/** Returns whether this kind counts only leads whose history is known. */
+/**
+ * Returns whether a kind is a move between stages. Moves are counted only for leads whose history is known.
+ */
 const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
 
-/** Returns an empty text if the stage would only repeat the heading. */
+/** Formats the move between stages; empty if the new stage would only repeat the heading. */
 function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, locale: LocaleContext): string {
   const to = nameStatus(toStatus, locale)
   if (fromStatus !== null) return locale.words('changes.move', { from: nameStatus(fromStatus, locale), to })

@@ -15,7 +15,7 @@ export interface FreshnessView {
 
 type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
 
-// Reasons by error code.
+// The reason that recipients are told, by error code. Every other code gives `other`.
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['api_unreachable', 'unreachable'],
   ['api_unauthorized', 'refused'],
@@ -42,7 +42,7 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext):
   return { kind: 'freshness', isStale, text }
 }
 
-/** Says up to when leads were read, for data that ends before the period does. */
+/** Says up to what time leads were read, if the data ends before the period does. */
 export function explainExtent({ freshness, period }: ReportFigures, locale: LocaleContext): string {
   const { words, dates } = locale
   const { dataAsOf } = freshness
@@ -51,7 +51,7 @@ export function explainExtent({ freshness, period }: ReportFigures, locale: Loca
   return words(key, { at: dates.instant(dataAsOf), age: ageOf(dataAsOf, locale) })
 }
 
-/** Says why the data ends there; empty if the last sync did not fail. */
+/** Says why the data ends before the period does; empty if the last sync did not fail. */
 export function explainFailure({ freshness }: ReportFigures, { words, dates }: LocaleContext): string[] {
   const { lastFailure } = freshness
   if (lastFailure === null) return []

@@ -17,7 +17,7 @@ export interface FunnelView {
     readonly stage: string
     readonly reached: string
     readonly conversion: string
-    /** Null if no stage has a median time. */
+    /** The heading of the column with the time in the stage; null if no stage has a median time. */
     readonly inStage: string | null
   }
   readonly stages: readonly FunnelRow[]
@@ -77,7 +77,7 @@ function noteOfDays({ isShown, note }: HistoryView, { words }: LocaleContext): s
 
 function rowOf(stage: Stage, before: Stage | undefined, most: number, locale: LocaleContext): FunnelRow {
   const { words, numbers } = locale
-  // A stage that any lead has reached shows at least one percent of its bar.
+  // The bar of a stage that any lead has reached is at least one percent wide.
   const bar = stage.reached === 0 ? 0 : Math.max(1, Math.round((stage.reached / most) * 100))
   const { medianDays } = stage
   return {

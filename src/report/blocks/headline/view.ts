@@ -30,9 +30,9 @@ export interface HeadlineView {
   readonly text: string
   /** A second sentence in smaller print; empty if there is none. */
   readonly detail: string
-  /** The covered leads, and the period of comparison. */
+  /** The leads that the report covers, and the period with which it compares. */
   readonly scope: string
-  /** The verdict for the subject, without title and date. */
+  /** The short form of the headline for the subject, without title and date. */
   readonly subject: string
 }
 
@@ -56,7 +56,7 @@ export function composeHeadline(
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const verdict = verdictOf(figures, names, locale)
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
-  // Because failed figures may hide a problem, the period is not called calm then.
+  // Because failed figures and unusual data may hide a problem, the period is then not called calm.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
   const isOfThen = !isLongAfter(figures.agents.asOf, figures)
   const areTimesRight = !isImplausible(figures, 'newLeads') && !isImplausible(figures, 'won')
@@ -85,7 +85,7 @@ export function composeHeadline(
   }
 }
 
-/** Returns whether no lead came and none was won in a fully read period. */
+/** Returns whether the period was fully read and has no new and no won lead. */
 export function isQuiet(figures: ReportFigures): boolean {
   return (
     coverageOf(figures) === 'whole' &&
@@ -147,8 +147,8 @@ function quiet(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
 }
 
 /**
- * Calls a period better or slower only if neither count contradicts this and at least one moved more than
- * usual.
+ * Compares the period with the one before. The period is called better or slower only if neither count
+ * contradicts this and at least one count changed more than usual.
  */
 function comparison(figures: ReportFigures, counts: string, locale: LocaleContext): string {
   const { newLeads, won } = figures
@@ -177,7 +177,7 @@ function subjectOfNew(figures: ReportFigures, locale: LocaleContext): string {
   return locale.words('subject.newLeads', { n: newLeads.current, percent })
 }
 
-/** Names the period of comparison as the subject of a sentence. */
+/** Names the period with which the report compares, as the subject of a sentence. */
 function before({ kind, prior }: ReportFigures, locale: LocaleContext): string {
   return locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
 }
@@ -221,7 +221,7 @@ export function nameCondition(condition: FilterCondition, locale: LocaleContext)
     : locale.words('scope.atMost', { field, value: max || '' })
 }
 
-// With fewer differences than this, nobody can say what is usual.
+// With fewer earlier differences than this, it cannot be said which difference is usual.
 const DIFFERENCES_LEAST = 8
 // About 19 of 20 ordinary differences lie within this many standard deviations.
 const WIDTH = 2
@@ -241,8 +241,8 @@ export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boole
 }
 
 /**
- * Lists how earlier periods differed from their periods of comparison, if both are known. Only periods on the
- * same weekdays count.
+ * Lists how much each earlier period differed from the period with which it was compared, if both are known.
+ * Only periods on the same weekdays count.
  */
 function listDifferences(figures: ReportFigures, name: 'newLeads' | 'won'): number[] {
   const { kind, period, prior, sparklines, trend } = figures

@@ -42,7 +42,7 @@ export interface KpiView {
   /** The change of the value; empty if it cannot be compared. */
   readonly change: string
   readonly tone: Tone
-  /** The value in the period of comparison; empty if there is none. */
+  /** The value in the period with which the report compares; empty if there is none. */
   readonly basis: string
   readonly line: (ChartSource & { readonly alt: string }) | null
 }
@@ -73,8 +73,8 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const unshown = (now: string, before: string) =>
     words('notShown', { what: when, known: (now === '' && before) || null })
   /**
-   * Adds for how many leads the value is known. A change against few known leads is left out, because it
-   * would show what was read and not what happened.
+   * Adds a note on how many leads the value is known for. If it is known for too few leads, the change is
+   * left out, because the change would show which histories were read and not what happened.
    */
   const withKnown = (
     tile: Parts,
@@ -176,7 +176,9 @@ function rateOf(ratio: Ratio, { words, numbers }: LocaleContext): { value: strin
   return { value: numbers.rate(ratio.part / ratio.whole), note: words('kpis.wonOfClosed', { counts }) }
 }
 
-/** Shows counts beside counts, so that both values can be compared. */
+/**
+ * Formats the earlier rate as counts if the current rate is shown as counts, so that both can be compared.
+ */
 function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): string {
   const areCounts = current.whole > 0 && current.whole < FEW
   return areCounts
@@ -192,7 +194,7 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
   return { value: largest, note: others ?? '' }
 }
 
-/** Formats the worth of won leads. The worth is a lower bound while the period is not fully covered. */
+/** Formats the value of won leads. The value is a lower bound while the period is not fully covered. */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
   const { largest, others } = formatMoneys(moneys, locale)
   const value = [largest, others].filter(Boolean).join(' ')

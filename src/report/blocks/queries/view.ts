@@ -21,7 +21,7 @@ export interface QueryView {
   readonly columns: readonly QueryColumn[]
   readonly columnCount: string
   readonly rows: readonly QueryRow[]
-  /** The lines of the text part, in columns if these fit. */
+  /** The lines of the plain-text mail, in columns if the table fits. */
   readonly lines: readonly string[]
   readonly more: string
 }
@@ -43,8 +43,8 @@ interface QueryRow {
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const ROWS = 15
 const COLUMNS = 4
-// Pixels: the room for columns on the smallest phone, the gap of each column, and the most that a word may
-// take in the first column and in others.
+// Sizes in pixels: the room for all columns on the smallest phone, the gap beside each column, and the
+// maximum width of a word in the first column and in the others.
 const ROOM_PX = 288
 const GAP_PX = 10
 const FIRST_WORD_PX = 150
@@ -53,8 +53,8 @@ const FONT_PX = 14
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
 const CELL_LENGTH = 60
-// Widths in characters. Between these limits a text column is as wide as its content, because text can wrap
-// on a phone.
+// The limits of a text column's width, in characters. Between them the column is as wide as its content;
+// longer text wraps.
 const WIDTH_LEAST = 6
 const WIDTH_MOST = 12
 const FIRST_WIDTH_MOST = 18
@@ -75,7 +75,10 @@ export function composeQueries(
   })
 }
 
-/** @param file the attached file with all rows that are kept */
+/**
+ * Composes the table of one query.
+ * @param file the name of the attached file that has all rows
+ */
 function composeQuery(query: QueryTable, locale: LocaleContext, file: string | undefined): QueryView {
   const { words } = locale
   const columns = query.columns.map((name, index) => {
@@ -190,7 +193,10 @@ function labelled({ label, text }: ShownCell): string {
   return `${label} ${text}`
 }
 
-/** Formats a table if it fits; otherwise two lines for each row, the first column and then the others. */
+/**
+ * Formats a plain-text table if it fits; otherwise two lines for each row, with the first column on the first
+ * line and the other columns on the second.
+ */
 function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly ShownCell[])[]): string[] {
   if (rows.length === 0) return []
   const widths = columns.map(({ label, shown }) => longestOf([label, ...shown]))

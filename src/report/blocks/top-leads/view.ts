@@ -63,7 +63,7 @@ export function composeTopLeads(
   }
 }
 
-/** Says "none" only if the period was read. */
+/** Composes the note of the block, which says that there are no such leads only if the period was read. */
 function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext): string {
   const { minScore, total } = figures.topLeads
   if (total === 0) {
@@ -76,7 +76,7 @@ function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext)
     : words('top_leads.all', { total, score: minScore })
 }
 
-/** Formats the known parts of `Maria Štefan, Head of Operations · Germany · EU mid-market`. */
+/** Formats what is known about a lead: `Maria Štefan, Head of Operations · Germany · EU mid-market`. */
 function describe(lead: ListedLead, pipelines: readonly string[]): string {
   const contact = [lead.contactName, lead.contactTitle].map((text) => oneLineOrNull(text, NAME_LENGTH))
   return joined([

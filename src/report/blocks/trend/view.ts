@@ -17,7 +17,7 @@ export interface TrendView {
   readonly chart: ChartSource | null
 }
 
-// Days between the two compared means. With fewer days both means would share some days.
+// The minimum number of days between the two compared weekly means. Closer means would share some days.
 const APART = 7
 
 export function composeTrend(
@@ -36,7 +36,7 @@ export function composeTrend(
   }
 }
 
-/** Compares the last weekly mean with the first known one. */
+/** Compares the last weekly mean with the first weekly mean that is known. */
 function findingOf(days: readonly TrendDay[], locale: LocaleContext): string {
   const { words, numbers, tag } = locale
   const [newLeads, won] = [
