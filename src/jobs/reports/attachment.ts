@@ -12,7 +12,7 @@ import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/export-text.ts'
 import { encodeXlsx } from '../snapshot/export-xlsx.ts'
 
-/** Tells Excel that a CSV file is UTF-8. */
+/** The mark at the beginning of a CSV file from which Excel knows that the file is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
 
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
@@ -20,10 +20,7 @@ const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet
 /** The limits of the width of a sheet's columns, in characters. */
 const WIDTH = { least: 8, most: 48, gap: 2 } as const
 
-/**
- * An attached file and what it holds (`of`): the name of a list, of one of the report's own queries, or
- * `charts`.
- */
+/** An attached file. `of` names its content: a list, one of the report's own queries, or `charts`. */
 export interface Attachment {
   readonly of: string
   readonly file: MessageFile
@@ -56,7 +53,7 @@ export async function makeAttachments(
   return attachments
 }
 
-/** Attaches the trend chart; returns nothing if there are too few days for a trend. */
+/** Attaches the trend chart; returns an empty list if there are too few days for a trend. */
 function attachCharts({ report, figures, charts }: AttachmentRequest): Attachment[] {
   const trend = charts.find((chart) => chart.name === 'trend-light.png')
   if (trend === undefined) return []
@@ -101,7 +98,8 @@ async function xlsxOf({ title, columns, rows }: ListTable): Promise<Buffer> {
     })),
   }
   const pieces: Uint8Array[] = []
-  // The callback for cut texts does nothing: every text of a list fits into a cell.
+  // The callback, which is called for every text that was cut, does nothing, because every text of a list
+  // fits into a cell.
   for await (const piece of encodeXlsx(sheet, [rows], () => {})) pieces.push(piece)
   return Buffer.concat(pieces)
 }

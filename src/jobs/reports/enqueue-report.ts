@@ -1,7 +1,7 @@
 /**
  * Enqueues a report: makes one issue for each filter that its recipients use, and writes one message per
- * recipient to the outbox. Each issue's messages are freed before the next issue is made, which keeps
- * memory use flat.
+ * recipient to the outbox. The messages of an issue are removed from memory before the next issue is made,
+ * which keeps memory use low.
  */
 import type { FailedSection, LateWarning } from '../../domain/figures.ts'
 import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
@@ -52,8 +52,8 @@ export interface Enqueued {
   readonly mailings: readonly Mailing[]
   readonly leftOut: readonly LeftOut[]
   /**
-   * The first error met while writing archive pages, although the messages are in the outbox; null if there
-   * was none.
+   * The first error of writing the archive's pages; null if there was none. The messages are in the outbox
+   * despite such an error.
    */
   readonly archiveFault: unknown
 }
@@ -64,9 +64,9 @@ const LEFT_OUT_NAMED = 3
 
 /**
  * Makes the report's issues and writes their messages to the outbox, according to the recipients'
- * preferences. A recipient who already has a message keeps that message; a new recipient gets the issue
- * that the others got. An issue and all its messages are written in one transaction; its archive folder
- * follows.
+ * preferences. A recipient who already has a message keeps that message; a new recipient gets the same issue
+ * as the others. An issue and all its messages are written in one transaction; the issue's folder in the
+ * archive is written afterwards.
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy, data_unwritable
  */
 export async function enqueueReport(
@@ -122,7 +122,7 @@ export async function enqueueReportNow(
 
 /**
  * Summarizes the run: `Daily leads: 59 new …: 12 messages to send`, or the number of issues if there are
- * several. Does not say what became of the messages; the outbox knows that.
+ * several. Whether messages were sent is not known yet; the outbox has that.
  */
 export function mailingText({ mailings, leftOut }: Pick<Enqueued, 'mailings' | 'leftOut'>): string {
   return [writtenText(mailings), ...failedText(mailings), ...leftOutText(leftOut)].join('; ')
@@ -177,7 +177,7 @@ async function enqueueIssue(
   const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
   using pack = createMessagePack(deps.store.place)
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
-  // The await is needed: without it `using` would dispose of the pack before the transaction ends.
+  // The await is needed, because otherwise `using` would dispose of the pack before the transaction ends.
   return await deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
     const kept = await keepIssue(trx, composed)
@@ -210,7 +210,7 @@ async function packMessages(
   for (const recipient of recipients.filter(({ address }) => !known.has(address.toLowerCase()))) {
     const content = await findContent(recipient, recipient.address)
     addToPack(pack, messageFor(store, issue, recipient, content, sender))
-    // Let other tasks run: each message takes milliseconds, and there may be ten thousand.
+    // Lets other tasks run, because each message takes milliseconds and there may be ten thousand.
     await new Promise(setImmediate)
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The gate before a report: checks that the data of its period is there. It starts syncs and waits for them
- * until the deadline; then the settings decide whether the report is sent with a banner, held or skipped.
- * The gate itself stores nothing, so it can be passed through again.
+ * The gate before a report: checks that all data up to the end of the report's period was read. It starts
+ * syncs and waits for them until the deadline; then the settings decide whether the report is sent with a
+ * banner, held or skipped. Because the gate stores nothing, a report can pass through it again.
  */
 
 import type { UnusualWarning } from '../../domain/figures.ts'
@@ -30,7 +30,7 @@ export interface GateDeps extends SyncDeps {
 interface DataState {
   readonly period: Period
   readonly freshness: Freshness
-  /** The resources that any recipient sees and that were last read before the end of the period. */
+  /** The resources that any recipient's report shows and that were last read before the end of the period. */
   readonly old: readonly Resource[]
 }
 
@@ -39,15 +39,14 @@ const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
 const MINUTE_MS = 60_000
 /** The wait after a failed sync before the gate starts another. */
 const RETRY_MINUTES = 5
-/**
- * The wait if the API key is refused or the deadline has passed; equal to the default interval of syncs.
- */
+/** The wait if the API key was refused or the deadline has passed; equal to the default interval of syncs. */
 const RARE_RETRY_MINUTES = 15
 const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
 
 /**
- * Decides whether the report may be made now: returns null if so, else the new state of its scheduled run.
- * @param next the following scheduled run, before which the wait must end; null if there is none
+ * Decides whether the report may be made now: returns null if it may, else the new state of its scheduled
+ * run.
+ * @param next the time of the next scheduled run, before which the wait must end; null if there is none
  * @throws LeadsheetError such as store_busy; errors of the sync are only logged
  */
 export async function passGate(
@@ -116,7 +115,9 @@ async function readState(
   return { period, freshness, old: [...old] }
 }
 
-/** Applies the settings once the wait is over; returns null if the report may be made. */
+/**
+ * Applies the settings for old or unusual data once the wait is over; returns null if the report may be made.
+ */
 async function judge(
   { store }: Pick<SyncDeps, 'store'>,
   report: Report,
@@ -154,20 +155,22 @@ async function readUnusual(
 }
 
 /**
- * Returns the time at which the gate may start the next sync; an upstream in trouble gets fewer requests.
+ * Returns the time at which the gate may start the next sync. An upstream whose last sync failed gets fewer
+ * requests.
  */
 async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>, deadline: Date): Promise<Date> {
   const { notBefore } = await readWatermark(store.db)
   const last = await findLastRun(store.db)
-  // A run dated in the future came from a wrong clock and is ignored.
+  // A run with a time in the future was stored while the clock was wrong, and is ignored.
   const isKnown = last !== null && last.at <= now().toISOString()
   const at = isKnown ? Date.parse(last.at) + pauseMinutes(last, now() < deadline) * MINUTE_MS : 0
   return new Date(Math.max(at, notBefore === null ? 0 : Date.parse(notBefore)))
 }
 
 /**
- * Returns the wait after the last sync. A successful sync has no wait: it only started too early. Neither
- * has a sync without an outcome: it still runs elsewhere, or it was killed.
+ * Returns the wait in minutes after the last sync. After a successful sync there is no wait, because it only
+ * started before the period ended. After a sync without an outcome there is none either, because that sync is
+ * still running or was killed.
  */
 function pauseMinutes({ outcome, problems }: LastRun, isWaiting: boolean): number {
   if (outcome === null || outcome === 'ok' || outcome === 'ok_no_change') return 0
@@ -185,8 +188,8 @@ async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Describes the old data: `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC; the
- * last sync: …`
+ * Describes which data is old: `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC;
+ * the last sync: …`
  */
 function tellOld({ freshness, old, period }: DataState): string {
   const { dataAsOf, statsAsOf, agentsAsOf, lastFailure } = freshness
@@ -196,7 +199,7 @@ function tellOld({ freshness, old, period }: DataState): string {
     agents: agentsAsOf,
   }
   const names = { leads: 'leads', stats: 'statistics', agents: 'agents' }
-  // If the leads are old, so is everything else.
+  // If the leads are old, only they are named, because everything else is then old too.
   const named: readonly Resource[] = old.includes('leads') ? ['leads'] : old
   const told = named.map((resource) => {
     const at = asOf[resource]

@@ -1,6 +1,6 @@
 /**
- * Reads all that is known of one issue for its page: messages, preferences, neighbours, how it was made,
- * and its figures as CSV files.
+ * Reads what the page of an issue shows: its messages, preferences, neighbouring issues, how it was made, and
+ * its figures as CSV files.
  */
 
 import { localDates } from '../../domain/period.ts'
@@ -34,17 +34,18 @@ import { drawPictures } from './report-content.ts'
 export interface KeptIssue {
   readonly issue: Issue
   readonly line: ListedIssue
-  /**
-   * The messages with the time of their next attempt; no message is tried while the mail server is away.
-   */
+  /** The messages with the time of their next attempt, which is not before the end of an outage's wait. */
   readonly messages: readonly IssueMessage[]
-  /** Preferences of all recipients of the report, by address in lower case. */
+  /** The preferences of all recipients of the report, by address in lower case. */
   readonly choices: ReadonlyMap<string, Preference>
   readonly older: IssueName | null
   readonly newer: IssueName | null
-  /** Other issues of the same report with the same end: for other filters, or weekly ones. */
+  /**
+   * The other issues of the same report whose period ends at the same time: issues for other filters, or
+   * weekly ones.
+   */
   readonly beside: readonly ListedIssue[]
-  /** Tells whether this is one of the issues that `resend` would send. */
+  /** Tells whether the command `resend` would send this issue. */
   readonly isLast: boolean
 }
 
@@ -92,7 +93,7 @@ export function bannerOf(
   return composeBanner(figures, figures.failed, locale, { blocks: BLOCKS, notMade: [], resend: null })
 }
 
-/** Draws the charts of the archived issue again; they come out the same. */
+/** Draws the charts of the archived issue again; the pictures are identical to the first ones. */
 export async function picturesOf(issue: Issue): Promise<readonly MessageFile[]> {
   if (issue.programVersion === null) return []
   return drawPictures(issue.figures, localeContextOf(issue))
@@ -114,7 +115,7 @@ export interface FigureFile {
 }
 
 /**
- * Lists the CSV files of an issue. Sections that failed have none, and neither have issues of an older
+ * Lists the CSV files of an issue. There are none for sections that failed, nor for issues of an older
  * program version.
  */
 export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[] {

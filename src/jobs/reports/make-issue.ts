@@ -59,9 +59,12 @@ export interface ComposedIssue {
   readonly findContent: FindContent
 }
 
-/** The trend shows 90 days; the moving average of the first one needs six more. */
+/**
+ * The number of days read for the trend, which shows 90 days; the moving average of the first of these needs
+ * six more.
+ */
 const TREND_DAYS = 96
-/** The rows of each list if nobody wants files: more than any mail shows. */
+/** The number of rows of each list if no recipient wants files: more than any mail shows. */
 const ROWS_SHOWN = 50
 
 /**
@@ -77,15 +80,14 @@ export async function findPeriod(
   const { kind, timeZone, holidays } = report
   const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
   if (kind !== 'since_last') return never
-  // The last end is searched before this period's own end: a report already sent today is then found again
-  // and not followed by an empty one.
+  // Only periods that ended before this one are searched for the last end, so that a report already sent
+  // today is found again and no empty report follows it.
   const lastEnd = await findLastSentEnd(store.db, seriesOf(report, reader), never.to)
   return periodOf(kind, at, timeZone, { holidays, lastEnd })
 }
 
 /**
- * Makes the issue of a period to be looked at: keeps it in the store and in the archive, but writes no
- * messages.
+ * Makes the issue of a period for viewing: stores it and writes it to the archive, but writes no messages.
  * @throws LeadsheetError report_no_data, report_failed, report_template, data_unwritable
  */
 export async function makeIssue(
@@ -102,8 +104,7 @@ export async function makeIssue(
 
 /**
  * Composes the issue of a period for recipients with the same filter, in the report's own language and with
- * its blocks and files. A mailed issue is returned unchanged; any other is made again from the present
- * data.
+ * its blocks and files. A mailed issue is returned unchanged; any other is made again from the current data.
  * @param late why the report is late, or null
  * @throws LeadsheetError report_no_data, report_failed, report_template
  */
@@ -132,8 +133,8 @@ export async function composeIssue(
 }
 
 /**
- * Returns the content of a preview or a test message: made from the present data even if the issue was
- * mailed.
+ * Returns the content of a preview or a test message. The content is made from the current data even if the
+ * issue was mailed.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function contentsOfNow(

@@ -77,8 +77,8 @@ export function preferenceText({ state, cadence, changedAt, changedBy, reason }:
 }
 
 /**
- * Returns whether no issue of an earlier day of this ISO week was sent. A missed first day is thus made up
- * for on the next one.
+ * Returns whether no issue was sent on an earlier day of this ISO week. If the first day is missed, the next
+ * day is therefore the first.
  */
 export async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
   const { name, timeZone, holidays } = report

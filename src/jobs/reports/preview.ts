@@ -52,8 +52,8 @@ export async function renderPreview(
 }
 
 /**
- * Checks that a report could be sent: its SQL is valid, and its templates render both full and empty
- * figures.
+ * Checks that a report could be sent: that its SQL is valid, and that its templates render both full and
+ * empty figures.
  * @param deps.place a store of which only the schema is read
  * @throws LeadsheetError report_template, report_failed, query_failed
  */

@@ -1,4 +1,4 @@
-/** Computes the figures of a kept issue again and compares them with the kept ones. */
+/** Computes the figures of a stored issue again and compares them with the stored figures. */
 
 import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
@@ -13,15 +13,19 @@ import { findLastSent, toldUpTo } from '../../store/reports/issue.ts'
 import { LIST_ROWS_MAX } from './report-definition.ts'
 
 export interface IssueComparison {
-  /** Empty if all figures are equal. */
+  /** The figures that differ; empty if all are equal. */
   readonly differences: readonly FigureDifference[]
-  /** The number of leads with data of that time that was read only after the issue was made. */
+  /**
+   * The number of leads whose changes before the end of the issue's period were read only after the issue was
+   * made.
+   */
   readonly leadsKnownLater: number
 }
 
 /**
- * Compares a kept issue with its figures computed now.
- * @param isAsKnown whether to use only what was known when the issue was made; then nothing should differ
+ * Compares the figures of a stored issue with the same figures computed now.
+ * @param isAsKnown whether to use only the data that had been read when the issue was made; then no figure
+ * should differ
  */
 export async function compareIssue(
   store: Pick<Store, 'db'>,
@@ -37,7 +41,7 @@ export async function compareIssue(
   }
 }
 
-/** Returns the request from which the figures of a kept issue were computed. */
+/** Returns the request from which the figures of a stored issue were computed. */
 export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> {
   const { report, variant, renderedAt } = issue
   const { kind, period, prior, filter, stalled, topLeads, trend } = issue.figures
@@ -53,7 +57,10 @@ export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> 
   }
 }
 
-/** Returns how many rows of a list were kept: the length of a list that was cut, else the maximum. */
+/**
+ * Returns the maximum number of rows that the stored issue's lists could have: the length of a list that was
+ * cut, else the general maximum.
+ */
 function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
   const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
   return cut?.rows.length ?? LIST_ROWS_MAX
@@ -64,15 +71,15 @@ export interface FigureDifference {
    * The path of the figure, such as `new_leads.current`, `won_value.prior.USD` or `stalled.rows.lead-17`.
    */
   readonly figure: string
-  /** The value in the kept issue; null if it had none. */
+  /** The value in the stored issue; null if the issue did not have the figure. */
   readonly kept: string | number | null
   readonly now: string | number | null
 }
 
 /**
  * The figures that are compared, each with the block that is marked as failed if the figure could not be
- * read. The figures left out describe the moment of asking (agents, freshness, the service's own numbers).
- * The headline never fails alone.
+ * read. All other figures describe the time at which they were read (agents, freshness, the upstream's own
+ * numbers). The headline never fails alone.
  */
 const COMPARED = {
   leads: 'headline',
@@ -91,12 +98,14 @@ const COMPARED = {
   bySource: 'sources',
 } as const satisfies Partial<Record<keyof ReportFigures, BlockName>>
 
-/** Two entries of a list are the same if the first of these fields that they have is equal. */
+/**
+ * Two entries of a list are compared with each other if the first of these fields that they have is equal.
+ */
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
 /**
- * The fields that describe a lead or pipeline as it is now, whatever the period; they are not compared. A
- * status belongs here because it may have been unknown then.
+ * The fields that describe a lead or pipeline at the time of reading, whatever the period; they are not
+ * compared. The status is one of them, because it may not have been known when the issue was made.
  */
 const DESCRIPTIONS = new Set<string>([
   ...LISTED_FIELDS,
@@ -107,8 +116,8 @@ type ComparedFigures = Pick<ReportFigures, keyof typeof COMPARED | 'failed'>
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Compares two sets of figures; returns an empty list if all are equal. Skips what could not be read on
- * either side.
+ * Compares two sets of figures; returns an empty list if all are equal. Figures that could not be read in
+ * either set are skipped.
  */
 export function compareFigures(kept: ComparedFigures, now: ComparedFigures): FigureDifference[] {
   const failed = new Set([...kept.failed, ...now.failed].map(({ block }) => block))
@@ -128,8 +137,8 @@ function compareValues(figure: string, kept: unknown, now: unknown): FigureDiffe
 }
 
 /**
- * Returns what is compared one by one: the fields of an object or the entries of a list by key; null for
- * other values.
+ * Returns the parts of a value that are compared one by one: the fields of an object, or the entries of a
+ * list by key; null for other values.
  */
 function fieldsOf(value: unknown): Fields | null {
   if (Array.isArray(value))
@@ -145,7 +154,7 @@ function keyOf(entry: unknown): string | null {
   return key === undefined ? null : String(entry[key])
 }
 
-/** Returns the value to show; a whole entry that only one side has is shown by its amount or name. */
+/** Returns the value to show. If only one side has an entry, the entry is shown by its amount or name. */
 function shown(value: unknown): string | number | null {
   if (typeof value === 'string' || typeof value === 'number') return value
   if (!isObject(value)) return null

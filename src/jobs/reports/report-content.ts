@@ -1,6 +1,6 @@
 /**
- * Renders an issue for each recipient: words, charts and files. Charts are drawn once per language, and
- * files are made once for all recipients who want the same.
+ * Renders an issue for each recipient: texts, charts and files. Charts are drawn once per language, and files
+ * are made once for all recipients who want the same files.
  */
 
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
@@ -50,8 +50,8 @@ export type FindContent = (
 const MEGABYTE = 1_000_000
 
 /**
- * Returns the content of a kept issue. An issue of an older program version kept figures of another form,
- * so everybody gets what was rendered then.
+ * Returns the function that gives the content of a stored issue. An issue of an older program version has
+ * figures of another form, so every recipient gets what was rendered then.
  */
 export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): FindContent {
   if (issue.programVersion !== null) return createContents(deps, report, issue)
@@ -118,7 +118,7 @@ function moreUrlOf({ dashboardUrl = null }: ContentDeps, { name }: Report): stri
   return dashboardUrl === null ? null : `${dashboardUrl}/archive?report=${encodeURIComponent(name)}`
 }
 
-/** Adds the attention block, which names the files that were left out. */
+/** Adds the attention block, which names the files that were too large to attach. */
 function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
   return blocks.includes('attention') ? blocks : ['attention', ...blocks]
 }

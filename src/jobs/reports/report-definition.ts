@@ -12,7 +12,7 @@ import type { QueryDefinition } from '../../report/definition.ts'
 import { checkSendPolicy } from './send-policy.ts'
 
 /**
- * The maximum number of rows of a list that an issue keeps: as many as a person may work through in a file.
+ * The maximum number of rows of a list that an issue stores: as many as a person may work through in a file.
  */
 export const LIST_ROWS_MAX = 1000
 
@@ -44,11 +44,14 @@ export interface GateSettings {
   readonly onVolumeDrop: VolumeDropPolicy
 }
 
-/** Tells how a person reads a report. The report's own values are used for the archive. */
+/**
+ * How a person reads a report: language, time zone, filter and files. The archive uses the report's own
+ * values.
+ */
 export interface Reader {
   /** The language tag (BCP 47). */
   readonly locale: string
-  /** The time zone; the report's own also decides where its days begin. */
+  /** The time zone of the times shown. The report's own time zone also decides where its days begin. */
   readonly timeZone: string
   readonly filter: LeadFilter
   readonly blocks: readonly BlockName[]
@@ -71,7 +74,7 @@ export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Reade
 }
 
 /**
- * Checks the parts of a report that only its folder can prove, before anything is made.
+ * Checks the parts of a report that can only be checked with its folder, before anything is made.
  * @throws LeadsheetError config_invalid
  */
 export function checkReport(report: Report, recipients: readonly Recipient[]): void {

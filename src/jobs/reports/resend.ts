@@ -1,6 +1,6 @@
 /**
- * Sends messages again when an operator asks. A recipient without the message gets it under its old
- * Message-ID; a recipient who has it gets a new message that replaces the first and says so.
+ * Sends messages again at an operator's request. A failed or unconfirmed message is sent again under its old
+ * Message-ID; a recipient whose message arrived gets a new message that replaces the first and says so.
  */
 import type { Instant } from '../../model.ts'
 import { type Delivery, enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
@@ -31,7 +31,7 @@ interface PlannedMessage {
 export interface ResendPlan {
   /** The messages that failed or are unconfirmed; they are sent again under their Message-ID. */
   readonly again: readonly PlannedMessage[]
-  /** The messages that arrived; their recipients get a new message. */
+  /** The messages that arrived; their recipients get another message under a new Message-ID. */
   readonly anew: readonly PlannedMessage[]
   readonly leftOut: readonly LeftOut[]
 }
@@ -42,9 +42,9 @@ interface LeftOut {
 }
 
 /**
- * Plans the resending of a report's last mailed issues.
+ * Plans which messages of a report's last mailed issues are sent again.
  * @param recipients the recipients in the settings
- * @param by only issues whose period ended by then are considered
+ * @param by only issues whose period ended at or before this time are considered
  */
 export async function planResend(
   { store }: Pick<MailingDeps, 'store'>,
@@ -82,7 +82,7 @@ export async function planResend(
 
 /**
  * Writes the planned messages to the outbox, all or none.
- * @param reason the operator's words for recipients who already have the message; null if none are given
+ * @param reason the operator's words to recipients who already have the message; null if there are none
  * @returns the Message-IDs of the messages to be sent
  * @throws LeadsheetError job_busy while the report is being made; report_template, report_failed
  */

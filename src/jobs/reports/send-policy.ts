@@ -9,8 +9,8 @@ import { isTrueOf } from '../../store/queries/select.ts'
 type Numbers = Readonly<Record<string, number | null>>
 
 /**
- * The headline numbers, by the names that thresholds use. Values are in the currency that most leads have
- * now; rates are from 0 to 1.
+ * The headline numbers, by the names that thresholds use. Values are in the currency of most leads; rates are
+ * from 0 to 1.
  */
 const HEADLINE = {
   leads: (figures) => figures.leads,
@@ -42,7 +42,8 @@ function amountIn(moneys: readonly Money[], currency: string | undefined): numbe
 const EVENTS = ['new_leads', 'won', 'lost', 'changes', 'agents_failing', 'query_rows'] as const
 
 /**
- * Checks the threshold of a send policy; the error names the report, the threshold and the known numbers.
+ * Checks the threshold of a send policy. The error names the report, the threshold and all numbers that a
+ * threshold can use.
  * @throws LeadsheetError config_invalid if the threshold is invalid
  */
 export function checkSendPolicy(report: string, policy: SendPolicy): void {
@@ -57,15 +58,15 @@ export function checkSendPolicy(report: string, policy: SendPolicy): void {
 }
 
 /**
- * Returns why the issue is not sent, or null if it is.
- * @param last the figures last sent to the same recipients; null before the first time
+ * Returns why the issue is not sent, or null if it is sent.
+ * @param last the figures last sent to the same recipients; null if none were sent yet
  */
 export function reasonNotToSend(
   policy: SendPolicy,
   figures: ReportFigures,
   last: ReportFigures | null,
 ): string | null {
-  // A failed section is unknown, so the day does not count as quiet.
+  // Because the content of a failed section is unknown, the period does not count as quiet.
   if (figures.failed.length > 0) return null
   const now = numbersOf(figures)
   if (typeof policy !== 'string') {
@@ -75,7 +76,7 @@ export function reasonNotToSend(
     case 'always':
       return null
     case 'if_rows':
-      // A number that is unknown, or a period that is not covered, does not count as quiet.
+      // A period with an unknown number, or one that is not covered, does not count as quiet.
       return !figures.freshness.coversPeriod || EVENTS.some((name) => now[name] !== 0)
         ? null
         : 'quiet: nothing is new, won, lost or changed, and no agent is failing'
@@ -92,7 +93,10 @@ function numbersOf(figures: ReportFigures): Numbers {
   return Object.fromEntries(Object.entries(HEADLINE).map(([name, numberIn]) => [name, numberIn(figures)]))
 }
 
-/** Returns whether a number is of the prior period; such a number changes even if nothing happens. */
+/**
+ * Returns whether a number belongs to the prior period; such a number changes even if nothing happens in the
+ * current one.
+ */
 function isPast(name: string): boolean {
   return name.endsWith('_before')
 }

@@ -1,12 +1,12 @@
 /**
- * Decides whether the number of leads fell so far that a report should carry a warning. A small list may
- * halve from one day to the next without meaning anything.
+ * Decides whether the number of leads fell so far that a report should carry a warning. Small lists are not
+ * judged, because they may halve from one day to the next without a fault.
  */
 import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWholeScans, type WholeScan } from '../../store/sync/scan-result.ts'
 
-/** The smallest earlier number of leads that is judged. */
+/** A fall is judged only if there were at least this many leads before. */
 const LEADS_LEAST = 50
 /** A fall is unusual if at most this share of the leads is left. */
 const SHARE_LEFT = 0.5
@@ -17,8 +17,8 @@ export interface LeadCounts {
   /** The leads that the report covers now. */
   readonly now: Counted
   /**
-   * The leads that the report covered when it was last sent to the same recipients; null before the first
-   * time.
+   * The leads that the report covered when it was last sent to the same recipients; null if it was not sent
+   * yet.
    */
   readonly last: Counted | null
   /** The last complete scans, the newest first. */
@@ -26,8 +26,8 @@ export interface LeadCounts {
 }
 
 /**
- * Compares the counts without reading anything. A scan gives at most one warning: missing leads that were
- * not believed to be deleted say more than a smaller count.
+ * Compares the counts that it is given. At most one warning concerns the scans: if missing leads were not
+ * deleted because so many were missing, only this is reported and not the smaller count.
  */
 export function judgeCounts({ now, last, scans }: LeadCounts): UnusualWarning[] {
   const [scan, before] = scans

@@ -44,8 +44,8 @@ interface Block {
   /** The rows that the query gives in a preview with made-up figures. */
   readonly sampleRows?: readonly BlockRow[]
   /**
-   * Tells when the block is shown: always, only once all leads were read, or only in a period that is also
-   * not quiet.
+   * Tells when the block is shown: always, only once all leads were read, or only if the period is in
+   * addition not quiet.
    */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
   /** Whether the report fails if this block fails. */
