@@ -111,7 +111,7 @@ it('counts what other processes did, once, however often and by however many it 
 it('what has never been has no value, rather than one of 1970', async () => {
   const { scrape } = await serve()
   const metrics = await scrape()
-  for (const name of ['snapshot_timestamp', 'daemon_last_beat_timestamp', 'sync_last_duration'])
+  for (const name of ['snapshot_timestamp', 'daemon_last_heartbeat_timestamp', 'sync_last_duration'])
     expect(metrics.get(`leadsheet_${name}_seconds`)?.samples, name).toEqual([])
 })
 

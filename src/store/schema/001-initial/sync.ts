@@ -90,7 +90,7 @@ export const SYNC = [
     reported_total INTEGER, -- what the upstream last called its total; null where it does not
     distinct_leads INTEGER NOT NULL, -- distinct leads met
     pages INTEGER NOT NULL, -- pages of all passes and runs
-    passes INTEGER NOT NULL, -- readings of the list; those after the first verify
+    passes INTEGER NOT NULL, -- passes over the list; those after the first verify
     moved INTEGER NOT NULL, -- how often rows were seen to move from page to page
     mended INTEGER NOT NULL, -- leads with text that had to be cleaned or times that stood for none
     cut INTEGER NOT NULL, -- texts of more than 64 kB
