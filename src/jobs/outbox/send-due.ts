@@ -17,7 +17,7 @@ export interface DeliverySummary {
   readonly isNew: boolean
 }
 
-/** The limits of one batch, so that other tasks get their turn. */
+/** The maximum duration and size of one batch, so that other tasks get their turn. */
 const BATCH_MS = 60_000
 const BATCH_MESSAGES = 1_000
 

@@ -22,7 +22,7 @@ import { syncAgents, syncStats } from './sync-stats-and-agents.ts'
 
 export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
 
-/** Failures that the next part of the run would have as well, so the run ends. */
+/** The errors after which the run ends, because its next part would fail in the same way. */
 const ENDING = new Set([
   'api_unreachable',
   'api_unauthorized',

@@ -35,7 +35,8 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
   if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
   if (scan.is_broken === 1 || !hasOverlap(scan, paging)) return { next: 'again' }
-  // With an overlap, only rows that jumped ahead of the scan can be missed, and a jump changes the row.
+  // If pages overlap, only rows that moved to the front of the list can be missed. Such a row was changed, so
+  // a scan of the changes since then reads it.
   if (scan.mode === 'incremental') return COMPLETE
   return { next: hasUpdatedSince ? 'changes' : 'again' }
 }
@@ -47,7 +48,7 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
 function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   const isOfChanges = scan.pass_since !== scan.updated_since
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
-  // Without an overlap two passes may miss the same lead; that three passes miss it is not plausible.
+  // If pages do not overlap, two passes may miss the same lead; that three passes miss it is not plausible.
   if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.quiet_passes > 0)) return COMPLETE
   // The rows that the first pass missed had jumped to the front of the list, where the second pass began.
   if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE

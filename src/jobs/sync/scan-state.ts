@@ -22,8 +22,8 @@ export interface ScanState {
   /** The numbers of the leads that the last complete scan missed and that this scan has not found so far. */
   readonly absent: Set<number>
   /**
-   * Tells whether there are quarantined leads. A page that brings such a lead in a readable form ends its
-   * quarantine.
+   * Tells whether there are quarantined leads. A lead's quarantine ends when a page has a record of it that
+   * can be mapped.
    */
   hasHeld: boolean
   /**

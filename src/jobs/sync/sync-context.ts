@@ -11,7 +11,10 @@ import type { Source } from '../../upstream/source.ts'
 export interface SyncOptions {
   /** Tells whether to read all leads, not only those changed since the last sync. */
   readonly full: boolean
-  /** Tells whether an operator has confirmed that an unusually large number of leads was deleted. */
+  /**
+   * Tells whether an operator has confirmed that the leads missed by the last scan are deleted, however many
+   * there are.
+   */
   readonly acceptsRemovals?: boolean
   readonly parts: readonly SyncPart[]
   readonly pageSize: number

@@ -11,14 +11,17 @@ import { listWaitingLeads, putOffDetail, saveDetails, type WaitingLead } from '.
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import { type DetailOptions, type DetailsDone, type SyncRun, writePageHolding } from './sync-context.ts'
 
-/** Failures that may concern a single lead, so that the next lead is still tried. */
+/** The errors that may concern a single lead only; after them the next lead is still tried. */
 export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
   'api_not_found',
   'api_rejected',
   'api_unexpected',
   'api_unreachable',
 ])
-/** After this many failures in a row the cause is the upstream or the profile, not a lead. */
+/**
+ * The number of failures in a row after which the reading ends, because the upstream or the profile is at
+ * fault and not a lead.
+ */
 export const FAILURES_MAX = 10
 
 /**

@@ -11,7 +11,7 @@ import type { LocaleContext } from '../words/locale-context.ts'
 export const NAME_LENGTH = 48
 
 const PIPELINE_LENGTH = 24
-// The no-break space keeps the dot from starting a line.
+// The separator of parts on one line. The no-break space keeps the dot from starting a line.
 const SEPARATOR = '\u00a0· '
 
 /** Returns the address at which the lead can be opened; empty if there is none. */

@@ -10,7 +10,8 @@ import { oneLine } from '../words/clean-text.ts'
 import { namePeriod } from '../words/dates.ts'
 import { type LocaleContext, nameStatus } from '../words/locale-context.ts'
 
-// Excel allows 32,767 characters in a cell; some room is left for a mark before the text.
+// The maximum length of a text. Excel allows 32,767 characters in a cell; some room is left for a mark before
+// the text.
 const TEXT_LENGTH = 32_000
 
 export type ListCell = string | number | null

@@ -174,7 +174,7 @@ export function isBlockName(name: string): name is BlockName {
   return Object.hasOwn(REGISTRY, name)
 }
 
-/** Blocks whose lists can be attached. The queries of a report can be attached by their own names. */
+/** The blocks whose lists can be attached. The report's own queries can also be attached, by their names. */
 export const ATTACHED_LISTS: readonly BlockName[] = BLOCKS.filter((name) => blockOf(name).list !== undefined)
 
 /** The queries of blocks, with the rows that they give in a preview with made-up figures. */

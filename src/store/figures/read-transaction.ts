@@ -1,4 +1,7 @@
-/** A moment of the store. Everything read in it is consistent, although a sync may be writing meanwhile. */
+/**
+ * A consistent read of the database: all queries in one transaction see the same state, although a sync may
+ * be writing meanwhile.
+ */
 import { sql } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'

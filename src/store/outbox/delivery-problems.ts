@@ -11,13 +11,13 @@ import type { Delivery, DeliveryRowState } from './delivery.ts'
 
 /** A message with the report and period of its issue. */
 export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'putOffAt'> {
-  /** Is null for an alert. */
+  /** The name of the report; null for an alert. */
   readonly report: string | null
   readonly period: Period | null
 }
 
 export interface DeliveryQuestion {
-  /** Is null for all messages, including alerts. */
+  /** The name of a report; null for all messages, alerts too. */
   readonly report: string | null
   /** Only messages queued at or after this time are listed; null for all. */
   readonly since: Instant | null

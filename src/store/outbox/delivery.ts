@@ -31,7 +31,7 @@ export const DOUBTS_MAX = 2
 /** The state of a message; `store/outbox/message.ts` has the message itself. */
 export interface Delivery {
   readonly messageId: string
-  /** Is null for an alert. */
+  /** The id of the issue; null for an alert. */
   readonly issueId: string | null
   readonly recipient: string
   /** 0 for the first message of the issue to the recipient. */
@@ -43,7 +43,7 @@ export interface Delivery {
   readonly doubts: number
   readonly queuedAt: Instant
   readonly stateAt: Instant
-  /** Is null where no attempt is left. */
+  /** The time of the next attempt; null if no attempt follows. */
   readonly nextAttemptAt: Instant | null
   /** The time at which the server first deferred the message. */
   readonly putOffAt: Instant | null
@@ -111,8 +111,8 @@ export async function findDelivery(db: Db, messageId: string): Promise<Delivery 
 }
 
 /**
- * Lists the messages that are due; the message that has waited longest comes first. The due times are those
- * up to one instant and those after another.
+ * Lists the messages that are due, the longest waiting first. A message is due if its next attempt is at or
+ * before `upTo`, or after `beyond`, a time so late that a wrong clock must have set it.
  */
 export async function listWaiting(
   db: Db,
@@ -148,7 +148,7 @@ export async function countDeliveries(db: Db): Promise<Record<string, number>> {
 export interface DeliveryMove {
   readonly state: DeliveryRowState
   readonly at: Instant
-  /** Is null where no attempt is left. */
+  /** The time of the next attempt; null if no attempt follows. */
   readonly nextAttemptAt?: Instant | null
   /** Tells whether the server has deferred the message. */
   readonly isPutOff?: boolean

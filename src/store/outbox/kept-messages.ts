@@ -31,7 +31,7 @@ export async function listKeptMessages(
 }
 
 export interface IssueMessage extends Delivery {
-  /** The language of the message (BCP 47); null where the message has been pruned. */
+  /** The language of the message (BCP 47); null if the message has been pruned. */
   readonly lang: string | null
 }
 

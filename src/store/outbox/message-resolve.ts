@@ -16,7 +16,7 @@ export type Finding = 'arrived' | 'lost'
 /**
  * Queues a failed or unconfirmed message again, with a new count of attempts. A message that becomes
  * unconfirmed once more waits for a person again.
- * @returns false where the message has another state
+ * @returns false if the message has another state
  */
 export async function requeueMessage(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
   const { numUpdatedRows } = await trx
@@ -37,7 +37,7 @@ export async function requeueMessage(trx: Trx, messageId: string, at: Instant): 
 
 /**
  * Resolves an unconfirmed message as delivered or lost.
- * @returns false where the message is not unconfirmed
+ * @returns false if the message is not unconfirmed
  */
 export async function settleMessage(
   trx: Trx,

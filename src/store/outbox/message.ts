@@ -94,7 +94,7 @@ export async function readMessage(db: Db, messageId: string): Promise<Message> {
   return message
 }
 
-/** Works as {@link readMessage}, but returns null where the message or one of its files is missing. */
+/** Works as {@link readMessage}, but returns null if the message or one of its files is missing. */
 export async function findMessage(db: Db, messageId: string): Promise<Message | null> {
   const row = await db
     .selectFrom('message')

@@ -14,8 +14,8 @@ export interface FieldSample {
 }
 
 /**
- * A field counts as vanished if the probability that none of the records has it by chance, although it is
- * still sent, is below this value.
+ * The limit for vanished fields. A field counts as vanished if it is missing from all new records and the
+ * probability that this happened by chance is at most this.
  */
 const CHANCE_MIN = 1e-6
 

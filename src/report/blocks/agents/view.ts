@@ -30,7 +30,8 @@ const OUTAGES = 3
 export const AGENT_NAME_LENGTH = 40
 export const AGENT_ERROR_LENGTH = 120
 
-// Other upstreams use other words. An unknown status is shown unchanged and counts as unhealthy.
+// The statuses of healthy agents. A status that is not listed, such as another upstream's word, is shown
+// unchanged and counts as unhealthy.
 export const WELL = [
   'running',
   'idle',

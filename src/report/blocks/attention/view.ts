@@ -12,7 +12,7 @@ export interface AttentionView {
   readonly items: readonly string[]
 }
 
-// Failing agents beyond this number are only counted.
+// The maximum number of failing agents that are named; all others are only counted.
 const NAMED = 3
 const COMPANY_LENGTH = 40
 

@@ -43,7 +43,7 @@ interface Verdict {
 }
 
 const TITLE_LENGTH = 80
-// Pipelines or values beyond this number are only counted.
+// The maximum number of pipelines or values that are named; all others are only counted.
 const NAMED = 2
 const NAME_LENGTH = 40
 
@@ -223,7 +223,8 @@ export function nameCondition(condition: FilterCondition, locale: LocaleContext)
 
 // With fewer earlier differences than this, it cannot be said which difference is usual.
 const DIFFERENCES_LEAST = 8
-// About 19 of 20 ordinary differences lie within this many standard deviations.
+// The number of standard deviations up to which a difference is usual; about 19 of 20 ordinary differences
+// are within it.
 const WIDTH = 2
 
 /**

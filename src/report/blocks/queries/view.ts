@@ -58,7 +58,7 @@ const CELL_LENGTH = 60
 const WIDTH_LEAST = 6
 const WIDTH_MOST = 12
 const FIRST_WIDTH_MOST = 18
-// Numbers cannot wrap, so their columns get extra room.
+// The factor by which columns of numbers are wider than their content, because numbers cannot wrap.
 const NUMBER_ROOM = 1.3
 const TEXT_COLUMNS = 72
 
