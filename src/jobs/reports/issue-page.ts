@@ -34,7 +34,10 @@ import { drawPictures } from './report-content.ts'
 export interface KeptIssue {
   readonly issue: Issue
   readonly line: ListedIssue
-  /** The messages with the time of their next attempt, which is not before the end of an outage's wait. */
+  /**
+   * The messages with the time of their next attempt. During an outage of the mail server that time is not
+   * before the next attempt to reach the server.
+   */
   readonly messages: readonly IssueMessage[]
   /** The preferences of all recipients of the report, by address in lower case. */
   readonly choices: ReadonlyMap<string, Preference>

@@ -45,7 +45,7 @@ export interface WholeScan {
 export async function listWholeScans(db: Db, limit: number): Promise<WholeScan[]> {
   return (
     db
-      // A cross join makes SQLite begin with the last runs instead of reading all results.
+      // A cross join makes SQLite begin with the last runs instead of reading the results of all runs.
       .selectFrom('sync_run')
       .crossJoin('sync_scan_result as scan_result')
       .whereRef('scan_result.run_id', '=', 'sync_run.id')

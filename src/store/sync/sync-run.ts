@@ -182,7 +182,7 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
 /** The properties of a run that are needed to count runs by outcome. */
 export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 
-/** The maximum number of runs listed: one for each minute of a day, and some more. */
+/** The maximum number of runs listed: slightly more than the 1440 minutes of a day. */
 const BRIEFS_MAX = 1500
 
 /** Lists the last runs that began since an instant, newest first. */

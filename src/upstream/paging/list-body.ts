@@ -1,8 +1,8 @@
 /**
- * Splits the body of a list into records without parsing the records that are already known. The body is cut
- * at commas, and each piece must be known or parse as an object. If all pieces do, the cuts were right, so
- * they may be guessed. The rest of the body is parsed with a mark in place of the records. If any piece does
- * not parse, the whole body is parsed.
+ * Splits the body of a list into records without parsing the known records, whose fingerprints are stored.
+ * The body is cut at commas, and each piece must be known or parse as an object. If all pieces do, the cuts
+ * were right, so they may be guessed. The rest of the body is parsed with a mark in place of the records. If
+ * any piece does not parse, the whole body is parsed.
  */
 import { randomUUID } from 'node:crypto'
 import { decode } from '../client/answer.ts'

@@ -18,7 +18,7 @@ import {
   moreThan,
 } from '../list-table.ts'
 
-// Each kind names at most this many leads.
+// The maximum number of leads that are named for each kind of change.
 const ROWS = 3
 // Reports on these periods name only won leads, because there are too many changes and the daily reports have
 // named the others.

@@ -16,7 +16,7 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
 import { formatMoneys } from '../list-rows.ts'
 
-// A value with more characters does not fit in large print.
+// The maximum length of a value in large print, in characters.
 const LARGE_LENGTH = 7
 
 export interface KpisView {

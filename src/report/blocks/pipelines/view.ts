@@ -18,7 +18,7 @@ import {
   winRateColumns,
 } from '../list-table.ts'
 
-// The table shows this many pipelines, or one more if only one would be left out.
+// The maximum number of pipelines in the table. One more is shown if only one would be left out.
 const ROWS = 6
 
 export interface PipelinesView extends ComparedTable {
