@@ -1,7 +1,7 @@
 /**
  * Moves through a list from page to page. A position is text, which the caller stores so that another process
- * can resume a scan; null is the first page. A list ends at a page without a next position or at an empty page,
- * never at a short page.
+ * can resume a scan; null is the first page. A list ends at a page without a next position or at an empty
+ * page, never at a short page.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../../errors.ts'
