@@ -263,7 +263,8 @@ describe(`the figures of reports over days of a service (SEED=${SEED})`, () => {
       expect(trend.slice(-3).map(({ newLeads, won }) => [newLeads, won])).toEqual(Array(3).fill([null, null]))
       expect(trend.at(-4)?.newLeads).not.toBeNull()
       expect(sparklines.newLeads.slice(-3)).toEqual([null, null, null])
-      expect(sparklines.openValue.at(-4)).not.toBeNull()
+      expect(sparklines.newLeads.at(-4)).not.toBeNull()
+      expect(sparklines.openValue.slice(-3)).toEqual([null, null, null])
     })
   })
 
