@@ -300,7 +300,7 @@ export const OF_OPERATION: readonly Sabotage[] = [
     caughtBy: [
       {
         title: 'what changed before it was registered was told to nobody',
-        because: /events_stopped/,
+        because: /to deeply equal \[\]/,
       },
     ],
   },
