@@ -135,7 +135,7 @@ it('there is nothing to find in an empty store, nor in one that is in order', as
   expect(await reasons()).toEqual([])
 })
 
-it('each check that opens alerts says in the README what it finds, and no other does', () => {
+it('each check that opens alerts says in the documentation what it finds, and no other does', () => {
   for (const [id, { alert, meaning }] of Object.entries(CHECKS)) {
     const opens = ALERTING_IDS.some((each) => each === id)
     expect([alert !== undefined, meaning !== null]).toEqual([opens, opens])

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { readAllText } from '../support/docs.ts'
 import { ROOT, readImage } from './support/image.ts'
 import { schemaCheck } from './support/schema.ts'
 import { settingsWith } from './support/settings.ts'
@@ -182,12 +183,10 @@ describe('deploy/compose/try.yaml', () => {
   })
 })
 
-describe('the README', () => {
+describe('the documentation', () => {
   it('starts containers with files, commands and a version that there are', async () => {
-    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-    const sections = readme.matchAll(/^### (?:In a container|By compose, and on Kubernetes)\n(.*?)^### /gms)
-    const section = [...sections].map(([, text]) => text).join('')
-    const lines = section.split('\n').filter((line) => line.startsWith('docker '))
+    const pages = readAllText()
+    const lines = pages.split('\n').filter((line) => line.startsWith('docker '))
     expect(lines.length).toBeGreaterThan(10)
     for (const line of lines.map((each) => each.replace(/ +#.*/, ''))) {
       const files = [...line.matchAll(/ -f (\S+)/g)].map(([, file]) => file ?? '')
@@ -197,7 +196,7 @@ describe('the README', () => {
       if (args !== undefined) expect(await unknownArguments(args.split(' ')), line).toEqual([])
     }
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    const versions = section.match(/(?<=leadsheet:)\d[\d.]+/g)
+    const versions = pages.match(/(?<=leadsheet:)\d[\d.]+/g)
     expect(new Set(versions)).toEqual(new Set([version]))
   })
 })

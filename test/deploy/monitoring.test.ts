@@ -1,6 +1,6 @@
 /**
  * The alerts and the dashboard that ship ask for what a daemon exposes: every metric, label and value that they name is
- * in a scrape of one that has synced and has messages to send; and the README tells of every metric.
+ * in a scrape of one that has synced and has messages to send; and the documentation tells of every metric.
  */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -14,6 +14,7 @@ import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan } from '../../src/store/schedule/uptime.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
 import { ask, NOW, openDashboard, TOKEN } from '../support/dashboard.ts'
+import { rowsUnder } from '../support/docs.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { type Metric, readMetrics } from '../support/prometheus.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -233,13 +234,9 @@ it('the panels stand side by side, in rows, each with a place and a number of it
   expect(dashboard.templating.list.map(({ name }) => name)).toEqual(['datasource', 'job'])
 })
 
-it('the README tells of each metric that is exposed, with its labels, and of no other', async () => {
+it('the documentation tells of each metric that is exposed, with its labels, and of no other', async () => {
   const metrics = await scrape()
-  const lines = readFileSync('README.md', 'utf8').split('\n')
-  const start = lines.findIndex((line) => line.startsWith('| Metric |'))
-  expect(start).toBeGreaterThan(0)
-  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'))
-  const told = lines.slice(start + 2, end).flatMap((line) => {
+  const told = rowsUnder('Metric').flatMap((line) => {
     const [, names = '', labels = '', , meaning = ''] = line.split('|').map((cell) => cell.trim())
     return names
       .split(', ')

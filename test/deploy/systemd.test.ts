@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { CONFIG_VARIABLE, VARIABLES } from '../../src/config/environment.ts'
 import { at, openInstallation, runUntil } from '../support/daemon-run.ts'
+import { readAllText } from '../support/docs.ts'
 import { folderWith } from '../support/folder.ts'
 import { isInPath, isSkipped } from '../support/programs.ts'
 
@@ -25,12 +26,12 @@ test('the commands and variables of the unit are those that there are', () => {
   expect([...Object.keys(VARIABLES), CONFIG_VARIABLE]).toEqual(expect.arrayContaining(variables))
 })
 
-test('the README installs to where the unit looks', () => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+test('the documentation installs to where the unit looks', () => {
+  const pages = readAllText()
   for (const [name, path] of valuesOf('Environment').map((setting) => setting.split('=')))
-    expect(readme).toContain(`${name}=${path} `)
-  expect(readme).toContain('npm install --prefix /opt/leadsheet ')
-  expect(readme).toContain(`useradd --system --home-dir ${valuesOf('WorkingDirectory')[0]} `)
+    expect(pages).toContain(`${name}=${path} `)
+  expect(pages).toContain('npm install --prefix /opt/leadsheet ')
+  expect(pages).toContain(`useradd --system --home-dir ${valuesOf('WorkingDirectory')[0]} `)
 })
 
 test('a daemon that systemd watches gives it signs of life, as the unit lets it', async () => {

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { WireLeadList } from '../../src/contract/lead.ts'
 import { FAULTS, type FaultsInput, parseFaults, readFaults } from '../../src/service/faults/rules.ts'
+import { codeBlocks, tableUnder } from '../support/docs.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Answer, startService, type TestService } from './support/service.ts'
 
@@ -142,14 +142,10 @@ describe('a file of faults', () => {
     expect(readFaults(`${folder}/faults.json`)).toEqual({ seed: 3, faults: [{ fault: 'loop', path: '/**' }] })
   })
 
-  it('is in the README: an example that is taken, and every fault', () => {
-    const section = readFileSync('README.md', 'utf8').split('## The reference service')[1] ?? ''
-    const example = /^```yaml\n(.*?)^```/ms.exec(section)?.[1] ?? ''
-    expect(parseFaults(parse(example), 'README.md').faults.length).toBeGreaterThan(2)
-    const table = section.slice(section.indexOf('| Fault |'), section.indexOf('## Developing'))
-    const named = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(
-      ([, names = '']) => names.match(/\w+/g) ?? [],
-    )
+  it('is in the documentation: an example that is taken, and every fault', () => {
+    const example = codeBlocks('yaml').find((block) => block.includes('fault:')) ?? ''
+    expect(parseFaults(parse(example), 'documentation').faults.length).toBeGreaterThan(2)
+    const named = tableUnder('Fault').flatMap(([names = '']) => names.match(/\w+/g) ?? [])
     expect(named.sort()).toEqual([...FAULTS].sort())
   })
 

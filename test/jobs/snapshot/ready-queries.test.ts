@@ -7,13 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { publishSnapshot } from '../../../src/jobs/snapshot/publish-snapshot.ts'
 import { readQueries } from '../../../src/jobs/snapshot/ready-queries.ts'
+import { readAllText } from '../../support/docs.ts'
 import { ask, publishing, QUERIES } from '../../support/publishing.ts'
 import { startService } from '../../support/service.ts'
 import { hasSqlite3 } from '../../support/sqlite3.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
 const files = readdirSync(QUERIES)
-const readme = readFileSync('README.md', 'utf8')
+const pages = readAllText()
 const hasSqlite = hasSqlite3()
 
 /** Datasette's documentation of metadata, as far as it is used: docs.datasette.io, "Metadata", "SQL queries" and "Full-text search". */
@@ -94,12 +95,14 @@ describe('the ready queries', () => {
     expect(ago.at(-1)).toMatchObject({ status: null })
   })
 
-  it('say what they ask, are in the README, and none else is', async () => {
+  it('say what they ask, are in the documentation, and none else is', async () => {
     for (const { title, description } of await readQueries(QUERIES)) {
       expect(title).toMatch(/^[A-Z].*[^.]$/)
       expect(description).toMatch(/\.$/)
     }
-    const linked = [...readme.matchAll(/\(docs\/queries\/([\w-]+\.sql)\)/g)].map((match) => match[1])
+    const linked = [...pages.matchAll(/\((?:\.\.\/|docs\/)queries\/([\w-]+\.sql)\)/g)].map(
+      (match) => match[1],
+    )
     expect(linked.sort()).toEqual(files)
   })
 

@@ -1,4 +1,5 @@
 /** Messages as the documentation of each sender shows them, cut to what matters, by the profiles that come along. */
+
 import { createHmac } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { type Profile, parseProfile } from '../../../src/upstream/profile/profil
 import { webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
 import { readEvents } from '../../../src/upstream/webhooks/read-events.ts'
 import { whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
+import { readAllText } from '../../support/docs.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../profiles')
 const URL_OF_OURS = 'https://leads.example.com/webhooks/leads'
@@ -172,15 +174,16 @@ it('a change of a pull request is one of the issue that it is', () => {
   expect(event).toMatchObject({ resource: 'lead', resourceId: '7', type: 'closed' })
 })
 
-const README = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
-const SCHEMES = [...README.matchAll(/^\| `(\{ scheme: .*? \})` \|/gm)].map(([, written = '']) => written)
+const SCHEMES = [...readAllText().matchAll(/^\| `(\{ scheme: .*? \})` \|/gm)].map(
+  ([, written = '']) => written,
+)
 
-test('the table of schemes in the README has each of them', () => {
+test('the table of schemes in the documentation has each of them', () => {
   const kinds = SCHEMES.map((written) => parse(written.replaceAll('…', 'X-Any')).scheme)
   expect([...new Set(kinds)].sort()).toEqual(['hmac', 'none', 'standard', 'stripe', 'token'])
 })
 
-it.each(SCHEMES)('%s stands in the README and can be written so', (written) => {
+it.each(SCHEMES)('%s stands in the documentation and can be written so', (written) => {
   const verify = parse(written.replaceAll('…', 'X-Any'))
   expect(webhookProfileSchema.parse({ verify, lead: 'id' }).verify).toMatchObject(verify)
 })

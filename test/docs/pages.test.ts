@@ -2,55 +2,31 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { describeEmpty } from '../src/cli/commands/analysis/schema.ts'
-import { EXIT_STATUS } from '../src/cli/exit-status.ts'
-import { VARIABLES } from '../src/config/environment.ts'
-import { API_PREFIX } from '../src/contract/paths.ts'
-import { FILTER_COLUMNS } from '../src/domain/choices.ts'
-import { ERROR_CODES, LeadsheetError } from '../src/errors.ts'
-import { checkSendPolicy } from '../src/jobs/reports/send-policy.ts'
-import { ENDPOINTS } from '../src/service/routes/endpoints.ts'
-import { FIGURES } from '../src/store/figures/definition.ts'
-import { profileSchema } from '../src/upstream/profile/profile.ts'
-import { REFERENCE_PROFILE } from '../src/upstream/profile/reference-profile.ts'
-import { findCommand, listCommands } from './support/commands.ts'
-import { folderWith } from './support/folder.ts'
-import { isThere } from './support/named-test.ts'
-import { startService } from './support/service.ts'
-import { openSyncing } from './support/syncing.ts'
+import { describeEmpty } from '../../src/cli/commands/analysis/schema.ts'
+import { EXIT_STATUS } from '../../src/cli/exit-status.ts'
+import { VARIABLES } from '../../src/config/environment.ts'
+import { API_PREFIX } from '../../src/contract/paths.ts'
+import { FILTER_COLUMNS } from '../../src/domain/choices.ts'
+import { ERROR_CODES, LeadsheetError } from '../../src/errors.ts'
+import { checkSendPolicy } from '../../src/jobs/reports/send-policy.ts'
+import { ENDPOINTS } from '../../src/service/routes/endpoints.ts'
+import { FIGURES } from '../../src/store/figures/definition.ts'
+import { profileSchema } from '../../src/upstream/profile/profile.ts'
+import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
+import { findCommand, listCommands } from '../support/commands.ts'
+import { codeBlocks, readAllText, tableUnder } from '../support/docs.ts'
+import { folderWith } from '../support/folder.ts'
+import { isThere } from '../support/named-test.ts'
+import { startService } from '../support/service.ts'
+import { openSyncing } from '../support/syncing.ts'
 
-const readme = readFileSync('README.md', 'utf8')
+const readme = readAllText()
 /** What the table of failures promises, by its first column, and the titles of the tests by their files. */
 const failures = z
   .array(z.strictObject({ what: z.string(), tests: z.record(z.string(), z.array(z.string())) }))
   .parse(JSON.parse(readFileSync('test/failures.json', 'utf8')))
 
-/** The rows of the table below a heading row, a list of cells each. */
-function tableUnder(heading: string): string[][] {
-  const lines = readme.split('\n')
-  const start = lines.findIndex((line) => line.startsWith(`| ${heading} |`))
-  expect(start, `a table headed ${heading}`).toBeGreaterThan(0)
-  const rows = lines.slice(start + 2)
-  return rows
-    .slice(
-      0,
-      rows.findIndex((line) => !line.startsWith('|')),
-    )
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split('|')
-        .map((cell) => cell.trim().replaceAll('`', '')),
-    )
-}
-
-function blocks(language: string): string[] {
-  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
-    (match) => match[1] ?? '',
-  )
-}
-
-describe('the README', () => {
+describe('the documentation', () => {
   it('names no variable of the environment that there is not', () => {
     const known = new Set([...Object.keys(VARIABLES), 'LEADSHEET_CONFIG'])
     const named = [...readme.matchAll(/LEADSHEET_[A-Z_]+/g)].map((match) => match[0])
@@ -82,7 +58,7 @@ describe('the README', () => {
   })
 
   it('shows only commands and options that there are', async () => {
-    const lines = blocks('sh').flatMap((block) =>
+    const lines = codeBlocks('sh').flatMap((block) =>
       block.split('\n').filter((line) => line.includes('npx leadsheet ')),
     )
     expect(lines.length).toBeGreaterThan(5)
@@ -125,7 +101,7 @@ describe('the README', () => {
   })
 
   it('has tests in failures.json for each failure that it tells of, and for no other', () => {
-    expect(tableUnder('What').map((row) => row[0])).toEqual(failures.map(({ what }) => what))
+    expect(tableUnder('What fails').map((row) => row[0])).toEqual(failures.map(({ what }) => what))
     const named = failures.map(({ tests }) =>
       Object.entries(tests).flatMap(([file, titles]) => titles.map((title) => ({ file, title }))),
     )
@@ -141,8 +117,8 @@ describe('the README', () => {
       await service.createKey({ name: 'test', scope: 'read' }),
     )
     await syncing.sync({ pageSize: 500 })
-    const queries = blocks('sql')
-    expect(queries).toHaveLength(5)
+    const queries = codeBlocks('sql')
+    expect(queries.length).toBeGreaterThan(4)
     for (const query of queries) {
       const { rows } = await syncing.store.db.executeQuery<object>({
         ...sql`SELECT 1`.compile(syncing.store.db),

@@ -1,6 +1,6 @@
 // @long
 /**
- * What the README shows of the demo is what it prints, and "Making a report" is followed to the message: each command is
+ * What the documentation shows of the demo is what it prints, and "Making a report" is followed to the message: each command is
  * run, each file written.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,16 +8,17 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
-import { folderWith } from './support/folder.ts'
-import { runLeadsheet, startLeadsheet } from './support/leadsheet.ts'
-import { clockAt, clockStandingAt } from './support/shifted-clock.ts'
+import { readAllText, readSection } from '../support/docs.ts'
+import { folderWith } from '../support/folder.ts'
+import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { clockAt, clockStandingAt } from '../support/shifted-clock.ts'
 
 type Step =
   | { readonly kind: 'commands'; readonly lines: readonly string[] }
   | { readonly kind: 'file'; readonly path: string; readonly isAddition: boolean; readonly text: string }
 
 function readSteps(): Step[] {
-  const [, section = ''] = /^### Making a report\n(.*?)^## /ms.exec(readFileSync('README.md', 'utf8')) ?? []
+  const section = readSection('Making a report')
   return [...section.matchAll(/(?:^([^\n]*)\n\n)?^```(\w+)\n(.*?)^```/gms)].map(
     ([, before = '', language, text = '']) => {
       if (language === 'sh') return { kind: 'commands', lines: text.trim().split('\n') }
@@ -37,11 +38,11 @@ function argumentsIn(line: string): string[] {
 /** A Wednesday. */
 const SHOWN_AT = '2026-11-18T08:30:00Z'
 
-test('a report is made, looked at and sent by following the README', async () => {
+test('a report is made, looked at and sent by following the documentation', async () => {
   const cwd = folderWith()
   const shown = await runLeadsheet(['demo'], { cwd, env: { ...clockStandingAt(SHOWN_AT), TZ: 'UTC' } })
   expect(shown.status, shown.stderr).toBe(0)
-  const [, printed = ''] = /^```\n(Synced\n.*?)^```/ms.exec(readFileSync('README.md', 'utf8')) ?? []
+  const [, printed = ''] = /^```\n(Synced\n.*?)^```/ms.exec(readAllText()) ?? []
   expect(withoutChance(shown.stdout)).toContain(withoutChance(printed))
   using snapshot = openSnapshot(join(cwd, 'data/demo/snapshot.db'))
   const asked = readQuestions()
@@ -113,7 +114,7 @@ interface Question {
 
 /** `$ sqlite3 snapshot.db "SELECT …" | sqlite3 -header snapshot.db` and the lines below it. */
 function readQuestions(): Question[] {
-  const [, text = ''] = /^\$ cd data\/demo\n(.*?)^```/ms.exec(readFileSync('README.md', 'utf8')) ?? []
+  const [, text = ''] = /^\$ cd data\/demo\n(.*?)^```/ms.exec(readAllText()) ?? []
   return text.split(/^\$ /m).flatMap((part) => {
     const [command = '', ...answer] = part.trimEnd().split('\n')
     const [, sql, then] = /^sqlite3 snapshot\.db "([^"]+)"( \| sqlite3 .*)?$/.exec(command) ?? []
