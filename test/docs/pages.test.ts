@@ -7,11 +7,20 @@ import { EXIT_STATUS } from '../../src/cli/exit-status.ts'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { API_PREFIX } from '../../src/contract/paths.ts'
 import { FILTER_COLUMNS } from '../../src/domain/choices.ts'
+import { LEAD_FIELDS } from '../../src/domain/lead-fields.ts'
 import { ERROR_CODES, LeadsheetError } from '../../src/errors.ts'
 import { checkSendPolicy } from '../../src/jobs/reports/send-policy.ts'
 import { ENDPOINTS } from '../../src/service/routes/endpoints.ts'
 import { FIGURES } from '../../src/store/figures/definition.ts'
-import { profileSchema } from '../../src/upstream/profile/profile.ts'
+import { TRANSFORMS } from '../../src/upstream/profile/field-rule.ts'
+import {
+  ACTIVITY_FIELDS,
+  AGENT_FIELDS,
+  pagingSchema,
+  profileSchema,
+  STAGE_STAT_FIELDS,
+  STAT_FIELDS,
+} from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { findCommand, listCommands } from '../support/commands.ts'
 import { codeBlocks, readAllText, tableUnder } from '../support/docs.ts'
@@ -37,6 +46,16 @@ describe('the documentation', () => {
     const named = tableUnder('Part of a profile').flatMap(([cell = '']) => cell.split(', '))
     const parts = new Set(named.map((part) => part.split('.')[0]))
     expect([...parts].sort()).toEqual(Object.keys(profileSchema.shape).sort())
+  })
+
+  it('names every field, endpoint and kind of paging of a profile', () => {
+    const page = readFileSync('docs/reference/profile.md', 'utf8')
+    const { endpoints } = REFERENCE_PROFILE
+    const columns = LEAD_FIELDS.map(({ column }) => column)
+    const fields = [...columns, ...STAT_FIELDS, ...STAGE_STAT_FIELDS, ...ACTIVITY_FIELDS, ...AGENT_FIELDS]
+    const kinds = pagingSchema.options.map(({ shape }) => shape.kind.value)
+    const names = [...fields, ...kinds, ...TRANSFORMS, ...Object.keys(endpoints)]
+    expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 
   it('names every column that filters can ask for, and every number that a threshold can', () => {

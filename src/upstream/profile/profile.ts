@@ -277,6 +277,6 @@ export function parseProfile(data: unknown, origin: string | NamePlace): Profile
     typeof origin === 'string' ? (path) => `${origin}  ${path.join('.') || 'the profile'}` : origin
   const lines = parsed.error.issues.flatMap((issue) => explainIssue(issue, data, nameOf, schema))
   throw new LeadsheetError('config_invalid', `The profile has mistakes:\n${lines.join('\n')}`, {
-    hint: `${shellCommand('probe URL -o FILE')} writes one; the README explains its parts.`,
+    hint: `${shellCommand('probe URL -o FILE')} writes one; docs/reference/profile.md explains its parts.`,
   })
 }
