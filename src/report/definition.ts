@@ -126,7 +126,7 @@ function mistakes({ path }: TemplateFile, problems: readonly string[]): Leadshee
   return new LeadsheetError(
     'report_template',
     `${count} in ${path}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
-    { hint: 'The README shows what a report.yaml may hold, under "Making a report".' },
+    { hint: 'docs/reference/report-definition.md lists what a report.yaml may hold.' },
   )
 }
 

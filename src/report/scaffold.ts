@@ -19,7 +19,7 @@ export function scaffoldReport(
   // `stringify` adds quotes to names such as 2026, which YAML would read as a number.
   const title = stringify(words.charAt(0).toUpperCase() + words.slice(1)).trim()
   const sendWhen = typeof from.sendWhen === 'string' ? from.sendWhen : stringify(from.sendWhen, FLOW).trim()
-  return `# All of this may be left out. What it means: README, "Making a report".
+  return `# All of this may be left out. What it means: docs/reference/report-definition.md
 title: ${title}
 period: ${from.period} # ${PERIOD_KINDS.join(', ')}
 send_when: ${sendWhen} # ${SEND_POLICIES.join(', ')}, or { if_threshold: new_leads < 10 }

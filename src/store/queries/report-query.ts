@@ -215,7 +215,7 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   return new LeadsheetError('query_failed', `${place}  query ${name}: ${what}`, {
     hint: /not authorized|authorization denied/.test(message)
       ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('schema')} shows.`
-      : `${shellCommand('schema')} shows tables and columns; the README says what a query may ask for.`,
+      : `${shellCommand('schema')} shows tables and columns, docs/reference/report-definition.md what a query may name.`,
   })
 }
 
