@@ -35,7 +35,7 @@ export interface FirstSettings {
 export function settingsText(first: FirstSettings): string {
   const { mail, report } = first
   return `# Settings of leadsheet, as ${shellCommand('init')} wrote them on ${first.today}. ${shellCommand('config check')} shows all that
-# is in force and where it came from; leadsheet.example.yaml and the README have every setting there is. Lines with #
+# is in force and where it came from; leadsheet.example.yaml has every setting that there is. Lines with #
 # before a name show the default, or an example. Variables LEADSHEET_… win over this file; paths count from it.
 
 # Where the leads come from.

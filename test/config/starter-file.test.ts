@@ -1,5 +1,4 @@
 /** The file that the first settings are written to, read as every command reads it. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
@@ -130,15 +129,4 @@ test('what stands there as a comment is right once the # is taken away', () => {
   expect(config.dataDir).toBe(join(cwd, 'data'))
   expect(config.reports[0]).toMatchObject({ name: 'monthly', period: 'month' })
   expect(config.alerts).toMatchObject({ recipients: ['ops@example.com'], webhook: { format: 'slack' } })
-})
-
-test('the settings that docs/first-report.md shows are those that would be written', () => {
-  const shown = readFileSync(join(import.meta.dirname, '../../docs/first-report.md'), 'utf8')
-  const first = {
-    ...{ ...USUAL, today: '2026-11-22', apiUrl: value('http://127.0.0.1:8484/api/v1') },
-    mail: { name: 'url', entry: value('smtp://127.0.0.1:1025') },
-    recipients: { value: ['ana@example.com'] },
-    report: { name: 'daily', schedule: 'every day at 17:46', period: 'day' },
-  } as const
-  expect(shown).toContain(`\`\`\`yaml\n${settingsText(first)}\`\`\``)
 })

@@ -1,7 +1,7 @@
 // @long
 /**
- * What the documentation shows of the demo is what it prints, and "Making a report" is followed to the message: each command is
- * run, each file written.
+ * The README shows of the demo what it prints, and the tutorial about a report of your own is followed to its message: each
+ * command is run, each file written.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ type Step =
   | { readonly kind: 'file'; readonly path: string; readonly isAddition: boolean; readonly text: string }
 
 function readSteps(): Step[] {
-  const section = readSection('Making a report')
+  const section = readSection('A report of your own')
   return [...section.matchAll(/(?:^([^\n]*)\n\n)?^```(\w+)\n(.*?)^```/gms)].map(
     ([, before = '', language, text = '']) => {
       if (language === 'sh') return { kind: 'commands', lines: text.trim().split('\n') }
@@ -93,7 +93,7 @@ test('a report is made, looked at and sent by following the documentation', asyn
 })
 
 test('the picture of the preview is there', () => {
-  expect(existsSync('docs/preview.png')).toBe(true)
+  expect(existsSync('docs/pictures/preview.png')).toBe(true)
 })
 
 /** But for what is drawn by lot, and for how long it takes. */
