@@ -38,7 +38,7 @@ export function requireReceiverUrl(config: Config): string {
     throw new LeadsheetError(
       'config_invalid',
       `The profile ${profile.name} does not say how events are verified and read: it has no part webhook`,
-      { hint: 'Add it; the README shows how. Without it changes come with each sync.' },
+      { hint: 'Add it; docs/reference/profile.md shows how. Without it changes come with each sync.' },
     )
   }
   if (config.web.listen === null) {
