@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
 import { createProgram, runProgram } from './cli/program.ts'
-import { plainText } from './cli/terminal/plain-text.ts'
+import { plainText } from './cli/terminal/table.ts'
 import type { FrameTerminal } from './cli/terminal/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 

@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { styledText } from '../src/cli/terminal/plain-text.ts'
+import { styledText } from '../src/cli/terminal/table.ts'
 import { withoutNamedSecrets } from '../src/redaction.ts'
 import {
   fillParameters,

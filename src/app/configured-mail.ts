@@ -12,7 +12,7 @@ import { openTransport } from '../mail/transport.ts'
 import type { LinkSubject } from '../mail/unsubscribe.ts'
 import { signLink } from '../mail/unsubscribe.ts'
 import type { Store } from '../store/db/store.ts'
-import { takeSend } from '../store/outbox/send-rate.ts'
+import { takeSend } from '../store/outbox/send-limits.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
 import { preferencesUrl } from '../web/preferences.ts'
 

@@ -1,15 +1,18 @@
 /** Opens the configured upstream, and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/requirements.ts'
+import { eventSecrets } from '../config/schema.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
+import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-registration.ts'
 import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../jobs/sync/sync-context.ts'
 import type { Log } from '../log.ts'
-import { openSource, type SourceOptions } from '../upstream/open.ts'
-import { type Profile, parseProfile, sendsKey } from '../upstream/profile/profile.ts'
+import type { SourceOptions } from '../upstream/open.ts'
+import { openSource } from '../upstream/open.ts'
+import type { Profile } from '../upstream/profile/profile.ts'
+import { parseProfile, sendsKey } from '../upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../upstream/profile/reference-profile.ts'
 import type { Source } from '../upstream/source.ts'
-import { webhookSecretsOf } from './webhook-secrets.ts'
 
 /**
  * Opens the upstream; the caller closes it.
@@ -58,4 +61,16 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
     ...(config.enrichment && { details: config.enrichment }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(config.api.runMinutes * 60_000)]),
   }
+}
+
+/* Collects the known secrets of webhooks, so that logs and errors can hide them. */
+
+/**
+ * Returns a function that lists the present secrets, including those of a registration that another process
+ * has just made.
+ */
+export function webhookSecretsOf({ dataDir, events }: Config): () => string[] {
+  // An unreadable file is reported by the code that needs its content.
+  const watched = watchState(registrationFile(dataDir), () => undefined)
+  return () => [...eventSecrets(events.secret), ...secretsIn(watched())]
 }

@@ -11,8 +11,7 @@ import {
 import type { EventOutcome } from '../store/tables/lead-tables.ts'
 import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
-import type { EventSource } from './event-source.ts'
-import type { Facts } from './facts.ts'
+import type { EventSource, Facts } from './facts.ts'
 import { findStopped } from './stopped-events.ts'
 import { plain } from './sync.ts'
 

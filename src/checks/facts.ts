@@ -1,21 +1,49 @@
-/**
+/** Describes how events of the upstream reach this installation. */
+import type { Instant } from '../model.ts'
+import type { QueueCounts } from '../queue/look.ts'
+import { countJobs } from '../queue/look.ts'
+import type { CatchUp, Timing } from '../schedule/timing.ts'
+import type { Alert } from '../store/alerts/alert.ts'
+import { listAlerts } from '../store/alerts/alert.ts'
+import type { StoreSize } from '../store/backup/backup.ts'
+import { readSize } from '../store/backup/backup.ts'
+import type { Db, Store } from '../store/db/store.ts'
+import type { Violation } from '../store/invariants/invariants.ts'
+import { findViolations } from '../store/invariants/invariants.ts'
+import { listHeldLeases, wasLeft } from '../store/schedule/lease.ts'
+import { findLastScheduledRun } from '../store/schedule/scheduled-run.ts'
+import type { LastHeartbeat } from '../store/schedule/uptime.ts'
+import { findLastSpan } from '../store/schedule/uptime.ts'
+import type { SnapshotInfo } from '../store/snapshot/snapshot.ts'
+import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
+import type { RunSummary } from '../store/sync/sync-run.ts'
+import { listRuns } from '../store/sync/sync-run.ts'
+import type { LastRead, Resource } from '../store/sync/watermark.ts'
+import { findLastRead } from '../store/sync/watermark.ts'
+
+/** The webhook that this installation has registered. */
+export interface KnownRegistration {
+  /** The types of events, such as `lead.created`. */
+  readonly events: readonly string[]
+  readonly registeredAt: Instant
+}
+
+export interface EventSource {
+  /**
+   * Reads the registration; null if this installation has registered no webhook.
+   * @throws LeadsheetError webhook_unreadable
+   */
+  readonly readRegistration: () => Promise<KnownRegistration | null>
+  /** Tells whether the settings have a secret, because a person registered a webhook by hand. */
+  readonly isByHand: boolean
+  /** Tells whether the upstream lets a program register a webhook. */
+  readonly canRegister: boolean
+}
+
+/*
  * The facts from which the checks decide. Each fact is read at most once for all checks, and only if a
  * check asks for it.
  */
-import { countJobs, type QueueCounts } from '../queue/look.ts'
-import type { CatchUp, Timing } from '../schedule/timing.ts'
-import { type Alert, listAlerts } from '../store/alerts/alert.ts'
-import { readSize, type StoreSize } from '../store/backup/backup.ts'
-import type { Store } from '../store/db/store.ts'
-import type { Violation } from '../store/invariants/invariants.ts'
-import { listHeldLeases, wasLeft } from '../store/schedule/lease.ts'
-import { findLastScheduledRun } from '../store/schedule/scheduled-run.ts'
-import { findLastSpan } from '../store/schedule/uptime.ts'
-import { readSnapshotInfo, type SnapshotInfo } from '../store/snapshot/snapshot.ts'
-import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
-import { findLastRead, type LastRead, type Resource } from '../store/sync/watermark.ts'
-import type { EventSource } from './event-source.ts'
-import { type Life, lifeOf } from './heartbeat.ts'
 
 /** The number of syncs to read: more than a day of them at the default interval. */
 const RUNS_MAX = 100
@@ -114,4 +142,47 @@ function memo<K, T>(read: (key: K) => Promise<T>): (key: K) => Promise<T> {
 
 export function isInMemory(place: Store['place']): boolean {
   return place.kind === 'sqlite' && place.file === ':memory:'
+}
+
+/* Decides whether the daemon is alive, from the heartbeat that it stores each minute. */
+
+/** One or two ticks may be lost; after three the daemon counts as dead. */
+export const HEARTBEAT_MAX_MS = 180_000
+
+/**
+ * `stopped`: a person ended the daemon. `dead`: it should run but does not, or cannot write. `none`: it
+ * never ran.
+ */
+export type Life = 'alive' | 'stopped' | 'dead' | 'none'
+
+export function lifeOf(beat: LastHeartbeat | undefined, now: Date): Life {
+  if (beat === undefined) return 'none'
+  if (beat.ended_at !== null) return 'stopped'
+  // A heartbeat from the future does not count: after the clock was set back, a live daemon writes a new
+  // one at its next tick.
+  return Math.abs(now.getTime() - Date.parse(beat.last_tick_at)) <= HEARTBEAT_MAX_MS ? 'alive' : 'dead'
+}
+
+/* Looks for broken rules of the store in the daemon. These rules are too slow to check each minute. */
+
+const EVERY_MS = 60 * 60_000
+/** The wait before a second look; by then another worker has recovered what a killed one left. */
+const SURE_AFTER_MS = 2 * 60_000
+
+/**
+ * Creates a function that checks the rules once an hour, and a second time before it reports a broken rule.
+ * @returns a function that returns null if it has not looked this time or is not sure
+ */
+export function createViolationWatch(db: Db): (now: Date) => Promise<readonly Violation[] | null> {
+  let askedAt: number | null = null
+  let suspected: ReadonlySet<string> = new Set()
+  return async (now) => {
+    const everyMs = suspected.size > 0 ? SURE_AFTER_MS : EVERY_MS
+    if (askedAt !== null && Math.abs(now.getTime() - askedAt) < everyMs) return null
+    const violations = await findViolations(db, now.toISOString(), 'few')
+    askedAt = now.getTime()
+    const isSure = violations.every(({ rule }) => suspected.has(rule))
+    suspected = new Set(isSure ? [] : violations.map(({ rule }) => rule))
+    return isSure ? violations : null
+  }
 }

@@ -10,7 +10,7 @@ import {
   listUnconfirmed,
   type RefusingRecipient,
 } from '../store/outbox/delivery-problems.ts'
-import { findMailOutage, type MailOutage } from '../store/outbox/smtp-circuit.ts'
+import { findMailOutage, type MailOutage } from '../store/outbox/send-limits.ts'
 import { listPreferences } from '../store/reports/preference.ts'
 import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
 import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'

@@ -11,9 +11,8 @@ import type { RunSummary } from '../store/sync/sync-run.ts'
 import { findProfileSince } from '../store/sync/watermark.ts'
 import { minutesBefore, tellInstant } from '../time.ts'
 import type { Finding } from './check.ts'
-import type { EventSource, KnownRegistration } from './event-source.ts'
-import type { Facts } from './facts.ts'
-import { lifeOf } from './heartbeat.ts'
+import type { EventSource, Facts, KnownRegistration } from './facts.ts'
+import { lifeOf } from './facts.ts'
 import { plain } from './sync.ts'
 
 /**

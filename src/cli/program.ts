@@ -1,7 +1,7 @@
 /** The command line: global options, the commands of `commands.ts`, and errors for mistyped arguments. */
 
 import { Command, CommanderError } from 'commander'
-import { nearest } from '../config/nearest.ts'
+import { nearest } from '../config/setting-path.ts'
 import { CALLED, LeadsheetError } from '../errors.ts'
 import { readVersion } from '../leadsheet.ts'
 import { COMMANDS } from './commands.ts'

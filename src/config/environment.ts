@@ -1,7 +1,7 @@
 /** Reads the settings that the environment gives, `LEADSHEET_*`. Each stands for one of the settings file. */
-import { nearest } from './nearest.ts'
+
 import { schemaAt, specialSettings } from './schema.ts'
-import { pathText, type SettingPath } from './setting-path.ts'
+import { nearest, pathText, type SettingPath } from './setting-path.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

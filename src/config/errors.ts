@@ -3,10 +3,9 @@
  * accepted.
  */
 import type { z } from 'zod'
-import { nearest } from './nearest.ts'
 import { schemaAt, settingsSchema, specialSettings } from './schema.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
-import { pathText, setValueAt, valueAt } from './setting-path.ts'
+import { nearest, pathText, setValueAt, valueAt } from './setting-path.ts'
 
 /** The place where a setting was given, and its name there. */
 export interface Origin {

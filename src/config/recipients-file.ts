@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { FILTER_COLUMNS } from '../domain/choices.ts'
 import { mistakeLine } from './errors.ts'
-import { nearest } from './nearest.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
-import { setValueAt } from './setting-path.ts'
+import { nearest, setValueAt } from './setting-path.ts'
 import { readFault } from './settings-file.ts'
 
 export interface RecipientsFile {

@@ -1,8 +1,19 @@
 /** The schema of the mail server, of messages, and of alerts to operators. */
 import { z } from 'zod'
 import { UNCONFIRMED_POLICIES, WEBHOOK_FORMATS } from '../domain/choices.ts'
-import { address, listOf, mailbox, path, pattern, section, text, wholeNumber } from './field-types.ts'
-import { alertUrlFault, dkimKeyFault, mailUrlFault } from './validators.ts'
+import {
+  address,
+  alertUrlFault,
+  dkimKeyFault,
+  listOf,
+  mailbox,
+  mailUrlFault,
+  path,
+  pattern,
+  section,
+  text,
+  wholeNumber,
+} from './validators.ts'
 
 const dkimSchema = section({
   domain: pattern(

@@ -15,6 +15,7 @@ import {
 import { CATCH_UP_POLICIES } from '../schedule/timing.ts'
 import {
   address,
+  attachmentFault,
   blocks,
   listOf,
   locale,
@@ -26,8 +27,7 @@ import {
   text,
   timeZone,
   wholeNumber,
-} from './field-types.ts'
-import { attachmentFault } from './validators.ts'
+} from './validators.ts'
 
 const number = z.number({ error: 'a number' })
 const bounds = section({

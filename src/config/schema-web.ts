@@ -2,8 +2,7 @@
  * The schema of the pages of operators and recipients, and the rule that decides who may see the dashboard.
  */
 import { isIP } from 'node:net'
-import { listOf, path, section, text } from './field-types.ts'
-import { LOOPBACK } from './validators.ts'
+import { LOOPBACK, listOf, path, section, text } from './validators.ts'
 
 /** The value of `listen` for no pages. */
 const NONE = 'none'

@@ -5,25 +5,27 @@
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { postgresFault } from '../store/db/place.ts'
-import {
-  date,
-  listOf,
-  locale,
-  path,
-  pipelineIds,
-  schedule,
-  section,
-  text,
-  timeZone,
-  wholeNumber,
-} from './field-types.ts'
 import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { recipients, reportSchema } from './schema-reports.ts'
 import { webSchema } from './schema-web.ts'
 import type { Secret } from './secrets.ts'
 import type { SettingPath } from './setting-path.ts'
 import { isTree } from './setting-path.ts'
-import { apiUrlFault, leadUrlFault, scheduleFault } from './validators.ts'
+import {
+  apiUrlFault,
+  date,
+  leadUrlFault,
+  listOf,
+  locale,
+  path,
+  pipelineIds,
+  schedule,
+  scheduleFault,
+  section,
+  text,
+  timeZone,
+  wholeNumber,
+} from './validators.ts'
 
 const SECRET_LENGTH = 8
 

@@ -2,14 +2,16 @@
  * Rules for values beyond their type. Each `…Fault` returns null for a valid value, else the reason, worded
  * to follow "expected …;" in an error.
  */
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
+import { z } from 'zod'
 import { ATTACHED_FORMATS } from '../domain/choices.ts'
-import { ATTACHED_LISTS } from '../report/blocks/registry.ts'
+import { ATTACHED_LISTS, BLOCKS } from '../report/blocks/registry.ts'
 import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { parseExpression } from '../schedule/timing.ts'
 import { WORDS } from '../schedule/words.ts'
 import { isDecodable } from '../store/db/place.ts'
-import { nearest } from './nearest.ts'
+import { isTree, nearest, valueAt } from './setting-path.ts'
 
 /** An address `name@host`. The pattern takes any real address, but no second header or recipient. */
 export const ADDRESS = /^[^\s@<>(),;:"\\[\]]+@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
@@ -120,3 +122,81 @@ export function attachmentFault(name: string): string | null {
   // Only the report's folder knows the names of its queries.
   return meant === null || meant === list || list.includes('-') ? null : `did you mean ${meant}.${format}?`
 }
+
+/*
+ * The kinds of values that settings have. Each `error` names the accepted values, worded to follow
+ * "expected".
+ */
+
+/** A text that passes a rule. The error names the accepted values, then the rule's reason. */
+export function text(accepted: string, fault: (value: string) => string | null = () => null) {
+  return z
+    .string({ error: accepted })
+    .trim()
+    .min(1, { error: accepted, abort: true })
+    .refine((value) => fault(value) === null, {
+      error: (issue) => `${accepted}; ${fault(String(issue.input))}`,
+    })
+}
+
+export function pattern(regex: RegExp, error: string) {
+  return z.string({ error }).regex(regex, { error })
+}
+
+export function wholeNumber(min: number, max: number) {
+  const error = `a whole number from ${min} to ${max}`
+  return z.int({ error }).min(min, { error }).max(max, { error })
+}
+
+/**
+ * A list whose items differ. `key` names the part of a group that must differ. A repeated item is reported
+ * beside other mistakes.
+ */
+export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: string) {
+  return z.array(item, { error: accepted }).superRefine(
+    (items, context) => {
+      const pathIn = (item: unknown) => (key !== undefined && isTree(item) ? [key] : [])
+      const values = items.map((item) => valueAt(item, pathIn(item)))
+      // Because mail servers ignore the case of an address.
+      const compared = values.map((value) =>
+        key === 'address' && typeof value === 'string' ? value.toLowerCase() : value,
+      )
+      for (const [index, input] of values.entries()) {
+        if (input === undefined || compared.indexOf(compared[index]) === index) continue
+        context.addIssue({
+          code: 'custom',
+          path: [index, ...pathIn(items[index])],
+          message: 'each only once',
+          input,
+        })
+      }
+    },
+    { when: ({ value }) => Array.isArray(value) },
+  )
+}
+
+export function section<T extends z.ZodRawShape>(shape: T) {
+  return z.strictObject(shape, { error: 'a group of settings, indented below the name' })
+}
+
+export const path = text('a path')
+export const schedule = text(
+  'cron of five fields (minute hour day month weekday), or words such as "every weekday at 07:00"',
+  scheduleFault,
+)
+export const timeZone = text('a time zone of the IANA database, such as Europe/Berlin', timeZoneFault)
+export const locale = text('a locale such as en-GB or de-DE', localeFault)
+export const date = text('a date such as 2026-12-25', dateFault)
+export const slug = pattern(
+  /^[a-z0-9]+(-[a-z0-9]+)*$/,
+  'lower-case letters, digits and single hyphens, such as daily or weekly-emea',
+)
+export const address = pattern(ADDRESS, 'an e-mail address, such as ana@example.com')
+export const mailbox = text('an e-mail address, or Name <address>', (value) =>
+  isMailbox(value) ? null : 'this is neither',
+)
+export const pipelineIds = listOf(text('the id of a pipeline'), 'a list of pipeline ids')
+export const blocks = listOf(
+  z.enum(BLOCKS, { error: `one of ${BLOCKS.join(', ')}` }),
+  'a list of blocks',
+).min(1, { error: 'at least one block' })

@@ -24,12 +24,11 @@ import {
   type RunCounts,
   type ScheduledRunCounts,
 } from '../store/outbox/ledger-counts.ts'
-import { listMailOutages } from '../store/outbox/smtp-circuit.ts'
+import { listMailOutages } from '../store/outbox/send-limits.ts'
 import { findLastSpan } from '../store/schedule/uptime.ts'
 import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
 import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'
-import { readScheduleStates, type ScheduleState } from './schedule/schedule-state.ts'
-import { listWorkers } from './schedule/worker-list.ts'
+import { listWorkers, readScheduleStates, type ScheduleState } from './schedule/schedule-state.ts'
 
 export interface Measures {
   readonly now: Date

@@ -11,13 +11,12 @@ import { countRecentEvents, countWaitingEvents, listEvents } from '../store/even
 import { countLeads } from '../store/leads/lead.ts'
 import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
 import { countDeliveries } from '../store/outbox/delivery.ts'
-import { listMailOutages } from '../store/outbox/smtp-circuit.ts'
+import { listMailOutages } from '../store/outbox/send-limits.ts'
 import { listIssues } from '../store/reports/issue-list.ts'
 import { listScheduledRuns } from '../store/schedule/scheduled-run.ts'
 import { findLastFailure, findLastWholeRun, listRuns } from '../store/sync/sync-run.ts'
 import type { ScheduleSettings } from './schedule/schedule.ts'
-import { readScheduleStates } from './schedule/schedule-state.ts'
-import { listWorkers } from './schedule/worker-list.ts'
+import { listWorkers, readScheduleStates } from './schedule/schedule-state.ts'
 
 /** The number of latest rows of each kind to read. */
 export interface StatusRows {

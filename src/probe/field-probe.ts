@@ -6,8 +6,8 @@ import { pathText, readPath } from '../upstream/values/field-path.ts'
 import { toInstant } from '../upstream/values/instant.ts'
 import { fieldsOf } from '../upstream/values/json-shape.ts'
 import { toNumber } from '../upstream/values/number.ts'
-import type { FieldSign } from './field-names.ts'
-import { FIRST_NAMES, FUNNEL_WORDS, LAST_NAMES, LEAD_SIGNS, OUTCOME_WORDS } from './field-names.ts'
+import type { FieldSign } from './candidates.ts'
+import { FIRST_NAMES, FUNNEL_WORDS, LAST_NAMES, LEAD_SIGNS, OUTCOME_WORDS } from './candidates.ts'
 import type { Confidence } from './probed-page.ts'
 
 const STATUSES_MAX = 30

@@ -7,7 +7,8 @@ import { linkNext } from '../upstream/paging/paging.ts'
 import type { pagingSchema } from '../upstream/profile/profile.ts'
 import { pathText } from '../upstream/values/field-path.ts'
 import type { Asker, Headers } from './ask.ts'
-import { type Budget, clashes, type Effect, findEffective } from './bisect.ts'
+import type { Budget, Effect } from './bisect.ts'
+import { clashes, findEffective } from './bisect.ts'
 import {
   CURSOR_PARAMS,
   CURSOR_PARAMS_IN_BRACKETS,
@@ -18,10 +19,10 @@ import {
   SIZE_PARAMS,
   SIZE_PARAMS_IN_BRACKETS,
 } from './candidates.ts'
-import { positionOf } from './offset-base.ts'
 import { hasMorePath, nextTokens, nextUrls, paramsWith } from './page-signals.ts'
 import type { PageSize } from './page-size.ts'
-import { isDisjoint, type List, type Page, type Params, pageOf, readPage } from './probed-page.ts'
+import type { List, Page, Params } from './probed-page.ts'
+import { isDisjoint, pageOf, readPage } from './probed-page.ts'
 
 /**
  * The most requests for one kind of parameter; QUESTIONS_MAX is the total after which no further kind is
@@ -238,4 +239,67 @@ function namesFrom(name: string): string[] {
 
 function shortUrl(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}
+
+/* Finds out whether a parameter counts pages or records, from 0 or from 1. */
+
+interface Reading {
+  readonly kind: 'page' | 'offset'
+  readonly start: number
+  /** The index of the first record that a value of the parameter leads to, from 0. */
+  readonly begins: (value: number, size: number) => number
+}
+
+const READINGS: readonly Reading[] = [
+  { kind: 'page', start: 1, begins: (value, size) => (value - 1) * size },
+  { kind: 'page', start: 0, begins: (value, size) => value * size },
+  { kind: 'offset', start: 0, begins: (value) => value },
+  { kind: 'offset', start: 1, begins: (value) => value - 1 },
+]
+
+/** Values that tell the readings apart. */
+const VALUES = [2, 1, 3] as const
+
+export interface Position {
+  readonly kind: 'page' | 'offset'
+  readonly start: number
+  readonly second: Page
+  /** The value of the parameter that brought the second page. */
+  readonly value: number
+}
+
+/**
+ * @param first a page at least as large as `small`, which gives the order of the first records
+ * @param read fetches the page at a value of the parameter, in the size of `small`
+ */
+export async function positionOf(
+  small: Page,
+  first: Page,
+  read: (value: number) => Promise<Page | null>,
+): Promise<Position | null> {
+  const size = small.ids.length
+  const known = first.ids[0] === small.ids[0] && first.ids.length > size ? first.ids : small.ids
+  let left = READINGS
+  for (const value of VALUES) {
+    const page = await read(value)
+    left = left.filter((reading) => fits(page, reading.begins(value, size), known))
+    if (left.length <= 1) break
+  }
+  const [reading] = left
+  if (reading === undefined) return null
+  const value = reading.kind === 'page' ? reading.start + 1 : reading.start + size
+  const second = await read(value)
+  return second && isDisjoint(second, small.ids)
+    ? { kind: reading.kind, start: reading.start, second, value }
+    : null
+}
+
+/**
+ * Whether a page begins with the record at this place of the list. A place behind the known records only
+ * needs unknown records.
+ */
+function fits(page: Page | null, place: number, known: readonly string[]): boolean {
+  const expected = known[place]
+  if (page === null) return false
+  return expected === undefined ? isDisjoint(page, known) : page.ids[0] === expected
 }

@@ -3,7 +3,6 @@
  * changes does not apply.
  */
 import { Cron, CronPattern } from 'croner'
-import type { Fault, Pattern } from './pattern.ts'
 
 /** The start of the search for a next time. Any moment would do. */
 const SOME_DAY_MS = Date.UTC(2026, 0, 1)
@@ -44,4 +43,24 @@ function tellWrong(fields: readonly string[]): string {
     (field, at) => read(FIELDS.map((_, each) => (each === at ? field : '*')).join(' ')) === null,
   )
   return `${JSON.stringify(fields[wrong])} cannot be read as its ${FIELDS[wrong]}`
+}
+
+/* A parsed schedule expression, before a time zone is applied. */
+
+/** The times of a schedule on a clock that never changes, in ms as if it were UTC. */
+export interface Pattern {
+  /**
+   * Whether the schedule repeats all day by what the clock shows. Otherwise it has times of day, each once a
+   * date.
+   */
+  readonly isContinuous: boolean
+  /** The first time after a time; null when there is none. */
+  readonly next: (afterMs: number) => number | null
+}
+
+/** The reason why an expression cannot be read, worded to follow "expected …;". */
+export interface Fault {
+  readonly fault: string
+  /** The unknown word, if that is the reason. */
+  readonly unknown?: string
 }

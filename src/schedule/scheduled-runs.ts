@@ -4,7 +4,7 @@
  * clock: it has no run in a skipped hour, and all of its runs in both of a repeated hour.
  */
 
-import type { Pattern } from './pattern.ts'
+import type { Pattern } from './cron.ts'
 import type { Timing } from './timing.ts'
 import { parseExpression } from './timing.ts'
 import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'

@@ -1,8 +1,8 @@
 /** The timing of a schedule, and the policy for due times that were missed. */
 
 import { createHash } from 'node:crypto'
+import type { Fault, Pattern } from './cron.ts'
 import { parseCron } from './cron.ts'
-import type { Fault, Pattern } from './pattern.ts'
 import { parseWords } from './words.ts'
 
 export interface Timing {

@@ -3,8 +3,8 @@
  * has the whole grammar. Anything else is refused, because a guess could be wrong by a day.
  */
 
+import type { Fault, Pattern } from './cron.ts'
 import { parseCron } from './cron.ts'
-import type { Fault, Pattern } from './pattern.ts'
 import { DAY_MS, firstOfMonth, isWorkingDay, lastOfMonth, weekdayOf } from './zone.ts'
 
 const WEEKDAYS: readonly string[] = [

@@ -3,6 +3,7 @@
  * changes the preference, from the page or from a mail program (RFC 8058).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { WebPages } from '../report/preferences/page.ts'
 import {
   CHOICE_FIELD,
   ONE_CLICK,
@@ -10,7 +11,6 @@ import {
   type PreferenceChoice,
   type PreferenceView,
 } from '../report/preferences/page.ts'
-import type { WebPages } from '../report/preferences/web-pages.ts'
 import { type AddRoutes, errorPageIn, type Form, sendPage } from './server/server.ts'
 
 /** Shows and changes a preference. Both functions return null for a link without a valid signature. */

@@ -1,6 +1,6 @@
 /** What the dashboard shows beside leads, put into a store of the bench: syncs, agents, statistics and issues. */
 import Database from 'better-sqlite3'
-import { STAGES } from '../../src/contract/stage.ts'
+import { STAGES } from '../../src/contract/lead.ts'
 import { random } from '../support/random.ts'
 import { NOW } from './history.ts'
 

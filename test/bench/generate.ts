@@ -1,7 +1,7 @@
 /** Generated leads for the bench: about 1 KB of JSON each, the same for the same number and change. */
 import { createHash } from 'node:crypto'
 import type { WireLead } from '../../src/contract/lead.ts'
-import { LEAD_STATUSES } from '../../src/contract/stage.ts'
+import { LEAD_STATUSES } from '../../src/contract/lead.ts'
 
 const FIRST = Date.parse('2026-01-01T00:00:00Z')
 const MINUTE_MS = 60_000

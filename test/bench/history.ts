@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { STAGES } from '../../src/contract/stage.ts'
+import { STAGES } from '../../src/contract/lead.ts'
 import { openStore } from '../../src/store/open.ts'
 import { random } from '../support/random.ts'
 

@@ -7,7 +7,7 @@ const FILES = [
   'src/checks/*.ts',
   'src/jobs/alerts/alert-message.ts',
   'src/jobs/sync/sync-leads.ts',
-  'src/cli/checks/alert-check.ts',
+  'src/cli/checks/delivery-check.ts',
 ]
 
 /** shellCommand('report resend ${report} --failed') -> the words of the command. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from '../../src/config/nearest.ts'
+import { nearest } from '../../src/config/setting-path.ts'
 
 const NAMES = ['page_size', 'max_wait_seconds', 'url', 'key', 'key_file']
 

@@ -1,7 +1,6 @@
 /** The list: each filter against the same filter done by hand, each sort, and the pages of both. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LEAD_SORTS, type WireLead } from '../../src/contract/lead.ts'
-import { LEAD_STATUSES } from '../../src/contract/stage.ts'
+import { LEAD_SORTS, LEAD_STATUSES, type WireLead } from '../../src/contract/lead.ts'
 import { DAY_MS, NOW, problemIn, startService, type TestService } from './support/service.ts'
 
 let api: TestService

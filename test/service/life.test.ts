@@ -1,7 +1,7 @@
 /** The simulation: the same for the same seed however it is cut up, and believable. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LEAD_STATUSES } from '../../src/contract/stage.ts'
+import { LEAD_STATUSES } from '../../src/contract/lead.ts'
 import { readCompanies } from '../../src/service/simulation/companies.ts'
 import { openLife } from '../../src/service/simulation/life.ts'
 import { openServiceDatabase, type ServiceDatabase } from '../../src/service/store/database.ts'

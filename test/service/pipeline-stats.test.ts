@@ -1,8 +1,7 @@
 /** The statistics against the same figures counted by hand from the leads and their histories. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { leadDetailSchema, type WireLeadDetail } from '../../src/contract/lead.ts'
+import { FUNNEL_STATUSES, leadDetailSchema, type WireLeadDetail } from '../../src/contract/lead.ts'
 import { pipelineStatsSchema, type WirePipelineStats } from '../../src/contract/pipeline.ts'
-import { FUNNEL_STATUSES } from '../../src/contract/stage.ts'
 import { DAY_MS, NOW, startService, type TestService } from './support/service.ts'
 
 const PIPELINE = 'pl_american_business'

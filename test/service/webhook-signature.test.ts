@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, test } from 'vitest'
-import { signStandard, standardHeaders } from '../../src/contract/standard-webhooks.ts'
+import { signStandard, standardHeaders } from '../../src/contract/webhook.ts'
 import { random } from '../support/random.ts'
 
 const SEED = Number(process.env.SEED ?? Date.now() % 100_000)

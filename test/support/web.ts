@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { openPreferencePage } from '../../src/jobs/recipients/change-preference.ts'
 import { signLink } from '../../src/mail/unsubscribe.ts'
-import { openWebPages } from '../../src/report/preferences/web-pages.ts'
+import { openWebPages } from '../../src/report/preferences/page.ts'
 import type { Timing } from '../../src/schedule/timing.ts'
 import { findPreference, type Preference, readOrCreateLinkKey } from '../../src/store/reports/preference.ts'
 import { preferenceRoutes, preferencesUrl } from '../../src/web/preferences.ts'

@@ -1,10 +1,10 @@
 /** The receiver of events on a server of the test, with a store of its own, and messages that are signed for it. */
 import { Agent, request } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { standardHeaders } from '../../src/contract/standard-webhooks.ts'
+import { standardHeaders } from '../../src/contract/webhook.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
 import { openLog } from '../../src/log.ts'
-import { openWebPages } from '../../src/report/preferences/web-pages.ts'
+import { openWebPages } from '../../src/report/preferences/page.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { type WebhookProfile, webhookProfileSchema } from '../../src/upstream/profile/webhook-profile.ts'
 import { openWeb, type WebLimits } from '../../src/web/server/server.ts'

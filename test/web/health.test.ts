@@ -1,7 +1,7 @@
 /** Tests the probes: the answers that machines get, and what these keep to themselves. */
 import { expect, it, onTestFinished } from 'vitest'
 import { type CheckResult, fail, ok, type Part, warn } from '../../src/checks/check.ts'
-import { openWebPages } from '../../src/report/preferences/web-pages.ts'
+import { openWebPages } from '../../src/report/preferences/page.ts'
 import { healthRoutes } from '../../src/web/health.ts'
 import { openWeb } from '../../src/web/server/server.ts'
 import { openDashboard } from '../support/dashboard.ts'

@@ -3,7 +3,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Installation } from '../../src/checks/facts.ts'
 import { createMeasuring } from '../../src/jobs/measures.ts'
-import { openWebPages } from '../../src/report/preferences/web-pages.ts'
+import { openWebPages } from '../../src/report/preferences/page.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'

@@ -1,9 +1,13 @@
 /** Checks that the dashboard can be served, and that it is not open to others without a token. */
 
-import { type CheckResult, fail, ok, warn } from '../../checks/check.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { CheckResult } from '../../checks/check.ts'
+import { fail, ok, warn } from '../../checks/check.ts'
 import type { Config } from '../../config/config.ts'
+import type { ListenAddress } from '../../config/schema-web.ts'
 import { dashboardAccess, TOKEN_REMEDY } from '../../config/schema-web.ts'
-import { findListenFault } from './listen-fault.ts'
+import { errorText } from '../../errors.ts'
 
 const WHO = {
   look: 'for whoever uses this machine, to look at; with web.token things can be done there, too',
@@ -31,4 +35,27 @@ export async function checkDashboard({ web }: Pick<Config, 'web'>, isRunning: bo
         TOKEN_REMEDY,
       )
     : ok('dashboard', `${place}, ${WHO[access]}`)
+}
+
+/* Finds out whether a port is free, by listening on it for a moment. */
+
+const WORDS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something listens there already',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user may not',
+}
+
+/** Returns why the address cannot be listened on, or null if it can. */
+export async function findListenFault(address: ListenAddress): Promise<string | null> {
+  const server = createServer()
+  try {
+    server.listen({ ...address, exclusive: true })
+    await once(server, 'listening')
+    return null
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+    return WORDS[code] ?? errorText(thrown)
+  } finally {
+    server.close()
+  }
 }

@@ -4,7 +4,7 @@ import { counted } from '../../report/words/numbers.ts'
 import type { Store } from '../../store/db/store.ts'
 import { countEvents, type EventNews, listEvents } from '../../store/events/event-stats.ts'
 import { formatChange } from '../../web/dashboard/status/events.ts'
-import { plainText } from '../terminal/plain-text.ts'
+import { plainText } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface LiveChanges {

@@ -30,8 +30,8 @@ import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { openSource } from '../../upstream/open.ts'
 import { parseProfile } from '../../upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../upstream/profile/reference-profile.ts'
-import { findListenFault } from '../checks/listen-fault.ts'
-import { checkMailServer } from '../checks/mail-check.ts'
+import { findListenFault } from '../checks/dashboard-check.ts'
+import { checkMailServer } from '../checks/delivery-check.ts'
 import { localTime } from '../terminal/table.ts'
 
 export interface TrialDeps {

@@ -8,9 +8,9 @@ import type { Config } from '../../config/config.ts'
 import type { Log } from '../../log.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
 import type { Ending } from '../exit-status.ts'
-import { plainText, styledText } from './plain-text.ts'
 import { NO_PROGRESS, openBar, openLoggedProgress, type Progress } from './progress.ts'
 import type { Column } from './table.ts'
+import { plainText, styledText } from './table.ts'
 
 /** The options that every command takes. */
 export interface GlobalFlags {
@@ -94,7 +94,7 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     const [{ loadConfig }, { secretsOf }, { webhookSecretsOf }] = await Promise.all([
       import('../../config/load.ts'),
       import('../../config/config.ts'),
-      import('../../app/webhook-secrets.ts'),
+      import('../../app/configured-upstream.ts'),
     ])
     const config = loadConfig({ file: flags().config })
     for (const secret of secretsOf(config)) secrets.add(secret)

@@ -9,7 +9,7 @@ import {
   type HeartbeatPing,
   type HeartbeatSignal,
   upsertHeartbeatPing,
-} from '../../store/alerts/heartbeat-ping.ts'
+} from '../../store/alerts/alert.ts'
 import { listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
 import { type AlertWebhook, nextAttempt } from './alert-webhook.ts'
 

@@ -6,13 +6,17 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { LeadFilter } from '../../domain/figures.ts'
+import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
 import { localDates, tellDates } from '../../domain/period.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
 import type { Instant, MessageFile, Period, Rendered } from '../../model.ts'
+import type { ExplainedFigure } from '../../report/archive/about.ts'
 import { leadsText } from '../../report/archive/about.ts'
 import type { AboutView, ArchivePages, IndexLine, NavView } from '../../report/archive/pages.ts'
 import type { Db } from '../../store/db/store.ts'
+import { explainReport } from '../../store/figures/explain-report.ts'
+import type { ReportRequest } from '../../store/figures/report-figures.ts'
+import { explainReportQuery } from '../../store/queries/report-query.ts'
 import type { ListedIssue } from '../../store/reports/issue-list.ts'
 import { countIssues, listIssues } from '../../store/reports/issue-list.ts'
 
@@ -251,4 +255,25 @@ function summaryOf(count: number): string {
     return `${count.toLocaleString('en')} issues; the newest ${LINES_MAX.toLocaleString('en')} are listed here, all of them are in the folders beside this page.`
   }
   return count === 1 ? 'One issue.' : `${count} issues, the newest first.`
+}
+
+/* Explains how each figure of an issue was computed; the issue's page in the archive shows it. */
+
+/**
+ * Explains the figures.
+ * @param request the request by which the figures were read
+ * @param readAt when they were read
+ */
+export function explainIssue(
+  request: ReportRequest,
+  figures: ReportFigures,
+  readAt: Instant,
+): ExplainedFigure[] {
+  const queries = figures.queries.map(
+    ({ title, note, sql }): ExplainedFigure => ({
+      ...{ block: 'queries', figure: null, title, meaning: note ?? 'as the report’s own folder asks' },
+      ...{ sql: explainReportQuery(sql, request), priorSql: null },
+    }),
+  )
+  return [...explainReport({ ...request, asKnownAt: readAt }, figures), ...queries]
 }

@@ -6,7 +6,7 @@ import type { FailedSend } from '../../mail/smtp-failure.ts'
 import type { Instant } from '../../model.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
 import { type Delivery, type DeliveryMove, DOUBTS_MAX } from '../../store/outbox/delivery.ts'
-import type { MailOutage } from '../../store/outbox/smtp-circuit.ts'
+import type { MailOutage } from '../../store/outbox/send-limits.ts'
 
 const HOUR_MS = 60 * 60_000
 

@@ -5,7 +5,7 @@
  */
 import type { Queue } from '../../queue/queue.ts'
 import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../../store/outbox/delivery.ts'
-import { findMailOutage, reserveProbe } from '../../store/outbox/smtp-circuit.ts'
+import { findMailOutage, reserveProbe } from '../../store/outbox/send-limits.ts'
 import { logFailure } from '../schedule/job-failure.ts'
 import { combineTasks, createSerialTask, openOwnQueue, type SerialTask } from '../schedule/serial-task.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'

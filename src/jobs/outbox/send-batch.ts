@@ -16,7 +16,7 @@ import {
   listMailOutages,
   type MailOutage,
   saveMailOutage,
-} from '../../store/outbox/smtp-circuit.ts'
+} from '../../store/outbox/send-limits.ts'
 import { claimLease, type Lease } from '../../store/schedule/lease.ts'
 import { doubtsMaxOf, outageAfter } from './message-retry.ts'
 import type { RateLimit } from './rate-limit.ts'

@@ -4,7 +4,7 @@
  */
 import type { Message } from '../../model.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'
-import { findMailOutage } from '../../store/outbox/smtp-circuit.ts'
+import { findMailOutage } from '../../store/outbox/send-limits.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'
 import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch.ts'
 

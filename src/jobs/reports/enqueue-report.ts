@@ -4,21 +4,27 @@
  * which keeps memory use low.
  */
 import type { FailedSection, LateWarning } from '../../domain/figures.ts'
+import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
-import { addToPack, createMessagePack, type MessagePack } from '../../store/outbox/message.ts'
-import { findLastSent, type Issue, noteNotSent, type UnsavedIssue } from '../../store/reports/issue.ts'
-import { claimLease, type Lease } from '../../store/schedule/lease.ts'
-import { messageFor, type Sender } from '../outbox/message.ts'
-import {
-  type ComposedIssue,
-  composeIssue,
-  findPeriod,
-  type IssueDeps,
-  keepIssue,
-  putInArchive,
-} from './make-issue.ts'
-import { findAttendance, type LeftOut } from './preferences.ts'
-import { type Recipient, type Report, variantOf } from './report-definition.ts'
+import type { MessagePack } from '../../store/outbox/message.ts'
+import { addToPack, createMessagePack } from '../../store/outbox/message.ts'
+import type { Issue, UnsavedIssue } from '../../store/reports/issue.ts'
+import { findLastSent, noteNotSent } from '../../store/reports/issue.ts'
+import type { Lease } from '../../store/schedule/lease.ts'
+import { claimLease } from '../../store/schedule/lease.ts'
+import { writeArchiveIndex } from '../archive/archive.ts'
+import type { Sender } from '../outbox/message.ts'
+import { messageFor } from '../outbox/message.ts'
+import type { RunEnd, Schedule, ScheduleSettings } from '../schedule/schedule.ts'
+import { publishQuietly } from '../snapshot/publish-snapshot.ts'
+import type { GateDeps } from './freshness-gate.ts'
+import { passGate } from './freshness-gate.ts'
+import type { ComposedIssue, IssueDeps } from './make-issue.ts'
+import { composeIssue, findPeriod, keepIssue, putInArchive } from './make-issue.ts'
+import type { LeftOut } from './preferences.ts'
+import { findAttendance } from './preferences.ts'
+import type { Recipient, Report } from './report-definition.ts'
+import { variantOf } from './report-definition.ts'
 import { reasonNotToSend } from './send-policy.ts'
 
 export interface MailingDeps extends IssueDeps {
@@ -213,4 +219,55 @@ async function packMessages(
     // Lets other tasks run, because each message takes milliseconds and there may be ten thousand.
     await new Promise(setImmediate)
   }
+}
+
+/*
+ * The schedule of a report: when the report is due, passes the freshness gate, enqueues the messages and
+ * updates the archive.
+ */
+
+export interface ScheduledReportDeps extends MailingDeps, GateDeps {
+  /** Makes the outbox worker send at once; called when messages are in the outbox. */
+  readonly wake: () => void
+  /** Publishes the snapshot of the data, if the settings ask for that. */
+  readonly publish: (signal: AbortSignal) => Promise<void>
+}
+
+export function reportSchedule(
+  work: ScheduledReportDeps,
+  report: Report,
+  { recipients, ...settings }: ScheduleSettings & { readonly recipients: readonly Recipient[] },
+): Schedule {
+  return {
+    ...settings,
+    leaseName: settings.name,
+    runsAtFirstSight: false,
+    async run(due, lease, signal) {
+      const { due_at: at } = due
+      const late = due.late && { kind: 'late' as const, ...due.late }
+      const kept = await passGate(
+        work,
+        report,
+        recipients,
+        due,
+        nextScheduledRun(settings.timing, at),
+        signal,
+      )
+      if (signal.aborted) return stopped('stopped before the report was made')
+      if (kept !== null) return kept
+      const enqueued = await enqueueReport(work, report, recipients, { at, lease, late }, signal)
+      if (signal.aborted) return stopped('stopped before all messages were written')
+      work.wake()
+      for (const { block, query, message } of enqueued.mailings.flatMap(({ failed }) => failed))
+        work.log.error({ report: report.name, block, query }, `could not be made: ${message}`)
+      if (enqueued.archiveFault !== null) throw enqueued.archiveFault
+      await writeArchiveIndex(work.archive, work.store.db)
+      await publishQuietly(work, signal)
+      return { state: 'done', message: mailingText(enqueued) }
+    },
+  }
+}
+
+function stopped(message: string): RunEnd {
+  return { state: 'again', message, notBefore: null }
 }

@@ -25,8 +25,7 @@ import {
   toldUpTo,
   type UnsavedIssue,
 } from '../../store/reports/issue.ts'
-import { type Archive, archivedPage, archiveIssue, isArchived } from '../archive/archive.ts'
-import { explainIssue } from '../archive/explain-issue.ts'
+import { type Archive, archivedPage, archiveIssue, explainIssue, isArchived } from '../archive/archive.ts'
 import { findRequest } from './recompute-issue.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
 import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-definition.ts'

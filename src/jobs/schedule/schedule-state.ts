@@ -1,7 +1,19 @@
 /** Reads the state of schedules: the outcome of the last run and the time of the next. */
+
+import { HEARTBEAT_MAX_MS } from '../../checks/facts.ts'
+import { LeadsheetError, shellCommand } from '../../errors.ts'
+import type { Instant } from '../../model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
-import type { Db } from '../../store/db/store.ts'
-import { findLastScheduledRun, type ScheduledRun } from '../../store/schedule/scheduled-run.ts'
+import { LATE_MS } from '../../schedule/timing.ts'
+import type { Db, Store } from '../../store/db/store.ts'
+import { isOfDaemon, listHeldLeases } from '../../store/schedule/lease.ts'
+import type { ScheduledRun } from '../../store/schedule/scheduled-run.ts'
+import {
+  findLastScheduledRun,
+  listTroubledScheduledRuns,
+  releaseScheduledRun,
+} from '../../store/schedule/scheduled-run.ts'
+import { listLivingSpans } from '../../store/schedule/uptime.ts'
 import { SET_UP } from './enqueue-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
@@ -29,4 +41,88 @@ export async function readScheduleStates<S extends ScheduleSettings>(
 /** Returns the state to show; a deferred run shows as `waits`. */
 export function outcomeText({ state, message }: Pick<ScheduledRun, 'state' | 'message'>): string {
   return state === 'due' && message !== null ? 'waits' : state
+}
+
+/* Approves a scheduled report that is held or waits. */
+
+/**
+ * Lets the report's scheduled run go ahead.
+ * @param schedule its name in the store, such as `report:daily`
+ * @returns the scheduled run as it was before
+ * @throws LeadsheetError usage_invalid if no run of the schedule is held or waits
+ */
+export async function release(store: Store, schedule: string, now: Date): Promise<ScheduledRun> {
+  const released = await store.write((trx) => releaseScheduledRun(trx, schedule, now.toISOString()))
+  if (released !== undefined) return released
+  throw new LeadsheetError('usage_invalid', `Nothing of ${schedule} is held or waits`, {
+    hint: `${shellCommand('schedule')} shows what became of each; ${shellCommand('report send NAME')} sends one by hand.`,
+  })
+}
+
+/*
+ * Lists recent scheduled runs that were late, skipped or failed. Consecutive runs with the same outcome are
+ * merged into one entry.
+ */
+
+export interface MissedScheduledRuns {
+  readonly first: ScheduledRun
+  readonly last: ScheduledRun
+  readonly count: number
+}
+
+const DAY_MS = 86_400_000
+const SCHEDULED_RUNS_BACK = 400
+/** The daemon ticks each minute and may miss one tick; a longer silence means that it did not run. */
+export const GAP_MS = 150_000
+
+/** Reads the missed runs of a schedule, the newest first. */
+export async function readMissedScheduledRuns(
+  db: Db,
+  schedule: string,
+  { daysBack, now }: { readonly daysBack: number; readonly now: Date },
+): Promise<MissedScheduledRuns[]> {
+  const since = new Date(now.getTime() - daysBack * DAY_MS).toISOString()
+  const scheduledRuns = await listTroubledScheduledRuns(db, schedule, {
+    since,
+    lateMs: LATE_MS,
+    limit: SCHEDULED_RUNS_BACK,
+  })
+  const missed: MissedScheduledRuns[] = []
+  for (const scheduledRun of scheduledRuns.filter(({ message }) => message !== SET_UP)) {
+    const after = missed.at(-1)
+    const isSame =
+      after &&
+      scheduledRun.state !== 'done' &&
+      after.first.state === scheduledRun.state &&
+      after.first.message === scheduledRun.message
+    if (isSame) missed.splice(-1, 1, { ...after, first: scheduledRun, count: after.count + 1 })
+    else missed.push({ first: scheduledRun, last: scheduledRun, count: 1 })
+  }
+  return missed
+}
+
+/* Lists the running workers and the work each is doing. */
+
+export interface RunningWorker {
+  readonly host: string
+  readonly pid: number
+  readonly since: Instant
+  readonly lastHeartbeat: Instant
+  /** The work in progress, such as `sync` or `report:daily`. */
+  readonly inHand: readonly string[]
+}
+
+export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
+  const spans = await listLivingSpans(db, new Date(now.getTime() - HEARTBEAT_MAX_MS).toISOString())
+  const leases = await listHeldLeases(db, now)
+  return spans.map(({ host, pid, began_at: since, last_tick_at: lastHeartbeat }) => {
+    const own = leases.filter((lease) => lease.host === host && lease.pid === pid)
+    const inHand = own.filter((lease) => !isOfDaemon(lease) && !lease.name.startsWith('delivery:'))
+    return { host, pid, since, lastHeartbeat, inHand: inHand.map(tellWork) }
+  })
+}
+
+/** Returns the name of the work; the lease of a snapshot also names its machine, which is left out. */
+function tellWork({ name }: { readonly name: string }): string {
+  return name.startsWith('snapshot:') ? 'snapshot' : name
 }

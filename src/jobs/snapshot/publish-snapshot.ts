@@ -3,8 +3,9 @@
  * snapshot is only made if there is something new.
  */
 import { existsSync } from 'node:fs'
-import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { faultText, LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Instant } from '../../model.ts'
@@ -18,11 +19,10 @@ import {
   readSnapshotInfo,
   readSnapshotNews,
 } from '../../store/snapshot/snapshot.ts'
+import type { FieldRule } from '../../upstream/profile/field-rule.ts'
 import type { Profile } from '../../upstream/profile/profile.ts'
+import { pathText } from '../../upstream/values/field-path.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
-import type { ReadyQuery } from './ready-queries.ts'
-import { readQueries } from './ready-queries.ts'
-import { sourcePathsOf } from './source-paths.ts'
 
 export interface PublishDeps {
   readonly store: Store
@@ -206,4 +206,79 @@ function columnsOf({ columns }: Dictionary, table: string): Record<string, strin
  */
 function withUnit(meaning: string, unit: string | null): string {
   return unit === null || meaning.includes(unit) ? meaning : `${meaning} (${unit})`
+}
+
+/*
+ * Reads the ready queries: a folder of `.sql` files that each begin with a title and a description as
+ * comments.
+ */
+
+export interface ReadyQuery {
+  /** The name of the file without `.sql`. */
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly sql: string
+}
+
+/** Reads all queries, sorted by name. */
+export async function readQueries(folder: string): Promise<ReadyQuery[]> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    files.map(async (file) =>
+      parseQuery(file.replace(/\.sql$/, ''), await readFile(join(folder, file), 'utf8')),
+    ),
+  )
+}
+
+function parseQuery(name: string, text: string): ReadyQuery {
+  const lines = text.trim().split('\n')
+  const first = lines.findIndex((line) => !line.startsWith('--'))
+  const [title = name, ...description] = lines.slice(0, first).map((line) => line.replace(/^--\s*/, ''))
+  return { name, title, description: description.join(' '), sql: lines.slice(first).join('\n').trim() }
+}
+
+/* Lists which field of the upstream's records fills each column of the store, according to the profile. */
+
+/** Columns that hold a whole record. */
+const WHOLE = Object.fromEntries(
+  ['lead_raw.raw', 'lead_detail.raw', 'pipeline_stat.raw', 'agent.raw', 'quarantined_record.raw'].map(
+    (column) => [column, 'the whole record'],
+  ),
+)
+
+/**
+ * Maps `lead.company_name` to `company.name`, or to `a or b` if there are candidates, or `a + b` if fields
+ * are joined.
+ */
+export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
+  const { status: pipelineStatus, name: pipelineName, ...stat } = mapping.stat
+  const stages = mapping.stages
+  return {
+    ...pathsFor('lead', mapping.lead),
+    ...pathsFor('lead_version', mapping.lead),
+    ...pathsFor('pipeline', { name: pipelineName, status: pipelineStatus }),
+    ...pathsFor('pipeline_stat', stat),
+    ...(stages && pathsFor('pipeline_stage_stat', stages.fields, `${pathText(stages.items)}[].`)),
+    ...pathsFor('agent', mapping.agent),
+    ...pathsFor('agent_sample', mapping.agent),
+    ...(mapping.enrichment && { 'lead_detail.enrichment': pathText(mapping.enrichment) }),
+    ...(mapping.activity &&
+      pathsFor('activity', mapping.activity.fields, `${pathText(mapping.activity.items)}[].`)),
+    ...WHOLE,
+  }
+}
+
+/** Lists the paths of one table; fields without a column do no harm, because only columns are looked up. */
+function pathsFor(
+  table: string,
+  rules: Readonly<Record<string, FieldRule | undefined>>,
+  prefix = '',
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(rules).flatMap(([field, rule]) => {
+      const places = rule?.from?.map(pathText).join(' or ') ?? rule?.all?.map(pathText).join(' + ')
+      return places === undefined ? [] : [[`${table}.${field}`, `${prefix}${places}`]]
+    }),
+  )
 }

@@ -1,12 +1,18 @@
 /** The schedule of a sync; the daily full sync also prunes old data. */
 import { LeadsheetError } from '../../errors.ts'
 import type { SyncResult } from '../../model.ts'
-import { isAnyDue } from '../../store/schedule/scheduled-run.ts'
+import type { Store } from '../../store/db/store.ts'
+import { claimLease } from '../../store/schedule/lease.ts'
+import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
+import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
 import { isTransient, retryLater } from '../schedule/job-failure.ts'
-import { prune, type Retention } from '../schedule/retention.ts'
-import { type Schedule, type ScheduleSettings, SYNC_LEASE } from '../schedule/schedule.ts'
+import type { Retention } from '../schedule/retention.ts'
+import { prune } from '../schedule/retention.ts'
+import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'
+import { SYNC_LEASE } from '../schedule/schedule.ts'
 import { publishQuietly } from '../snapshot/publish-snapshot.ts'
-import { type SyncDeps, syncUnder } from './run-sync.ts'
+import type { SyncDeps } from './run-sync.ts'
+import { syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
 
 export interface ScheduledSyncDeps extends SyncDeps {
@@ -56,4 +62,32 @@ async function pruneQuietly(work: ScheduledSyncDeps, signal: AbortSignal): Promi
 function summaryOf({ leads }: SyncResult): string {
   const read = leads.seen === 1 ? '1 lead' : `${leads.seen} leads`
   return `${read} read, ${leads.inserted} new, ${leads.updated} changed, ${leads.removed} gone`
+}
+
+/*
+ * Starts a sync on request: adds a scheduled run that is due now. The request therefore outlives a restart,
+ * is listed with the other runs, and never runs beside another sync.
+ */
+
+/**
+ * Adds a scheduled run, unless a sync is due already.
+ * @param schedule a schedule of syncs
+ * @throws LeadsheetError job_busy while a sync runs
+ */
+export async function askSync(store: Store, schedule: Schedule, now: () => Date): Promise<void> {
+  const lease = await claimLease(store, schedule.leaseName, now)
+  try {
+    const at = now()
+    const instant = at.toISOString()
+    // Earlier due times are stored first, because later calls continue from the last stored run, which will
+    // be the run added here.
+    await noteScheduledRuns(store, schedule, new Date(at.getTime() - 1))
+    if (await isAnyOpen(store.db, schedule.name, instant)) return
+    const scheduledRun = { schedule: schedule.name, due_at: instant, noted_at: instant }
+    await store.write((trx) =>
+      addScheduledRun(trx, { ...scheduledRun, state: 'due', not_before: null, message: null }),
+    )
+  } finally {
+    await lease.release()
+  }
 }

@@ -4,12 +4,12 @@
  */
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Instant, ScanReport, ScanStop, SyncProblem } from '../../model.ts'
-import { checkLife, readLife } from '../../store/db/server-life.ts'
+import { checkLife, readLife } from '../../store/db/postgres.ts'
 import { settleLeads } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
-import { findImplausibleTimes, formatImplausible } from '../../store/leads/implausible-time.ts'
 import { findLastUpdate } from '../../store/leads/lead.ts'
+import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
 import {
   clearScan,
   createMetLeads,
@@ -22,9 +22,8 @@ import { saveScanResult } from '../../store/sync/scan-result.ts'
 import { recordAbsence } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
 import { findProfileHash, readWatermark, saveProfileHash, saveWatermark } from '../../store/sync/watermark.ts'
-import { hashProfile, retryQuarantinedLeads } from './profile-change.ts'
 import { judgePass, provesAbsence, warnOfTotal } from './scan-result.ts'
-import { loadScanState, type ScanState } from './scan-state.ts'
+import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'

@@ -1,7 +1,7 @@
 /** Stores a page of leads, together with the cursor after it, in one transaction. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant, Lead } from '../../model.ts'
-import { checkLife } from '../../store/db/server-life.ts'
+import { checkLife } from '../../store/db/postgres.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
 import { outdateDetails } from '../../store/leads/detail.ts'
 import { type Fingerprint, forgetFingerprints, saveFingerprints } from '../../store/leads/fingerprints.ts'

@@ -138,3 +138,77 @@ function conditionText(condition: FilterCondition): string {
 function tellAt(at: Instant, timeZone: string): string {
   return `${datesOf('en-GB', timeZone, LONG_AGO).instant(at)} (${timeZone})`
 }
+
+/* The numbers of an issue as tables: one row for each figure, and one for each day of the trend. */
+
+/** A table whose numbers stay numbers. */
+export interface FigureTable {
+  readonly columns: readonly { readonly name: string }[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+}
+
+const SHARE_DIGITS = 4
+
+/**
+ * Lists the figures with their values in the period before. The names are those of `leadsheet figures
+ * explain`.
+ */
+export function figureTable(figures: ReportFigures, report: string): FigureTable {
+  const { period, leads, newLeads, won, lost, wonValue, winRate, openValue, stalled } = figures
+  const rows: readonly Row[] = [
+    { figure: 'leads', unit: 'leads', value: leads },
+    { figure: 'new_leads', unit: 'leads', value: newLeads.current, before: newLeads.prior },
+    { figure: 'won', unit: 'leads', value: won.current, before: won.prior },
+    { figure: 'lost', unit: 'leads', value: lost.current, before: lost.prior },
+    ...moneyRows('won_value', wonValue.current, wonValue.prior),
+    {
+      figure: 'win_rate',
+      unit: 'share',
+      value: shareOf(winRate.current),
+      before: shareOf(winRate.prior),
+    },
+    ...moneyRows('open_value', openValue.current, openValue.prior),
+    { figure: 'stalled', unit: 'leads', value: stalled.total, ...stalled.coverage },
+  ]
+  return {
+    columns: ['report', 'period_from', 'period_to', 'figure', 'unit', 'value', 'before', 'known', 'of'].map(
+      (name) => ({
+        name,
+      }),
+    ),
+    rows: rows.map(({ figure, unit, value, before = null, known = null, of = null }) => {
+      return [report, period.from, period.to, figure, unit, value, before, known, of]
+    }),
+  }
+}
+
+export function trendTable({ trend }: Pick<ReportFigures, 'trend'>): FigureTable {
+  return {
+    columns: ['day', 'new_leads', 'won'].map((name) => ({ name })),
+    rows: trend.map(({ day, newLeads, won }) => [day, newLeads, won]),
+  }
+}
+
+interface Row {
+  readonly figure: string
+  /** `leads`, `share` (0 to 1) or a currency. */
+  readonly unit: string
+  readonly value: number | null
+  readonly before?: number | null
+  /** The number of leads whose history is known, set for figures that need the history. */
+  readonly known?: number
+  readonly of?: number
+}
+
+function moneyRows(figure: string, current: readonly Money[], prior: readonly Money[]): Row[] {
+  const currencies = new Set([...current, ...prior].map(({ currency }) => currency))
+  const amountOf = (moneys: readonly Money[], currency: string) =>
+    moneys.find((money) => money.currency === currency)?.amount ?? 0
+  return [...currencies].map((currency) => {
+    return { figure, unit: currency, value: amountOf(current, currency), before: amountOf(prior, currency) }
+  })
+}
+
+function shareOf({ part, whole }: { readonly part: number; readonly whole: number }): number | null {
+  return whole === 0 ? null : Number((part / whole).toFixed(SHARE_DIGITS))
+}

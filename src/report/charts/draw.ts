@@ -6,10 +6,19 @@ import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figure
 import { errorText } from '../../errors.ts'
 import type { ChartName, ChartSource } from '../context.ts'
 import { encodePng, rasterise } from './png.ts'
-import { drawSparkline, SPARKLINE_HEIGHT, SPARKLINE_WIDTH } from './sparkline.ts'
-import { drawTrend } from './trend.ts'
-import type { ChartLabels } from './trend-layout.ts'
-import { layoutTrend, TREND_HEIGHT, TREND_WIDTH } from './trend-layout.ts'
+import type { Point, Run, Scheme } from './svg.ts'
+import { COLOURS, dot, escapeXml, line, ON_ANY_BACKGROUND, splitAtGaps, tenth } from './svg.ts'
+import type { ChartLabels, TrendLayout } from './trend-layout.ts'
+import {
+  COLUMN_BASE,
+  LABEL_GAP,
+  LABEL_SIZE,
+  layoutTrend,
+  TICK_GAP,
+  TICK_SIZE,
+  TREND_HEIGHT,
+  TREND_WIDTH,
+} from './trend-layout.ts'
 
 export interface ChartFile {
   /**
@@ -143,4 +152,101 @@ function drawSpark(name: ChartName, values: readonly (number | null)[]): readonl
   if (values.filter((value) => value !== null).length < LEAST_SPARK_VALUES) return []
   const svg = drawSparkline(values)
   return [{ name: `${name}.png`, svg, zoom: 1, width: SPARKLINE_WIDTH, height: SPARKLINE_HEIGHT }]
+}
+
+/* Draws a sparkline: a small line without axes beside a number. Small changes stay small. */
+
+export const SPARKLINE_WIDTH = 120
+export const SPARKLINE_HEIGHT = 28
+
+const LINE_WIDTH = 1.75
+const END_RADIUS = 2.75
+// The margin keeps the dot and the corners inside the picture. On the left the line starts below the text
+// above it.
+const MARGIN = 4
+const LEFT_MARGIN = 1
+// The height of the picture stands for at least this share of the largest value.
+const LEAST_SPAN = 0.25
+
+export interface SparklineLayout {
+  readonly runs: readonly Run[]
+  /** The last known value; null if no value is known. */
+  readonly end: Point | null
+}
+
+export function drawSparkline(values: readonly (number | null)[]): string {
+  const { runs, end } = layoutSparkline(values)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${SPARKLINE_WIDTH}" height="${SPARKLINE_HEIGHT}">${line(
+    runs,
+    LINE_WIDTH,
+    `stroke="${ON_ANY_BACKGROUND}"`,
+  )}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
+}
+
+/** @param values oldest first, null for gaps */
+export function layoutSparkline(values: readonly (number | null)[]): SparklineLayout {
+  const known = values.filter((value) => value !== null)
+  const [low, high] = known.length === 0 ? [0, 0] : [Math.min(...known), Math.max(...known)]
+  const span = Math.max(high - low, high * LEAST_SPAN)
+  const [width, height] = [SPARKLINE_WIDTH - LEFT_MARGIN - MARGIN, SPARKLINE_HEIGHT - 2 * MARGIN]
+  const middle = (low + high) / 2
+  const points = values.map((value, index) => {
+    if (value === null) return null
+    const fromRight = ((values.length - 1 - index) * width) / Math.max(1, values.length - 1)
+    const share = span === 0 ? 0 : 0.5 + (value - middle) / span
+    return { x: SPARKLINE_WIDTH - MARGIN - fromRight, y: MARGIN + height * (1 - share) }
+  })
+  return { runs: splitAtGaps(points), end: points.findLast((point) => point !== null) ?? null }
+}
+
+/*
+ * Draws the trend: new and won leads per day as thin lines, the weekly means as thick lines with labels. The
+ * text beside the chart says the same, so nothing is only in the picture.
+ */
+
+const DAILY_WIDTH = 1
+const MEAN_WIDTH = 2.5
+const TREND_DOT_RADIUS = 3.75
+// The distance from the middle of a text to its base line in ems, half the height of Inter's capitals.
+const HALF_CAPITAL = 0.364
+
+export function drawTrend(layout: TrendLayout, scheme: Scheme): string {
+  const colours = COLOURS[scheme]
+  const { left, right, bottom } = layout
+  const rows = layout.rows.map(
+    ({ y, text }, index) =>
+      `<path d="M${tenth(left)} ${tenth(y)}H${tenth(right)}" stroke="${index === 0 ? colours.axis : colours.grid}"/>` +
+      write(text, left - TICK_GAP, y + TICK_SIZE * HALF_CAPITAL, 'text-anchor="end"'),
+  )
+  const columns = layout.columns.map(
+    ({ x, middle, text }) =>
+      `<path d="M${tenth(x)} ${tenth(bottom)}v5" stroke="${colours.axis}"/>` +
+      write(text, middle, COLUMN_BASE, 'text-anchor="middle"'),
+  )
+  const daily = layout.lines.map((each) =>
+    line(
+      each.daily,
+      DAILY_WIDTH,
+      `stroke="${colours[each.series]}" stroke-opacity="${colours.dailyOpacity}"`,
+    ),
+  )
+  const means = layout.lines.map((each) => line(each.mean, MEAN_WIDTH, `stroke="${colours[each.series]}"`))
+  const ends = layout.lines.map(({ end, series }) =>
+    end === null ? '' : dot(end, TREND_DOT_RADIUS, `fill="${colours[series]}"`),
+  )
+  const labels = layout.lines.map(({ series, label, labelY }) =>
+    write(
+      label,
+      right + LABEL_GAP,
+      labelY + LABEL_SIZE * HALF_CAPITAL,
+      `fill="${colours[series]}" font-size="${LABEL_SIZE}" font-weight="600"`,
+    ),
+  )
+  const parts = [rows, columns, daily, means, ends, labels].flat().join('')
+  const attributes = `width="${TREND_WIDTH}" height="${TREND_HEIGHT}" font-family="Inter" font-size="${TICK_SIZE}" fill="${colours.text}"`
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${attributes}><rect width="100%" height="100%" fill="${colours.background}"/>${parts}</svg>`
+}
+
+function write(text: string, x: number, y: number, attributes: string): string {
+  return text === '' ? '' : `<text x="${tenth(x)}" y="${tenth(y)}" ${attributes}>${escapeXml(text)}</text>`
 }

@@ -7,8 +7,7 @@ import type { TrendDay } from '../../domain/figures.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 import type { Numbers } from '../words/numbers.ts'
 import type { Point, Run } from './svg.ts'
-import { splitAtGaps } from './svg.ts'
-import { fitInto, widthOf } from './text-width.ts'
+import { fitInto, splitAtGaps, widthOf } from './svg.ts'
 
 export const TREND_WIDTH = 460
 export const TREND_HEIGHT = 214

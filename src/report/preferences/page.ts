@@ -1,10 +1,14 @@
 /** Composes the preference page, on which a recipient sees what they get and changes it. */
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
+import { LeadsheetError } from '../../errors.ts'
 import type { Instant } from '../../model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import { DAY_MS, localDay, mondayOf, weekdayOf } from '../../schedule/zone.ts'
 import { nameCondition } from '../blocks/headline/view.ts'
+import { createCompiler } from '../render/compile-template.ts'
+import type { TemplateFile } from '../render/template-files.ts'
+import { readTemplateFiles } from '../render/template-files.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
@@ -208,4 +212,46 @@ export function areMoreThanWeekly(times: readonly Instant[], timeZone: string): 
 /** Returns the Monday of the week. */
 function weekOf(at: Instant, timeZone: string): number {
   return mondayOf(localDay(Date.parse(at), timeZone))
+}
+
+/*
+ * Renders the pages for recipients, which the daemon serves. The pages need no script and load only their
+ * stylesheet.
+ */
+
+export interface WebPages {
+  readonly stylesheet: string
+  preference(view: PreferenceView): string
+  error(view: ErrorPageView): string
+}
+
+/** A page that only says what went wrong. */
+export interface ErrorPageView {
+  /** The language, BCP 47. */
+  readonly lang: string
+  readonly title: string
+  readonly text: string
+}
+
+const FOLDER = 'web'
+
+/**
+ * @param folder the templates of the program
+ * @throws LeadsheetError report_template
+ */
+export async function openWebPages(folder: string): Promise<WebPages> {
+  const files = await readTemplateFiles(folder, null)
+  const take = (name: string): TemplateFile => {
+    const found = files.find(FOLDER, name)
+    if (found) return found
+    throw new LeadsheetError('report_template', `template ${FOLDER}/${name} is missing`, {
+      hint: 'Restore the templates as they came with the program.',
+    })
+  }
+  const compile = createCompiler('html', new Map([['page', take('page.hbs')]]))
+  return {
+    stylesheet: take('web.css').text,
+    preference: compile(take('preference.hbs')),
+    error: compile(take('error.hbs')),
+  }
 }

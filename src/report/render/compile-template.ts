@@ -3,7 +3,7 @@
  */
 import Handlebars, { type TemplateDelegate } from 'handlebars'
 import { CALLED, errorText, LeadsheetError } from '../../errors.ts'
-import { widthOf } from '../charts/text-width.ts'
+import { widthOf } from '../charts/svg.ts'
 import type { TemplateFile } from './template-files.ts'
 
 // The font size of tables in pixels.

@@ -4,8 +4,15 @@
  */
 import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problemSchema } from '../../contract/problem.ts'
 import type { Endpoint } from './endpoint.ts'
-import { Components, type Json, toSchema } from './openapi-schema.ts'
-import { describeWebhooks, WEBHOOK_PARAMETERS, WEBHOOK_RESPONSES, WEBHOOK_WORDS } from './openapi-webhooks.ts'
+import {
+  Components,
+  describeWebhooks,
+  type Json,
+  toSchema,
+  WEBHOOK_PARAMETERS,
+  WEBHOOK_RESPONSES,
+  WEBHOOK_WORDS,
+} from './openapi-webhooks.ts'
 
 /** The problems that any endpoint may answer with. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [

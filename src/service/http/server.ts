@@ -1,17 +1,21 @@
 /** The HTTP server. Every endpoint has the same checks, and every failure becomes a problem document. */
+
+import { createHash } from 'node:crypto'
 import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { API_PREFIX } from '../../contract/paths.ts'
-import { PROBLEM_TYPE, type ProblemCode } from '../../contract/problem.ts'
+import type { ProblemCode } from '../../contract/problem.ts'
+import { PROBLEM_TYPE } from '../../contract/problem.ts'
 import { injectFaults } from '../faults/inject.ts'
 import type { Faults } from '../faults/rules.ts'
 import type { ServiceDatabase } from '../store/database.ts'
+import type { RequestName } from '../store/idempotent-answer.ts'
+import { deleteOldAnswers, findAnswer, insertAnswer } from '../store/idempotent-answer.ts'
 import type { RateLimiter } from './authentication.ts'
 import { authenticate } from './authentication.ts'
 import type { Context, Endpoint } from './endpoint.ts'
-import { answerOnce, IDEMPOTENCY_HEADER, parseIdempotencyKey, REPLAYED_HEADER } from './idempotency.ts'
 import { describeApi } from './openapi.ts'
 import { ProblemError, parseInput, problemOf } from './problem.ts'
 
@@ -174,4 +178,56 @@ function fromFastify(failure: unknown): ProblemError | undefined {
   if (known !== undefined) return new ProblemError(...known)
   if (failure.statusCode !== 400) return undefined
   return new ProblemError('invalid_json', `The body cannot be read as JSON: ${failure.message}.`)
+}
+
+/* Makes a POST act once however often it is sent: the resource and the stored answer commit together. */
+
+export const IDEMPOTENCY_HEADER = 'idempotency-key'
+export const REPLAYED_HEADER = 'idempotency-replayed'
+const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
+
+export interface OnceAnswer {
+  readonly answer: unknown
+  readonly isReplay: boolean
+}
+
+/** @throws ProblemError invalid_request */
+export function parseIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
+  if (header === undefined || (typeof header === 'string' && KEY_PATTERN.test(header))) return header
+  throw new ProblemError(
+    'invalid_request',
+    'The header Idempotency-Key must be 1 to 255 visible ASCII characters without blanks.',
+  )
+}
+
+/**
+ * @param body the parsed body, if any; blanks and the order of keys make no difference
+ * @param create makes the answer inside the given transaction
+ * @throws ProblemError idempotency_conflict when the key was used with another body
+ */
+export function answerOnce(
+  db: ServiceDatabase,
+  name: RequestName | undefined,
+  body: unknown,
+  now: number,
+  create: (trx: ServiceDatabase) => Promise<unknown>,
+): Promise<OnceAnswer> {
+  return db.transaction().execute(async (trx) => {
+    await deleteOldAnswers(trx, now)
+    if (name === undefined) return { answer: await create(trx), isReplay: false }
+    const requestSha256 = createHash('sha256')
+      .update(JSON.stringify(body ?? null))
+      .digest('hex')
+    const kept = await findAnswer(trx, name)
+    if (kept !== undefined && kept.requestSha256 !== requestSha256) {
+      throw new ProblemError(
+        'idempotency_conflict',
+        `The Idempotency-Key ${JSON.stringify(name.idempotencyKey)} was used for another body; take a new key.`,
+      )
+    }
+    if (kept !== undefined) return { answer: JSON.parse(kept.answer), isReplay: true }
+    const answer = await create(trx)
+    await insertAnswer(trx, name, { requestSha256, answer: JSON.stringify(answer) }, now)
+    return { answer, isReplay: false }
+  })
 }

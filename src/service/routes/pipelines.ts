@@ -1,8 +1,8 @@
 /** The endpoints `POST /pipelines`, `GET /pipelines/:id/stats` and `GET /agents/status`. */
 import { randomBytes } from 'node:crypto'
-import { agentListSchema } from '../../contract/agent.ts'
 import { PATHS } from '../../contract/paths.ts'
 import {
+  agentListSchema,
   pipelineCreateSchema,
   pipelineSchema,
   pipelineStatsSchema,

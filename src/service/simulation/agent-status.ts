@@ -1,5 +1,5 @@
 /** Composes the state of the agents at an instant, from the work on leads, the searches and the incidents. */
-import type { WireAgent } from '../../contract/agent.ts'
+import type { WireAgent } from '../../contract/pipeline.ts'
 import type { AgentFacts } from '../store/agent.ts'
 import { instantOf } from '../store/database.ts'
 import type { PipelineRow } from '../store/tables.ts'

@@ -1,5 +1,5 @@
 /** The twelve agents: their kind, the leads that each takes, and their error messages. */
-import type { WireAgent } from '../../contract/agent.ts'
+import type { WireAgent } from '../../contract/pipeline.ts'
 import type { Random } from './random.ts'
 
 export type AgentKind = WireAgent['kind']

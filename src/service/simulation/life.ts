@@ -14,9 +14,8 @@ import type { PipelineRow } from '../store/tables.ts'
 import { DAY_MS, startOfDay } from './calendar.ts'
 import { READY_PIPELINES } from './characters.ts'
 import type { Company } from './companies.ts'
-import { createPool, type Pool } from './pool.ts'
 import { simulate } from './simulate.ts'
-import { createWorld, type World } from './world.ts'
+import { createPool, createWorld, type Pool, type World } from './world.ts'
 
 export interface Life {
   readonly world: World

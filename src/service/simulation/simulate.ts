@@ -9,10 +9,9 @@ import { type Changes, noChanges, recordDiscovery, recordEvent } from './changes
 import type { Company } from './companies.ts'
 import { type Discovery, listDiscoveries } from './discovery.ts'
 import { lineFor } from './lead-details.ts'
-import type { Pool } from './pool.ts'
 import { createHeap, idFor, randomFor } from './random.ts'
 import { planFirstStep, takeStep } from './steps.ts'
-import type { World } from './world.ts'
+import type { Pool, World } from './world.ts'
 
 export interface Searched {
   readonly pipeline: PipelineRow

@@ -1,7 +1,13 @@
 /** The inputs of the simulation beside the database: the seed, the companies, and the incidents. */
+
+import { criteriaSchema } from '../../contract/pipeline.ts'
 import type { SimulationState } from '../store/simulation.ts'
+import type { PipelineRow } from '../store/tables.ts'
 import type { Company } from './companies.ts'
-import { createIncidentCalendar, type IncidentCalendar } from './incidents.ts'
+import type { IncidentCalendar } from './incidents.ts'
+import { createIncidentCalendar } from './incidents.ts'
+import { isTargeted } from './lead-details.ts'
+import { randomFor } from './random.ts'
 
 export interface World {
   readonly seed: number
@@ -20,5 +26,50 @@ export function createWorld(
     epochAt,
     companies: new Map(companies.map((company) => [company.id, company])),
     incidents: createIncidentCalendar(seed, madeAt),
+  }
+}
+
+/* The companies that a pipeline can still discover, in order. */
+
+export interface Pool {
+  /** How many companies are left to take, or fewer if the criteria set a limit. */
+  remaining(): number
+  /** The share of the matching companies that is still left, from 0 to 1. */
+  remainingShare(): number
+  /** @throws RangeError when nothing is left */
+  take(): Company
+}
+
+/**
+ * The size up to which companies are used. A well-known company would not pass for a fresh lead, and its
+ * invented contact might be taken for a real person.
+ */
+const EMPLOYEES_MAX = 50
+
+function isLittleKnown({ employees, state }: Company): boolean {
+  return (state === 'active' || state === 'inactive') && (employees ?? 0) <= EMPLOYEES_MAX
+}
+
+/** @param taken the ids of the companies that the pipeline already had as leads, deleted leads included */
+export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>): Pool {
+  const criteria = criteriaSchema.parse(JSON.parse(pipeline.criteria))
+  const targeted = [...world.companies.values()].filter(
+    (company) => isLittleKnown(company) && isTargeted(company, criteria),
+  )
+  const candidates = targeted
+    .filter((company) => !taken.has(company.id))
+    .map((company) => ({ company, rank: randomFor(world.seed, 'rank', pipeline.id, company.id).unit() }))
+    .sort((a, b) => b.rank - a.rank)
+    .map((ranked) => ranked.company)
+  let mayTake = Math.max(0, (criteria.limit ?? Number.POSITIVE_INFINITY) - taken.size)
+  return {
+    remaining: () => Math.min(mayTake, candidates.length),
+    remainingShare: () => (targeted.length === 0 ? 0 : candidates.length / targeted.length),
+    take: () => {
+      const company = mayTake > 0 ? candidates.pop() : undefined
+      if (company === undefined) throw new RangeError(`pipeline ${pipeline.id} has nothing left to discover`)
+      mayTake -= 1
+      return company
+    },
   }
 }

@@ -1,8 +1,7 @@
 /** Reads leads for the API: one, a page, a count. simulation.ts writes them. */
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
-import type { WireActivity, WireLead, WireLeadDetail } from '../../contract/lead.ts'
-import type { LeadStatus } from '../../contract/stage.ts'
+import type { LeadStatus, WireActivity, WireLead, WireLeadDetail } from '../../contract/lead.ts'
 import type { ServiceDatabase } from './database.ts'
 import { instantOf } from './database.ts'
 import type { ActivityRow, LeadRow, ServiceTables } from './tables.ts'

@@ -2,10 +2,10 @@
  * Counts the statistics of a pipeline from its leads and activities on every request, and stores pipelines.
  */
 import { sql } from 'kysely'
+import type { LeadStatus } from '../../contract/lead.ts'
+import { FUNNEL_STATUSES, STAGES } from '../../contract/lead.ts'
 import type { WirePipeline, WirePipelineStats } from '../../contract/pipeline.ts'
 import { criteriaSchema } from '../../contract/pipeline.ts'
-import type { LeadStatus } from '../../contract/stage.ts'
-import { FUNNEL_STATUSES, STAGES } from '../../contract/stage.ts'
 import { HOUR_MS } from '../simulation/calendar.ts'
 import type { ServiceDatabase } from './database.ts'
 import { instantOf } from './database.ts'

@@ -2,10 +2,8 @@
  * The types of the service's tables. Instants are whole milliseconds since 1970 (UTC), unlike on the wire.
  */
 import type { Generated, Insertable, Selectable } from 'kysely'
-import type { AGENT_STATUSES } from '../../contract/agent.ts'
-import type { WireActivity } from '../../contract/lead.ts'
-import type { WirePipeline } from '../../contract/pipeline.ts'
-import type { LeadStatus } from '../../contract/stage.ts'
+import type { LeadStatus, WireActivity } from '../../contract/lead.ts'
+import type { AGENT_STATUSES, WirePipeline } from '../../contract/pipeline.ts'
 import type { DISABLED_REASONS, EventType } from '../../contract/webhook.ts'
 
 export interface ServiceTables {

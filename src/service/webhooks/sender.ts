@@ -4,8 +4,8 @@
  * crash in between it is sent again with the same id and bytes.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
-import { standardHeaders } from '../../contract/standard-webhooks.ts'
 import type { WireWebhookAttempt } from '../../contract/webhook.ts'
+import { standardHeaders } from '../../contract/webhook.ts'
 import { GIVE_UP } from '../../retry.ts'
 import type { ServiceLog } from '../http/server.ts'
 import type { ServiceDatabase } from '../store/database.ts'

@@ -193,3 +193,90 @@ export function spanRelations({ chosen, inPipelines, version }: Bounds) {
     },
   } as const satisfies Record<string, Relation>
 }
+
+/*
+ * Relations of what has changed since the last issue. `:since` is the end of that issue's period, and
+ * `:told_at` is the time at which its figures were read, or null before the first issue.
+ */
+
+/** Gives the position of a status in the funnel, or -1 for a status outside the funnel or without a stage. */
+const placeOf = (status: string): string =>
+  `coalesce((SELECT iif(in_funnel = 1, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
+
+const deletedSince = (
+  at: string,
+): string => `EXISTS (SELECT 1 FROM lead_deletion AS each WHERE each.lead_id = news.lead_id
+        AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
+
+export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
+  // Because `stage_move` holds the moves as they are known now, the moves known at `:known_at` are derived
+  // from the states.
+  const moves = isPast ? 'news_move' : 'stage_move'
+  const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
+  const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
+          WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
+  return {
+    news: {
+      reads: [],
+      isMaterialized: true,
+      sql: `-- leads that may not be what the last issue knew them to be
+    SELECT DISTINCT lead_id FROM (
+      SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
+      UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
+      UNION ALL SELECT id FROM lead WHERE first_seen_at > :told_at
+      UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
+        AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
+      UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :since AND deleted_since < :to
+      UNION ALL SELECT lead_id FROM lead_deletion WHERE returned_at >= :since AND returned_at < :to) AS news`,
+    },
+    news_move: {
+      reads: ['news', 'entered'],
+      isMaterialized: true,
+      sql: `-- the moves of these leads that were known
+    SELECT lead_id, entered_at AS moved_at, from_status, status AS to_status FROM entered
+    WHERE lead_id IN (SELECT lead_id FROM news) AND from_status IS NOT NULL`,
+    },
+    standing: {
+      reads: [...chosen, 'news', ...known],
+      isMaterialized: true,
+      sql: `-- the status of these leads that the last issue knew, or the first since, and that at the end of the period:
+    -- by their moves, which may be known from before the first state that was read
+    SELECT *, coalesce((SELECT max(moved_at) FROM ${moves} AS each
+        WHERE each.lead_id = stood.lead_id AND moved_at < :to AND each.to_status = stood.to_status),
+        status_changed_at, valid_from) AS changed_at
+    FROM (
+      SELECT news.lead_id, after.pipeline_id, after.value_amount, after.value_currency, after.status_changed_at, after.valid_from,
+        coalesce(${statusAt(':to')}, iif(after.valid_from < :to, after.status, NULL)) AS to_status,
+        coalesce(iif(:told_at IS NULL, NULL, before.status), ${statusAt(':since')},
+          (SELECT from_status FROM ${moves} AS each
+            WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
+            ORDER BY moved_at, to_status LIMIT 1), before.status) AS from_status,
+        ${deletedSince(':since')} AS was_deleted, ${deletedSince(':to')} AS is_deleted,
+        (SELECT max(deleted_since) FROM lead_deletion AS each WHERE each.lead_id = news.lead_id AND deleted_since < :to) AS deleted_since,
+        (SELECT max(returned_at) FROM lead_deletion AS each
+          WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
+      FROM news CROSS JOIN lead CROSS JOIN lead_version AS after
+      LEFT JOIN lead_version AS before ON before.rowid =
+        ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')}
+      WHERE lead.id = news.lead_id AND after.rowid = coalesce(${version(' AND valid_from < :to', 'DESC')},
+        ${version('', 'ASC')})${inScope('after.pipeline_id', 'news.lead_id')}) AS stood
+    WHERE to_status IS NOT NULL`,
+    },
+    change: {
+      reads: [...chosen, 'news', ...known, 'standing'],
+      isMaterialized: true,
+      sql: `-- what has become of leads since the last issue, each once
+    SELECT told.*, CASE kind WHEN 'gone' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at
+    FROM (SELECT *, CASE
+        WHEN is_deleted THEN iif(was_deleted, NULL, 'gone')
+        WHEN from_status IS DISTINCT FROM to_status AND outcome = 'won' THEN 'won'
+        WHEN from_status IS DISTINCT FROM to_status AND outcome IN ('lost', 'disqualified') THEN 'lost'
+        WHEN returned_at IS NOT NULL THEN 'returned'
+        WHEN from_status IS NULL THEN NULL
+        WHEN ${placeOf('from_status')} < ${placeOf('to_status')} THEN 'forward'
+        WHEN ${placeOf('from_status')} > ${placeOf('to_status')} THEN 'back' END AS kind
+      FROM standing LEFT JOIN stage ON stage.status = to_status) AS told
+    WHERE kind IS NOT NULL`,
+    },
+  } as const satisfies Record<string, Relation>
+}

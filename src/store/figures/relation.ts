@@ -5,11 +5,11 @@
  * read later.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
-import { changeRelations } from './change-relation.ts'
 import { chosenSql } from './lead-filter.ts'
 import type { Relation, RelationName } from './relation-parts.ts'
 import {
   boundsOf,
+  changeRelations,
   funnelRelations,
   idleRelations,
   KNOWN_NOW,

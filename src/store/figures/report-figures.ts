@@ -17,14 +17,18 @@ import type { Money, Period, Ratio } from '../../model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import { readByPipeline, readBySource } from './breakdown.ts'
-import { type LastTold, readChanges } from './changes.ts'
+import type { LastTold } from './changes.ts'
+import { readChanges } from './changes.ts'
 import { readCoverage } from './coverage.ts'
 import type { CoverageName, FigureName } from './definition.ts'
+import { FIGURES } from './definition.ts'
 import { giveChosen } from './filtered-leads.ts'
 import { readAgents, readDataQuality, readFreshness } from './freshness-figures.ts'
 import { readFunnel } from './funnel.ts'
-import { type FigureRow, type FigureScope, queryOf, readFigureAt, readRows } from './query.ts'
-import { atOneMoment, type Moment, readPart } from './read-transaction.ts'
+import type { FigureRow, FigureScope } from './query.ts'
+import { queryOf, readFigureAt, readRows } from './query.ts'
+import type { Moment } from './read-transaction.ts'
+import { atOneMoment, readPart } from './read-transaction.ts'
 import { readStalled, readTopLeads } from './report-lists.ts'
 import { readSparklines, readTrend } from './series.ts'
 import { readServiceStats } from './service-stats.ts'
@@ -104,7 +108,7 @@ async function readCore(moment: Moment, request: ReportRequest): Promise<CoreFig
   })
   return {
     freshness: await readFreshness(db, period.to),
-    pipelines: await listPipelines(db, filter.pipelineIds),
+    pipelines: await comparePipelines(db, filter.pipelineIds),
     leads: countIn(await readFigureAt(moment, 'leads', scope)),
     newLeads: await compared('new_leads', countIn),
     won: await compared('won', countIn),
@@ -213,10 +217,59 @@ function ratioIn(rows: readonly FigureRow[]): Ratio {
   return { part: rows[0]?.part ?? 0, whole: rows[0]?.whole ?? 0 }
 }
 
-async function listPipelines(
+async function comparePipelines(
   db: Db,
   pipelineIds: readonly string[] | null,
 ): Promise<{ id: string; name: string }[]> {
   const all = db.selectFrom('pipeline').select(['id', 'name']).orderBy('name').orderBy('id')
   return (pipelineIds === null ? all : all.where('id', 'in', listOf(pipelineIds))).execute()
+}
+
+/*
+ * Reads all figures of several scopes from one consistent read of the database, although a sync may be
+ * writing meanwhile.
+ */
+
+/** The coverage of each figure that depends on the history of leads. */
+export type Coverages = ReadonlyMap<FigureName, HistoryCoverage>
+
+export type Figures = ReadonlyMap<FigureName, readonly FigureRow[]>
+
+/** Reads the figures of each scope, in the order of the scopes. */
+export async function readFigures(db: Db, scopes: readonly FigureScope[]): Promise<Figures[]> {
+  return atOneMoment(db, async (moment) => {
+    const all: Figures[] = []
+    for (const scope of scopes) {
+      const figures = new Map<FigureName, FigureRow[]>()
+      const chosen = await giveChosen(moment, scope)
+      for (const { name } of FIGURES) figures.set(name, await readFigureAt(chosen, name, scope))
+      all.push(figures)
+    }
+    return all
+  })
+}
+
+/** Reads the coverages of the figures that depend on the history of leads, in the order of the scopes. */
+export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Promise<Coverages[]> {
+  return atOneMoment(db, async (moment) => {
+    const all: Coverages[] = []
+    for (const scope of scopes) {
+      const coverages = new Map<FigureName, HistoryCoverage>()
+      const chosen = await giveChosen(moment, scope)
+      const read = new Map<CoverageName, HistoryCoverage>()
+      for (const { name, coverage } of FIGURES) {
+        if (coverage === null) continue
+        const known = read.get(coverage) ?? (await readCoverage(chosen, coverage, scope))
+        read.set(coverage, known)
+        coverages.set(name, known)
+      }
+      all.push(coverages)
+    }
+    return all
+  })
+}
+
+/** Lists all pipelines in order of name. */
+export async function listPipelines(db: Db): Promise<{ id: string; name: string }[]> {
+  return db.selectFrom('pipeline').select(['id', 'name']).orderBy('name').orderBy('id').execute()
 }

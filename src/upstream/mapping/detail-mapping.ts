@@ -10,8 +10,7 @@ import type { FieldPath } from '../values/field-path.ts'
 import { readPath } from '../values/field-path.ts'
 import { isHeld, mapLead } from './lead-mapping.ts'
 import type { Fingerprint } from './raw-record.ts'
-import { recordOf } from './raw-record.ts'
-import { fitRecord } from './record-limits.ts'
+import { fitRecord, recordOf } from './raw-record.ts'
 
 const ID_DIGITS = 24
 

@@ -20,7 +20,7 @@ import { readPath } from '../values/field-path.ts'
 import { isPlaceholderTime, toInstant } from '../values/instant.ts'
 import { AMOUNT, COUNT, isOutside, type NumberRange, RATE, toNumber } from '../values/number.ts'
 import { isOddText } from '../values/text.ts'
-import { fitRecord, type OversizedRecord } from './record-limits.ts'
+import { fitRecord, type OversizedRecord } from './raw-record.ts'
 
 /**
  * All fields, each as an object with the same properties. Together with {@link NOTHING} this makes mapping as

@@ -1,5 +1,5 @@
 /** The built-in profile of the reference service. */
-import { FUNNEL_STATUSES, STAGES } from '../../contract/stage.ts'
+import { FUNNEL_STATUSES, STAGES } from '../../contract/lead.ts'
 import { fieldsWith } from '../../domain/lead-fields.ts'
 import { type Profile, parseProfile } from './profile.ts'
 

@@ -1,6 +1,6 @@
 /** The part of a profile about webhooks: how a request is verified, and where its values stand. */
 import { z } from 'zod'
-import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../../contract/standard-webhooks.ts'
+import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../../contract/webhook.ts'
 import { fieldPathSchema } from '../values/field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
 

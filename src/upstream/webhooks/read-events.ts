@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { UpstreamEvent } from '../../model.ts'
-import { isTooDeep, writeJson } from '../mapping/record-limits.ts'
+import { isTooDeep, writeJson } from '../mapping/raw-record.ts'
 import { type FieldRule, readField, toId, toText } from '../profile/field-rule.ts'
 import type { WebhookProfile } from '../profile/webhook-profile.ts'
 import { pathText, readPath } from '../values/field-path.ts'

@@ -4,7 +4,7 @@
  * or whether one is set.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { standardKey } from '../../contract/standard-webhooks.ts'
+import { standardKey } from '../../contract/webhook.ts'
 import { basicOf } from '../client/request.ts'
 import type { SIGNED_PARTS, WebhookProfile, WebhookVerify } from '../profile/webhook-profile.ts'
 import { toInstant } from '../values/instant.ts'

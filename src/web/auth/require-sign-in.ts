@@ -6,11 +6,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type AllowedHosts, safeRedirect } from '../server/allowed-hosts.ts'
-import { type ErrorPage, type SendErrorPage, wantsPage } from '../server/error-page.ts'
+import { type ErrorPage, type SendErrorPage, wantsPage } from '../server/frame.ts'
 import { type Guard, statusOf } from '../server/server.ts'
 import { createFlashStore, type FlashStore, type SignedInUser } from '../server/signed-in-user.ts'
-import { createSessions, type Sessions } from './session.ts'
-import { createTokenCheck, LOCKED_SECONDS, type TokenCheck } from './token-check.ts'
+import {
+  createSessions,
+  createTokenCheck,
+  LOCKED_SECONDS,
+  type Sessions,
+  type TokenCheck,
+} from './session.ts'
 
 interface GuardOptions {
   /** The token that operators sign in with; null if none is set. */

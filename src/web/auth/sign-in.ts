@@ -5,13 +5,12 @@
 import type { FastifyReply } from 'fastify'
 import type { Log } from '../../log.ts'
 import { type AllowedHosts, safeRedirect } from '../server/allowed-hosts.ts'
-import type { SendErrorPage } from '../server/error-page.ts'
+import type { SendErrorPage } from '../server/frame.ts'
 import { bareFrame, type DashboardPages } from '../server/frame.ts'
 import { DASHBOARD_HEADERS } from '../server/headers.ts'
 import { type AddRoutes, type Form, sendPage } from '../server/server.ts'
 import { checkForms, FOREIGN_FORM, SIGN_IN, type SignInGuard } from './require-sign-in.ts'
-import { shortOf } from './session.ts'
-import { LOCKED_SECONDS } from './token-check.ts'
+import { LOCKED_SECONDS, shortOf } from './session.ts'
 
 const SIGN_OUT = '/sign-out'
 

@@ -2,7 +2,7 @@
 
 import { capitalise } from '../../report/words/clean-text.ts'
 import { counted } from '../../report/words/numbers.ts'
-import type { AgentSpan, AgentState } from '../../store/figures/agent-spans.ts'
+import type { AgentSpan, AgentState } from '../../store/figures/pipeline-overview.ts'
 import { lengthOf } from './format.ts'
 
 export interface UptimeBar {

@@ -3,6 +3,7 @@
  * Each page is a template of `templates/dashboard/` inside `frame.hbs`.
  */
 import { readFileSync } from 'node:fs'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LeadsheetError } from '../../errors.ts'
 import { createCompiler } from '../../report/render/compile-template.ts'
 import { readTemplateFiles } from '../../report/render/template-files.ts'
@@ -135,4 +136,47 @@ export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
     app.get('/dashboard.css', (_, reply) => reply.type('text/css; charset=utf-8').send(stylesheet))
     for (const { path, type, content } of files) app.get(path, (_, reply) => reply.type(type).send(content))
   }
+}
+
+/* The error page of the dashboard: a page for browsers, a line of text for other clients. */
+
+export interface ErrorPage {
+  readonly title: string
+  /** The fault, and what to do about it. */
+  readonly text: string
+  /** The path of the page that leads on, if there is one. */
+  readonly next?: string
+}
+
+export interface ErrorPageView {
+  readonly title: string
+  readonly text: InlineCode
+  readonly next: string | null
+}
+
+export type SendErrorPage = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  page: ErrorPage,
+) => FastifyReply
+
+/** @throws LeadsheetError report_template */
+export function createErrorPages(pages: DashboardPages): SendErrorPage {
+  const fill = pages.page<ErrorPageView>('error-page')
+  return (request, reply, status, { title, text, next = null }) => {
+    if (!wantsPage(request))
+      return reply.code(status).type('text/plain; charset=utf-8').send(`${title}: ${text}\n`)
+    // Signed-in users get the page frame so that they can navigate back.
+    const frame = request.user === null ? bareFrame(title) : frameOf(request, title, null)
+    return reply
+      .code(status)
+      .type('text/html; charset=utf-8')
+      .send(fill({ title, text: withInlineCode(text), next }, frame))
+  }
+}
+
+/** Returns whether the client asks for HTML, as a browser does. */
+export function wantsPage({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') ?? false
 }

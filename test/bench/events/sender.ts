@@ -5,7 +5,7 @@
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { standardHeaders } from '../../../src/contract/standard-webhooks.ts'
+import { standardHeaders } from '../../../src/contract/webhook.ts'
 import { random } from '../../support/random.ts'
 import { generateLead } from '../generate.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkInForce } from '../../../src/cli/checks/settings-check.ts'
+import { checkInForce } from '../../../src/cli/checks/machine-check.ts'
 
 const SINCE = '2026-11-21T06:00:00.000Z'
 const LATER = '2026-11-21T07:30:00.000Z'

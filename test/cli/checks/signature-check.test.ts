@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { checkSignature, type FindRecords } from '../../../src/cli/checks/signature-check.ts'
+import { checkSignature, type FindRecords } from '../../../src/cli/checks/delivery-check.ts'
 import { dnsRecordOf } from '../../../src/mail/dkim.ts'
 import { DKIM_KEY } from '../../support/dkim.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkWayOut } from '../../../src/cli/checks/way-out-check.ts'
+import { checkWayOut } from '../../../src/cli/checks/delivery-check.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { folderWith } from '../../support/folder.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { writeNewFiles } from '../../../src/cli/init/new-files.ts'
+import { writeNewFiles } from '../../../src/cli/init/files.ts'
 import { folderWith } from '../../support/folder.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { plainText, styledText } from '../../../src/cli/terminal/plain-text.ts'
+import { plainText, styledText } from '../../../src/cli/terminal/table.ts'
 
 const HOSTILE = 'a\u001b[2Jb\u001b]0;title\u0007c\u009b1Ad\re\bf'
 

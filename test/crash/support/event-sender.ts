@@ -1,6 +1,6 @@
 /** An upstream that changes leads and tells a daemon of each by a webhook, until nobody answers any more or it is enough. */
 import { expect } from 'vitest'
-import { standardHeaders } from '../../../src/contract/standard-webhooks.ts'
+import { standardHeaders } from '../../../src/contract/webhook.ts'
 import type { Upstream } from '../../support/upstream.ts'
 
 export const EVENTS_SECRET = `whsec_${Buffer.from('a secret of a webhook').toString('base64')}`

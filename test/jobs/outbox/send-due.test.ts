@@ -6,7 +6,7 @@ import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/se
 import type { Transport } from '../../../src/mail/transport.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
-import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/smtp-circuit.ts'
+import { listMailOutages, reviewMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { DKIM_KEY } from '../../support/dkim.ts'
 import { CONTENT, openLedger } from '../../support/ledger.ts'

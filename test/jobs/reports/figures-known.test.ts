@@ -4,7 +4,7 @@ import { dayBefore } from '../../../src/domain/period.ts'
 import { FIGURES } from '../../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import type { FigureScope } from '../../../src/store/figures/query.ts'
-import { type Figures, readFigures } from '../../../src/store/figures/read-figures.ts'
+import { type Figures, readFigures } from '../../../src/store/figures/report-figures.ts'
 import { liveThrough } from '../../support/living-service.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))

@@ -4,10 +4,13 @@ import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
-import { enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
+import {
+  enqueueReportNow,
+  reportSchedule,
+  type ScheduledReportDeps,
+} from '../../../src/jobs/reports/enqueue-report.ts'
 import { passGate, requireGoodData } from '../../../src/jobs/reports/freshness-gate.ts'
 import type { GateSettings, Report } from '../../../src/jobs/reports/report-definition.ts'
-import { reportSchedule, type ScheduledReportDeps } from '../../../src/jobs/reports/scheduled-report.ts'
 import { judgeCounts } from '../../../src/jobs/reports/volume-anomaly.ts'
 import { afterFailure } from '../../../src/jobs/schedule/job-failure.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
-import { listWorkers } from '../../../src/jobs/schedule/worker-list.ts'
+import { listWorkers } from '../../../src/jobs/schedule/schedule-state.ts'
 import { claimLease, findHolder } from '../../../src/store/schedule/lease.ts'
 import { findLastSpan } from '../../../src/store/schedule/uptime.ts'
 import { clockOf } from '../../../src/web/dashboard/format.ts'

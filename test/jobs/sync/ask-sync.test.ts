@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
-import { askSync } from '../../../src/jobs/sync/ask-sync.ts'
+import { askSync } from '../../../src/jobs/sync/scheduled-sync.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { scheduleOf, timing } from '../../support/schedule.ts'

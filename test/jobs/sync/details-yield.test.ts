@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import { reportSchedule, type ScheduledReportDeps } from '../../../src/jobs/reports/scheduled-report.ts'
+import { reportSchedule, type ScheduledReportDeps } from '../../../src/jobs/reports/enqueue-report.ts'
 import { SYNC_PARTS } from '../../../src/jobs/sync/run-sync.ts'
 import { type ScheduledSyncDeps, syncSchedule } from '../../../src/jobs/sync/scheduled-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'

@@ -2,9 +2,8 @@
 import { Resvg } from '@resvg/resvg-js'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
-import { drawCharts, findCharts, shownDays } from '../../../src/report/charts/draw.ts'
+import { drawCharts, drawTrend, findCharts, shownDays } from '../../../src/report/charts/draw.ts'
 import { encodePng, rasterise } from '../../../src/report/charts/png.ts'
-import { drawTrend } from '../../../src/report/charts/trend.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
 import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
 

@@ -1,9 +1,8 @@
 import { Resvg } from '@resvg/resvg-js'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
+import { drawSparkline, drawTrend } from '../../../src/report/charts/draw.ts'
 import { encodePng, type Picture, rasterise } from '../../../src/report/charts/png.ts'
-import { drawSparkline } from '../../../src/report/charts/sparkline.ts'
-import { drawTrend } from '../../../src/report/charts/trend.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
 import { labelsIn, usualTrend } from '../../support/trend.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { drawSparkline, SPARKLINE_HEIGHT, SPARKLINE_WIDTH } from '../../../src/report/charts/sparkline.ts'
+import { drawSparkline, SPARKLINE_HEIGHT, SPARKLINE_WIDTH } from '../../../src/report/charts/draw.ts'
 
 const CASES: readonly (readonly [name: string, values: readonly (number | null)[]])[] = [
   ['14 counts', [31, 44, 52, 50, 48, 12, 9, 47, 55, 60, 58, 61, 20, 59]],

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { Resvg } from '@resvg/resvg-js'
 import { describe, expect, it } from 'vitest'
-import { fitInto, widthOf } from '../../../src/report/charts/text-width.ts'
+import { fitInto, widthOf } from '../../../src/report/charts/svg.ts'
 import { labelsIn } from '../../support/trend.ts'
 
 const SIZE = 20

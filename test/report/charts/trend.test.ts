@@ -1,8 +1,8 @@
 /** The positions of the pieces of the trend, in usual and in odd cases. Its looks are for eyes. */
 import { describe, expect, it } from 'vitest'
 import type { TrendDay } from '../../../src/domain/figures.ts'
-import { widthOf } from '../../../src/report/charts/text-width.ts'
-import { drawTrend } from '../../../src/report/charts/trend.ts'
+import { drawTrend } from '../../../src/report/charts/draw.ts'
+import { widthOf } from '../../../src/report/charts/svg.ts'
 import type { ChartLabels } from '../../../src/report/charts/trend-layout.ts'
 import {
   COLUMN_BASE,

@@ -1,7 +1,7 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { type AgentSpans, readAgentSpans } from '../../../src/store/figures/agent-spans.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { type AgentSpans, readAgentSpans } from '../../../src/store/figures/pipeline-overview.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
 import { agent, openEmptyStore, seenAt } from '../../support/store.ts'
 

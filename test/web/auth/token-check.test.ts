@@ -1,8 +1,7 @@
 /** Wrong tokens are answered later and later, and at last not at all; sessions end. */
 import { describe, expect, it } from 'vitest'
 import { signInPath } from '../../../src/web/auth/require-sign-in.ts'
-import { createSessions } from '../../../src/web/auth/session.ts'
-import { createTokenCheck } from '../../../src/web/auth/token-check.ts'
+import { createSessions, createTokenCheck } from '../../../src/web/auth/session.ts'
 import { safeRedirect } from '../../../src/web/server/allowed-hosts.ts'
 import { random } from '../../support/random.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Agent } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import type { AgentSpan, AgentState } from '../../../src/store/figures/agent-spans.ts'
+import type { AgentSpan, AgentState } from '../../../src/store/figures/pipeline-overview.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
 import { composeUptimeBar } from '../../../src/web/dashboard/uptime-bar.ts'
 import { hasBrowser, openBrowser } from '../../support/browser.ts'

@@ -1,7 +1,7 @@
 /** The live parts of a page: sent only when they change, only to who listens, and never to too many. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { openWebPages } from '../../../src/report/preferences/web-pages.ts'
+import { openWebPages } from '../../../src/report/preferences/page.ts'
 import { upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import { type LiveParts, liveRoutes } from '../../../src/web/dashboard/status/live.ts'
 import { openWeb } from '../../../src/web/server/server.ts'

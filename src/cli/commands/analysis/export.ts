@@ -2,7 +2,7 @@
 import { extname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { requireSnapshot } from '../../../app/installation.ts'
-import { nearest } from '../../../config/nearest.ts'
+import { nearest } from '../../../config/setting-path.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import {
   EXPORT_FORMATS,

@@ -12,7 +12,7 @@ import { describeReader, makeReader } from '../../../store/postgres/analyst-role
 import { PUBLISHED } from '../../../store/schema/published.ts'
 import { VIEWS } from '../../../store/schema/views.ts'
 import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../checks/check-status.ts'
-import { checkStore } from '../../checks/store-check.ts'
+import { checkStore } from '../../checks/machine-check.ts'
 import { addExamples } from '../../command.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { CheckResult } from '../../../checks/check.ts'
 import { requireSettings } from '../../../config/requirements.ts'
 import { STATUS_COLORS, STATUS_ENDINGS, worstOf } from '../../checks/check-status.ts'
-import { examine } from '../../checks/examination.ts'
+import { examine } from '../../checks/run-checks.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 

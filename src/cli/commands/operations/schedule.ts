@@ -11,11 +11,14 @@ import type { Config } from '../../../config/config.ts'
 import { periodOf, tellDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import type { Report } from '../../../jobs/reports/report-definition.ts'
-import type { MissedScheduledRuns } from '../../../jobs/schedule/missed-runs.ts'
-import { GAP_MS, readMissedScheduledRuns } from '../../../jobs/schedule/missed-runs.ts'
 import { tellHours } from '../../../jobs/schedule/schedule.ts'
-import type { ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
-import { outcomeText, readScheduleStates } from '../../../jobs/schedule/schedule-state.ts'
+import type { MissedScheduledRuns, ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
+import {
+  GAP_MS,
+  outcomeText,
+  readMissedScheduledRuns,
+  readScheduleStates,
+} from '../../../jobs/schedule/schedule-state.ts'
 import { clockNote } from '../../../schedule/clock-change.ts'
 import { nextDueTime } from '../../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../../schedule/timing.ts'

@@ -1,11 +1,19 @@
 /** `leadsheet report`: the parent of all commands about reports. */
+
+import { existsSync } from 'node:fs'
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import type { Command } from 'commander'
+import { openTemplatesOf } from '../../../app/configured-reports.ts'
+import { TEMPLATES } from '../../../app/installation.ts'
+import { CALLED, faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
+import { SHARED_FOLDERS } from '../../../report/render/template-files.ts'
+import { scaffoldReport } from '../../../report/scaffold.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { defineApprove, defineHistory, defineList } from './history.ts'
 import { defineCompare, defineShow } from './report-issue.ts'
 import { definePreview, defineSend, defineTest } from './report-make.ts'
-import { defineReportNew } from './report-new.ts'
 import { defineResend } from './resend.ts'
 
 export function defineReport(command: Command, terminal: Terminal): void {
@@ -34,4 +42,90 @@ function defineWatch(parent: Command, terminal: Terminal): void {
       await watchReport(terminal, name, port)
     })
   addExamples(command, ['report watch daily'])
+}
+
+/*
+ * `leadsheet report new`: makes a folder for a report of your own. The settings are not changed; the command
+ * prints what to add.
+ */
+
+interface Options {
+  readonly from: string
+}
+
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+/** The suggested schedules for weekly and monthly reports. Other reports run every day. */
+const SCHEDULES: Readonly<Record<string, string>> = { week: '0 7 * * 1', month: '0 7 1 * *' }
+
+export function defineReportNew(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('new')
+    .description('make a folder for a report of your own, with two queries to begin with')
+    .argument('<name>', 'what it is called: lower-case letters, digits and hyphens')
+    .option('--from <report>', 'whose period and blocks it begins with', 'daily')
+    .action((name: string, options: Options) => makeReport(terminal, name, options))
+  addExamples(command, ['report new industries', 'report new weekly-emea --from weekly'])
+}
+
+async function makeReport(terminal: Terminal, name: string, { from }: Options): Promise<void> {
+  if (!NAME.test(name) || SHARED_FOLDERS.includes(name)) {
+    throw new LeadsheetError('usage_invalid', `${JSON.stringify(name)} cannot be the name of a report`, {
+      hint: `Lower-case letters, digits and single hyphens, such as weekly-emea; not ${SHARED_FOLDERS.join(', ')}.`,
+    })
+  }
+  const config = await terminal.config()
+  const definition = (await openTemplatesOf(config, [from])).definition(from)
+  const folder = join(config.templatesDir, name)
+  const file = join(folder, 'report.yaml')
+  await refuseTaken(folder, name)
+  await write(folder, file, scaffoldReport(name, definition))
+
+  const schedule = SCHEDULES[definition.period] ?? '0 7 * * *'
+  const isListed = config.reports.some((report) => report.template === name)
+  if (existsSync(join(TEMPLATES, name))) {
+    const shadow = `It goes before the ${name} that comes with leadsheet: whoever gets that gets this one from now on.`
+    terminal.note(`warning: ${shadow} Where that is not meant, remove ${relative('', folder)}.`)
+    terminal.end('partly')
+  }
+  if (terminal.json) {
+    terminal.printJson({ report: name, file, is_listed: isListed, schedule })
+    return
+  }
+  terminal.print(
+    `Made ${relative('', file)}`,
+    ...['', terminal.style('bold', 'Edit it and look at it'), `  ${CALLED} report watch ${name}`],
+  )
+  if (isListed) return
+  terminal.print(
+    ...['', terminal.style('bold', `Have it sent: add to reports in ${settingsFile(config.file)}`)],
+    `  - name: ${name}`,
+    `    schedule: "${schedule}"`,
+  )
+}
+
+async function refuseTaken(folder: string, name: string): Promise<void> {
+  const isTaken = await access(folder).then(
+    () => true,
+    () => false,
+  )
+  if (!isTaken) return
+  throw new LeadsheetError('usage_invalid', `${relative('', folder)} is there already`, {
+    hint: `Take another name, or look at it with ${shellCommand(`report watch ${name}`)}.`,
+  })
+}
+
+async function write(folder: string, file: string, text: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+    await writeFile(file, text, { flag: 'wx' })
+  } catch (cause) {
+    throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${faultText(cause)}`, {
+      hint: 'Set templates_dir (LEADSHEET_TEMPLATES_DIR) to a folder that this user may write to.',
+      cause,
+    })
+  }
+}
+
+function settingsFile(file: string | null): string {
+  return file === null ? 'leadsheet.yaml' : relative('', file)
 }

@@ -2,7 +2,7 @@
  * The agents block: a count of healthy agents, a line for each other agent, and the outages of the period.
  */
 import type { AgentLine, Outage, ReportFigures } from '../../../domain/figures.ts'
-import { isLongAfter } from '../../coverage.ts'
+import { isLongAfter } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'

@@ -1,7 +1,7 @@
 /** The attention block: things that a recipient should act on. The list is empty if there are none. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { composeHistory } from '../../coverage.ts'
+import { composeHistory } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { AGENT_ERROR_LENGTH, AGENT_NAME_LENGTH, listFailing } from '../agents/view.ts'

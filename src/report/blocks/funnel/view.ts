@@ -3,7 +3,7 @@
  * stage.
  */
 import type { Funnel, ReportFigures } from '../../../domain/figures.ts'
-import { composeHistory, type HistoryView } from '../../coverage.ts'
+import { composeHistory, type HistoryView } from '../../context.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'

@@ -13,7 +13,7 @@ import {
   isImplausible,
   isLongAfter,
   isStalledKnown,
-} from '../../coverage.ts'
+} from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'

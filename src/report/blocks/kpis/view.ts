@@ -10,7 +10,7 @@ import {
   type HistoryView,
   isFirst,
   isImplausible,
-} from '../../coverage.ts'
+} from '../../context.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'

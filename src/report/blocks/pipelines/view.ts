@@ -2,19 +2,21 @@
 
 import type { PipelineLine, ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { coverageOf, isFirst, isStalledKnown } from '../../coverage.ts'
+import { coverageOf, isFirst, isStalledKnown } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { type ComparedTable, compareCell, rateCell } from '../compared-table.ts'
 import { formatMoneys, joined, moreOf, NAME_LENGTH } from '../list-rows.ts'
 import {
+  type ComparedTable,
   columnsByCurrency,
+  compareCell,
   comparedColumns,
   type ListColumn,
   type ListedFigures,
   type ListTable,
   listTable,
+  rateCell,
   winRateColumns,
 } from '../list-table.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import type { QueryTable, ReportFigures } from '../../../domain/figures.ts'
-import { widthOf } from '../../charts/text-width.ts'
+import { widthOf } from '../../charts/svg.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeFailed, type FailedView } from '../../failed-blocks.ts'
 import { capitalise, oneLine, oneLineOrNull } from '../../words/clean-text.ts'

@@ -1,6 +1,6 @@
 /** The service statistics block: statistics of the upstream that differ from this program's own count. */
 import type { ReportFigures, StatDifference } from '../../../domain/figures.ts'
-import { isLongAfter } from '../../coverage.ts'
+import { isLongAfter } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { NAME_LENGTH } from '../list-rows.ts'

@@ -2,18 +2,20 @@
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { coverageOf, isFirst } from '../../coverage.ts'
+import { coverageOf, isFirst } from '../../context.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'
-import { type ComparedTable, compareCell, rateCell } from '../compared-table.ts'
 import { moreOf, shownOf } from '../list-rows.ts'
 import {
+  type ComparedTable,
+  compareCell,
   comparedColumns,
   type ListColumn,
   type ListedFigures,
   type ListTable,
   listTable,
+  rateCell,
   winRateColumns,
 } from '../list-table.ts'
 

@@ -2,7 +2,7 @@
 
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { composeHistory } from '../../coverage.ts'
+import { composeHistory } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { nameStatus } from '../../words/locale-context.ts'

@@ -2,7 +2,7 @@
 
 import type { ListedLead, ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
-import { coverageOf } from '../../coverage.ts'
+import { coverageOf } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'

@@ -15,9 +15,9 @@ import {
   type ResendChoice,
   type ResendPlan,
 } from '../../../jobs/reports/resend.ts'
-import { release } from '../../../jobs/schedule/approve-run.ts'
 import type { Schedule } from '../../../jobs/schedule/schedule.ts'
-import { askSync } from '../../../jobs/sync/ask-sync.ts'
+import { release } from '../../../jobs/schedule/schedule-state.ts'
+import { askSync } from '../../../jobs/sync/scheduled-sync.ts'
 import type { PreferenceChoice } from '../../../report/preferences/page.ts'
 import { findPreference } from '../../../store/reports/preference.ts'
 import type { Form } from '../../server/server.ts'

@@ -3,7 +3,7 @@
  * figures.
  */
 import type { Funnel } from '../../../domain/figures.ts'
-import { composeHistory } from '../../../report/coverage.ts'
+import { composeHistory } from '../../../report/context.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'
 import { type LocaleContext, nameStatus } from '../../../report/words/locale-context.ts'
 import { signed } from '../../../report/words/numbers.ts'

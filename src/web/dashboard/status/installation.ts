@@ -3,7 +3,7 @@
  * several.
  */
 import { readSettingsInForce } from '../../../checks/settings.ts'
-import { listWorkers } from '../../../jobs/schedule/worker-list.ts'
+import { listWorkers } from '../../../jobs/schedule/schedule-state.ts'
 import { countJobs, type QueueCounts } from '../../../queue/look.ts'
 import { readSize } from '../../../store/backup/backup.ts'
 import type { Store } from '../../../store/db/store.ts'

@@ -10,7 +10,7 @@ import {
   listRefused,
   type UnconfirmedMessage,
 } from '../../../store/outbox/delivery-problems.ts'
-import { listMailOutages, type MailOutage } from '../../../store/outbox/smtp-circuit.ts'
+import { listMailOutages, type MailOutage } from '../../../store/outbox/send-limits.ts'
 import { listIssues } from '../../../store/reports/issue-list.ts'
 import { type IssueLine, issueHref, issueLine } from '../archive/list.ts'
 import type { Clock, Moment } from '../format.ts'

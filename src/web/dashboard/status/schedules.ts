@@ -2,13 +2,15 @@
  * The schedules on the status page: next and last runs, missed runs, and times when the daemon did not run.
  */
 
+import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
 import {
   GAP_MS,
   type MissedScheduledRuns,
+  outcomeText,
   readMissedScheduledRuns,
-} from '../../../jobs/schedule/missed-runs.ts'
-import type { ScheduleSettings } from '../../../jobs/schedule/schedule.ts'
-import { outcomeText, readScheduleStates, type ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
+  readScheduleStates,
+  type ScheduleState,
+} from '../../../jobs/schedule/schedule-state.ts'
 import { formatDueTimes, listDueTimes } from '../../../report/preferences/page.ts'
 import { createLocaleContext } from '../../../report/words/locale-context.ts'
 import { isCron, type Timing } from '../../../schedule/timing.ts'
