@@ -7,7 +7,7 @@ import { redactor, withoutNamedSecrets } from './redaction.ts'
 
 export type Log = Logger
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: LevelWithSilent
   /** Tells whether to write readable lines instead of JSON. */
   readonly pretty: boolean

@@ -18,7 +18,7 @@ export interface Backoff {
 }
 
 /** Waits between attempts that are kept in the store. */
-export interface Ladder {
+interface Ladder {
   /** The wait after the first failure, the second and so on. */
   readonly waitsMs: readonly number[]
   /** Says whether the last wait repeats or there is no further attempt. */

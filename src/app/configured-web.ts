@@ -41,7 +41,7 @@ import { profileOf } from './configured-upstream.ts'
 import { installationOf } from './health-installation.ts'
 import { pathsIn, TEMPLATES } from './installation.ts'
 
-export interface ServedDaemon
+interface ServedDaemon
   extends Pick<StartedDaemon, 'sinceTickMs' | 'wake' | 'signal'>,
     Pick<ActionDeps, 'work' | 'schedules'> {
   readonly intake: WebhookIntake
@@ -137,7 +137,7 @@ function receivers(
 
 type Open = () => Promise<WebServer | null>
 
-export interface WaitingPages extends AsyncDisposable {
+interface WaitingPages extends AsyncDisposable {
   /** The URL of the pages; null if none are served, or not yet. */
   readonly url: string | null
   /** Serves the pages as soon as their port is free; to be called each minute. */

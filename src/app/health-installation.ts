@@ -56,7 +56,7 @@ function besideLeads(config: Config): Resource[] {
  * Describes how events reach this installation; null if the upstream has no webhooks or no pages are served
  * to receive them.
  */
-export function eventWayOf(config: Config): EventSource | null {
+function eventWayOf(config: Config): EventSource | null {
   const profile = findProfile(config)
   if (profile?.webhook === undefined || config.web.listen === null) return null
   const file = registrationFile(config.dataDir)

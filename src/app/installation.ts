@@ -24,7 +24,7 @@ export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', im
 export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.url))
 
 /** The settings that say where data is stored. */
-export type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
+type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 
 /** The files that show that an installation has worked before. */
 const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']

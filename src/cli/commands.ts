@@ -4,7 +4,7 @@
  */
 import type { DefineCommand } from './command.ts'
 
-export interface CommandEntry {
+interface CommandEntry {
   readonly name: string
   readonly summary: string
   readonly group: string

@@ -77,7 +77,7 @@ export interface MailConfig {
   readonly dkim: DkimConfig | null
 }
 
-export interface DkimConfig {
+interface DkimConfig {
   readonly domain: string
   readonly selector: string
   /** The RSA key in PEM. */
@@ -85,7 +85,7 @@ export interface DkimConfig {
 }
 
 /** The recipients and channels of alerts, and when they are sent. */
-export interface AlertsConfig {
+interface AlertsConfig {
   /** The addresses of operators. */
   readonly recipients: readonly string[]
   /** The webhook of alerts. Its URL is secret, because anyone who knows it can write there. */
@@ -95,7 +95,7 @@ export interface AlertsConfig {
   readonly remindHours: number
 }
 
-export interface WebConfig {
+interface WebConfig {
   /** The address on which the daemon listens; null where it serves no pages. */
   readonly listen: ListenAddress | null
   /** The public address, such as `https://reports.example.com`; null where recipients have no pages. */
@@ -108,7 +108,7 @@ export interface WebConfig {
   readonly token: Secret | null
 }
 
-export interface SyncConfig {
+interface SyncConfig {
   /** A cron expression of five fields, or words, in the top-level time zone. */
   readonly schedule: string
   readonly fullSchedule: string
@@ -116,14 +116,14 @@ export interface SyncConfig {
   readonly pipelines: readonly string[]
 }
 
-export interface SnapshotConfig {
+interface SnapshotConfig {
   /** `after_sync`, `never`, or a schedule in the top-level time zone. */
   readonly when: string
   readonly keep: number
 }
 
 /** The settings of enrichment; null where no single leads are read. */
-export type EnrichmentConfig = {
+type EnrichmentConfig = {
   /**
    * Details are requested only for this many leads with the best scores; null for no such limit (policy
    * `changed`).
@@ -133,7 +133,7 @@ export type EnrichmentConfig = {
   readonly concurrency: number
 } | null
 
-export interface RetentionConfig {
+interface RetentionConfig {
   readonly hourlyAfterDays: number
   readonly dailyAfterDays: number
   /** The years that past states are kept; null for ever. */

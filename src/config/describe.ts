@@ -9,7 +9,7 @@ import { listenText } from './schema-web.ts'
 import { Secret } from './secrets.ts'
 import { isTree, pathText, type SettingPath } from './setting-path.ts'
 
-export interface EffectiveSetting {
+interface EffectiveSetting {
   /** The name as in the settings file, such as `api.page_size`. */
   readonly setting: string
   /** The value, with secrets redacted; null when it is not set and has no default. */

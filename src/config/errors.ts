@@ -15,7 +15,7 @@ export interface Origin {
   readonly name: string
 }
 
-export type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
+type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
 
 /** The settings whose value is never shown. */
 const SECRET_PATHS: readonly SettingPath[] = [...specialSettings()].flatMap(({ path, secret }) =>

@@ -22,7 +22,7 @@ import { leavesOf, pathText, setValueAt, valueAt } from './setting-path.ts'
 import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.ts'
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
-export interface LoadOptions {
+interface LoadOptions {
   /** The file of `--config`, relative to `cwd`; null for the environment alone. */
   readonly file?: string | null | undefined
   readonly env?: Environment

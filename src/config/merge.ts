@@ -10,7 +10,7 @@ import { isWorldReadable, readFault, type SettingsFile } from './settings-file.t
 import { reportFor } from './starter-file.ts'
 import { scheduleFault } from './validators.ts'
 
-export interface DraftOrigin extends Origin {
+interface DraftOrigin extends Origin {
   /** The folder to which relative paths belong. */
   readonly base: string
 }

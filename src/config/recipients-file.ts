@@ -9,7 +9,7 @@ import type { SettingPath, SettingTree } from './setting-path.ts'
 import { nearest, setValueAt } from './setting-path.ts'
 import { readFault } from './settings-file.ts'
 
-export interface RecipientsFile {
+interface RecipientsFile {
   readonly recipients: readonly SettingTree[]
   /** The place of each setting of each recipient: the line `recipients.csv:3` and the column `locale`. */
   readonly places: readonly { readonly path: SettingPath; readonly place: string; readonly name: string }[]
@@ -112,7 +112,7 @@ function settingOf(cell: string, kind: CellKind): unknown {
   return { ...(min !== '' && { min: Number(min) }), ...(max !== '' && { max: Number(max) }) }
 }
 
-export interface CsvRow {
+interface CsvRow {
   /** The line on which the row begins, from 1. */
   readonly line: number
   readonly cells: readonly string[]
@@ -121,7 +121,7 @@ export interface CsvRow {
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y
 
 /** Returns the rows that are not empty, or the line of an unmatched quote. */
-export function parseCsv(text: string): { rows: CsvRow[] } | { brokenLine: number } {
+function parseCsv(text: string): { rows: CsvRow[] } | { brokenLine: number } {
   const rows: CsvRow[] = []
   let line = 1
   let cells: string[] = []

@@ -124,7 +124,7 @@ function canonical(locale: string): string {
  * the same text.
  */
 
-export function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
+function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
   const conditions = Object.entries(columns).flatMap(([field, asked]): FilterCondition[] => {
     if (asked === undefined) return []
     if (Array.isArray(asked)) return [{ field, in: asked.toSorted() }]
@@ -154,7 +154,7 @@ function boundsText({ min, max }: { readonly min: number | null; readonly max: n
 }
 
 /** Joins two filters, so that a lead must meet both. */
-export function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
+function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   const fields = new Set([...one.conditions, ...other.conditions].map(({ field }) => field))
   const conditions = [...fields].toSorted().map((field) => {
     const [first, second] = [one, other].flatMap(({ conditions }) =>

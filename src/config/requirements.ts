@@ -9,7 +9,7 @@ import type { Secret } from './secrets.ts'
 import { pathText, type SettingPath, valueAt } from './setting-path.ts'
 import { DEFAULT_FILE } from './settings-file.ts'
 
-export interface ReadyApi extends ApiConfig {
+interface ReadyApi extends ApiConfig {
   readonly url: string
   /** The API key; null only where the upstream needs none. */
   readonly key: Secret | null

@@ -48,7 +48,7 @@ function conditionOn([column, kind]: [string, string]): [string, z.ZodType] {
   return [column, (kind === 'number' ? bounds : texts).optional().meta({ description })]
 }
 
-export const filterSchema = section({
+const filterSchema = section({
   pipelines: pipelineIds.optional().meta({ description: 'Only leads of these pipelines.' }),
   ...(Object.fromEntries(Object.entries(FILTER_COLUMNS).map(conditionOn)) as Record<
     FilterColumn,

@@ -110,7 +110,7 @@ function proxyFault(value: string): string | null {
   return isLength ? null : `there is no network /${[bits, ...more].join('/')}`
 }
 
-export interface Doors {
+interface Doors {
   readonly listen: ListenAddress
   /** The address for visitors from outside; null where there is none. */
   readonly publicUrl: string | null
@@ -124,7 +124,7 @@ export interface Doors {
  * signed-in users may see it and act. `closed`: nobody may see it, because it can be reached from outside and
  * has no token.
  */
-export type DashboardAccess = 'look' | 'token' | 'closed'
+type DashboardAccess = 'look' | 'token' | 'closed'
 
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'

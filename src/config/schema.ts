@@ -29,7 +29,7 @@ import {
 
 const SECRET_LENGTH = 8
 
-export const eventsSchema = section({
+const eventsSchema = section({
   secret: text(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault).optional().meta({
     env: 'LEADSHEET_EVENTS_SECRET',
     secret: true,
@@ -56,7 +56,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export const settingsSchema = section({
@@ -246,7 +246,7 @@ export interface SettingSchema {
 }
 
 /** A setting that has a variable, is secret, or may stand in a file of its own. */
-export interface SpecialSetting {
+interface SpecialSetting {
   /** The path. `['reports', 0, 'schedule']` belongs to the first report. */
   readonly path: SettingPath
   /** The setting that names a file to read it from, such as `api.key_file`; null where there is none. */

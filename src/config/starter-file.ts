@@ -130,7 +130,7 @@ function scalar(value: string): string {
   ).trimEnd()
 }
 
-export interface FirstReport {
+interface FirstReport {
   readonly name: 'daily' | 'weekly' | 'monthly'
   /** The period; null for the report's own. */
   readonly period: 'day' | 'working_day' | 'since_last' | null

@@ -17,7 +17,7 @@ import { isTree, nearest, valueAt } from './setting-path.ts'
 export const ADDRESS = /^[^\s@<>(),;:"\\[\]]+@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
 
 /** Whether a text is an address, or `Display Name <address>`. */
-export function isMailbox(value: string): boolean {
+function isMailbox(value: string): boolean {
   const named = /^[^<>\r\n"]+ <([^<>]+)>$/.exec(value)
   return ADDRESS.test(named?.[1] ?? value)
 }
@@ -31,7 +31,7 @@ export function scheduleFault(text: string): string | null {
 }
 
 /** Accepts only names of the IANA database, because offsets such as `+01:00` have no daylight saving. */
-export function timeZoneFault(name: string): string | null {
+function timeZoneFault(name: string): string | null {
   try {
     if (/^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name })) return null
   } catch {
@@ -51,7 +51,7 @@ export function localeFault(tag: string): string | null {
   }
 }
 
-export function dateFault(text: string): string | null {
+function dateFault(text: string): string | null {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return 'it is written otherwise'
   const at = Date.parse(text)
   const isReal = Number.isFinite(at) && new Date(at).toISOString().startsWith(text)

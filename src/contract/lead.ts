@@ -32,7 +32,7 @@ export const FUNNEL_STATUSES = [
 /** An instant, RFC 3339 in UTC: `2026-11-20T08:15:00.000Z`. Answers always have the milliseconds. */
 export const instantSchema = z.iso.datetime('expected an instant in UTC such as 2026-11-20T08:15:00.000Z')
 
-export const companySchema = z
+const companySchema = z
   .object({
     name: z.string(),
     domain: z.string().nullable(),
@@ -46,7 +46,7 @@ export const companySchema = z
   })
   .meta({ id: 'Company' })
 
-export const contactSchema = z
+const contactSchema = z
   .object({ name: z.string(), title: z.string().nullable(), email: z.email().nullable() })
   .meta({ id: 'Contact' })
 
@@ -73,10 +73,10 @@ const leadShape = {
   status_changed_at: instantSchema,
 }
 
-export const leadSchema = z.object(leadShape).meta({ id: 'Lead' })
+const leadSchema = z.object(leadShape).meta({ id: 'Lead' })
 export type WireLead = z.infer<typeof leadSchema>
 
-export const activitySchema = z
+const activitySchema = z
   .object({
     id: z.string(),
     type: z.enum(['discovered', 'enriched', 'scored', 'status_changed', 'note', 'error']),
@@ -100,7 +100,7 @@ export const leadDetailSchema = z
   .meta({ id: 'LeadDetail' })
 export type WireLeadDetail = z.infer<typeof leadDetailSchema>
 
-export const PAGE_LIMIT_DEFAULT = 100
+const PAGE_LIMIT_DEFAULT = 100
 export const PAGE_LIMIT_MAX = 1000
 
 export const LEAD_SORTS = [
@@ -142,7 +142,7 @@ export const leadQuerySchema = z.strictObject({
 })
 export type LeadQuery = z.infer<typeof leadQuerySchema>
 
-export const pageSchema = z
+const pageSchema = z
   .object({
     next_cursor: z.string().nullable(),
     has_more: z.boolean(),

@@ -49,7 +49,7 @@ export const statsQuerySchema = z
 
 const rate = z.number().min(0).max(1).nullable()
 
-export const stageStatSchema = z
+const stageStatSchema = z
   .object({
     stage: z.enum(LEAD_STATUSES),
     current: z.int().meta({ description: 'leads whose status is this now' }),
@@ -94,7 +94,7 @@ export type WirePipelineStats = z.infer<typeof pipelineStatsSchema>
 export const AGENT_KINDS = ['discovery', 'enrichment', 'scoring', 'outreach'] as const
 export const AGENT_STATUSES = ['running', 'idle', 'failing', 'paused'] as const
 
-export const agentSchema = z
+const agentSchema = z
   .object({
     id: z.string(),
     name: z.string(),

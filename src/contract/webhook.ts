@@ -155,7 +155,7 @@ export const STANDARD_PREFIX = 'webhook-'
 export const TOLERANCE_SECONDS = 300
 const SECRET_PREFIX = 'whsec_'
 
-export interface SignedMessage {
+interface SignedMessage {
   /** The id, which is the same for each attempt. */
   readonly id: string
   /** The time of this attempt in whole seconds since 1970. */

@@ -25,7 +25,7 @@ const WANTED_MS = 24 * 60 * 60_000
 /** The first visitor waits this long for the count; then the page says that it is being counted. */
 const PATIENCE_MS = 1_500
 
-export interface OverviewDeps {
+interface OverviewDeps {
   readonly store: Pick<Store, 'db' | 'place'>
   readonly now: () => Date
   readonly timeZone: string

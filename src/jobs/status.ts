@@ -19,7 +19,7 @@ import type { ScheduleSettings } from './schedule/schedule.ts'
 import { listWorkers, readScheduleStates } from './schedule/schedule-state.ts'
 
 /** The number of latest rows of each kind to read. */
-export interface StatusRows {
+interface StatusRows {
   readonly runs: number
   readonly scheduledRuns: number
   readonly issues: number

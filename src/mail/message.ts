@@ -103,7 +103,7 @@ function base32(bytes: Uint8Array): string {
  * Servers count a message as sent, in which files are a good third larger.
  */
 
-export interface FittedFiles {
+interface FittedFiles {
   readonly kept: readonly MessageFile[]
   /** The attachments that did not fit. */
   readonly left: readonly MessageFile[]

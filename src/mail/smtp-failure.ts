@@ -19,7 +19,7 @@ export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown
  * The scope of a failure: this message, the server and so every message, or either. It is `either` when the
  * connection broke in the middle of a message, perhaps because of that message.
  */
-export type SendConcern = 'message' | 'server' | 'either'
+type SendConcern = 'message' | 'server' | 'either'
 
 /** The facts of a failed attempt. */
 export interface FailedSend {

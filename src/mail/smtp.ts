@@ -116,7 +116,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
  * loss before the message from a loss after it.
  */
 
-export type SmtpSession = SMTPConnection
+type SmtpSession = SMTPConnection
 
 /**
  * How far the session got. It is updated during the session, so that the code that catches a failure can read
@@ -127,7 +127,7 @@ export interface Progress {
 }
 
 /** The error of an `onData` that failed before the first byte. The cause is its own error. */
-export class NotBegun extends Error {}
+class NotBegun extends Error {}
 
 /** Opens a session, and logs in if the server has a user. */
 export async function connect(
@@ -228,7 +228,7 @@ function step<T>(
 
 /** The connection details of a mail server, read from its URL. */
 
-export interface SmtpServer {
+interface SmtpServer {
   /** The name without the password, such as `smtp://mail.example.com:587`. */
   readonly name: string
   readonly connection: SMTPConnectionOptions

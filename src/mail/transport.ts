@@ -53,7 +53,7 @@ function pathOf(url: string): string {
 
 /* Uses a folder as a mail server: each message becomes one `.eml` file, whole or not at all. */
 
-export function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
+function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const name = `file:${path}`
   const failed = (cause: unknown): never => {
     throw sendError(cause, 'connect', name)

@@ -17,7 +17,7 @@ const PACE_MS = 50
 export type Auth = Profile['auth']
 
 /** Sends no key, only the further headers. */
-export const NO_KEY = { header: 'Authorization', value: '' } as const
+const NO_KEY = { header: 'Authorization', value: '' } as const
 
 export interface Reply {
   readonly url: URL
@@ -43,7 +43,7 @@ export interface Asker {
   close(): Promise<void>
 }
 
-export interface AskerOptions {
+interface AskerOptions {
   /** The API key; empty where there is none. */
   readonly apiKey: string
   /** Further headers of every request. */

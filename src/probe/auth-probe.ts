@@ -31,7 +31,7 @@ export function wantsKey({ status, headers, body }: Reply): boolean {
 }
 
 /** The forms to try. Those named by the challenge come first. `key` decides whether Basic comes early. */
-export function authForms(challenge: Reply, key: string): Auth[] {
+function authForms(challenge: Reply, key: string): Auth[] {
   const said = shortText(`${challenge.headers['www-authenticate'] ?? ''} ${shortText(challenge.body)}`)
   const scheme = /^\s*([A-Za-z][\w-]*)/.exec(String(challenge.headers['www-authenticate'] ?? ''))?.[1]
   const named = [...said.matchAll(/\b(x-[a-z]+(?:-[a-z]+)*|[a-z]+(?:-[a-z]+)*-(?:key|token))\b/gi)]

@@ -13,7 +13,7 @@ import type { Confidence } from './probed-page.ts'
 const STATUSES_MAX = 30
 
 /** A field rule in the form that a profile writes. */
-export type RuleInput =
+type RuleInput =
   | string
   | string[]
   | { all: (string | string[])[]; transform: 'join' }
@@ -64,7 +64,7 @@ export function findFields(records: readonly unknown[], id: FieldPath): FoundFie
   return nameOfCompany(found, columns)
 }
 
-export interface FoundStage {
+interface FoundStage {
   readonly status: string
   readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
 }
@@ -241,7 +241,7 @@ const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'extern
 const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
 const NAMED_RECORDS_MIN = 10
 
-export interface IdField {
+interface IdField {
   readonly path: FieldPath
 }
 

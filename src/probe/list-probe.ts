@@ -23,7 +23,7 @@ export interface FoundList {
   readonly findings: readonly Finding[]
 }
 
-export interface Missed {
+interface Missed {
   /** The findings about the key on the way. */
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
@@ -201,7 +201,7 @@ class Search {
 }
 
 /** The paths in an OpenAPI document or an index, those that sound like leads first. */
-export function listPathsIn(body: unknown, from: URL): URL[] {
+function listPathsIn(body: unknown, from: URL): URL[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
   const document = body as { paths?: unknown; basePath?: unknown; servers?: unknown }
   const paths =
@@ -293,7 +293,7 @@ export function endpointPath(base: URL, url: URL): string {
  * Explains why an answer has no readable list: by its status, the methods it allows, or its type. Null where
  * the answer only says that nothing is there or that a key is required.
  */
-export function whyNoList(reply: Reply): string | null {
+function whyNoList(reply: Reply): string | null {
   const { status, headers, body, url } = reply
   const isFine = status >= 200 && status <= 299
   if (status === 404 || status === 410 || (status >= 300 && status < 400) || wantsKey(reply)) return null

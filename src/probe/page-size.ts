@@ -160,7 +160,7 @@ export async function findSizeMax(
 }
 
 /** A size that leaves records of a list of `count` for a second page. */
-export function smallSize(count: number): number {
+function smallSize(count: number): number {
   if (count >= 7) return 3
   return count >= 4 ? 2 : 1
 }

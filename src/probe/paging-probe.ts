@@ -260,7 +260,7 @@ const READINGS: readonly Reading[] = [
 /** Values that tell the readings apart. */
 const VALUES = [2, 1, 3] as const
 
-export interface Position {
+interface Position {
   readonly kind: 'page' | 'offset'
   readonly start: number
   readonly second: Page

@@ -14,7 +14,7 @@ import { evidenceOf, type Finding, type Gap, type List, type Page, readPage } fr
 import { draftProfile } from './profile-draft.ts'
 import { findSince } from './since-probe.ts'
 
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly base: URL
   /** The path of the list, if the user gave it. */
   readonly path: string | null

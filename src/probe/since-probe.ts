@@ -22,7 +22,7 @@ const ROUND_BUDGET = 12
 /** The share of the seen records that lie after the time in between. */
 const SHARE_AFTER = 0.2
 
-export interface SinceSearch {
+interface SinceSearch {
   readonly asker: Asker
   readonly list: List
   /** The parameters of the largest page. */
@@ -68,7 +68,7 @@ export async function findSince(
 }
 
 /** An instant with some of the records after it and most before. */
-export function timeBetween(records: readonly unknown[], path: FieldPath): string | null {
+function timeBetween(records: readonly unknown[], path: FieldPath): string | null {
   const times = records.flatMap((record) => toInstant(readPath(record, path)) ?? []).sort()
   const at = times[Math.floor(times.length * (1 - SHARE_AFTER))]
   return at === undefined || at === times[0] ? null : at
@@ -201,7 +201,7 @@ function filterText({ param, value, format, in: where }: TimeFilter): string {
  * Parameters for records changed since a time, the most usual first. `{field}` is the name of the field with
  * the time of the last change.
  */
-export const SINCE_PARAMS = [
+const SINCE_PARAMS = [
   ...[
     'updated_since',
     'updated_after',
@@ -250,7 +250,7 @@ export const SINCE_PARAMS = [
   ],
   ...['lastModifiedSince', 'update_time_from', 'date_from', '{field}.gte', '{field}>', 'from', 'after_date'],
 ] as const
-export const SINCE_PARAMS_IN_BRACKETS = [
+const SINCE_PARAMS_IN_BRACKETS = [
   ...[
     '{field}[gte]',
     '{field}[gt]',
@@ -286,7 +286,7 @@ export const SINCE_PARAMS_IN_BRACKETS = [
 ] as const
 
 /** Filters that are expressions, as parameter and value. `{value}` is the time. */
-export const SINCE_EXPRESSIONS = [
+const SINCE_EXPRESSIONS = [
   { param: '{field}', value: 'gte.{value}' },
   { param: 'filter', value: '({field}>="{value}")' },
   { param: '$filter', value: '{field} ge {value}' },
@@ -321,7 +321,7 @@ export const SINCE_EXPRESSIONS = [
  * Families of names: an upstream whose paging parameters match `paging` mostly has filters that match
  * `since`.
  */
-export const SINCE_FAMILIES = [
+const SINCE_FAMILIES = [
   { paging: /^\$/, since: /^\$/ },
   { paging: /^_/, since: /^_|[_:]gte$/ },
   { paging: /^pagination\[/, since: /^filters\[/ },

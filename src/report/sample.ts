@@ -15,7 +15,7 @@ import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
 import type { Instant, Money, Period } from '../model.ts'
 import { BLOCK_QUERIES } from './blocks/registry.ts'
 
-export interface SampleScope {
+interface SampleScope {
   readonly kind: PeriodKind
   readonly period: Period
   readonly prior: Period

@@ -7,7 +7,7 @@ import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './
 /** The largest clock change, except where a zone leaves out a whole date. */
 const CHANGE_MAX_MS = 3 * 3_600_000
 
-export interface ClockChange {
+interface ClockChange {
   readonly at: Date
   /** How far the clock goes forward; negative where it is put back. */
   readonly forwardMs: number
@@ -30,7 +30,7 @@ export function clockChanges(timeZone: string, from: Date, to: Date): ClockChang
 }
 
 /** A time of a schedule that the clock skips or shows twice. */
-export interface ClockFinding {
+interface ClockFinding {
   readonly kind: 'skipped' | 'doubled'
   /** The local time, such as `2026-03-29 02:30`. */
   readonly time: string

@@ -210,7 +210,7 @@ const TICK_MS = 1000
 /** The length of a stretch, which blocks the event loop for a few milliseconds only. */
 const STRETCH_MS = 2 * HOUR_MS
 
-export interface Ticker {
+interface Ticker {
   /** Plays up to the clock's present. */
   catchUp(): Promise<void>
   /** Resolves when nothing is being played any more. */
@@ -218,7 +218,7 @@ export interface Ticker {
 }
 
 /** @param onPlayed called after each stretch, when its changes are in the database */
-export function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed: () => void): Ticker {
+function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed: () => void): Ticker {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let turn = Promise.resolve()
@@ -266,7 +266,7 @@ export interface Clock {
   now(): number
 }
 
-export interface ClockOptions {
+interface ClockOptions {
   /** Simulated seconds per real second. */
   readonly speed: number
   /** How far time has already been simulated. A fast run may have left it ahead of real time. */
@@ -278,7 +278,7 @@ export interface ClockOptions {
 }
 
 /** @param realNow the real clock */
-export function createClock(realNow: () => number, { speed, notBefore, playFrom }: ClockOptions): Clock {
+function createClock(realNow: () => number, { speed, notBefore, playFrom }: ClockOptions): Clock {
   const openedAt = realNow()
   const startsAt = Math.max(playFrom ?? openedAt, notBefore)
   const played = () => Math.floor(startsAt + (realNow() - openedAt) * speed)

@@ -26,7 +26,7 @@ export interface ListOptions {
 }
 
 /** A lead as sent. `detail` is set where the upstream is the reference service, whose shape is known. */
-export interface LeadAnswer {
+interface LeadAnswer {
   readonly raw: unknown
   readonly detail: WireLeadDetail | null
 }

@@ -23,7 +23,7 @@ import type { Store } from '../../store/db/store.ts'
 import { checkAlertWays } from './delivery-check.ts'
 import { checkInForce, checkPast, checkServer, checkSnapshot, checkStore } from './machine-check.ts'
 
-export interface DataFindings {
+interface DataFindings {
   readonly checks: readonly CheckResult[]
   readonly life: Life
 }

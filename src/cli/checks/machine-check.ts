@@ -16,7 +16,7 @@ import { readSnapshotInfo } from '../../store/snapshot/snapshot.ts'
 import { findLastRun, findLastWholeRun, hasRun } from '../../store/sync/sync-run.ts'
 import { tellInstant, tellSpan } from '../../time.ts'
 
-export interface Runtime {
+interface Runtime {
   readonly node: string
   /** The version of the IANA time zone data, such as `2026a`. */
   readonly tz: string | undefined

@@ -293,7 +293,7 @@ reports:
 }
 
 /** Writes the address of the store, so that other commands find the store through the demo's settings. */
-export async function writeStoreFile(folder: string, address: string): Promise<void> {
+async function writeStoreFile(folder: string, address: string): Promise<void> {
   await writeFile(join(folder, DATABASE_URL_FILE), `${address}\n`, { mode: 0o600 })
 }
 
@@ -301,7 +301,7 @@ export async function writeStoreFile(folder: string, address: string): Promise<v
  * Refuses a store that another installation uses, because its leads would be marked as deleted.
  * @throws LeadsheetError usage_invalid
  */
-export async function requireOwnStore(store: Store, folder: string): Promise<void> {
+async function requireOwnStore(store: Store, folder: string): Promise<void> {
   const file = join(folder, INSTALLATION_FILE)
   const own = existsSync(file) ? (await readFile(file, 'utf8')).trim() : null
   if (own === store.installationId) return

@@ -112,7 +112,7 @@ function isSecret(mailUrl: string): boolean {
 
 /* Writes several new files, all of them or none, and each of them completely. */
 
-export interface NewFile {
+interface NewFile {
   /** The absolute path. */
   readonly path: string
   readonly text: string

@@ -135,14 +135,14 @@ async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<CheckResult
 }
 
 /** Formats a check as one line, with the remedy on a second line. */
-export function checkLines(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): string[] {
+function checkLines(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): string[] {
   const mark = terminal.style(STATUS_COLORS[verdict], verdict.padEnd(4))
   const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
   return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
 }
 
 /** Returns the path relative to the working directory if the file is below it. */
-export function shownPath(path: string): string {
+function shownPath(path: string): string {
   const fromHere = relative('', path)
   return fromHere.startsWith('..') ? path : fromHere
 }
@@ -156,7 +156,7 @@ export interface Told {
   readonly now: Date
 }
 
-export function tellResult(
+function tellResult(
   terminal: Terminal,
   { config, files }: Written,
   { checks, warnings, option, now }: Told,

@@ -178,7 +178,7 @@ async function addressesOf(
 const PATIENCE_MS = 1_500
 
 /** The choices after a trial that failed. */
-export const AGAIN_OR_KEEP = ['Once more (again), or keep it (keep)', ['again', 'keep']] as const
+const AGAIN_OR_KEEP = ['Once more (again), or keep it (keep)', ['again', 'keep']] as const
 
 export interface Asking extends TrialDeps {
   readonly prompter: Prompter
@@ -205,7 +205,7 @@ export async function answerOf(
 }
 
 /** Tells the user to wait if a trial takes long. */
-export async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promise<T> {
+async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promise<T> {
   const timer = setTimeout(() => prompter.say('  waiting for an answer …'), PATIENCE_MS)
   try {
     return await trial
@@ -215,7 +215,7 @@ export async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promi
 }
 
 /** Returns the answers that may not be asked for again, because they come from the environment. */
-export function changeable(given: Given): Given {
+function changeable(given: Given): Given {
   return Object.fromEntries(Object.entries(given).filter(([, answer]) => answer?.variable))
 }
 
@@ -228,7 +228,7 @@ export const PROFILE_NAME = 'profile.yaml'
 /** The answers about the service, with the text of the profile if a probe made one. */
 type ServiceAnswers = Pick<Answers, 'apiUrl' | 'key' | 'profile'> & { readonly probed: string | null }
 
-export async function askService(asking: Asking): Promise<ServiceAnswers> {
+async function askService(asking: Asking): Promise<ServiceAnswers> {
   const { prompter, tell } = asking
   prompter.say('', '1 of 5  The service that the leads come from')
   let { given } = asking

@@ -28,7 +28,7 @@ export interface Prompter {
 }
 
 /** The input and output of a terminal. */
-export interface Console {
+interface Console {
   readonly input: NodeJS.ReadableStream
   readonly output: NodeJS.WritableStream
 }

@@ -17,7 +17,7 @@ export interface Column<Row> {
   readonly isOptional?: boolean
 }
 
-export interface TableStyle {
+interface TableStyle {
   /** The width of the terminal; Infinity if nothing must be cut. */
   readonly width: number
   readonly heading: (title: string) => string

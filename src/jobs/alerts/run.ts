@@ -35,7 +35,7 @@ import { type HeartbeatMonitor, pingHeartbeatMonitor } from './heartbeat-ping.ts
 const RETENTION_MS = 90 * 24 * 60 * 60_000
 
 /** The channels to which alerts are sent, and the rules for them. */
-export interface AlertSettings {
+interface AlertSettings {
   /** Is null if alerts are not mailed. */
   readonly mail: AlertMailSettings | null
   readonly hasWebhook: boolean

@@ -72,7 +72,7 @@ export async function archiveIssue(archive: Archive, issue: ArchivedIssue): Prom
  * @returns the path of the file
  * @throws LeadsheetError data_unwritable
  */
-export async function writeArchiveFile(archive: Archive, name: string, content: string): Promise<string> {
+async function writeArchiveFile(archive: Archive, name: string, content: string): Promise<string> {
   const file = join(archive.folder, name)
   await writable(file, async () => {
     await mkdir(archive.folder, { recursive: true })

@@ -30,7 +30,7 @@ export interface ApplyDeps {
 }
 
 /** The outcome of an event and why it could not be read; null if the event must be read once more. */
-export type Applied = { readonly outcome: EventOutcome; readonly problem: string | null } | null
+type Applied = { readonly outcome: EventOutcome; readonly problem: string | null } | null
 
 const READ: Applied = { outcome: 'read', problem: null }
 const IGNORED: Applied = { outcome: 'ignored', problem: null }

@@ -19,7 +19,7 @@ import {
 import { isFirstOfWeek } from '../reports/preferences.ts'
 import type { Recipient, Report } from '../reports/report-definition.ts'
 
-export interface ChosenBy {
+interface ChosenBy {
   readonly by: Preference['changedBy']
   readonly reason: string | null
 }
@@ -83,7 +83,7 @@ function fits({ state }: Standing, choice: PreferenceChoice): boolean {
   return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
 }
 
-export interface DeskDeps {
+interface DeskDeps {
   readonly store: Store
   /** The reports in the settings. */
   readonly reports: readonly DeskReport[]
@@ -93,7 +93,7 @@ export interface DeskDeps {
   readonly now: () => Date
 }
 
-export interface DeskReport {
+interface DeskReport {
   readonly report: Report
   readonly recipients: readonly Recipient[]
   readonly timing: Timing
@@ -178,7 +178,7 @@ function findListed({ reports }: DeskDeps, { address, report: name }: Preference
   return { of, recipient }
 }
 
-export interface PauseDeps {
+interface PauseDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date

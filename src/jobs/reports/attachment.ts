@@ -26,7 +26,7 @@ export interface Attachment {
   readonly file: MessageFile
 }
 
-export interface AttachmentRequest extends ListOptions {
+interface AttachmentRequest extends ListOptions {
   /** The name of the report; the file names begin with it. */
   readonly report: string
   readonly figures: ListedFigures

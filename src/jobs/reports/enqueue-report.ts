@@ -32,7 +32,7 @@ export interface MailingDeps extends IssueDeps {
 }
 
 /** A report that is due. */
-export interface DueReport {
+interface DueReport {
   readonly at: Date
   /** The lease of the report's schedule; only its owner may write the report's messages. */
   readonly lease: Pick<Lease, 'renew'>
@@ -54,7 +54,7 @@ export interface Mailing {
 }
 
 /** The issues made for a report's recipients, and the recipients who were left out. */
-export interface Enqueued {
+interface Enqueued {
   readonly mailings: readonly Mailing[]
   readonly leftOut: readonly LeftOut[]
   /**

@@ -110,7 +110,7 @@ export function localeContextOf({ html, period, renderedAt }: Issue): LocaleCont
 const FIGURES = 'figures'
 const TREND = 'trend'
 
-export interface FigureFile {
+interface FigureFile {
   /** The name of the file in the URL. */
   readonly name: string
   readonly title: string

@@ -32,7 +32,7 @@ import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-def
 import { findUnusual } from './volume-anomaly.ts'
 
 /** The recipients who share an issue: they all have the same filter. */
-export type Audience = readonly [Reader, ...Reader[]]
+type Audience = readonly [Reader, ...Reader[]]
 
 export interface IssueDeps extends ContentDeps {
   readonly store: Store

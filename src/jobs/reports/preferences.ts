@@ -9,7 +9,7 @@ import { findPreference, listPreferences, type Preference } from '../../store/re
 import { findPeriod } from './make-issue.ts'
 import type { Recipient, Report } from './report-definition.ts'
 
-export interface Attendance {
+interface Attendance {
   /**
    * The usual report and the weekly one, each with its recipients; a report without recipients is left out.
    */

@@ -23,10 +23,10 @@ import { reportAs } from './preferences.ts'
 import { createContents } from './report-content.ts'
 import type { Reader, Recipient, Report } from './report-definition.ts'
 
-export type PreviewDeps = Omit<IssueDeps, 'archive' | 'program'>
+type PreviewDeps = Omit<IssueDeps, 'archive' | 'program'>
 
 /** The recipient whose view is previewed; a null address previews the archive's view. */
-export interface PreviewReader extends Reader {
+interface PreviewReader extends Reader {
   readonly address: string | null
 }
 

@@ -29,7 +29,7 @@ export interface ContentDeps {
   readonly dashboardUrl?: string | null
 }
 
-export interface IssueContent extends MessageContent {
+interface IssueContent extends MessageContent {
   /** Attachments that would make the message too large; the message names them. */
   readonly leftOut: readonly MessageFile[]
   /** The sections that could not be made; the content lists them too. */

@@ -23,7 +23,7 @@ export interface ExportOptions {
   readonly onProgress: (rows: number) => void
 }
 
-export interface ExportResult {
+interface ExportResult {
   readonly rows: number
   readonly bytes: number
   /** The number of texts that were cut to the length of a cell. */

@@ -167,7 +167,7 @@ const DATABASE = 'snapshot'
 const SEARCHED = ['lead', 'lead_now']
 
 /** Composes `metadata.json` for Datasette: descriptions of the tables and columns, and the ready queries. */
-export function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: readonly ReadyQuery[]) {
+function composeMetadata(info: SnapshotInfo, dictionary: Dictionary, queries: readonly ReadyQuery[]) {
   return {
     title: 'leadsheet',
     description: `Leads as of ${info.leadsAsOf}, snapshot of ${info.madeAt}. Times are UTC.`,
@@ -213,7 +213,7 @@ function withUnit(meaning: string, unit: string | null): string {
  * comments.
  */
 
-export interface ReadyQuery {
+interface ReadyQuery {
   /** The name of the file without `.sql`. */
   readonly name: string
   readonly title: string

@@ -28,7 +28,7 @@ export interface ExplainedFigure {
   readonly priorSql: string | null
 }
 
-export interface AboutRequest {
+interface AboutRequest {
   readonly figures: ReportFigures
   readonly renderedAt: Instant
   /** The version of the program that made the issue. */

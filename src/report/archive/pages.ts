@@ -16,7 +16,7 @@ export interface ArchivePages {
   index(view: IndexView): string
 }
 
-export interface ArchivedMail {
+interface ArchivedMail {
   readonly html: string
   readonly files: readonly MessageFile[]
 }
@@ -30,7 +30,7 @@ export interface NavView {
   readonly next: Neighbour | null
 }
 
-export interface Neighbour {
+interface Neighbour {
   /** The address of the page. */
   readonly href: string
   readonly dates: string
@@ -46,7 +46,7 @@ export interface AboutView {
   }[]
 }
 
-export interface ExplainedView {
+interface ExplainedView {
   readonly title: string
   readonly meaning: string
   /** Null if the value is more than one number. */

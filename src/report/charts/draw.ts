@@ -168,7 +168,7 @@ const LEFT_MARGIN = 1
 // The height of the picture stands for at least this share of the largest value.
 const LEAST_SPAN = 0.25
 
-export interface SparklineLayout {
+interface SparklineLayout {
   readonly runs: readonly Run[]
   /** The last known value; null if no value is known. */
   readonly end: Point | null

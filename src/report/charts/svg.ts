@@ -56,7 +56,7 @@ export function pathOf(run: Run): string {
 // lines of 3.
 export type Scheme = 'light' | 'dark'
 
-export interface Colours {
+interface Colours {
   readonly background: string
   readonly text: string
   readonly grid: string

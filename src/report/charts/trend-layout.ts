@@ -39,7 +39,7 @@ export interface TrendLayout {
   readonly lines: readonly TrendLine[]
 }
 
-export interface TrendLine {
+interface TrendLine {
   readonly series: (typeof SERIES)[number]
   readonly daily: readonly Run[]
   readonly mean: readonly Run[]

@@ -16,7 +16,7 @@ import type { LocaleContext } from '../words/locale-context.ts'
 export const PREFERENCE_CHOICES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
 export type PreferenceChoice = (typeof PREFERENCE_CHOICES)[number]
 
-export interface PreferenceFacts {
+interface PreferenceFacts {
   readonly address: string
   readonly title: string
   readonly state: 'active' | 'paused' | 'unsubscribed'
@@ -56,7 +56,7 @@ export interface PreferenceView {
 }
 
 /** A button of the page. */
-export interface ActionView {
+interface ActionView {
   /** The field that the form sends. */
   readonly field: { readonly name: string; readonly value: string }
   readonly text: string
@@ -198,7 +198,7 @@ function formatWeekly(
 }
 
 /** Returns the first time in each ISO week after the week of `now`, in the given time zone. */
-export function firstOfEachWeek(times: readonly Instant[], now: Instant, timeZone: string): Instant[] {
+function firstOfEachWeek(times: readonly Instant[], now: Instant, timeZone: string): Instant[] {
   const weeks = Map.groupBy(times, (at) => weekOf(at, timeZone))
   weeks.delete(weekOf(now, timeZone))
   return [...weeks.values()].flatMap(([first]) => first ?? [])

@@ -19,7 +19,7 @@ export interface AlertMailView {
   readonly footer: readonly string[]
 }
 
-export interface AlertLineView {
+interface AlertLineView {
   readonly heading: string
   readonly message: string
   /** Null if there is nothing to do. */

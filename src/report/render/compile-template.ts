@@ -9,7 +9,7 @@ import type { TemplateFile } from './template-files.ts'
 // The font size of tables in pixels.
 const FONT_PX = 14
 
-export const HELPERS = {
+const HELPERS = {
   // Pads text to fill columns in the text part. A longer text gets a line of its own before the columns.
   padEnd: (text: string, columns: number) =>
     text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
@@ -35,7 +35,7 @@ const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']
 type Help = (text: string, columns: number) => string
 
 /** @throws LeadsheetError report_template */
-export type Compile = (file: TemplateFile) => (view: unknown) => string
+type Compile = (file: TemplateFile) => (view: unknown) => string
 
 /**
  * @param kind `html` escapes values, `text` does not

@@ -9,7 +9,7 @@ import type { Rendered } from '../../model.ts'
 import type { ReportView } from '../compose-report.ts'
 import { oneLine, wrapLines } from '../words/clean-text.ts'
 
-export interface PageStyles {
+interface PageStyles {
   readonly inline: string
   readonly mobile: string
   readonly dark: string

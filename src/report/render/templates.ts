@@ -29,7 +29,7 @@ export interface TemplateView {
   readonly mark: string
 }
 
-export interface TemplatePlaces {
+interface TemplatePlaces {
   /** The installation's own folder, whose files override those of the program. */
   readonly own?: string | null
   /** Only these reports are compiled and checked. */

@@ -13,7 +13,7 @@ import { numbersOf } from './numbers.ts'
 export type WordKey = KeysOf<typeof english>
 
 /** Finished strings, and numbers if the grammar needs them. */
-export type WordValues = Readonly<Record<string, string | number | boolean | null>>
+type WordValues = Readonly<Record<string, string | number | boolean | null>>
 
 /** @throws Error if a value is missing that the message needs */
 export type Words = (key: WordKey, values?: WordValues) => string

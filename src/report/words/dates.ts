@@ -17,7 +17,7 @@ export interface Dates {
 }
 
 /** The kind of a period's name: one day, several days, a week from Monday to Sunday, or a month. */
-export type PeriodShape = 'day' | 'days' | 'week' | 'month'
+type PeriodShape = 'day' | 'days' | 'week' | 'month'
 
 export interface PeriodNames {
   readonly shape: PeriodShape

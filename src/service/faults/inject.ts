@@ -122,7 +122,7 @@ interface ListBody {
 }
 
 /** Keeps the rows of the page before, so that a shift can repeat them. */
-export interface PageMemory {
+interface PageMemory {
   last: readonly unknown[]
 }
 
@@ -130,7 +130,7 @@ export interface PageMemory {
  * Returns the page with its faults. Text that is not a page of a list stays unchanged.
  * @param cursor the cursor of the request
  */
-export function spoilPage(
+function spoilPage(
   text: string,
   faults: readonly FaultRule[],
   cursor: string | null,
@@ -167,7 +167,7 @@ const MIB = 1024 * 1024
 const FLUSH_MS = 20
 
 /** Sends the bytes and then calls `end`, which ends the connection. */
-export function breakingOff(bytes: Buffer, end: () => void): Readable {
+function breakingOff(bytes: Buffer, end: () => void): Readable {
   return Readable.from(
     (async function* () {
       if (bytes.length > 0) yield bytes
@@ -179,7 +179,7 @@ export function breakingOff(bytes: Buffer, end: () => void): Readable {
 }
 
 /** Sends the body a few bytes at a time. The signal ends it early. */
-export function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSignal): Readable {
+function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSignal): Readable {
   return Readable.from(
     (async function* () {
       for (let start = 0; start < body.length; start += bytes) {

@@ -148,7 +148,7 @@ function nameOf(input: unknown): string {
 
 /** Decides which faults hit a request. Every rule counts its own requests. */
 
-export interface FaultPlan {
+interface FaultPlan {
   /** Counts the request and returns its faults, in the order of the rules. */
   facing(method: string, path: string): readonly FaultRule[]
 }

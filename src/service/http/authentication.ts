@@ -58,7 +58,7 @@ export interface RateLimiter {
   count(keyId: string): RateVerdict
 }
 
-export interface RateVerdict {
+interface RateVerdict {
   readonly isAllowed: boolean
   readonly limit: number
   /** The requests left in this window. */

@@ -27,7 +27,7 @@ export interface Context {
 }
 
 /** The actions on webhooks. Both may wait for the network. */
-export interface WebhookContext {
+interface WebhookContext {
   /** Sends a ping at once. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
   /** @returns why nothing can be sent to the address, as a clause without a full stop; null where it can */

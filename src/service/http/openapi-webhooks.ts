@@ -151,7 +151,7 @@ function duration(ms: number): string {
 
 export type Json = Record<string, unknown>
 
-export type Direction = 'input' | 'output'
+type Direction = 'input' | 'output'
 
 /**
  * The named schemas of the document. A schema that differs as an input (defaults) gets the suffix `Input`.

@@ -19,8 +19,8 @@ import type { Context, Endpoint } from './endpoint.ts'
 import { describeApi } from './openapi.ts'
 import { ProblemError, parseInput, problemOf } from './problem.ts'
 
-export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
-export const BODY_LIMIT_BYTES = 256 * 1024
+const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
+const BODY_LIMIT_BYTES = 256 * 1024
 /** The time for a whole request to arrive. */
 const REQUEST_TIMEOUT_MS = 30_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -31,7 +31,7 @@ export interface ServiceLog {
   error(fields: object, message: string): void
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly context: Context
   readonly endpoints: readonly Endpoint[]
   readonly limiter: RateLimiter
@@ -182,17 +182,17 @@ function fromFastify(failure: unknown): ProblemError | undefined {
 
 /* Makes a POST act once however often it is sent: the resource and the stored answer commit together. */
 
-export const IDEMPOTENCY_HEADER = 'idempotency-key'
-export const REPLAYED_HEADER = 'idempotency-replayed'
+const IDEMPOTENCY_HEADER = 'idempotency-key'
+const REPLAYED_HEADER = 'idempotency-replayed'
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
 
-export interface OnceAnswer {
+interface OnceAnswer {
   readonly answer: unknown
   readonly isReplay: boolean
 }
 
 /** @throws ProblemError invalid_request */
-export function parseIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
+function parseIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined || (typeof header === 'string' && KEY_PATTERN.test(header))) return header
   throw new ProblemError(
     'invalid_request',
@@ -205,7 +205,7 @@ export function parseIdempotencyKey(header: string | readonly string[] | undefin
  * @param create makes the answer inside the given transaction
  * @throws ProblemError idempotency_conflict when the key was used with another body
  */
-export function answerOnce(
+function answerOnce(
   db: ServiceDatabase,
   name: RequestName | undefined,
   body: unknown,

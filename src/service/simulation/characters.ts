@@ -27,7 +27,7 @@ export interface Character {
   readonly dealSize: number
 }
 
-export interface ReadyPipeline {
+interface ReadyPipeline {
   readonly id: string
   readonly name: string
   readonly criteria: Criteria

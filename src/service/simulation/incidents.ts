@@ -6,7 +6,7 @@ import { AGENTS, type AgentKind, FAILURES } from './agents.ts'
 import { DAY_MS, HOUR_MS, isWeekend, MINUTE_MS, startOfDay } from './calendar.ts'
 import { type Random, randomFor } from './random.ts'
 
-export interface Incident {
+interface Incident {
   readonly agentId: string
   readonly status: 'failing' | 'paused'
   readonly startedAt: number

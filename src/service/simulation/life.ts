@@ -28,7 +28,7 @@ export interface Life {
   advance(to: number, options: AdvanceOptions): Promise<void>
 }
 
-export interface AdvanceOptions {
+interface AdvanceOptions {
   /** The longest stretch, which blocks the event loop while it is played. */
   readonly stretchMs: number
   readonly onProgress?: ((done: number, total: number) => void) | undefined
@@ -36,7 +36,7 @@ export interface AdvanceOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface LifeOptions {
+interface LifeOptions {
   readonly seed: number
   readonly companies: readonly Company[]
   /** How many days back a new history starts. */

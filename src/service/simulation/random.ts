@@ -82,7 +82,7 @@ function sfc32(seed: readonly [number, number, number, number]): () => number {
 
 /** A binary heap, which finds the first item without sorting the rest. */
 
-export interface Heap<T> {
+interface Heap<T> {
   push(item: T): void
   /** Removes and returns the first item; undefined when the heap is empty. */
   pop(): T | undefined

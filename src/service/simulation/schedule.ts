@@ -39,7 +39,7 @@ export function isStep(name: string | null): name is Step {
   return name !== null && name in WORK
 }
 
-export interface Plan {
+interface Plan {
   readonly step: Step
   /** The earliest instant. Office hours and incidents may make it later. */
   readonly earliestAt: number

@@ -9,7 +9,7 @@ export interface RequestName {
   readonly idempotencyKey: string
 }
 
-export interface KeptAnswer {
+interface KeptAnswer {
   /** A digest of the request's body. */
   readonly requestSha256: string
   readonly answer: string

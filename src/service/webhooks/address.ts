@@ -51,7 +51,7 @@ export class AddressRefused extends Error {
   }
 }
 
-export interface AddressGuardOptions {
+interface AddressGuardOptions {
   /** Whether this machine may be reached, for trials. It opens no other network. */
   readonly toLoopback: boolean
   /** The resolver; the system's by default. */

@@ -32,7 +32,7 @@ const PAUSE_MS = 1_000
 const KEPT_MS = 7 * 24 * 60 * 60_000
 const FORGET_EVERY_MS = 60 * 60_000
 
-export interface WebhookSender {
+interface WebhookSender {
   /** Looks for messages that are due. */
   wake(): void
   /** Sends one message at once and waits for its outcome, without a retry. */
@@ -41,7 +41,7 @@ export interface WebhookSender {
   stop(): Promise<void>
 }
 
-export interface WebhookSenderOptions {
+interface WebhookSenderOptions {
   readonly db: ServiceDatabase
   readonly poster: WebhookPoster
   /** The real clock. */

@@ -22,7 +22,7 @@ export interface CopiedTable {
   readonly isCounted: boolean
 }
 
-export interface CopiedColumn {
+interface CopiedColumn {
   readonly name: string
   readonly isNumber: boolean
 }

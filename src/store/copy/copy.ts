@@ -24,7 +24,7 @@ import { countRows, countSteps, isSame, listCopiedTables, readChunks, readDigest
 /** A process with a heartbeat within this time counts as running. */
 const ALIVE_MS = 3 * 60_000
 
-export interface Moving extends Heard {
+interface Moving extends Heard {
   readonly now: () => Date
 }
 
@@ -212,7 +212,7 @@ function unlike(
  * means that a move has ended, and the store may be in use since. Until then, the row in `installation` keeps
  * other processes from opening it.
  */
-export type TargetState = 'empty' | 'begun' | 'whole'
+type TargetState = 'empty' | 'begun' | 'whole'
 
 /** Tables that a daemon fills before it has done any work, or a person who only looked at the store. */
 const OF_LOOKING: readonly string[] = ['daemon_span', 'config_load', 'stage', 'pipeline']
@@ -221,7 +221,7 @@ const OF_LOOKING: readonly string[] = ['daemon_span', 'config_load', 'stage', 'p
  * Reads the state of the target.
  * @throws LeadsheetError store_taken where another installation has worked there
  */
-export async function readTargetState(db: Db, place: StorePlace, sourceId: string): Promise<TargetState> {
+async function readTargetState(db: Db, place: StorePlace, sourceId: string): Promise<TargetState> {
   const found = await db.selectFrom('installation').selectAll().executeTakeFirst()
   if (found?.id === sourceId) return found.moving_from === null ? 'whole' : 'begun'
   for (const { name } of await listCopiedTables()) {
@@ -243,7 +243,7 @@ function taken(place: StorePlace, table: string): LeadsheetError {
 }
 
 /** Marks the target as begun. From here on nothing else can open it. */
-export async function markBegun(
+async function markBegun(
   trx: Trx,
   installation: { readonly id: string; readonly created_at: string },
   from: string,
@@ -255,11 +255,11 @@ export async function markBegun(
     .execute()
 }
 
-export async function markWhole(trx: Trx): Promise<void> {
+async function markWhole(trx: Trx): Promise<void> {
   await trx.updateTable('installation').set({ moving_from: null }).execute()
 }
 
-export async function emptyTables(trx: Trx, tables: readonly CopiedTable[]): Promise<void> {
+async function emptyTables(trx: Trx, tables: readonly CopiedTable[]): Promise<void> {
   if (isPostgres(trx)) {
     // The tables are truncated together, with all that depend on them, because they refer to one another.
     await sql`TRUNCATE ${sql.join(tables.map(({ name }) => sql.table(name)))} CASCADE`.execute(trx)
@@ -269,7 +269,7 @@ export async function emptyTables(trx: Trx, tables: readonly CopiedTable[]): Pro
 }
 
 /** Continues the numbers of new rows after the largest number copied. SQLite does this by itself. */
-export async function continueNumbers(trx: Trx): Promise<void> {
+async function continueNumbers(trx: Trx): Promise<void> {
   if (!isPostgres(trx)) return
   const { rows } = await sql<{ table: string; column: string }>`
     SELECT relname AS "table", attname AS "column" FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid

@@ -175,7 +175,7 @@ export async function glance<T>(
 }
 
 /** The state of a PostgreSQL server, as far as a store depends on it. */
-export interface ServerState {
+interface ServerState {
   /** Tells whether the server takes no writes, because it follows another server. */
   readonly isStandby: boolean
   /** Tells whether the server takes no writes from this user or in this database. */
@@ -195,7 +195,7 @@ export async function readServerState(db: Db): Promise<ServerState> {
   return { isStandby: standby === 1, isReadOnly: read_only === 1, connections: { used, most } }
 }
 
-export interface ServerFacts {
+interface ServerFacts {
   /** The full version, such as `15.14`. */
   readonly version: string
   /** The major version, such as 15. */

@@ -27,7 +27,7 @@ const LONG_MS = 5
 const STATEMENTS_MAX = 300
 
 /** A query that runs once for each list of values, and returns no rows. */
-export interface Batch extends CompiledQuery {
+interface Batch extends CompiledQuery {
   readonly batch: Iterable<readonly unknown[]>
 }
 

@@ -12,7 +12,7 @@ import { STALLED_LEADS, TOP_LEADS } from './report-lists.ts'
 import { OPEN_VALUE_SERIES, SPARKLINES, spansOf, TREND } from './series.ts'
 import { OUR_LEVELS, STAT_SAMPLES, scopeOfSample } from './service-stats.ts'
 
-export interface Explained {
+interface Explained {
   readonly block: string
   /** Is null for a list, and for a query over several spans or groups. */
   readonly figure: FigureName | null

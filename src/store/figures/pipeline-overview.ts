@@ -129,7 +129,7 @@ function keyed<Row extends { readonly of: string | null }>(rows: readonly Row[])
 export type AgentState = 'well' | 'failing' | 'other'
 
 /** Lists the upstream's status words for each state, in lower case. Every other word means `other`. */
-export interface AgentWords {
+interface AgentWords {
   readonly well: readonly string[]
   readonly failing: readonly string[]
 }

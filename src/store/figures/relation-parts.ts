@@ -55,7 +55,7 @@ export interface Relation {
  * The limits of all relations: the filter, and the time up to which data is known. Each method returns a
  * piece of SQL.
  */
-export interface Bounds {
+interface Bounds {
   readonly filter: LeadFilter
   /** Tells whether only what was known at `:known_at` counts. */
   readonly isPast: boolean

@@ -11,7 +11,7 @@ import type { Db } from '../db/store.ts'
 import { DOUBTS_MAX } from '../outbox/delivery.ts'
 
 /** A rule of the store, its query, and what to do where it is violated. */
-export interface Invariant {
+interface Invariant {
   /** The rule as a sentence. */
   readonly rule: string
   /** Set where PostgreSQL guarantees the rule by itself. */
@@ -24,20 +24,20 @@ export interface Invariant {
   readonly remedy: string
 }
 
-export const RESTORE = `restore the last backup with ${shellCommand('db restore')}, or move the file away: the next sync reads all anew`
-export const READ_ALL = `run ${shellCommand('sync --full')}`
-export const TELL =
+const RESTORE = `restore the last backup with ${shellCommand('db restore')}, or move the file away: the next sync reads all anew`
+const READ_ALL = `run ${shellCommand('sync --full')}`
+const TELL =
   'this is a fault of leadsheet: please report it with what is named here; a backup from before may be without it'
 
 /** The first rule to check, because other queries return nonsense on a damaged file. */
-export const INTACT: Invariant = {
+const INTACT: Invariant = {
   rule: 'the file is intact',
   isOfFiles: true,
   violations: sql`SELECT integrity_check AS what FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
   remedy: RESTORE,
 }
 
-export const OF_LEADS: readonly Invariant[] = [
+const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'each reference finds its row',
     isOfFiles: true,
@@ -140,7 +140,7 @@ export const OF_LEADS: readonly Invariant[] = [
 ]
 
 /** The rules on the program's own work: scans, runs, scheduled runs and messages. They are quick to check. */
-export const OF_WORK: readonly Invariant[] = [
+const OF_WORK: readonly Invariant[] = [
   {
     rule: 'a scan under way has as many pages as were written with it, and a place in the list only after the first',
     violations: sql`SELECT 'page ' || scan.pages || ', ' || coalesce(scan.cursor, 'no cursor') AS what

@@ -66,7 +66,7 @@ export async function listWaitingLeads(
   return [...open, ...closed].slice(0, limit)
 }
 
-export interface DetailCount {
+interface DetailCount {
   /** The leads whose details were requested, and those among them to be requested again. */
   readonly asked: number
   readonly due: number
@@ -102,7 +102,7 @@ export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {
 }
 
 /** A lead with the details that were read. */
-export interface DetailRead {
+interface DetailRead {
   readonly lead: WaitingLead
   readonly detail: LeadDetail
 }
@@ -157,7 +157,7 @@ async function noteAsked(trx: Trx, rows: Rows<'detail_queue'>): Promise<void> {
 }
 
 /** The activity of a lead as it was read, with the entries that could not be mapped. */
-export interface ActivityRead {
+interface ActivityRead {
   readonly leadId: string
   readonly entries: readonly Activity[]
   readonly held: readonly QuarantinedRecord[]
@@ -216,7 +216,7 @@ export async function saveActivity(
 
 /* A lead in the local copy: its row, its enrichment, its versions and its activity. */
 
-export interface LocalLead {
+interface LocalLead {
   readonly lead: Selectable<LeadTable>
   /** JSON as the upstream sent it; null where no details were read. */
   readonly enrichment: string | null

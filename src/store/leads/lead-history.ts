@@ -33,7 +33,7 @@ export interface Step {
   readonly touches: readonly LeadState[]
 }
 
-export type LeadVersion = LeadState & Pick<LeadVersionTable, 'valid_from' | 'valid_to'>
+type LeadVersion = LeadState & Pick<LeadVersionTable, 'valid_from' | 'valid_to'>
 
 export function hasSameTracked(one: LeadState, other: LeadState): boolean {
   return TRACKED.every(({ column }) => one[column] === other[column])

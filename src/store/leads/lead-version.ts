@@ -21,7 +21,7 @@ import {
 import { moveTraits, saveStageMoves } from './stage-move.ts'
 
 /** A page of leads, sorted by how they change what is stored. */
-export interface Arrivals {
+interface Arrivals {
   /** Leads that were not stored before. */
   readonly fresh: readonly Lead[]
   /** Leads that were stored before and now have this state in `lead`, each once. */

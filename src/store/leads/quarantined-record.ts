@@ -96,7 +96,7 @@ export async function countQuarantinedRecords(db: Db): Promise<number> {
 }
 
 /** A quarantined record without its content. */
-export interface QuarantinedRecordLine {
+interface QuarantinedRecordLine {
   readonly resource: QuarantinedRecord['resource']
   /** The id of the record, or of the lead for an activity; null where it cannot be read. */
   readonly recordId: string | null
@@ -180,7 +180,7 @@ export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean>
  * is quick.
  */
 
-export interface ImplausibleTime {
+interface ImplausibleTime {
   readonly field: 'created_at' | 'updated_at' | 'status_changed_at'
   /**
    * `read` means the time at which we first read the lead. `same` means one single day (UTC), which is in

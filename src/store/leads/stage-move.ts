@@ -23,7 +23,7 @@ export interface StatusActivity {
   readonly first_seen_at: Instant
 }
 
-export type StageMove = Omit<StageMoveTable, 'lead_id'>
+type StageMove = Omit<StageMoveTable, 'lead_id'>
 
 /**
  * Derives the moves of leads again. Call it after their activity was written; changes of the leads themselves

@@ -16,7 +16,7 @@ export interface ListedDelivery extends Omit<Delivery, 'issueId' | 'putOffAt'> {
   readonly period: Period | null
 }
 
-export interface DeliveryQuestion {
+interface DeliveryQuestion {
   /** The name of a report; null for all messages, alerts too. */
   readonly report: string | null
   /** Only messages queued at or after this time are listed; null for all. */

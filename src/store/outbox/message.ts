@@ -18,7 +18,7 @@ interface FileReference extends Omit<MessageFile, 'content'> {
 }
 
 /** A message as it is stored. */
-export interface PackedMessage {
+interface PackedMessage {
   readonly messageId: string
   readonly recipient: string
   /** JSON of the message without its bodies and files. */
@@ -122,7 +122,7 @@ export async function findMessage(db: Db, messageId: string): Promise<Message | 
  */
 const MEMORY_BYTES_MAX = 8 * 2 ** 20
 
-export interface Spool extends Disposable {
+interface Spool extends Disposable {
   /** Stores bytes, and returns a function that reads them until the spool is disposed of. */
   put(bytes: Uint8Array): () => Uint8Array
 }
@@ -131,7 +131,7 @@ export interface Spool extends Disposable {
  * Opens a spool for bytes that wait to be written to the store together.
  * @param folder the folder of its file, on the disk of the store
  */
-export function openSpool(folder: string): Spool {
+function openSpool(folder: string): Spool {
   let file: number | null = null
   let inMemory = 0
   let size = 0

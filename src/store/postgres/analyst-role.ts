@@ -24,7 +24,7 @@ export interface Reader {
   readonly password: string | null
 }
 
-export interface ReaderPlan {
+interface ReaderPlan {
   /** SQL statements. None contains a password in plain text. */
   readonly statements: readonly string[]
   readonly isNew: boolean
@@ -34,7 +34,7 @@ export interface ReaderPlan {
  * Plans the statements that create the role or correct its rights.
  * @throws LeadsheetError usage_invalid where the role is unfit for analysts
  */
-export async function planReader(
+async function planReader(
   db: Kysely<Tables>,
   { schema }: PostgresPlace,
   { role, password }: Reader,
@@ -63,7 +63,7 @@ export async function planReader(
  * Tells whether the user of the store may create roles. Otherwise somebody else has to run the statements of
  * {@link planReader}.
  */
-export async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
+async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: number }>`
     SELECT rolsuper OR rolcreaterole AS may FROM pg_roles WHERE rolname = current_user`.execute(db)
   return rows[0]?.may === 1

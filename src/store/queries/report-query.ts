@@ -35,7 +35,7 @@ export interface ReportQuery {
 }
 
 /** The values that the queries are bound to. */
-export interface QueryScope {
+interface QueryScope {
   readonly period: Period
   readonly prior: Period
   readonly filter: LeadFilter
@@ -53,7 +53,7 @@ const CHILD = programFile(import.meta.url, 'report-query-child')
 const LIMITS = { rowsMax: 100, bytesMax: 2 ** 20 }
 const TIMEOUT_MS = 30_000
 
-export interface QueryAnswers {
+interface QueryAnswers {
   /** The answers in the order of the queries. A failed query has neither columns nor rows. */
   readonly tables: readonly QueryTable[]
   readonly failed: readonly FailedSection[]

@@ -21,7 +21,7 @@ export interface ListedIssue {
 }
 
 /** The states of the last message to each recipient. */
-export interface MessageCounts {
+interface MessageCounts {
   readonly total: number
   readonly sent: number
   /** The messages that the server refused permanently. */

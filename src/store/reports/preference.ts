@@ -80,7 +80,7 @@ function preferenceOf(row: Selectable<PreferenceTable>): Preference {
  * or an older backup is restored, nobody who has unsubscribed gets mail again, and links in old mails still
  * work. The copy is as private as the database.
  */
-export const PREFERENCES_FILE = 'preferences.json'
+const PREFERENCES_FILE = 'preferences.json'
 
 interface Copy {
   readonly linkKey: { readonly key: string; readonly made_at: string } | null

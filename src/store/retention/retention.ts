@@ -29,7 +29,7 @@ export type Series = keyof typeof SERIES
  * The limits of downsampling, in UTC at the beginning of a day. Before `hourlyBefore` one sample an hour
  * stays, and before `dailyBefore` one a day. `dailyBefore` is not later than `hourlyBefore`.
  */
-export interface DownsamplePlan {
+interface DownsamplePlan {
   readonly hourlyBefore: Instant
   readonly dailyBefore: Instant
 }
@@ -83,11 +83,7 @@ export interface Sample {
  * @param samples the samples of one agent or pipeline, in order of time
  * @param before the sample before them; null where there is none
  */
-export function surplusOf(
-  samples: readonly Sample[],
-  before: Sample | null,
-  plan: DownsamplePlan,
-): Instant[] {
+function surplusOf(samples: readonly Sample[], before: Sample | null, plan: DownsamplePlan): Instant[] {
   return samples
     .filter(({ at, status }, index) => {
       const previous = samples[index - 1] ?? before
@@ -203,7 +199,7 @@ async function deleteVersions(
  * Notes which rows were pruned, by which rule and up to when. Call it in the transaction that deletes them,
  * so that no row is missing without a record.
  */
-export async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, at: Instant): Promise<void> {
+async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, at: Instant): Promise<void> {
   if (gone.rows === 0) return
   await trx
     .insertInto('pruned')

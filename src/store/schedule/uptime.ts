@@ -65,7 +65,7 @@ export async function findLastSpan(db: Db): Promise<Selectable<DaemonSpanTable> 
 }
 
 /** The span of a running worker. */
-export interface WorkerSpan {
+interface WorkerSpan {
   readonly host: string
   readonly pid: number
   readonly began_at: Instant
@@ -250,7 +250,7 @@ export async function addConfigLoad(
 }
 
 /** The daemon that loaded the settings, where several may run. */
-export type ReadBy = Pick<ConfigLoad, 'host' | 'pid'>
+type ReadBy = Pick<ConfigLoad, 'host' | 'pid'>
 
 /** Finds the last load, or the last that came into force, of any daemon or of one. */
 export async function findConfigLoad(

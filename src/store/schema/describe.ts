@@ -199,7 +199,7 @@ function unquoted(token: string): string {
  * The meanings of columns whose schema comment is missing or gives only a unit or a clock, by column, by
  * table and column, or by table.
  */
-export const MEANINGS: Readonly<Record<string, string>> = {
+const MEANINGS: Readonly<Record<string, string>> = {
   lead_fts: 'the full-text index over lead_text; search by the view lead_search',
   lead_id: 'lead.id',
   run_id:
@@ -262,7 +262,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
 }
 
 /** Matches a comment that says only how a value is written, or to which table it points. */
-export const BARE_UNIT =
+const BARE_UNIT =
   /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 4217|sync_run\.id( that (first )?(read|wrote|marked) (it|them|this row)( removed)?)?)$/
 
 /** The units by meaning. The first pattern that matches gives the unit; `$1` is the text that it finds. */
@@ -288,7 +288,7 @@ const UNITS_BY_NAME: Readonly<Record<string, string>> = {
  * Finds the unit of a column.
  * @returns the unit or format of the values; null where there is none
  */
-export function unitOf(column: string, meaning: string): string | null {
+function unitOf(column: string, meaning: string): string | null {
   for (const [pattern, unit] of UNITS_BY_MEANING) {
     const found = pattern.exec(meaning)
     if (found) return unit.replace('$1', found[1] ?? '')

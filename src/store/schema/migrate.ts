@@ -150,7 +150,7 @@ export async function pruneUpgradeBackups(database: string): Promise<void> {
  * Finds the newest backup that a version with only these migrations can open; null where there is none.
  * @param isKnown tells whether the version has a migration, by its name
  */
-export function findUpgradeBackup(database: string, isKnown: (migration: string) => boolean): string | null {
+function findUpgradeBackup(database: string, isKnown: (migration: string) => boolean): string | null {
   return listUpgradeBackups(database).find((file) => migrationsOf(file)?.every(isKnown)) ?? null
 }
 

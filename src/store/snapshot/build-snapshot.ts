@@ -192,7 +192,7 @@ function flush(file: string): void {
  * reads the texts from the view `lead_text`. Analysts search the view `lead_search` by `WHERE words MATCH
  * 'solar'`.
  */
-export function addSearch(database: Database.Database): void {
+function addSearch(database: Database.Database): void {
   database.exec(LEAD_TEXT)
   database.exec(LEAD_FTS)
   database.exec(LEAD_SEARCH)

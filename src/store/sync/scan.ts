@@ -14,7 +14,7 @@ const RESOURCE = 'lead'
 
 export type Scan = Omit<SyncScanTable, 'resource'>
 
-export interface ScanStart {
+interface ScanStart {
   readonly mode: Scan['mode']
   readonly updated_since: Instant | null
   readonly started_at: Instant
@@ -116,7 +116,7 @@ export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promi
 }
 
 /** Returns the progress of the scan after a page. */
-export function scanAfter(before: Scan, page: ScanStep): Scan {
+function scanAfter(before: Scan, page: ScanStep): Scan {
   const repeated = page.repeats !== null && page.met.length - page.freshInPass > page.repeats
   // A page without a new lead lies behind the last page of the list, so it does not show that rows moved.
   const moved = page.freshInPass > 0 && (page.hasMoved || repeated) ? 1 : 0
@@ -246,13 +246,13 @@ export async function loadMetLeads(db: Db): Promise<MetLeads> {
   }
 }
 
-export interface MetOnPage {
+interface MetOnPage {
   readonly page: number
   readonly pass: number
   readonly met: readonly Met[]
 }
 
-export async function saveMet(trx: Trx, { met, ...page }: MetOnPage): Promise<void> {
+async function saveMet(trx: Trx, { met, ...page }: MetOnPage): Promise<void> {
   await trx
     .insertInto('sync_scan_page')
     .values({ ...page, met: JSON.stringify(met) })

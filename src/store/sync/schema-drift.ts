@@ -78,7 +78,7 @@ function typesOf(json: string): FieldType[] {
 }
 
 /** A change of a field that a scan found. */
-export interface DatedDrift extends FieldDrift {
+interface DatedDrift extends FieldDrift {
   /** The end of the scan. */
   readonly at: Instant
 }
@@ -98,7 +98,7 @@ export async function listDrift(db: Db, since: Instant): Promise<DatedDrift[]> {
   })
 }
 
-export interface MissingField {
+interface MissingField {
   readonly path: string
   readonly missingSince: Instant
 }

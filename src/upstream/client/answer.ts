@@ -141,7 +141,7 @@ function failed(error: LeadsheetError): Failed {
 /** The limits of a body, in bytes: as sent, and unpacked. */
 
 const MIB = 1024 * 1024
-export const WIRE_BYTES_MAX = 32 * MIB
+const WIRE_BYTES_MAX = 32 * MIB
 export const BODY_BYTES_MAX = 64 * MIB
 /** The part of an error's body that is read, in bytes. No error message needs more. */
 const ERROR_BYTES_MAX = 64 * 1024
@@ -150,13 +150,13 @@ const QUOTE_CHARS = 200
 const unzip = promisify(gunzip)
 
 /** The body is larger than the limits, or is packed in a way that was not asked for. */
-export class UnreadableBody extends Error {}
+class UnreadableBody extends Error {}
 
 /**
  * Reads the whole body and unpacks it.
  * @throws UnreadableBody, and whatever the connection or zlib throws for a body that was cut
  */
-export async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<Buffer> {
+async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<Buffer> {
   const { bytes, isWhole } = await readBytes(body, WIRE_BYTES_MAX)
   if (!isWhole) throw new UnreadableBody(`sent more than ${WIRE_BYTES_MAX / MIB} MiB in one answer`)
   if (!isGzip(headers)) return bytes
@@ -173,10 +173,7 @@ export async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHtt
  * Reads the beginning of an error's body. Returns '' where it cannot be read, because the status alone says
  * enough.
  */
-export async function readErrorBody(
-  body: AsyncIterable<Buffer>,
-  headers: IncomingHttpHeaders,
-): Promise<string> {
+async function readErrorBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<string> {
   try {
     const { bytes } = await readBytes(body, ERROR_BYTES_MAX)
     const partly = { maxOutputLength: ERROR_BYTES_MAX, finishFlush: constants.Z_SYNC_FLUSH }

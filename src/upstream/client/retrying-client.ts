@@ -15,7 +15,7 @@ import { createRequestRate } from './request-rate.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
 /** The deadlines of the steps of one attempt. */
-export interface Deadlines {
+interface Deadlines {
   readonly connectMs: number
   readonly headersMs: number
   /** The longest gap between two pieces of the body. */

@@ -68,7 +68,7 @@ export function mayHaveArrived(thrown: unknown): boolean {
   return !(thrown instanceof Error && UNSENT_CODES.has(codeOf(thrown)))
 }
 
-export interface Refusal {
+interface Refusal {
   readonly status: number
   readonly url: URL
   /** The upstream's own message. */

@@ -119,12 +119,12 @@ function join(one: number, other: number): number {
 
 const DEPTH_MAX = 64
 const RECORD_BYTES_MAX = 1024 * 1024
-export const FIELD_BYTES_MAX = 64 * 1024
+const FIELD_BYTES_MAX = 64 * 1024
 const STUB_CHARS = 2_000
 /** The maximum number of UTF-8 bytes for one UTF-16 unit of a string. */
 const BYTES_A_UNIT = 3
 
-export interface FittingRecord {
+interface FittingRecord {
   readonly record: unknown
   /** The record as JSON. */
   readonly text: string

@@ -64,7 +64,7 @@ async function handOut(page: Promise<RawPage>): Promise<RawPage> {
  * a time, but without waiting until the caller has finished the page before.
  * @param most the number of pages that may wait for the caller
  */
-export function chainPages(startPage: StartPage, most: number): FetchPage {
+function chainPages(startPage: StartPage, most: number): FetchPage {
   let waiting: StartedPage[] = []
   let last: StartedPage | null = null
   // The position after the last fetched page; null until that page has arrived, and at the end of the list.
@@ -119,7 +119,7 @@ const PAGES_TO_WIDEN = 8
  * between the last two; the page of a wrong guess is dropped.
  * @param first the position of the first page
  */
-export function guessPages(
+function guessPages(
   startPage: StartPage,
   { profile: { paging, limits }, usage }: Pick<Source, 'profile' | 'usage'>,
   first: number,
@@ -197,7 +197,7 @@ export function adapt(width: number, max: number, isTooFast: boolean): number {
 /** Fetches the page at a position; throws like `Source.listLeads`. */
 export type FetchPage = (position: string | null) => Promise<RawPage>
 
-export interface StartedPage {
+interface StartedPage {
   readonly position: string | null
   /** The page. A failure is ignored until somebody waits for the page. */
   readonly page: Promise<RawPage>
@@ -205,7 +205,7 @@ export interface StartedPage {
   readonly dropped: AbortController
 }
 
-export type StartPage = (position: string | null) => StartedPage
+type StartPage = (position: string | null) => StartedPage
 
 /**
  * The maximum number of rows that two pages overlap. In a list whose positions count rows, an added or

@@ -11,7 +11,7 @@ const BAD_NAMES =
   /^(included|errors?|warnings?|links?|meta|facets?|columns|fields|filters?|schema|aggregations?|messages?|breadcrumbs|sorts?)$/i
 const ID_NAMES = /^(_?id|uuid|guid|key|slug|objectid|sys_id)$|[_a-z]id$|Id$|ID$|Uuid$/
 
-export interface RecordList {
+interface RecordList {
   readonly path: FieldPath
   readonly records: readonly object[]
 }

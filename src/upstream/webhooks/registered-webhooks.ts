@@ -52,7 +52,7 @@ export interface WebhookSource {
   remove(id: string, signal?: AbortSignal): Promise<boolean>
 }
 
-export interface WebhookSourceDeps {
+interface WebhookSourceDeps {
   readonly profile: Profile
   /** The address of the endpoint `webhooks`. */
   readonly at: () => URL

@@ -170,7 +170,7 @@ function spanOf(period: Period): string {
 }
 
 /** Formats a figure: `45 of 190 (24%)`, `12,500`, `3.5 days`, or a dash if there is no value. */
-export function formatFigure(unit: FigureUnit, row: FigureRow | undefined): string {
+function formatFigure(unit: FigureUnit, row: FigureRow | undefined): string {
   if (row === undefined || row.value === null) return '-'
   if (unit === 'share')
     return `${count(row.part ?? 0)} of ${count(row.whole ?? 0)} (${Math.round(row.value * 100)}%)`
@@ -182,13 +182,13 @@ export function formatFigure(unit: FigureUnit, row: FigureRow | undefined): stri
  * Formats ` (known for 120 of 332 leads)`. Returns an empty text if the history of all leads is known, or the
  * figure needs no history.
  */
-export function formatCoverage(coverage: HistoryCoverage | undefined): string {
+function formatCoverage(coverage: HistoryCoverage | undefined): string {
   if (coverage === undefined || coverage.known === coverage.of) return ''
   return ` (known for ${count(coverage.known)} of ${count(coverage.of)} leads)`
 }
 
 /** Returns a figure for JSON: a number, a share with its counts, or a list by currency or status. */
-export function figureJson(unit: FigureUnit, rows: readonly FigureRow[]): unknown {
+function figureJson(unit: FigureUnit, rows: readonly FigureRow[]): unknown {
   const [first] = rows
   switch (unit) {
     case 'leads':

@@ -119,7 +119,7 @@ function fieldsOf(stat: PipelineStat) {
 }
 
 /** The name and criteria of a new pipeline. The criteria come from options or from a file. */
-export interface CriteriaOptions {
+interface CriteriaOptions {
   readonly name: string
   readonly industry?: readonly string[]
   readonly region?: readonly string[]
@@ -132,7 +132,7 @@ export interface CriteriaOptions {
 }
 
 /** @throws LeadsheetError usage_invalid, with a line for each mistake */
-export function pipelineFrom({ name, file, ...options }: CriteriaOptions): PipelineCreate {
+function pipelineFrom({ name, file, ...options }: CriteriaOptions): PipelineCreate {
   const given = Object.keys(options).filter((option) => option !== 'idempotencyKey')
   if (file !== undefined && given.length > 0) {
     throw new LeadsheetError(

@@ -41,12 +41,12 @@ async function backup(terminal: Terminal, file: string, replaces: boolean): Prom
   else terminal.print(`${resolve(file)}: ${contentLine(content)}; checked`)
 }
 
-export function contentJson({ schema, runId, leadsAsOf, rows }: BackupContent) {
+function contentJson({ schema, runId, leadsAsOf, rows }: BackupContent) {
   return { run_id: runId, leads_as_of: leadsAsOf, schema, rows }
 }
 
 /** Formats the content of a backup: `3,003 leads, 9,120 versions, 12 reports, as of 2026-11-21 06:00Z`. */
-export function contentLine({ leadsAsOf, rows }: BackupContent): string {
+function contentLine({ leadsAsOf, rows }: BackupContent): string {
   const rowsOf = (table: string, noun: string) => counted(rows[table] ?? 0, noun)
   const asOf = leadsAsOf === null ? 'before the first whole sync' : `as of ${formatInstant(leadsAsOf)}`
   return [
@@ -153,7 +153,7 @@ function noteUnknown(terminal: Terminal, unknown: Unknown): void {
  * Refuses a backup of a PostgreSQL store, and names the pg_dump command. The password is left out; pg_dump
  * asks for it, or reads PGPASSWORD or ~/.pgpass.
  */
-export function backupElsewhere(place: PostgresPlace): LeadsheetError {
+function backupElsewhere(place: PostgresPlace): LeadsheetError {
   return new LeadsheetError(
     'store_elsewhere',
     `${shellCommand('db backup')} is for a store in a file; this one is ${place.name}`,
@@ -163,7 +163,7 @@ export function backupElsewhere(place: PostgresPlace): LeadsheetError {
   )
 }
 
-export function restoreElsewhere(place: PostgresPlace): LeadsheetError {
+function restoreElsewhere(place: PostgresPlace): LeadsheetError {
   return new LeadsheetError(
     'store_elsewhere',
     `${shellCommand('db restore FILE')} is for a store in a file; this one is ${place.name}`,

@@ -290,6 +290,6 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
 }
 
 /** Formats the catch-up policy and its time limit. */
-export function policyText({ policy, windowHours }: CatchUp): string {
+function policyText({ policy, windowHours }: CatchUp): string {
   return Number.isFinite(windowHours) && policy !== 'none' ? `${policy}, ${tellHours(windowHours)}` : policy
 }

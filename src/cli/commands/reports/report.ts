@@ -57,7 +57,7 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** The suggested schedules for weekly and monthly reports. Other reports run every day. */
 const SCHEDULES: Readonly<Record<string, string>> = { week: '0 7 * * 1', month: '0 7 1 * *' }
 
-export function defineReportNew(parent: Command, terminal: Terminal): void {
+function defineReportNew(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('new')
     .description('make a folder for a report of your own, with two queries to begin with')

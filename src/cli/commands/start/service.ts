@@ -219,8 +219,8 @@ async function openExisting(data: string): Promise<Keyring> {
 }
 
 /** The default of `--data`, relative to the working directory. */
-export const SERVICE_DIR = './data/service'
+const SERVICE_DIR = './data/service'
 
-export function serviceFile(dataDir: string): string {
+function serviceFile(dataDir: string): string {
   return resolve(dataDir, 'service.db')
 }

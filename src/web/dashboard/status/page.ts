@@ -130,7 +130,7 @@ interface FindingsView {
 
 const ALERTS_MAX = 50
 
-export async function readFindings(db: Db, { checks }: Health, look: Look): Promise<FindingsView> {
+async function readFindings(db: Db, { checks }: Health, look: Look): Promise<FindingsView> {
   const alerts = await listAlerts(db, 'open', ALERTS_MAX)
   const failing: ReadonlySet<Part | undefined> = new Set(
     checks.filter(({ verdict }) => verdict === 'fail').map(({ what }) => what),
