@@ -1,6 +1,7 @@
 /**
- * Parses schedules in words: `every weekday at 07:00`, `last working day of the month at 17:00`. The README
- * has the whole grammar. Anything else is refused, because a guess could be wrong by a day.
+ * Parses schedules in words: `every weekday at 07:00`, `last working day of the month at 17:00`.
+ * docs/how-to/schedules.md has the whole grammar. Anything else is refused, because a guess could be wrong by a
+ * day.
  */
 
 import type { Fault, Pattern } from './cron.ts'
