@@ -78,7 +78,7 @@ describe('no retired word', () => {
   })
 
   it('is in the name of a setting', () => {
-    const schema = JSON.parse(textOf('docs/leadsheet.schema.json')) as unknown
+    const schema = JSON.parse(textOf('docs/reference/leadsheet.schema.json')) as unknown
     const names: string[] = []
     JSON.stringify(schema, (key, value: unknown) => {
       if (key === 'properties' && typeof value === 'object' && value !== null)

@@ -6,7 +6,7 @@ import { COMMANDS } from '../src/cli/commands.ts'
 import { readPages } from './support/docs.ts'
 
 /** Pages for those who have installed leadsheet, and type `leadsheet` without `npx`. */
-const INSTALLED = /^docs\/how-to\/(?:install-|from-a-crontab|postgresql-and-workers)/
+const INSTALLED = /^docs\/(?:releases\/|how-to\/(?:install-|from-a-crontab|postgresql-and-workers))/
 const ROOT = join(import.meta.dirname, '..')
 
 /** A folder of src, or a file directly in it, and what it may import beside itself: folders, or single files. */

@@ -67,7 +67,7 @@ export const MAIL_CHECKS = {
     question: 'Is it known of each message whether it has arrived?',
     title: 'messages unconfirmed',
     meaning: 'messages that may or may not have arrived are left to a person',
-    setting: 'mail.unconfirmed',
+    setting: 'mail.on_unconfirmed',
     find: async ({ db, now }) =>
       (await listUnconfirmed(db, minutesBefore(now, WEEK_MINUTES))).map(unconfirmed),
   },

@@ -2,9 +2,7 @@
 
 import { nameOf, placeOf } from '../store/db/place.ts'
 import type { Config } from './config.ts'
-import { VARIABLES } from './environment.ts'
 import { filterText } from './report-config.ts'
-import { type SettingSchema, schemaAt } from './schema.ts'
 import { listenText } from './schema-web.ts'
 import { Secret } from './secrets.ts'
 import { isTree, pathText, type SettingPath } from './setting-path.ts'
@@ -110,34 +108,4 @@ function inheritedFrom(path: SettingPath): string {
   const name = path.at(-1)
   const isInherited = path[0] === 'reports' && INHERITED.includes(name)
   return isInherited ? `as ${name}` : 'default'
-}
-
-/** The settings reference, docs/settings.md: one row for each setting, in the order of the schema. */
-export function settingsMarkdown(): string {
-  const variables = new Map(Object.entries(VARIABLES).map(([name, path]) => [rowName(path), name]))
-  const rows = [...settingRows()].map(([name, schema]) => {
-    const about = (schema.description ?? '').replace(/\.$/, '').replaceAll('|', '\\|')
-    const cells = [`\`${name}\``, code(schema.default), about, code(variables.get(name))]
-    return `| ${cells.join(' | ')} |`
-  })
-  const head = ['# Settings', '', '| Setting | Default | What it is | Environment |', '|---|---|---|---|']
-  return [...head, ...rows, ''].join('\n')
-}
-
-function* settingRows(schema = schemaAt([]), path: SettingPath = []): Generator<[string, SettingSchema]> {
-  for (const [key, inner] of Object.entries(schema?.properties ?? {})) {
-    const group = inner.items?.properties ? inner.items : inner
-    const own = group === inner ? [...path, key] : [...path, key, 0]
-    if (group.properties && key !== 'filter') yield* settingRows(group, own)
-    else yield [rowName(own), inner]
-  }
-}
-
-/** Names a row. The first report stands for all reports. */
-function rowName(path: SettingPath): string {
-  return pathText(path).replace('[0]', '[]')
-}
-
-function code(value: unknown): string {
-  return value === undefined || (Array.isArray(value) && value.length === 0) ? '' : `\`${value}\``
 }

@@ -82,7 +82,7 @@ const noticeUrl = text('a URL with https://, or http:// on this machine', alertU
 export const alertsSchema = section({
   recipients: listOf(address, 'a list of e-mail addresses').default([]).meta({
     env: 'LEADSHEET_ALERT_RECIPIENTS',
-    description: 'Who is mailed about troubles: failing syncs, waiting mail, a full disk and so on.',
+    description: 'Who gets alerts by mail: failing syncs, waiting mail, a full disk and so on.',
   }),
   webhook: section({
     url: noticeUrl.optional().meta({

@@ -120,12 +120,10 @@ export const reportSchema = section({
     description: 'IANA zone of its days and its schedule; the top-level time_zone if absent.',
   }),
   catch_up: z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest').meta({
-    description:
-      'Of the due times that were missed: the latest one, all of them (oldest first) or none is made up for.',
+    description: 'Which missed runs are made up for: the latest one, all of them (oldest first) or none.',
   }),
   catch_up_hours: wholeNumber(1, 8784).default(24).meta({
-    description:
-      'After so many hours a due time is let go, and a report that failed is no longer tried again.',
+    description: 'After so many hours a missed run is dropped, and a failed report is no longer tried again.',
   }),
   period: z
     .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })
@@ -146,7 +144,7 @@ export const reportSchema = section({
     .default('send_with_banner')
     .meta({
       description:
-        'When it has waited in vain: send_with_banner (says what is old and why), hold (until the data are there, or schedule release) or skip.',
+        'When it has waited in vain: send_with_banner (says what is old and why), hold (until the data are there, or `report approve`) or skip.',
     }),
   on_volume_drop: z
     .enum(VOLUME_DROP_POLICIES, { error: VOLUME_DROP_POLICIES.join(', ') })

@@ -86,7 +86,7 @@ export const settingsSchema = section({
       }),
     page_size: wholeNumber(1, 1000).default(500).meta({ description: 'Leads asked for with one request.' }),
     max_wait_seconds: wholeNumber(0, 3600).default(60).meta({
-      description: 'The longest wait that the service may ask for (Retry-After) before a run is put off.',
+      description: 'The longest wait that the service may ask for (Retry-After) before a sync is deferred.',
     }),
     run_minutes: wholeNumber(1, 1440).default(15).meta({
       description: 'A run that takes longer stops after the page in hand; the next one goes on from there.',
@@ -124,7 +124,7 @@ export const settingsSchema = section({
     .meta({ env: 'LEADSHEET_LOG_LEVEL', description: 'The least that is logged, on standard error.' }),
   smtp: smtpSchema.prefault({}).meta({ description: 'The mail server.' }),
   mail: mailSchema.prefault({}).meta({ description: 'How reports are sent.' }),
-  alerts: alertsSchema.prefault({}).meta({ description: 'Who is told of troubles, and how.' }),
+  alerts: alertsSchema.prefault({}).meta({ description: 'Who gets alerts, and how.' }),
   web: webSchema.prefault({}).meta({
     description: 'The pages that the daemon serves: the dashboard, and those of recipients.',
   }),
@@ -163,12 +163,12 @@ export const settingsSchema = section({
   }),
   jitter_seconds: wholeNumber(0, 3600).default(0).meta({
     description:
-      'Each due time of a schedule begins up to so many seconds later, so that installations do not all ask at once.',
+      'Each scheduled run begins up to so many seconds later, so that installations do not all ask at once.',
   }),
   sync: section({
     schedule: schedule.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
     full_schedule: schedule.default('30 3 * * *').meta({
-      description: 'When everything is read again, which also finds the leads that are gone upstream.',
+      description: 'When everything is read again, which also finds the leads that were deleted upstream.',
     }),
     overlap_minutes: wholeNumber(0, 1440).default(10).meta({
       description: 'How far before the last change seen each run begins to read again, against late writes.',
@@ -213,10 +213,10 @@ export const settingsSchema = section({
     .meta({ description: 'The file that analysts open, snapshot.db in the data directory.' }),
   retention: section({
     hourly_after_days: wholeNumber(1, 36_500).default(30).meta({
-      description: 'Readings of statistics and agents that are older are thinned to the first of each hour.',
+      description: 'Of samples of statistics and agents that are older, only the first of each hour stays.',
     }),
     daily_after_days: wholeNumber(1, 36_500).default(365).meta({
-      description: 'And those that are older than this, to the first of each day.',
+      description: 'Of samples that are older than this, only the first of each day stays.',
     }),
     versions_years: wholeNumber(1, 100).optional().meta({
       description: 'How long past states of leads are kept after they ended; for ever if absent.',
@@ -271,7 +271,7 @@ function wholeSchema(): SettingSchema & Record<string, unknown> {
   return known
 }
 
-/** The JSON Schema that `leadsheet config schema` prints and docs/leadsheet.schema.json holds. */
+/** The JSON Schema that `leadsheet config schema` prints and docs/reference/leadsheet.schema.json holds. */
 export function settingsJsonSchema(): Record<string, unknown> {
   const isOurs = (key: string, value: unknown) => (key === 'env' || key === 'secret') && !isTree(value)
   const { $schema, ...schema } = JSON.parse(

@@ -139,7 +139,7 @@ describe('settings', () => {
 
   test('have a schema that can be printed', async () => {
     const { stdout } = await run('config schema')
-    expect(stdout).toBe(readFileSync(join(ROOT, 'docs/leadsheet.schema.json'), 'utf8'))
+    expect(stdout).toBe(readFileSync(join(ROOT, 'docs/reference/leadsheet.schema.json'), 'utf8'))
   })
 })
 

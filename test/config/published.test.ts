@@ -1,10 +1,9 @@
-/** The files that tell people of the settings say what is true: the JSON Schema and the example. */
+/** The files that tell people of the settings say what is true: descriptions and the example. */
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { settingsMarkdown } from '../../src/config/describe.ts'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type SettingSchema, schemaAt, settingsJsonSchema } from '../../src/config/schema.ts'
@@ -15,17 +14,6 @@ const ROOT = join(import.meta.dirname, '../..')
 const example = readFileSync(join(ROOT, 'leadsheet.example.yaml'), 'utf8')
 /** With every setting in force: `#name: value`, or `#  name: value`, but not `# words`. */
 const wholeExample = uncomment(uncomment(example))
-
-test('docs/leadsheet.schema.json is the schema of the settings (npx leadsheet config schema writes it)', () => {
-  const file = readFileSync(join(ROOT, 'docs/leadsheet.schema.json'), 'utf8')
-  expect(JSON.parse(file)).toEqual(settingsJsonSchema())
-})
-
-test('docs/settings.md lists the settings (npx leadsheet config schema --markdown writes it)', () => {
-  const file = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8')
-  expect(file).toBe(settingsMarkdown())
-  expect(Object.keys(VARIABLES).filter((name) => !file.includes(`| \`${name}\` |`))).toEqual([])
-})
 
 test('every setting is described', () => {
   const bare = settingPaths(settingsJsonSchema()).filter((path) => !schemaAt(path)?.description)

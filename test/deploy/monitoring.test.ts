@@ -14,7 +14,6 @@ import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan } from '../../src/store/schedule/uptime.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
 import { ask, NOW, openDashboard, TOKEN } from '../support/dashboard.ts'
-import { rowsUnder } from '../support/docs.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
 import { type Metric, readMetrics } from '../support/prometheus.ts'
 import { SILENT } from '../support/syncing.ts'
@@ -232,22 +231,4 @@ it('the panels stand side by side, in rows, each with a place and a number of it
     'Process and disk',
   ])
   expect(dashboard.templating.list.map(({ name }) => name)).toEqual(['datasource', 'job'])
-})
-
-it('the documentation tells of each metric that is exposed, with its labels, and of no other', async () => {
-  const metrics = await scrape()
-  const told = rowsUnder('Metric').flatMap((line) => {
-    const [, names = '', labels = '', , meaning = ''] = line.split('|').map((cell) => cell.trim())
-    return names
-      .split(', ')
-      .map((name) => [name.replaceAll('`', ''), labels.replaceAll('`', ''), meaning] as const)
-  })
-  const own = [...metrics.values()].filter(({ name }) => name.startsWith('leadsheet_'))
-  const others = [...metrics.keys()].filter((name) => !name.startsWith('leadsheet_'))
-  expect(told.map(([name]) => name).sort()).toEqual([...own.map(({ name }) => name), ...others].sort())
-  for (const { name, help, samples } of own) {
-    const [, labels, meaning] = told.find(([each]) => each === name) ?? []
-    expect(meaning, name).toBe(help.replace(/\.$/, ''))
-    if (samples.length > 0) expect(labels, name).toBe(Object.keys(samples[0]?.labels ?? {}).join(', '))
-  }
 })

@@ -44,10 +44,7 @@ export function defineInit(command: Command, terminal: Terminal): void {
     .option('--smtp-url-file <file>', 'file that holds the address of the mail server, with its password')
     .option('--from <sender>', 'sender of the reports')
     .option('--recipients <addresses>', 'who gets the report, with commas')
-    .option(
-      '--alert-recipients <addresses>',
-      'who is told of troubles, or none (default: the first recipient)',
-    )
+    .option('--alert-recipients <addresses>', 'who gets alerts, or none (default: the first recipient)')
     .option('--time-zone <zone>', 'whose days and times count (default: that of this machine)')
     .option('--schedule <when>', 'when the report comes (default: every weekday at 07:00)')
     .option('--listen <address>', 'where the dashboard is served, or none (default: 127.0.0.1:8080)')

@@ -30,7 +30,7 @@ export const SEARCH: readonly string[] = [
     words tsvector NOT NULL GENERATED ALWAYS AS (array_to_tsvector(string_to_array(said, ' '))) STORED
   )`,
   'CREATE INDEX issue_search_words ON issue_search USING gin (words)',
-  "COMMENT ON TABLE issue_search IS 'one row an issue: its words, kept by a trigger'",
+  "COMMENT ON TABLE issue_search IS 'one row per issue: its words, kept by a trigger'",
   "COMMENT ON COLUMN issue_search.issue_id IS 'report_issue.id'",
   "COMMENT ON COLUMN issue_search.said IS 'subject, report with what its leads are chosen by, and text, each between bars'",
   "COMMENT ON COLUMN issue_search.words IS 'which words those are'",

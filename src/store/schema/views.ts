@@ -34,10 +34,10 @@ export const VIEWS = {
     FROM lead`,
 
   lead_known: sql`CREATE VIEW lead_known AS
-    -- one row a lead: since when its status is known without a gap. Its history is known for a period where known_from is not after the beginning of the period or the creation of the lead
+    -- one row per lead: since when its status is known without a gap: its history is known for periods and creations from known_from on
     -- lead_id: lead.id
     -- has_moved: 1: its status changed after the lead was created; 0: it did not, but for the first minute
-    -- known_from: UTC: each status since then is known; created_at where all are. Where the upstream lists what leads went through, a move that only two samples tell of ends a gap until the details are read again, since there may be more between
+    -- known_from: UTC: each status since then is known; created_at where all are. A move between two samples ends a gap until the details are read again
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
       iif(status_changed_at > settled_at, 1, 0) AS has_moved, coalesce(
         -- the end of the last gap; without one the beginning of the first move: in the first stage a lead is from its creation on
@@ -110,7 +110,7 @@ export const VIEWS = {
     ORDER BY latest.pipeline_name, stage.position NULLS FIRST`,
 
   pipeline_overview: sql`CREATE VIEW pipeline_overview AS
-    -- one row a pipeline: our count of its leads beside the upstream's, and the difference
+    -- one row per pipeline: our count of its leads beside the upstream's, and the difference
     -- leads: leads that are there, of whatever status
     -- leads_upstream: pipeline_stat.leads, by the upstream's own count
     -- difference: leads less leads_upstream

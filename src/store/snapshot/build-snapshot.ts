@@ -201,7 +201,7 @@ function addSearch(database: Database.Database): void {
 }
 
 const LEAD_TEXT = `CREATE VIEW lead_text AS
-  -- one row a lead: the texts that lead_search looks into
+  -- one row per lead: the texts that lead_search looks into
   -- no: lead.no
   -- company: name, domain, industry and what the company says of itself
   -- place: city, region and country
@@ -222,8 +222,8 @@ const LEAD_FTS = `CREATE VIRTUAL TABLE lead_fts USING fts5 (company, place, cont
 
 const LEAD_SEARCH = `CREATE VIEW lead_search AS
   -- leads by words, as in: SELECT company_name, found FROM lead_search WHERE words MATCH 'solar berlin' ORDER BY rank
-  -- words: what to search for, by MATCH: words are all to be found, OR between them takes either, solar* is how
-  -- words begin, "solar panels" a phrase, company: solar one column of lead_text
+  -- words: what to search for, by MATCH: all words; OR between two takes either; solar* is a beginning, "solar panels"
+  -- a phrase, company: solar one column of lead_text
   -- rank: how well the lead fits; the least is the best
   -- found: where it was found, the words in [ ]
   SELECT lead_fts.lead_fts AS words, lead_fts.rank AS rank, snippet(lead_fts, -1, '[', ']', '…', 12) AS found,

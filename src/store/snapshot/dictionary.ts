@@ -37,13 +37,13 @@ export interface Dictionary {
 }
 
 const STATEMENTS = `
-  CREATE TABLE dictionary_table ( -- one row a table or view of this file: what a row of it is
+  CREATE TABLE dictionary_table ( -- one row per table or view of this file: what a row of it is
     table_name TEXT PRIMARY KEY, -- as in SELECT … FROM
     kind TEXT NOT NULL CHECK (kind IN ('table', 'view', 'search')), -- table, view, or search: a full-text index, read through lead_search
     meaning TEXT NOT NULL, -- what it has a row for
     rows INTEGER -- how many there are; null of a view, which is computed when it is read
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE dictionary ( -- one row a column of each table and view of this file: what it means
+  CREATE TABLE dictionary ( -- one row per column of each table and view of this file: what it means
     table_name TEXT NOT NULL REFERENCES dictionary_table (table_name),
     column_name TEXT NOT NULL, -- as in SELECT
     position INTEGER NOT NULL, -- order in the table, from 1

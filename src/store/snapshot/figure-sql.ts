@@ -12,7 +12,7 @@ import { explainQuery, type FigureScope } from '../figures/query.ts'
 import { STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
 
 const STATEMENT = `
-  CREATE TABLE figure ( -- one row a figure of each report: its definition, and the SQL that gives it for the last issue
+  CREATE TABLE figure ( -- one row per figure of each report: its definition, and the SQL that gives it for the last issue
     report TEXT NOT NULL, -- report_issue.report; empty before the first report, then for the last whole day in UTC
     name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
     title TEXT NOT NULL, -- as people call it
@@ -22,7 +22,7 @@ const STATEMENT = `
     period_to TEXT NOT NULL, -- UTC: when it ends, not included
     sql TEXT NOT NULL, -- to be run on this file: the figure for that period, by what was known when the issue was made
     prior_sql TEXT NOT NULL, -- the same for the period that it is compared with
-    coverage_sql TEXT, -- to be run on this file: of how many leads in question (of) the figure is made (known), since it depends on what leads went through (lead_known); null of one that does not
+    coverage_sql TEXT, -- SQL for this file: of how many leads in question (of) the history is known (known); null where the figure needs no history
     PRIMARY KEY (report, name)
   ) STRICT, WITHOUT ROWID`
 

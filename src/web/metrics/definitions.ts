@@ -41,7 +41,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_last_success_timestamp_seconds',
-    'As of when the copy has all of a resource. Moves only with the commit that ends the reading.',
+    'As of when the copy has all of a resource. Moves only with the commit that ends the scan.',
     ({ health }) =>
       health.freshness.flatMap(({ resource, asOf }) =>
         asOf === null ? [] : sample({ resource }, secondsOf(asOf)),
@@ -59,7 +59,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_data_fresh',
-    'Whether a resource was read often enough: 0 after three due times without, or 26 hours.',
+    'Whether a resource was read often enough: 0 after three scheduled runs without, or 26 hours.',
     ({ health }) => health.freshness.map(({ resource, isFresh }) => sample({ resource }, isFresh ? 1 : 0)),
     ['resource'],
   ),
@@ -130,7 +130,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_scheduled_runs',
-    'Due times of a schedule in the ledger, by what became of them.',
+    'Scheduled runs in the ledger, by state.',
     ({ schedules, scheduledRuns }) =>
       namesOf(schedules, scheduledRuns).flatMap((schedule) => {
         const own = scheduledRuns.filter((scheduledRun) => scheduledRun.schedule === schedule)
@@ -142,7 +142,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   counter(
     'leadsheet_scheduled_runs_missed_total',
-    'Due times of a schedule that passed by and were not made up for.',
+    'Scheduled runs that were missed and not made up for.',
     ({ schedules, missed }) =>
       namesOf(schedules, missed).map((schedule) =>
         sample({ schedule }, numberIn(missed, 'schedule', schedule, 'runs')),
@@ -207,7 +207,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_queue_jobs',
-    'Jobs of the workers that wait, are in hand, or were given up; absent where the store is a file.',
+    'Jobs of the workers that wait, are active, or were given up; absent where the store is a file.',
     ({ jobs }) =>
       (jobs ?? []).flatMap(({ queue, waiting, active, dead }) => [
         sample({ queue, state: 'waiting' }, waiting),

@@ -14,6 +14,8 @@ interface Metrics {
   /** Counts a webhook message. */
   countMessage(outcome: WebhookOutcome): void
   readonly routes: AddRoutes
+  /** Every metric that /metrics shows. */
+  readonly registry: Registry
 }
 
 interface MetricsOptions {
@@ -65,6 +67,7 @@ export function openMetrics({ measure, now, version }: MetricsOptions): Metrics 
   for (const reason of Object.values(REFUSALS)) refused.inc({ reason }, 0)
   const all = Registry.merge([registry, processRegistry()])
   return {
+    registry: all,
     countAnswer: (route, status) =>
       requests.inc({ route: route ?? 'unknown', status: `${Math.floor(status / 100)}xx` }),
     countMessage(outcome) {

@@ -5,12 +5,12 @@ const columns = (create: string) => Object.fromEntries(readTableComments(create)
 
 describe('the comments of a table', () => {
   it('belong to the table before the first column, and to the column whose line they end', () => {
-    const create = `CREATE TABLE lead ( -- one row a lead
+    const create = `CREATE TABLE lead ( -- one row per lead
       id TEXT PRIMARY KEY, -- the identifier
       name TEXT,
       score ANY -- 0 to 100
     ) STRICT`
-    expect(readTableComments(create).whole).toBe('one row a lead')
+    expect(readTableComments(create).whole).toBe('one row per lead')
     expect(columns(create)).toEqual({ id: 'the identifier', name: '', score: '0 to 100' })
   })
 

@@ -35,7 +35,10 @@ export function defineSync(command: Command, terminal: Terminal): void {
   command
     .option('--full', 'read all leads, not only those changed since the last sync')
     .addOption(new Option('--only <part>', 'only one part').choices(SYNC_PARTS))
-    .option('--accept-removals', 'with --full: the leads that the last whole scan missed are really gone')
+    .option(
+      '--accept-removals',
+      'with --full: the leads that the last complete scan missed are really deleted',
+    )
     .option('--new', 'begin a new database although one was here before and is lost')
     .option('--yes', 'with --accept-removals: do not ask')
     .action((options: Options) => {

@@ -103,9 +103,9 @@ const DAYS_BACK = 30
 function defineNext(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('next')
-    .description('show the next due times in local and UTC, and what was missed, when and why')
+    .description('show the next runs in local time and UTC, and what was missed, when and why')
     .argument('[name]', 'of a report or schedule (default: all)')
-    .option('--count <number>', 'how many due times', wholeNumber(1, 1000), 10)
+    .option('--count <number>', 'how many runs', wholeNumber(1, 1000), 10)
     .option('--from <date>', 'from this local date on, such as 2026-11-20 (default: now)', day)
     .action((name: string | undefined, options: Options) => showNext(terminal, name, options))
   addExamples(command, [

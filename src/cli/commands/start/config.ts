@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { tryReports } from '../../../app/configured-reports.ts'
 import { scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { needsKey, profileOf } from '../../../app/configured-upstream.ts'
-import { effectiveSettings, settingsMarkdown } from '../../../config/describe.ts'
+import { effectiveSettings } from '../../../config/describe.ts'
 import { lackOfDaemon, requireSettings } from '../../../config/requirements.ts'
 import { settingsJsonSchema } from '../../../config/schema.ts'
 import { isAboutDashboard } from '../../../config/schema-web.ts'
@@ -22,11 +22,8 @@ export function defineConfig(command: Command, terminal: Terminal): void {
   const schema = command
     .command('schema')
     .description('print the JSON Schema of the settings file, for editors')
-    .option('--markdown', 'the settings as a table, as in docs/settings.md')
-    .action(({ markdown }: { readonly markdown?: boolean }) =>
-      terminal.print(markdown ? settingsMarkdown().trimEnd() : JSON.stringify(settingsJsonSchema(), null, 2)),
-    )
-  addExamples(schema, ['config schema > leadsheet.schema.json', 'config schema --markdown > settings.md'])
+    .action(() => terminal.print(JSON.stringify(settingsJsonSchema(), null, 2)))
+  addExamples(schema, ['config schema > leadsheet.schema.json'])
 }
 
 async function checkSettings(terminal: Terminal): Promise<void> {

@@ -7,7 +7,7 @@ const COUNT = sql`INSERT INTO event_count
       ON CONFLICT DO UPDATE SET events = events + 1, seconds = seconds + excluded.seconds`
 
 export const EVENTS = [
-  sql`CREATE TABLE event ( -- one row an event that the upstream has told of by a webhook, for a week
+  sql`CREATE TABLE event ( -- one row per event that the upstream has told of by a webhook, for a week
     id TEXT PRIMARY KEY, -- the upstream's identifier; made of the event (sha256:…) where it has none
     type TEXT, -- in the upstream's words, such as lead.status_changed; null where it does not tell
     occurred_at TEXT, -- UTC, by the upstream's clock; null where it does not tell
@@ -37,7 +37,7 @@ export const EVENTS = [
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX event_queue_by_time ON event_queue (asked_at)`,
 
-  sql`CREATE TABLE event_count ( -- one row an hour and outcome: the events that came in that hour and are done with
+  sql`CREATE TABLE event_count ( -- one row per hour and outcome: the events that came in that hour and are done with
     hour TEXT NOT NULL, -- UTC, such as 2026-11-21T14
     outcome TEXT NOT NULL, -- as in event
     events INTEGER NOT NULL, -- number of events

@@ -28,7 +28,7 @@ const UNCOUNT_OLD = sql`UPDATE lead_count SET leads = leads - 1, value_amount = 
         AND value_currency = iif(old.value_amount IS NULL, '', ifnull(old.value_currency, ''))`
 
 export const LEADS = [
-  sql`CREATE TABLE lead ( -- one row a lead, as last seen upstream; the record as sent is in lead_raw
+  sql`CREATE TABLE lead ( -- one row per lead, as last seen upstream; the record as sent is in lead_raw
     no INTEGER PRIMARY KEY, -- our number of the lead, in order of arrival; the same for ever in this file
     ${columnsOf(LEAD_FIELDS)}
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
@@ -47,7 +47,7 @@ export const LEADS = [
   sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
   sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
 
-  sql`CREATE TABLE lead_raw ( -- one row a lead: its record, with what no column of lead has
+  sql`CREATE TABLE lead_raw ( -- one row per lead: its record, with what no column of lead has
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
     raw TEXT NOT NULL -- the record as the upstream sent it, JSON
   ) STRICT`,
@@ -60,7 +60,7 @@ export const LEADS = [
   sql`CREATE TABLE lead_version ( -- one row for each state of its tracked fields (pipeline to agent) that a lead has been in
     lead_id TEXT NOT NULL REFERENCES lead (id),
     valid_from TEXT NOT NULL, -- UTC: the state began; by the upstream's clock where it tells, by ours after a return
-    valid_to TEXT, -- UTC: it ended (not included), with the next state or the lead's removal; null for the present one; as valid_from for one of a time when the lead was gone
+    valid_to TEXT, -- UTC: it ended (not included), with the next state or the lead's deletion; null for the present one; valid_from if the lead was deleted then
     changed_at TEXT NOT NULL, -- UTC: lead.updated_at when it was first in this state; by our clock where the upstream has none
     status_changed_at TEXT, -- UTC, by the upstream's clock: its own time of the last change of status; null where it does not tell
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
@@ -112,7 +112,7 @@ export const LEADS = [
   sql`CREATE INDEX stage_move_by_time ON stage_move (moved_at, pipeline_id, to_status, from_status, entered_at, days_before)`,
   sql`CREATE INDEX stage_move_by_reading ON stage_move (observed_at, moved_at)`,
 
-  sql`CREATE TABLE lead_detail ( -- one row a lead whose details were read: what enrichment found out about its company
+  sql`CREATE TABLE lead_detail ( -- one row per lead whose details were read: what enrichment found out about its company
     lead_id TEXT PRIMARY KEY REFERENCES lead (id), -- lead.id
     fetched_at TEXT NOT NULL, -- UTC, by our clock: when the details were read
     lead_updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at as the details have it; where that of lead is later, they are outdated
@@ -132,7 +132,7 @@ export const LEADS = [
     raw TEXT NOT NULL -- the whole answer, JSON as the upstream sent it
   ) STRICT`,
 
-  sql`CREATE TABLE activity ( -- one row an entry in the activity history of a lead; kept when the upstream drops it
+  sql`CREATE TABLE activity ( -- one row per entry in the activity history of a lead; kept when the upstream drops it
     lead_id TEXT NOT NULL REFERENCES lead (id), -- lead.id
     id TEXT NOT NULL, -- the upstream's identifier; made of the entry (sha256:…) where it has none
     at TEXT NOT NULL, -- UTC, by the upstream's clock: when it happened
@@ -147,7 +147,7 @@ export const LEADS = [
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX activity_by_time ON activity (at)`,
 
-  sql`CREATE TABLE detail_queue ( -- one row a lead whose details were asked for; one without a row is still to be asked for
+  sql`CREATE TABLE detail_queue ( -- one row per lead whose details were asked for; one without a row is still to be asked for
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no), -- lead.no
     asked_at TEXT NOT NULL, -- UTC, by our clock: when they were last asked for
     due_at TEXT, -- UTC, by our clock: when they are to be asked for again; null until the lead changes

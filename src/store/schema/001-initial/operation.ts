@@ -17,7 +17,7 @@ export const OPERATION = [
     expires_at TEXT NOT NULL -- UTC; moved on while the holder works
   ) STRICT`,
 
-  sql`CREATE TABLE scheduled_run ( -- one row a due time of a schedule: what became of it
+  sql`CREATE TABLE scheduled_run ( -- one row per due time of a schedule: what became of it
     schedule TEXT NOT NULL, -- sync, sync-full, snapshot or report:<name>
     due_at TEXT NOT NULL, -- UTC: when it was due
     state TEXT NOT NULL CHECK (state IN ('due', 'running', 'held', 'done', 'failed', 'skipped')),
@@ -35,7 +35,7 @@ export const OPERATION = [
   sql`CREATE INDEX scheduled_run_by_time ON scheduled_run (due_at)`,
   sql`CREATE INDEX scheduled_run_missed ON scheduled_run (schedule, noted_at) WHERE state = 'skipped' AND attempts = 0`,
 
-  sql`CREATE TABLE daemon_span ( -- one row a time through which the daemon ran without a gap
+  sql`CREATE TABLE daemon_span ( -- one row per time through which the daemon ran without a gap
     id INTEGER PRIMARY KEY,
     began_at TEXT NOT NULL, -- UTC
     began_after TEXT NOT NULL CHECK (began_after IN ('down', 'blocked', 'clock')), -- why it ran not before: it was not started, was kept from its work, or the clock was set
@@ -45,7 +45,7 @@ export const OPERATION = [
     pid INTEGER NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE config_load ( -- one row a time the daemon read its settings: when it began, and when it was told to; the last 100
+  sql`CREATE TABLE config_load ( -- one row per time the daemon read its settings: when it began, and when it was told to; the last 100
     id INTEGER PRIMARY KEY,
     read_at TEXT NOT NULL, -- UTC
     refused TEXT, -- what was wrong with them, so that those of before stayed in force; null where these are in force since
@@ -55,7 +55,7 @@ export const OPERATION = [
     pid INTEGER NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE alert ( -- one row a problem, from when a check first finds it until 90 days after it was resolved
+  sql`CREATE TABLE alert ( -- one row per problem, from when a check first finds it until 90 days after it was resolved
     id INTEGER PRIMARY KEY,
     check_id TEXT NOT NULL, -- the check that found it, such as sync_failing; the README lists them
     subject TEXT NOT NULL, -- the report, recipient or field it is about; empty where the check says it
@@ -73,7 +73,7 @@ export const OPERATION = [
   ) STRICT`,
   sql`CREATE UNIQUE INDEX alert_unresolved ON alert (check_id, subject) WHERE state <> 'resolved'`,
 
-  sql`CREATE TABLE alert_message ( -- one row a message to operators
+  sql`CREATE TABLE alert_message ( -- one row per message to operators
     id INTEGER PRIMARY KEY,
     made_at TEXT NOT NULL, -- UTC
     content TEXT NOT NULL, -- JSON, from which mail and webhook each make their own words

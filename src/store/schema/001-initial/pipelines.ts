@@ -10,7 +10,7 @@ export const PIPELINES = [
     is_qualified INTEGER NOT NULL DEFAULT 0 -- 1: a lead that has come this far counts as qualified; 0 for all where the profile marks no such stage
   ) STRICT`,
 
-  sql`CREATE TABLE pipeline ( -- one row a pipeline that a lead or a setting names
+  sql`CREATE TABLE pipeline ( -- one row per pipeline that a lead or a setting names
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL, -- name of the pipeline; its id until the upstream's statistics tell one
     status TEXT, -- active, paused, completed; null where the upstream does not tell
@@ -18,7 +18,7 @@ export const PIPELINES = [
     observed_at TEXT NOT NULL -- UTC, by our clock: when name and status were last read
   ) STRICT`,
 
-  sql`CREATE TABLE pipeline_stat ( -- one row a reading of a pipeline's statistics, as the upstream computes them
+  sql`CREATE TABLE pipeline_stat ( -- one row per reading of a pipeline's statistics, as the upstream computes them
     pipeline_id TEXT NOT NULL REFERENCES pipeline (id),
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
     as_of TEXT NOT NULL, -- UTC, by the upstream's clock
@@ -37,7 +37,7 @@ export const PIPELINES = [
     PRIMARY KEY (pipeline_id, observed_at)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE pipeline_stage_stat ( -- one row a stage of a reading in pipeline_stat
+  sql`CREATE TABLE pipeline_stage_stat ( -- one row per stage of a reading in pipeline_stat
     pipeline_id TEXT NOT NULL,
     observed_at TEXT NOT NULL,
     status TEXT NOT NULL, -- stage.status
@@ -49,7 +49,7 @@ export const PIPELINES = [
     FOREIGN KEY (pipeline_id, observed_at) REFERENCES pipeline_stat (pipeline_id, observed_at)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE agent ( -- one row an agent, as last read
+  sql`CREATE TABLE agent ( -- one row per agent, as last read
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
     kind TEXT, -- such as discovery, enrichment, scoring, outreach
@@ -70,7 +70,7 @@ export const PIPELINES = [
     raw TEXT NOT NULL -- the record as the upstream sent it, JSON
   ) STRICT`,
 
-  sql`CREATE TABLE agent_sample ( -- one row an agent and reading: the time series of their states
+  sql`CREATE TABLE agent_sample ( -- one row per agent and reading: the time series of their states
     agent_id TEXT NOT NULL REFERENCES agent (id),
     observed_at TEXT NOT NULL, -- UTC, by our clock
     run_id TEXT NOT NULL, -- sync_run.id

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 
 export const REPORTS = [
-  sql`CREATE TABLE report_issue ( -- one row a report of a period and a choice of leads: what it said
+  sql`CREATE TABLE report_issue ( -- one row per report of a period and a choice of leads: what it said
     id TEXT PRIMARY KEY,
     report TEXT NOT NULL, -- name of the report, as in the settings
     period_from TEXT NOT NULL, -- UTC: when the period that it covers begins
@@ -27,7 +27,7 @@ export const REPORTS = [
   sql`CREATE INDEX report_issue_by_series ON report_issue (report, variant, kind, period_to)`,
 
   // The numbers are apart from the texts, so that a search finds issues without reading the texts.
-  sql`CREATE TABLE issue_no ( -- one row an issue: its number in issue_search
+  sql`CREATE TABLE issue_no ( -- one row per issue: its number in issue_search
     no INTEGER PRIMARY KEY,
     issue_id TEXT NOT NULL UNIQUE -- report_issue.id
   ) STRICT`,
@@ -46,7 +46,7 @@ export const REPORTS = [
     DELETE FROM issue_no WHERE issue_id = old.id;
   END`,
 
-  sql`CREATE TABLE delivery ( -- one row a message to one recipient: how far it is
+  sql`CREATE TABLE delivery ( -- one row per message to one recipient: how far it is
     message_id TEXT PRIMARY KEY, -- the same for every attempt
     issue_id TEXT REFERENCES report_issue (id), -- null for a notice to operators
     recipient TEXT NOT NULL,
@@ -71,7 +71,7 @@ export const REPORTS = [
   // Sent messages are left out. With them, SQLite would use this index to find the messages of a recipient.
   sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
-  sql`CREATE TABLE message ( -- one row a message: all of it, so that every attempt sends the same
+  sql`CREATE TABLE message ( -- one row per message: all of it, so that every attempt sends the same
     message_id TEXT PRIMARY KEY REFERENCES delivery (message_id),
     head TEXT NOT NULL, -- JSON: sender, recipient, subject, date and what else stands above the text
     files TEXT NOT NULL, -- JSON: name, contentType, cid and sha256 (of message_file) of each file, in their order
@@ -79,12 +79,12 @@ export const REPORTS = [
     text BLOB NOT NULL -- UTF-8, packed by zlib
   ) STRICT`,
 
-  sql`CREATE TABLE message_file ( -- one row a file that messages carry, however many do
+  sql`CREATE TABLE message_file ( -- one row per file that messages carry, however many do
     sha256 TEXT PRIMARY KEY, -- of content, hex
     content BLOB NOT NULL
   ) STRICT`,
 
-  sql`CREATE TABLE mail_outage ( -- one row a mail server that cannot be talked to, until it can
+  sql`CREATE TABLE mail_outage ( -- one row per mail server that cannot be talked to, until it can
     server TEXT PRIMARY KEY, -- such as smtp://mail.example.com:587
     kind TEXT NOT NULL CHECK (kind IN ('transient', 'configuration')), -- passes by itself, or a setting has to change
     began_at TEXT NOT NULL, -- UTC: the first failure
@@ -94,13 +94,13 @@ export const REPORTS = [
     response TEXT NOT NULL -- what the server said last, or why there is no answer
   ) STRICT`,
 
-  sql`CREATE TABLE send_rate ( -- one row a message that went out within the last minute, where several processes send to a server
+  sql`CREATE TABLE send_rate ( -- one row per message that went out within the last minute, where several processes send to a server
     server TEXT NOT NULL, -- such as smtp://mail.example.com:587
     taken_ms REAL NOT NULL -- milliseconds since 1970, by the clock of the database
   ) STRICT`,
   sql`CREATE INDEX send_rate_by_time ON send_rate (server, taken_ms)`,
 
-  sql`CREATE TABLE preference ( -- one row a recipient and report of which somebody has ever chosen something; others get what the settings say
+  sql`CREATE TABLE preference ( -- one row per recipient and report of which somebody has ever chosen something; others get what the settings say
     address TEXT NOT NULL, -- in lower case
     report TEXT NOT NULL, -- name of the report, as in the settings
     state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'unsubscribed')), -- paused and unsubscribed get nothing

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 export const SYNC = [
-  sql`CREATE TABLE sync_run ( -- one row a sync: what it saw, changed and skipped
+  sql`CREATE TABLE sync_run ( -- one row per sync: what it saw, changed and skipped
     id TEXT PRIMARY KEY, -- identifier of the sync; sorts by time
     started_at TEXT NOT NULL, -- UTC
     finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, and where it was killed
@@ -69,7 +69,7 @@ export const SYNC = [
     total_high INTEGER
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_page ( -- one row a page of the scan under way: what it has met, in order of reading
+  sql`CREATE TABLE sync_scan_page ( -- one row per page of the scan under way: what it has met, in order of reading
     page INTEGER PRIMARY KEY,
     pass INTEGER NOT NULL, -- as in sync_scan
     met TEXT NOT NULL -- JSON array: lead.no of each lead on the page, and the id of each record that is held and no lead
@@ -80,12 +80,12 @@ export const SYNC = [
     lead_no INTEGER NOT NULL UNIQUE -- lead.no
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_result ( -- one row a run that read leads: how far its scan got and can be trusted
+  sql`CREATE TABLE sync_scan_result ( -- one row per run that read leads: how far its scan got and can be trusted
     run_id TEXT PRIMARY KEY REFERENCES sync_run (id),
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     started_at TEXT NOT NULL, -- UTC: when the scan began, perhaps in an earlier run
     ended_at TEXT NOT NULL, -- UTC
-    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, and nothing lost; unproven: the list did not hold still; incomplete: not read to the end; only a complete scan marks leads removed and moves leads_as_of on
+    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: the list did not hold still; incomplete: not read to the end. Only a complete scan marks leads deleted
     stop TEXT NOT NULL, -- why it ended: end, empty_page, past_end, loop, page_cap, no_cursor, failed, interrupted
     reported_total INTEGER, -- what the upstream last called its total; null where it does not
     distinct_leads INTEGER NOT NULL, -- distinct leads met
@@ -96,7 +96,7 @@ export const SYNC = [
     cut INTEGER NOT NULL, -- texts of more than 64 kB
     warnings TEXT NOT NULL, -- JSON array of text: what is odd and did not fail the run
     drift TEXT NOT NULL, -- JSON array of {change, path, types}: fields that are new, vanished or of another type
-    held_back INTEGER NOT NULL DEFAULT 0 -- leads that are there and that this reading did not meet, where they are too many to be believed gone, so that none was marked removed; else 0
+    held_back INTEGER NOT NULL DEFAULT 0 -- leads that this scan did not meet, where they were too many to be believed deleted, so that none was marked; else 0
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE sync_dropped_index ( -- indexes that the first load of all leads put aside until it has ended
@@ -113,14 +113,14 @@ export const SYNC = [
     ended TEXT -- why no more of them are read: code, message, hint, not_before as JSON; null while they are
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE detail_wanted ( -- one row a lead whose details are to be read for that sync
+  sql`CREATE TABLE detail_wanted ( -- one row per lead whose details are to be read for that sync
     lead_no INTEGER PRIMARY KEY, -- lead.no
     run_id TEXT NOT NULL REFERENCES detail_run (run_id), -- the sync
     batch INTEGER NOT NULL -- those of one number are read by one process, one after the other
   ) STRICT`,
   sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,
 
-  sql`CREATE TABLE field_seen ( -- one row a field of the lead records, mapped or not, from a sample of each page
+  sql`CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of each page
     path TEXT PRIMARY KEY, -- where it is in the record, such as company.name; [] stands for the elements of a list
     types TEXT NOT NULL, -- types that its values had, JSON array of string, number, boolean, object, array
     first_seen_at TEXT NOT NULL, -- UTC, by our clock

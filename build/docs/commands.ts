@@ -1,0 +1,136 @@
+/** The page of all commands and the man page, from the tree of commander. */
+import type { Command, Option } from 'commander'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { EXIT_STATUS } from '../../src/cli/exit-status.ts'
+import { createProgram } from '../../src/cli/program.ts'
+import { CONFIG_VARIABLE, VARIABLES } from '../../src/config/environment.ts'
+import { pathText } from '../../src/config/setting-path.ts'
+import { CALLED } from '../../src/errors.ts'
+import { readVersion } from '../../src/leadsheet.ts'
+import { code, fenced, page, sentence, table } from './markdown.ts'
+
+interface Leaf {
+  /** The whole name, such as `report preview`. */
+  readonly name: string
+  readonly group: string
+  readonly command: Command
+}
+
+/** Lists the commands that do something, in the order of `--help`. */
+export async function listLeaves(): Promise<Leaf[]> {
+  const program = await loadProgram()
+  const within = (command: Command, name: string, group: string): Leaf[] =>
+    command.commands.length === 0
+      ? [{ name, group, command }]
+      : command.commands.flatMap((each) => within(each, `${name} ${each.name()}`, group))
+  return COMMANDS.flatMap(({ name, group }) =>
+    program.commands.filter((each) => each.name() === name).flatMap((each) => within(each, name, group)),
+  )
+}
+
+function loadProgram(): Promise<Command> {
+  return createProgram(new AbortController().signal).loadAll()
+}
+
+export async function commandsPage(): Promise<string> {
+  const leaves = await listLeaves()
+  const groups = [...new Set(leaves.map(({ group }) => group))]
+  return page(
+    'Commands',
+    `Every command of \`${CALLED}\`, with its options and examples. \`--help\` prints the same. Results go to standard output; the log and the progress go to standard error.`,
+    table(
+      ['Command', 'What it does'],
+      leaves.map(({ name, command }) => [code(name), command.description()]),
+    ),
+    '## Options of every command',
+    optionTable((await loadProgram()).options),
+    ...groups.flatMap((group) => [
+      `## ${group.replace(':', '')}`,
+      ...leaves.filter((leaf) => leaf.group === group).map(commandSection),
+    ]),
+  )
+}
+
+function commandSection({ name, command }: Leaf): string {
+  const { examples, note } = helpBelow(command)
+  const given = command.registeredArguments.map((argument) => [
+    code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
+    argument.description,
+  ])
+  return [
+    `### ${name}`,
+    sentence(command.description()),
+    fenced('', `${CALLED} ${name} ${command.usage()}`),
+    ...(given.length > 0 ? [table(['Argument', 'Meaning'], given)] : []),
+    ...(command.options.length > 0 ? [optionTable(command.options)] : []),
+    ...(note === '' ? [] : [note]),
+    ...(examples.length > 0 ? [fenced('sh', examples.join('\n'))] : []),
+  ].join('\n\n')
+}
+
+function optionTable(options: readonly Option[]): string {
+  return table(
+    ['Option', 'Meaning'],
+    options.map((option) => [code(option.flags), meaningOf(option)]),
+  )
+}
+
+function meaningOf({ description, argChoices, defaultValue, defaultValueDescription }: Option): string {
+  const usual = defaultValueDescription ?? (typeof defaultValue === 'boolean' ? undefined : defaultValue)
+  const choices = argChoices === undefined ? '' : `; one of ${argChoices.map(code).join(', ')}`
+  return `${description}${choices}${usual === undefined ? '' : ` (default: ${code(String(usual))})`}`
+}
+
+/** Reads the examples and the note that stand below the options in the help of a command. */
+function helpBelow(command: Command): { readonly examples: string[]; readonly note: string } {
+  let help = ''
+  command.configureOutput({ writeOut: (text) => (help += text) })
+  command.outputHelp()
+  const below = help.slice(command.helpInformation().length)
+  const examples = [...below.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line)
+  const note = below
+    .replaceAll(/^(?:Examples:| {2}\$ .*)$/gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return { examples, note }
+}
+
+/** The man page in roff: commands with their options, environment, exit status. */
+export async function manPage(): Promise<string> {
+  const program = await loadProgram()
+  const item = (term: string, text: string) => `.TP\n.B ${roff(term)}\n${roff(text)}`
+  const optionItems = (options: readonly Option[]) =>
+    options.map((option) => item(option.flags, meaningOf(option).replaceAll('`', '')))
+  const commands = (await listLeaves()).flatMap(({ name, command }) => [
+    `.SS ${roff(`${name} ${command.usage()}`)}`,
+    roff(sentence(command.description())),
+    ...optionItems(command.options),
+  ])
+  return `${[
+    `.TH LEADSHEET 1 "" "leadsheet ${readVersion()}" "User Commands"`,
+    '.SH NAME',
+    'leadsheet \\- keep a local copy of a lead pipeline service and mail reports of it',
+    '.SH SYNOPSIS',
+    '.B leadsheet\n[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]',
+    '.SH DESCRIPTION',
+    roff(program.description()),
+    '.SH OPTIONS',
+    ...optionItems(program.options),
+    '.SH COMMANDS',
+    ...commands,
+    '.SH ENVIRONMENT',
+    item(CONFIG_VARIABLE, 'The settings file.'),
+    ...Object.entries(VARIABLES).map(([name, path]) => item(name, `The setting ${pathText(path)}.`)),
+    '.SH EXIT STATUS',
+    ...Object.values(EXIT_STATUS).map(({ status, meaning }) => item(String(status), meaning)),
+  ].join('\n')}\n`
+}
+
+/** Escapes a text for roff; the man page is for installations, where the program is called by its name. */
+function roff(text: string): string {
+  return text
+    .replaceAll('npx leadsheet', 'leadsheet')
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll(/^([.'])/gm, '\\&$1')
+}

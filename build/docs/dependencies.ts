@@ -1,0 +1,124 @@
+/** The page of the packages that the program uses: each with its reason, and what was tried in place of code of ours. */
+import manifest from '../../package.json' with { type: 'json' }
+import { code, page, table } from './markdown.ts'
+
+const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
+  '@css-inline/css-inline': 'Mail programs drop stylesheets: puts the CSS of a report into its elements.',
+  '@expo-google-fonts/inter': 'The font of charts, which are drawn on machines without fonts.',
+  '@fastify/csrf-protection': "Makes and checks the CSRF tokens of the dashboard's forms.",
+  '@fastify/rate-limit': 'Counts the requests of a network, IPv6 by its /64, in bounded memory.',
+  '@resvg/resvg-js': 'Turns SVG charts into PNG, which mail programs show.',
+  'better-sqlite3': 'SQLite; brings its binaries, so nothing is compiled.',
+  commander: 'Commands, options and help.',
+  croner: 'Finds the next run of a cron expression in a time zone.',
+  fastify: 'The HTTP server of the pages, of webhooks and of the reference service.',
+  handlebars: 'Templates of reports and pages, which installations can replace.',
+  'hyparquet-writer': 'Writes Parquet in JavaScript.',
+  'intl-messageformat': 'The words of reports as data, in ICU MessageFormat.',
+  kysely: 'Writes SQL with types, for SQLite and PostgreSQL.',
+  'node-cron': 'Wakes the daemon each minute.',
+  nodemailer: 'SMTP, MIME and DKIM.',
+  pg: 'The client of PostgreSQL.',
+  'pg-boss': 'The job queue of several workers, in PostgreSQL.',
+  pino: 'The log as JSON lines.',
+  'pino-pretty': 'The log as readable lines on a terminal.',
+  'prom-client': 'Writes `/metrics`, with those of the process.',
+  undici:
+    "The HTTP client, with connections that are kept and time limits that Node's own `fetch` cannot set.",
+  yaml: 'Settings, profiles and report definitions, with the line of a mistake.',
+  yazl: 'Streams ZIP archives: XLSX files.',
+  zod: 'Checks settings and answers of the source API.',
+}
+
+/** The subject, the choice, and the reason against what else was looked at. */
+const TRIED: readonly (readonly [subject: string, choice: string, reason: string])[] = [
+  [
+    'Sessions',
+    '`web/auth/session.ts`: a signed cookie',
+    '`@fastify/session` keeps them in memory, so that each restart and reload signs everybody out; `@fastify/secure-session` brings 18 MB of libsodium. Both have one fixed cookie name, and ours is `__Host-leadsheet` only where the request came through TLS.',
+  ],
+  [
+    'Cookies',
+    'one line to write, one to read',
+    '`@fastify/cookie` would save about 15 lines for one more package.',
+  ],
+  [
+    'CSRF',
+    '`@fastify/csrf-protection`, with the secret from our session',
+    'Its own cookie is not used. The origin of a form is checked beside it (`web/server/allowed-hosts.ts`).',
+  ],
+  [
+    'Rate limits',
+    '`@fastify/rate-limit`',
+    'It replaced our counter, and its `normalizeIP` names the network of a wrong token.',
+  ],
+  [
+    'Forms',
+    '`Response.formData()` of Node, 20 lines',
+    '`@fastify/formbody` reads one of the two encodings of RFC 8058; `@fastify/multipart` would be another package for the second.',
+  ],
+  [
+    'Headers',
+    'three constants in `web/server/headers.ts`',
+    '`@fastify/helmet` sets one policy for all pages; ours has three, each of which a test holds word by word, and they would be as many lines as its options.',
+  ],
+  ['Secret comparison', '`timingSafeEqual` of `node:crypto`', 'It replaced our own.'],
+  ['Arguments', '`commander`', '`parseArgs` of Node knows no commands, no help and no choices.'],
+  [
+    'Tables',
+    '`cli/terminal/table.ts`',
+    '`cli-table3` went: widths, cuts and what is left out were ours already, and it only filled with spaces.',
+  ],
+  [
+    'Progress bars',
+    '`cli/terminal/progress.ts` on `node:readline`',
+    '`cli-progress` went: the line was ours already, and it only drew it again.',
+  ],
+  [
+    'Questions',
+    '`cli/terminal/prompter.ts` on `node:readline/promises`',
+    '`@clack/prompts` would replace about 100 lines; it was not worth the last place of the 24.',
+  ],
+  [
+    'Backoff',
+    '`retry.ts`, a table of policies',
+    "undici's own retry cuts Retry-After to 30 s and `p-retry` does not read it; neither outlives a restart, and the waits of messages and alerts stand in the store.",
+  ],
+  [
+    'CSV',
+    '24 lines to write, 32 to read',
+    '`csv-stringify` and `csv-parse` have more options than these files have lines.',
+  ],
+  [
+    'XLSX',
+    'our encoder on `yazl`',
+    '`write-excel-file` holds all rows in memory; ours streams a million, and the same rows give the same bytes.',
+  ],
+  [
+    'Cron',
+    '`node-cron` wakes, `croner` calculates',
+    '`node-cron` keeps no state and drops a run when the process was busy for a second.',
+  ],
+  [
+    'Log',
+    '`pino`, `pino-pretty`',
+    'A formatter of our own would be 30 lines that every kind of error has to be tried on.',
+  ],
+]
+
+export function dependenciesPage(): string {
+  const packages = Object.entries(manifest.dependencies).map(([name, version]) => [
+    code(name),
+    version,
+    REASONS[name as keyof typeof manifest.dependencies],
+  ])
+  return page(
+    'Dependencies',
+    'The packages that the program uses beside Node, each with an exact version. There are at most 24, and they take at most 110 MB without Node (`npm ci --omit=dev`).',
+    `They take 101 MB now. The prebuilt better-sqlite3 of all platforms is 27 MB of that.`,
+    '## What each is for',
+    table(['Package', 'Version', 'Why'], packages),
+    '## What was tried',
+    table(['Subject', 'What we use', 'What was looked at, and why not'], TRIED),
+  )
+}

@@ -1,0 +1,64 @@
+/** The form of generated pages. Short cells stand in a table; a longer text stands below it, under its name. */
+
+const LONGEST_CELL = 25
+
+/** Joins the parts of a page below its title and its opening sentences. */
+export function page(title: string, opening: string, ...parts: readonly string[]): string {
+  const end = '<!-- This page is generated from the code. Change the code, then run `npm run docs`. -->'
+  return `${[`# ${title}`, opening, ...parts.filter((part) => part !== ''), end].join('\n\n')}\n`
+}
+
+/** @param rows the cells of each row; the first one names the row */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const long: string[] = []
+  const lines = rows.map((cells) => {
+    const short = cells.map((cell) => {
+      const start = beginningOf(cell)
+      if (start !== cell) long.push(`${cells[0]}: ${prose(cell).replace(/\.$/, '')}.`)
+      return prose(start).replaceAll('|', '\\|')
+    })
+    return `| ${short.join(' | ')} |`
+  })
+  const titles = [`| ${head.join(' | ')} |`, `|${head.map(() => '---').join('|')}|`]
+  return [[...titles, ...lines].join('\n'), ...long].join('\n\n')
+}
+
+/** Begins a text with a capital letter and ends it with a full stop. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`
+}
+
+export function code(text: string): string {
+  return text === '' ? '' : `\`${text}\``
+}
+
+export function fenced(language: string, text: string): string {
+  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``
+}
+
+/** Returns the first clauses of a text that has too many words for a cell. */
+function beginningOf(text: string): string {
+  if (countWords(text) <= LONGEST_CELL) return text
+  const starts = [...text.matchAll(/(?<=\w|\))[.;:,] /g)].map(({ 0: mark, index }) => ({
+    isWhole: mark !== ', ',
+    start: text.slice(0, index),
+  }))
+  const fitting = starts.filter(
+    ({ start }) =>
+      countWords(start) <= LONGEST_CELL - 2 && start.split('(').length === start.split(')').length,
+  )
+  const best = fitting.findLast(({ isWhole }) => isWhole) ?? fitting.at(-1)
+  return `${best?.start ?? text.split(' ').slice(0, 12).join(' ')} (more below)`
+}
+
+function countWords(text: string): number {
+  return text.split(/\s+/).length
+}
+
+/** Escapes what would be read as a tag, outside of code. */
+function prose(text: string): string {
+  return text
+    .split(/(`[^`]*`)/)
+    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll('<', '&lt;')))
+    .join('')
+}

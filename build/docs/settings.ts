@@ -1,0 +1,57 @@
+/** The page of all settings, from their schema. */
+import { VARIABLES } from '../../src/config/environment.ts'
+import { type SettingSchema, schemaAt } from '../../src/config/schema.ts'
+import { pathText, type SettingPath } from '../../src/config/setting-path.ts'
+import { code, page, sentence, table } from './markdown.ts'
+
+const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable goes before the file. \`npx leadsheet config check\` shows the settings in force, each with its origin.
+
+[leadsheet.schema.json](leadsheet.schema.json) is the same for editors. [leadsheet.example.yaml](../../leadsheet.example.yaml) shows every setting with a comment.`
+
+export function settingsPage(): string {
+  const groups = Object.entries(schemaAt([])?.properties ?? {})
+  const single = groups.filter(([, schema]) => !isGroup(schema))
+  return page(
+    'Settings',
+    OPENING,
+    section('General', '', settingRows(Object.fromEntries(single), [])),
+    ...groups
+      .filter(([, schema]) => isGroup(schema))
+      .map(([name, schema]) =>
+        section(name, sentence(schema.description ?? ''), settingRows({ [name]: schema }, [])),
+      ),
+  )
+}
+
+function section(title: string, about: string, rows: readonly (readonly string[])[]): string {
+  const list = table(['Setting', 'Default', 'What it is', 'Environment'], rows)
+  return [`## ${title}`, about, list].filter((part) => part !== '').join('\n\n')
+}
+
+function settingRows(properties: Readonly<Record<string, SettingSchema>>, path: SettingPath): string[][] {
+  return Object.entries(properties).flatMap(([key, schema]) => {
+    const group = schema.items?.properties ? schema.items : schema
+    const own = group === schema ? [...path, key] : [...path, key, 0]
+    if (group.properties && key !== 'filter') return settingRows(group.properties, own)
+    const isEmpty = schema.default === undefined || String(schema.default) === ''
+    return [
+      [
+        code(nameOf(own)),
+        isEmpty ? '' : code(String(schema.default)),
+        (schema.description ?? '').replace(/\.$/, ''),
+        code(VARIABLE_OF.get(nameOf(own)) ?? ''),
+      ],
+    ]
+  })
+}
+
+const VARIABLE_OF = new Map(Object.entries(VARIABLES).map(([name, path]) => [nameOf(path), name]))
+
+function isGroup(schema: SettingSchema): boolean {
+  return schema.properties !== undefined || schema.items?.properties !== undefined
+}
+
+/** Names a setting. The first report stands for all reports. */
+function nameOf(path: SettingPath): string {
+  return pathText(path).replace('[0]', '[]')
+}

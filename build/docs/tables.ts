@@ -1,0 +1,118 @@
+/** The pages that are little more than one table of the code: checks, errors, figures, metrics and releases. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MetricObject } from 'prom-client'
+import { CHECK_IDS, CHECKS } from '../../src/checks/table.ts'
+import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
+import { ERROR_CODES, type ErrorCode, LeadsheetError } from '../../src/errors.ts'
+import { FIGURES } from '../../src/store/figures/definition.ts'
+import { openMetrics } from '../../src/web/metrics/metrics.ts'
+import { code, page, table } from './markdown.ts'
+
+const ANNOUNCED = { at_once: 'at once', after_failures: 'after failures', once: 'once' } as const
+
+export function checksPage(): string {
+  const alerting = CHECK_IDS.filter((id) => CHECKS[id].meaning !== null)
+  return page(
+    'Checks and alerts',
+    'The daemon runs every check once a minute. `status`, `doctor`, `/readyz`, `/metrics`, the alerts and the dashboard all read the same findings.',
+    '## All checks\n\nThe severity is that of most findings. A check can find something worse or milder.',
+    table(
+      ['Name of the check', 'Question', 'Severity', 'Setting', 'Shown in'],
+      CHECK_IDS.map((id) => {
+        const { question, severity, setting = '', shownIn } = CHECKS[id]
+        return [code(id), question, severity, code(setting), shownIn.join(', ')]
+      }),
+    ),
+    '## Checks that open alerts\n\nAn alert opens at once, or after `alerts.after_failures` failures in a row. An alert that is announced once reports a past event: it has no reminder and is not resolved.',
+    table(
+      ['Check', 'In the subject', 'Announced', 'When'],
+      alerting.map((id) => {
+        const { title, alert = 'at_once', meaning } = CHECKS[id]
+        return [code(id), title, ANNOUNCED[alert], meaning ?? '']
+      }),
+    ),
+  )
+}
+
+export function errorsPage(): string {
+  const codes = Object.entries(ERROR_CODES) as [ErrorCode, string][]
+  return page(
+    'Exit status and error codes',
+    'Every command ends with one of these exit statuses. A failed command also names one error code. With `--json` the failure is one line on standard error: `{"error": {"code", "message", "hint"}}`.',
+    '## Exit status',
+    table(
+      ['Exit status', 'Meaning'],
+      Object.values(EXIT_STATUS).map(({ status, meaning }) => [String(status), meaning]),
+    ),
+    '## Error codes',
+    table(
+      ['Error code', 'Meaning', 'Status'],
+      codes.map(([name, meaning]) => {
+        const { status } = EXIT_STATUS[endingOf(new LeadsheetError(name, ''))]
+        return [code(name), meaning, String(status)]
+      }),
+    ),
+  )
+}
+
+export function figuresPage(): string {
+  return page(
+    'Figures',
+    'Every figure has one definition. Reports, `npx leadsheet figures`, `npx leadsheet figures explain NAME` and the table `figure` of the snapshot give the same number.',
+    table(
+      ['Figure', 'Title', 'Unit', 'Meaning'],
+      FIGURES.map(({ name, title, unit, meaning }) => [code(name), title, unit, meaning]),
+    ),
+    'Money is in whole units of its currency. A share is from 0 to 1, and comes with its part and its whole.',
+  )
+}
+
+export async function metricsPage(): Promise<string> {
+  const { registry } = openMetrics({
+    measure: () => Promise.reject(new Error('nothing is measured')),
+    now: () => new Date(),
+    version: '',
+  })
+  const all = registry.getMetricsAsArray().map((metric) => {
+    const { name, help, type, labelNames = [] } = metric as MetricObject & { labelNames?: readonly string[] }
+    const labels = labelNames.map(code).join(', ')
+    return [code(name), labels, String(type), help.replace(/\.$/, '')]
+  })
+  const isOurs = ([name = '']: readonly string[]) => name.startsWith('`leadsheet_')
+  const head = ['Metric', 'Labels', 'Type', 'Meaning']
+  return page(
+    'Metrics',
+    'The daemon serves these metrics at `/metrics` for Prometheus. Every series exists from the start, unless its meaning says when it is absent.',
+    '## Metrics of leadsheet',
+    table(head, all.filter(isOurs)),
+    '## Metrics of the process\n\nThese come from prom-client, and only from one process.',
+    table(
+      ['Metric of the process', ...head.slice(1)],
+      all.filter((row) => !isOurs(row)),
+    ),
+  )
+}
+
+/** Returns a page for each version of the changelog, by its path. */
+export function releasePages(): [string, string][] {
+  const changelog = readFileSync(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8')
+  const [, ...versions] = changelog.split(/^## /m)
+  return versions.map((text) => {
+    const [heading = '', ...lines] = text.trim().split('\n')
+    const [, version = '', date = ''] = /^(\S+) \((.*)\)$/.exec(heading) ?? []
+    const released = date === 'unreleased' ? 'This version is not released yet.' : `Released on ${date}.`
+    const changes = lines
+      .join('\n')
+      .trim()
+      .replaceAll(/\]\((?!https?:)(?:docs\/)?/g, (link) => (link.endsWith('docs/') ? '](../' : '](../../'))
+    return [
+      `docs/releases/${version}.md`,
+      page(
+        `leadsheet ${version}`,
+        `What changes for the people who use leadsheet. ${released} [How to upgrade](../how-to/upgrade.md).`,
+        changes,
+      ),
+    ]
+  })
+}

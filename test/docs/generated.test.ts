@@ -1,0 +1,17 @@
+/** The generated pages are what the code says. */
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { generatePages } from '../../build/docs/pages.ts'
+
+const pages = await generatePages()
+
+test.each([...pages])('%s is generated anew by `npm run docs`', (path, text) => {
+  expect(readFileSync(path, 'utf8'), 'run `npm run docs`').toBe(text)
+})
+
+test('no page says that it is generated and is not', () => {
+  const marked = globSync('docs/{reference,releases}/*.md').filter((path) =>
+    readFileSync(path, 'utf8').includes('<!-- This page is generated from the code.'),
+  )
+  expect(marked.filter((path) => !pages.has(path))).toEqual([])
+})
