@@ -251,8 +251,7 @@ describe('commands that are shown', () => {
     const sections = readPages()
       .filter(({ path }) => !INSTALLED.test(path))
       .flatMap(({ path, text }) => text.split(/^#{2,3} /m).map((code) => ({ path, code })))
-    const installed =
-      /^(?:As a service of the machine|In a container|From a crontab|By compose, and on Kubernetes)\n/
+    const installed = /^(?:By compose, and on Kubernetes)\n/
     expect(withBare(sections.filter(({ code }) => !installed.test(code)))).toEqual([])
   })
 
