@@ -9,7 +9,7 @@ export interface Check {
   readonly question: string
   /** Names a finding in subjects, headings and sentences. */
   readonly title: string
-  /** Tells when the check finds something, in the words of the README; null if it opens no alert. */
+  /** Tells when the check finds something, in the words of docs/reference/checks.md; null if it opens no alert. */
   readonly meaning: string | null
   /** The default severity; a finding may have another. */
   readonly severity: Severity

@@ -57,7 +57,7 @@ export const OPERATION = [
 
   sql`CREATE TABLE alert ( -- one row per problem, from when a check first finds it until 90 days after it was resolved
     id INTEGER PRIMARY KEY,
-    check_id TEXT NOT NULL, -- the check that found it, such as sync_failing; the README lists them
+    check_id TEXT NOT NULL, -- the check that found it, such as sync_failing; docs/reference/checks.md lists them
     subject TEXT NOT NULL, -- the report, recipient or field it is about; empty where the check says it
     state TEXT NOT NULL CHECK (state IN ('pending', 'open', 'resolved')), -- pending: found, but not often enough to be announced
     seen INTEGER NOT NULL, -- how often in a row it was found before it was opened
