@@ -1,5 +1,5 @@
 /** Formats instants and spans of time in messages for operators. */
-import type { Instant } from './model.ts'
+import type { Instant } from './domain/model.ts'
 
 const MINUTE_MS = 60_000
 

@@ -12,8 +12,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** A folder of src, or a file directly in it, and what it may import beside itself: folders, or single files. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
-  model: ['domain/lead-fields'],
-  domain: ['model', 'schedule'],
+  domain: ['schedule'],
   redaction: [],
   log: ['redaction'],
   retry: ['errors'],
@@ -21,7 +20,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // An address is checked where it is written, and a block and a language by those that there are.
   config: [
     'errors',
-    'model',
     'domain',
     'schedule',
     'report/blocks/registry',
@@ -29,14 +27,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store/db/place',
   ],
   contract: ['errors'],
-  upstream: ['contract', 'model', 'domain', 'errors', 'log', 'redaction', 'retry'],
-  probe: ['contract', 'model', 'domain', 'errors', 'log', 'redaction', 'retry', 'upstream'],
-  store: ['model', 'domain', 'errors'],
+  upstream: ['contract', 'domain', 'errors', 'log', 'redaction', 'retry'],
+  probe: ['contract', 'domain', 'errors', 'log', 'redaction', 'retry', 'upstream'],
+  store: ['domain', 'errors'],
   queue: ['errors', 'log', 'store'],
-  report: ['model', 'domain', 'errors', 'schedule'],
-  mail: ['model', 'errors', 'log', 'redaction', 'retry'],
-  time: ['model'],
-  checks: ['model', 'domain', 'errors', 'schedule', 'time', 'upstream', 'store', 'queue', 'report'],
+  report: ['domain', 'errors', 'schedule'],
+  mail: ['domain', 'errors', 'log', 'redaction', 'retry'],
+  time: ['domain'],
+  checks: ['domain', 'errors', 'schedule', 'time', 'upstream', 'store', 'queue', 'report'],
   jobs: [
     ...[
       'checks',
@@ -47,7 +45,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'report',
       'mail',
       'schedule',
-      'model',
       'domain',
       'errors',
       'log',
@@ -56,16 +53,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   service: ['contract', 'errors', 'log', 'retry'],
   web: [
-    ...['errors', 'model', 'domain', 'log', 'time', 'checks'],
+    ...['errors', 'domain', 'log', 'time', 'checks'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'jobs'],
   ],
   leadsheet: [],
   app: [
-    ...['errors', 'leadsheet', 'model', 'domain', 'log', 'redaction', 'retry', 'config', 'contract'],
+    ...['errors', 'leadsheet', 'domain', 'log', 'redaction', 'retry', 'config', 'contract'],
     ...['upstream', 'store', 'queue', 'report', 'mail', 'schedule', 'checks', 'time', 'jobs', 'web'],
   ],
   cli: [
-    ...['errors', 'leadsheet', 'model', 'domain', 'log', 'redaction', 'retry', 'config', 'contract'],
+    ...['errors', 'leadsheet', 'domain', 'log', 'redaction', 'retry', 'config', 'contract'],
     ...[
       'upstream',
       'store',

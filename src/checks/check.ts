@@ -1,6 +1,7 @@
 /** The types of a check, of its findings and of the shown result. */
+
+import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
-import type { Instant } from '../model.ts'
 import type { Facts } from './facts.ts'
 
 export interface Check {

@@ -1,5 +1,5 @@
 /** Describes how events of the upstream reach this installation. */
-import type { Instant } from '../model.ts'
+import type { Instant } from '../domain/model.ts'
 import type { QueueCounts } from '../queue/look.ts'
 import { countJobs } from '../queue/look.ts'
 import type { CatchUp, Timing } from '../schedule/timing.ts'

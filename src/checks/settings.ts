@@ -1,7 +1,7 @@
 /** Checks whether the daemon runs with the settings on the disk. */
 import { stat } from 'node:fs/promises'
+import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
-import type { Instant } from '../model.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
 import { findConfigLoad } from '../store/schedule/uptime.ts'

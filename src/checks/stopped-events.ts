@@ -2,8 +2,9 @@
  * Decides whether events have stopped. Reported only if nothing else explains why syncs find changes
  * without events. All times are from our own clock, so the upstream's clock may be wrong.
  */
+
+import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
-import type { Instant } from '../model.ts'
 import { counted } from '../report/words/numbers.ts'
 import type { Db } from '../store/db/store.ts'
 import { countEvents, type EventCount, findLastArrival } from '../store/events/event-stats.ts'

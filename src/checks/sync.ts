@@ -1,6 +1,7 @@
 /** Checks the syncs from the runs in the store: whether they succeed and the data is fresh. */
+
+import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
-import type { Instant } from '../model.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { LATE_MS, type Timing } from '../schedule/timing.ts'

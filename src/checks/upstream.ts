@@ -3,8 +3,8 @@
  * syncs use and judges each answer. Stores nothing.
  */
 
+import type { Lead } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
-import type { Lead } from '../model.ts'
 import { isHeld } from '../upstream/mapping/lead-mapping.ts'
 import { type FieldRule, readField, readText } from '../upstream/profile/field-rule.ts'
 import type { Source } from '../upstream/source.ts'

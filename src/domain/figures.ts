@@ -3,9 +3,10 @@
  * issue stores them as JSON. `store/figures/` says how each number is counted, and `explainReport` shows it.
  */
 
-import type { Freshness, FunnelStage, Instant, Lead, Money, Period, Ratio } from '../model.ts'
 import type { PERIOD_KINDS } from './choices.ts'
 import type { LISTED_FIELDS } from './lead-fields.ts'
+import type { FunnelStage, Instant, Lead, Money, Period, Ratio } from './model.ts'
+import type { Freshness } from './sync.ts'
 
 /** A value of the period beside the same value of the period it is compared with. */
 export interface Compared<T> {

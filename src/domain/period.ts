@@ -3,7 +3,6 @@
  * it has 23 or 25 where clocks change, and a week earlier is counted on the calendar.
  */
 
-import type { Instant, Period } from '../model.ts'
 import {
   DAY_MS,
   dateOf,
@@ -15,6 +14,7 @@ import {
   startOfDay,
 } from '../schedule/zone.ts'
 import type { PeriodKind } from './figures.ts'
+import type { Instant, Period } from './model.ts'
 
 const SPARK_DAYS = 14
 const SPARK_WEEKS = 12

@@ -2,7 +2,7 @@
 
 import type { Installation } from '../checks/facts.ts'
 import { type Health, readHealth } from '../checks/run-checks.ts'
-import type { Instant } from '../model.ts'
+import type { Instant } from '../domain/model.ts'
 import { countJobs, type QueueCounts } from '../queue/look.ts'
 import { listAlerts } from '../store/alerts/alert.ts'
 import { readSize, type StoreSize } from '../store/backup/backup.ts'

@@ -4,10 +4,10 @@
  * overview says of when its figures are.
  */
 
+import type { Instant } from '../domain/model.ts'
 import { daysBefore, daysUpTo } from '../domain/period.ts'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Instant } from '../model.ts'
 import { FAILING, WELL } from '../report/blocks/agents/view.ts'
 import { MEAN_DAYS } from '../report/charts/trend-layout.ts'
 import type { Store } from '../store/db/store.ts'

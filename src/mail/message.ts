@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import MailComposer from 'nodemailer/lib/mail-composer'
-import type { Instant, Message, MessageFile } from '../model.ts'
+import type { Message, MessageFile } from '../domain/message.ts'
+import type { Instant } from '../domain/model.ts'
 import { parseMailbox } from './address.ts'
 import type { DkimKey } from './dkim.ts'
 import { sign } from './dkim.ts'

@@ -1,7 +1,7 @@
 /** The ways to unsubscribe: a link for people and header fields for mail programs, with signed tokens. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Unsubscribe } from '../model.ts'
+import type { Unsubscribe } from '../domain/message.ts'
 import { parseMailbox } from './address.ts'
 
 /** The target of a click: the page, or without one a mail that names the report. */

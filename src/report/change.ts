@@ -3,7 +3,7 @@
  * whether this direction is welcome.
  */
 import type { Compared } from '../domain/figures.ts'
-import type { Money, Ratio } from '../model.ts'
+import type { Money, Ratio } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 import { FEW, signed } from './words/numbers.ts'
 

@@ -1,6 +1,6 @@
 /** The input of a report beside its figures: the recipient's settings, charts, and attached files. */
 import type { FailedSection, HistoryCoverage, ReportFigures } from '../domain/figures.ts'
-import type { Instant } from '../model.ts'
+import type { Instant } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 /** The address of a chart: `cid:…` in a mail, a path in the archive. */

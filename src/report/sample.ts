@@ -11,8 +11,8 @@ import type {
   ReportFigures,
 } from '../domain/figures.ts'
 import { LISTED_FIELDS } from '../domain/lead-fields.ts'
+import type { Instant, Money, Period } from '../domain/model.ts'
 import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
-import type { Instant, Money, Period } from '../model.ts'
 import { BLOCK_QUERIES } from './blocks/registry.ts'
 
 interface SampleScope {

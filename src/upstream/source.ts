@@ -2,7 +2,15 @@
 
 import type { WireLeadDetail } from '../contract/lead.ts'
 import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
-import type { Agent, Instant, Lead, LeadDetail, PipelineStat, QuarantinedRecord, Stage } from '../model.ts'
+import type {
+  Agent,
+  Instant,
+  Lead,
+  LeadDetail,
+  PipelineStat,
+  QuarantinedRecord,
+  Stage,
+} from '../domain/model.ts'
 import type { Usage } from './client/retrying-client.ts'
 import type { SingleLead } from './mapping/detail-mapping.ts'
 import type { FindKnown, RawRecord } from './mapping/raw-record.ts'

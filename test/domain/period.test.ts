@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PeriodKind } from '../../src/domain/figures.ts'
+import type { Period } from '../../src/domain/model.ts'
 import type { PeriodOptions } from '../../src/domain/period.ts'
 import {
   dayBefore,
@@ -12,7 +13,6 @@ import {
   priorOf,
   weekBefore,
 } from '../../src/domain/period.ts'
-import type { Period } from '../../src/model.ts'
 import { localDay, startOfDay } from '../../src/schedule/zone.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 /** The mails that are looked at: every kind of report, as it is really made. */
 import type { ReportFigures } from '../../src/domain/figures.ts'
-import type { Rendered } from '../../src/model.ts'
+import type { Rendered } from '../../src/domain/message.ts'
 import { drawCharts, findCharts } from '../../src/report/charts/draw.ts'
 import { chartLabels } from '../../src/report/charts/trend-layout.ts'
 import { busyDay, busyWeek, hostileDay, wideDay } from '../support/figures.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Message } from '../../src/domain/message.ts'
 import { SIGNED_FIELDS, sign } from '../../src/mail/dkim.ts'
 import { buildMessage } from '../../src/mail/message.ts'
-import type { Message } from '../../src/model.ts'
 import { DKIM_KEY, verify } from '../support/dkim.ts'
 import { FILES, MESSAGE } from '../support/message.ts'
 

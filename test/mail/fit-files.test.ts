@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { MessageFile } from '../../src/domain/message.ts'
 import { buildMessage, fitFiles } from '../../src/mail/message.ts'
-import type { MessageFile } from '../../src/model.ts'
 import { MESSAGE } from '../support/message.ts'
 
 const MB = 1_000_000

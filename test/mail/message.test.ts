@@ -1,8 +1,8 @@
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
+import type { Message } from '../../src/domain/message.ts'
 import { parseMailbox } from '../../src/mail/address.ts'
 import { buildMessage, type MessageIdentity, messageId } from '../../src/mail/message.ts'
-import type { Message } from '../../src/model.ts'
 import { FILES, MESSAGE } from '../support/message.ts'
 import { structureOf } from '../support/mime.ts'
 

@@ -3,7 +3,7 @@
  * what the upstream is. Until a sweep that holds of whatever no event was lost of.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { UpstreamEvent } from '../../src/model.ts'
+import type { UpstreamEvent } from '../../src/domain/model.ts'
 import type { Db } from '../../src/store/db/store.ts'
 import { findViolations } from '../../src/store/invariants/invariants.ts'
 import { type Following, openFollowing } from '../support/following.ts'

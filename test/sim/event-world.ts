@@ -3,7 +3,7 @@
  * loses, doubles and brings in another order. What was true when is kept beside it.
  */
 import { createServer, type ServerResponse } from 'node:http'
-import type { UpstreamEvent } from '../../src/model.ts'
+import type { UpstreamEvent } from '../../src/domain/model.ts'
 import { type Profile, type ProfileInput, parseProfile } from '../../src/upstream/profile/profile.ts'
 
 export interface WorldOptions {

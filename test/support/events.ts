@@ -1,5 +1,5 @@
 /** Events as the upstream would tell of them, put into a store without one. */
-import type { UpstreamEvent } from '../../src/model.ts'
+import type { UpstreamEvent } from '../../src/domain/model.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { finishEvents, saveEvents } from '../../src/store/events/event.ts'
 import type { EventOutcome } from '../../src/store/tables/lead-tables.ts'

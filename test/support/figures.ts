@@ -7,7 +7,7 @@ import type {
   ListedLead,
   ReportFigures,
 } from '../../src/domain/figures.ts'
-import type { Money } from '../../src/model.ts'
+import type { Money } from '../../src/domain/model.ts'
 import { BLOCKS } from '../../src/report/blocks/registry.ts'
 import type { ReportContext } from '../../src/report/compose-report.ts'
 import { BLANK_LISTED } from './blank-lead.ts'

@@ -1,11 +1,12 @@
 /** A syncing with the daemon's lane for events, and the intake that winds it. */
+
+import type { UpstreamEvent } from '../../src/domain/model.ts'
 import {
   createEventWorker,
   type EventWorker,
   type EventWorkerDeps,
 } from '../../src/jobs/events/event-worker.ts'
 import { createWebhookIntake, type WebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
-import type { UpstreamEvent } from '../../src/model.ts'
 import type { Db } from '../../src/store/db/store.ts'
 import type { SourceOptions } from '../../src/upstream/open.ts'
 import { event } from './events.ts'

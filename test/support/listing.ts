@@ -1,7 +1,8 @@
 /** A source whose list of leads is a function, with a store and a clock, for tests of what a sync makes of pages. */
+
+import type { SyncResult } from '../../src/domain/sync.ts'
 import { sync } from '../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
-import type { SyncResult } from '../../src/model.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { mapLead } from '../../src/upstream/mapping/lead-mapping.ts'

@@ -1,6 +1,8 @@
 /** A message to send in tests, and who sends it. */
+
+import type { Message, MessageFile } from '../../src/domain/message.ts'
+import type { Instant } from '../../src/domain/model.ts'
 import type { Sender } from '../../src/jobs/outbox/message.ts'
-import type { Instant, Message, MessageFile } from '../../src/model.ts'
 import type { Trx } from '../../src/store/db/store.ts'
 import { enqueueMessages } from '../../src/store/outbox/delivery.ts'
 import { addToPack, createMessagePack } from '../../src/store/outbox/message.ts'

@@ -2,7 +2,7 @@
  * A store's leads put together in plain TypeScript, all rows in memory: what the SQL of the figures is held against.
  * Slow and simple on purpose.
  */
-import type { Money } from '../../src/model.ts'
+import type { Money } from '../../src/domain/model.ts'
 import type { Db } from '../../src/store/db/store.ts'
 
 /** A lead as it was at an instant. */

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Agent, Lead, PipelineStat } from '../../src/model.ts'
+import type { Agent, Lead, PipelineStat } from '../../src/domain/model.ts'
 import type { Observation, Store } from '../../src/store/db/store.ts'
 import { saveLeads } from '../../src/store/leads/lead.ts'
 import { saveStages } from '../../src/store/leads/stage-move.ts'

@@ -1,9 +1,9 @@
 /** A store, a source and a clock put together, for tests that sync. */
 import { join } from 'node:path'
 import { pino } from 'pino'
+import type { SyncResult } from '../../src/domain/sync.ts'
 import { SYNC_PARTS, sync } from '../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../src/jobs/sync/sync-context.ts'
-import type { SyncResult } from '../../src/model.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openSource, type SourceOptions } from '../../src/upstream/open.ts'

@@ -3,8 +3,8 @@
  */
 
 import { alertFacts } from '../../checks/table.ts'
+import type { Instant } from '../../domain/model.ts'
 import { shellCommand } from '../../errors.ts'
-import type { Instant } from '../../model.ts'
 import type { AlertMailView } from '../../report/render/alert-mail.ts'
 import { counted } from '../../report/words/numbers.ts'
 import type { Alert } from '../../store/alerts/alert.ts'

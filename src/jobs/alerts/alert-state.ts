@@ -6,7 +6,7 @@
 
 import type { AlertFindings, Found } from '../../checks/run-checks.ts'
 import { alertFacts } from '../../checks/table.ts'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Alert } from '../../store/alerts/alert.ts'
 
 const MINUTE_MS = 60_000

@@ -3,9 +3,9 @@
  * or Teams body.
  */
 import type { WebhookFormat } from '../../domain/choices.ts'
+import type { Instant } from '../../domain/model.ts'
 import { CALLED } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { Instant } from '../../model.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs } from '../../retry.ts'
 import { listWaitingPosts, updatePost, type WaitingPost } from '../../store/alerts/alert-message.ts'
 import type { Store } from '../../store/db/store.ts'

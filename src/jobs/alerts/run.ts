@@ -4,10 +4,11 @@
  */
 import { type Installation, type Knowledge, readFacts } from '../../checks/facts.ts'
 import { findForAlerts } from '../../checks/run-checks.ts'
+import type { Message } from '../../domain/message.ts'
+import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { messageId } from '../../mail/message.ts'
-import type { Instant, Message } from '../../model.ts'
 import type { RenderAlert } from '../../report/render/alert-mail.ts'
 import {
   type Alert,

@@ -2,8 +2,9 @@
  * Applies one event from the queue: reads the lead, the statistics or the agents, and stores them as a sync
  * does. The event is removed from the queue in the same transaction, so that no kill can lose it.
  */
+
+import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Lead, QuarantinedRecord } from '../../model.ts'
 import type { Observation, Store, Trx } from '../../store/db/store.ts'
 import { observedByEvent } from '../../store/db/store.ts'
 import type { QueuedEvent } from '../../store/events/event.ts'

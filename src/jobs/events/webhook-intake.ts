@@ -3,7 +3,7 @@
  * are written together in the next transaction, so that ten thousand a minute cost a few commits a second.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { UpstreamEvent } from '../../model.ts'
+import type { UpstreamEvent } from '../../domain/model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { saveEvents } from '../../store/events/event.ts'
 

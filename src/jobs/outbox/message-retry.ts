@@ -2,8 +2,8 @@
  * Decides what becomes of a message that could not be sent, and of a mail server that could not be reached.
  */
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { FailedSend } from '../../mail/smtp-failure.ts'
-import type { Instant } from '../../model.ts'
 import { BACKOFF, GIVE_UP, ladderWaitMs, longestWaitMs } from '../../retry.ts'
 import { type Delivery, type DeliveryMove, DOUBTS_MAX } from '../../store/outbox/delivery.ts'
 import type { MailOutage } from '../../store/outbox/send-limits.ts'

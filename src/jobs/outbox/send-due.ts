@@ -2,7 +2,7 @@
  * Sends messages, one per recipient, and stores each step before it is taken. A sent message is never sent
  * again; an unconfirmed one is sent once more under the same Message-ID, or left to a person.
  */
-import type { Message } from '../../model.ts'
+import type { Message } from '../../domain/message.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'
 import { findMailOutage } from '../../store/outbox/send-limits.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'

@@ -3,9 +3,9 @@
  * figures and locale always give the same bytes.
  */
 
+import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { MessageFile } from '../../model.ts'
 import type { ListedFigures, ListOptions, ListTable } from '../../report/blocks/list-table.ts'
 import { ATTACHED_LISTS, composeList } from '../../report/blocks/registry.ts'
 import type { LocaleContext } from '../../report/words/locale-context.ts'

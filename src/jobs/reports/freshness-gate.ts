@@ -5,8 +5,9 @@
  */
 
 import type { UnusualWarning } from '../../domain/figures.ts'
+import type { Instant, Period } from '../../domain/model.ts'
+import type { Freshness } from '../../domain/sync.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Freshness, Instant, Period } from '../../model.ts'
 import { listOld, type Resource } from '../../report/warnings-banner.ts'
 import type { Db } from '../../store/db/store.ts'
 import { readFreshness } from '../../store/figures/freshness-figures.ts'

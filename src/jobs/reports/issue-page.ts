@@ -3,8 +3,8 @@
  * its figures as CSV files.
  */
 
+import type { MessageFile } from '../../domain/message.ts'
 import { localDates } from '../../domain/period.ts'
-import type { MessageFile } from '../../model.ts'
 import type { FigureTable } from '../../report/archive/about.ts'
 import { composeAbout, figureTable, trendTable } from '../../report/archive/about.ts'
 import type { AboutView } from '../../report/archive/pages.ts'

@@ -6,9 +6,10 @@
 
 import { join } from 'node:path'
 import type { FailedSection, LateWarning, ReportFigures } from '../../domain/figures.ts'
+import type { MessageFile } from '../../domain/message.ts'
+import type { Period } from '../../domain/model.ts'
 import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import type { MessageFile, Period } from '../../model.ts'
 import { composeAbout } from '../../report/archive/about.ts'
 import { BLOCK_QUERIES } from '../../report/blocks/registry.ts'
 import type { Store, Trx } from '../../store/db/store.ts'

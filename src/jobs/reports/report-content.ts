@@ -4,9 +4,10 @@
  */
 
 import type { FailedSection, ReportFigures } from '../../domain/figures.ts'
+import type { MessageFile } from '../../domain/message.ts'
+import type { Instant } from '../../domain/model.ts'
 import { fitFiles } from '../../mail/message.ts'
 import { unsubscribeLink } from '../../mail/unsubscribe.ts'
-import type { Instant, MessageFile } from '../../model.ts'
 import type { BlockName } from '../../report/blocks/registry.ts'
 import { type ChartFile, type DrawnCharts, drawCharts, findCharts } from '../../report/charts/draw.ts'
 import { chartLabels } from '../../report/charts/trend-layout.ts'

@@ -2,7 +2,7 @@
  * Sends messages again at an operator's request. A failed or unconfirmed message is sent again under its old
  * Message-ID; a recipient whose message arrived gets a new message that replaces the first and says so.
  */
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { type Delivery, enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
 import { addToPack, createMessagePack, type MessagePack } from '../../store/outbox/message.ts'
 import { requeueMessage } from '../../store/outbox/message-resolve.ts'

@@ -1,8 +1,8 @@
 /** Decides from an issue's headline numbers whether it is worth sending. */
 import type { SendPolicy } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
+import type { Money } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Money } from '../../model.ts'
 import { FAILING } from '../../report/blocks/agents/view.ts'
 import { isTrueOf } from '../../store/queries/select.ts'
 

@@ -2,7 +2,7 @@
  * Finds the scheduled runs that have come due since the last noted one, and decides which missed runs to
  * catch up on.
  */
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import { jitterMs, LATE_MS } from '../../schedule/timing.ts'

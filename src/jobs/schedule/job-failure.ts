@@ -1,7 +1,8 @@
 /** Decides how a failed job is logged and whether it is tried again. */
+
+import type { Instant } from '../../domain/model.ts'
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { Instant } from '../../model.ts'
 import { BACKOFF, ladderWaitMs } from '../../retry.ts'
 
 const PASSING = new Set<string>([

@@ -1,6 +1,6 @@
 /** Prunes data older than the settings keep, in small pieces. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { pruneEvents } from '../../store/events/event.ts'
 import {

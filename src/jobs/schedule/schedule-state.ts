@@ -1,8 +1,8 @@
 /** Reads the state of schedules: the outcome of the last run and the time of the next. */
 
 import { HEARTBEAT_MAX_MS } from '../../checks/facts.ts'
+import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Instant } from '../../model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import { LATE_MS } from '../../schedule/timing.ts'
 import type { Db, Store } from '../../store/db/store.ts'

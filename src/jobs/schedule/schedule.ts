@@ -1,5 +1,5 @@
 /** Defines a schedule as the daemon runs it, with the input and the outcome of its runs. */
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 

@@ -2,8 +2,9 @@
  * Maps a page of leads to records of the model. Maps leads of the page a second time if an event changed them
  * in the store meanwhile.
  */
+
+import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Lead, QuarantinedRecord } from '../../model.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { queueLeads } from '../../store/events/event.ts'
 import { findLeadNos } from '../../store/leads/lead.ts'

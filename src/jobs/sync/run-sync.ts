@@ -2,9 +2,11 @@
  * The sync: reads leads, then the statistics of each pipeline, then agents, then details of leads into the
  * store. A run that stops half-way keeps what it read, and the next run continues from there.
  */
+
+import type { Instant } from '../../domain/model.ts'
+import type { SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { Instant, SyncOutcome, SyncPart, SyncProblem, SyncResult } from '../../model.ts'
 import { settleWrites } from '../../store/db/dialect.ts'
 import { restoreIndexes } from '../../store/db/dropped-index.ts'
 import type { Store } from '../../store/db/store.ts'

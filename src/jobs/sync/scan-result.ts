@@ -2,7 +2,7 @@
  * Decides whether a scan that reached its end can be trusted or the list must be read again. Uses only the
  * counts of the scan.
  */
-import type { ScanReport } from '../../model.ts'
+import type { ScanReport } from '../../domain/sync.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import { canShift, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'

@@ -1,6 +1,7 @@
 /** The schedule of a sync; the daily full sync also prunes old data. */
+
+import type { SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { SyncResult } from '../../model.ts'
 import type { Store } from '../../store/db/store.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'

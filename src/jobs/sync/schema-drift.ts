@@ -2,7 +2,8 @@
  * Watches which fields the records of a scan have. Only some records of each page are examined, which is
  * enough to detect drift.
  */
-import type { FieldDrift, FieldType, Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
+import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import type { Trx } from '../../store/db/store.ts'
 import { type FieldSample, saveFields } from '../../store/sync/schema-drift.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'

@@ -1,6 +1,7 @@
 /** The context that a sync passes to its parts, and the writes of a run. */
+
+import type { SyncPart, SyncProblem, SyncProgress } from '../../domain/sync.ts'
 import type { Log } from '../../log.ts'
-import type { SyncPart, SyncProblem, SyncProgress } from '../../model.ts'
 import type { Store, Trx } from '../../store/db/store.ts'
 import type { WaitingLead } from '../../store/leads/detail.ts'
 import type { Lease } from '../../store/schedule/lease.ts'

@@ -5,8 +5,9 @@
  * read.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { LeadDetail } from '../../domain/model.ts'
+import type { SyncProblem } from '../../domain/sync.ts'
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
-import type { LeadDetail, SyncProblem } from '../../model.ts'
 import { listWaitingLeads, putOffDetail, saveDetails, type WaitingLead } from '../../store/leads/detail.ts'
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import { type DetailOptions, type DetailsDone, type SyncRun, writePageHolding } from './sync-context.ts'

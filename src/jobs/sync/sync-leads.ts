@@ -2,8 +2,10 @@
  * The leads part of a sync: reads the list to its end, reads it again if rows moved meanwhile, and decides
  * whether the result can be trusted. Only a complete scan marks leads as deleted and moves the watermark.
  */
+
+import type { Instant } from '../../domain/model.ts'
+import type { ScanReport, ScanStop, SyncProblem } from '../../domain/sync.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Instant, ScanReport, ScanStop, SyncProblem } from '../../model.ts'
 import { checkLife, readLife } from '../../store/db/postgres.ts'
 import { settleLeads } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'

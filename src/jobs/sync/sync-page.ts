@@ -1,6 +1,6 @@
 /** Stores a page of leads, together with the cursor after it, in one transaction. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Instant, Lead } from '../../model.ts'
+import type { Instant, Lead } from '../../domain/model.ts'
 import { checkLife } from '../../store/db/postgres.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
 import { outdateDetails } from '../../store/leads/detail.ts'

@@ -3,8 +3,9 @@
  * stored in one transaction, while the next page is being fetched. The list ends with no next page, with an
  * empty page, or with the answer that numbered lists give past their end; never with a short page.
  */
+
+import type { ScanStop } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { ScanStop } from '../../model.ts'
 import type { Scan } from '../../store/sync/scan.ts'
 import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 import { canShift, isNumbered, overlapRows, readAhead, rewind } from '../../upstream/paging/read-ahead.ts'

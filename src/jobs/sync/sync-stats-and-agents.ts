@@ -2,8 +2,10 @@
  * The statistics and agents parts of a sync: takes one sample of each agent, and of each pipeline that leads
  * belong to or that the settings name.
  */
+
+import type { Agent, PipelineStat, QuarantinedRecord } from '../../domain/model.ts'
+import type { SyncProblem } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Agent, PipelineStat, QuarantinedRecord, SyncProblem } from '../../model.ts'
 import type { Observation, Trx } from '../../store/db/store.ts'
 import { releaseQuarantinedRecords, saveQuarantinedRecords } from '../../store/leads/quarantined-record.ts'
 import { listPipelineIdsInUse, saveAgents, savePipelineStat } from '../../store/sync/samples.ts'

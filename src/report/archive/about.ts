@@ -7,8 +7,8 @@ import type {
   LeadFilter,
   ReportFigures,
 } from '../../domain/figures.ts'
+import type { Instant, Money } from '../../domain/model.ts'
 import { tellDates } from '../../domain/period.ts'
-import type { Instant, Money } from '../../model.ts'
 import { blockOf, isBlockName } from '../blocks/registry.ts'
 import { hasFailed } from '../failed-blocks.ts'
 import { oneLine } from '../words/clean-text.ts'

@@ -3,8 +3,9 @@
  * script and load nothing. A Content-Security-Policy forbids both, because the names of leads come from
  * outside.
  */
+
+import type { MessageFile } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { MessageFile } from '../../model.ts'
 import { createCompiler } from '../render/compile-template.ts'
 import { readTemplateFiles, type TemplateFile } from '../render/template-files.ts'
 

@@ -3,7 +3,7 @@
  * omitted rows.
  */
 
-import type { Money } from '../../model.ts'
+import type { Money } from '../../domain/model.ts'
 import type { BlockContext } from '../context.ts'
 import { oneLineOrNull } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'

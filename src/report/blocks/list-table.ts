@@ -4,7 +4,7 @@
  */
 import type { Compared, ListedLead, ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
-import type { Instant, Money, Ratio } from '../../model.ts'
+import type { Instant, Money, Ratio } from '../../domain/model.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import type { Change } from '../change.ts'
 import { changeOfCount } from '../change.ts'

@@ -1,7 +1,7 @@
 /** Composes the preference page, on which a recipient sees what they get and changes it. */
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
+import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Instant } from '../../model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
 import type { Timing } from '../../schedule/timing.ts'
 import { DAY_MS, localDay, mondayOf, weekdayOf } from '../../schedule/zone.ts'

@@ -1,6 +1,7 @@
 /** Renders the mail of an alert, styled like a report. The mail is in English, like the commands in it. */
+
+import type { Rendered } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Rendered } from '../../model.ts'
 import { createCompiler } from './compile-template.ts'
 import { finishHtml, finishSubject, finishText } from './finish.ts'
 import { readTemplateFiles, type TemplateFile } from './template-files.ts'

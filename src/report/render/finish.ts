@@ -4,8 +4,8 @@
  * drop a whole block.
  */
 import { inline } from '@css-inline/css-inline'
+import type { Rendered } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Rendered } from '../../model.ts'
 import type { ReportView } from '../compose-report.ts'
 import { oneLine, wrapLines } from '../words/clean-text.ts'
 

@@ -2,8 +2,9 @@
  * Reads and compiles the templates of reports. Templates are trusted like code; values come from data and are
  * escaped. Files that a report's folder lacks are taken from the layout.
  */
+
+import type { Rendered } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Rendered } from '../../model.ts'
 import { DEFAULT_DEFINITION, parseDefinition, type ReportDefinition } from '../definition.ts'
 import { createCompiler } from './compile-template.ts'
 import { finishHtml, finishSubject, finishText } from './finish.ts'

@@ -1,6 +1,6 @@
 /** Formats instants and periods for a locale: instants in the recipient's time zone, periods in their own. */
 import type { PeriodKind } from '../../domain/figures.ts'
-import type { Instant, Period } from '../../model.ts'
+import type { Instant, Period } from '../../domain/model.ts'
 import { localDay } from '../../schedule/zone.ts'
 
 const DAY_MS = 24 * 60 * 60_000

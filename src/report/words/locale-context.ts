@@ -1,5 +1,5 @@
 /** Everything that depends on a recipient's locale: words, numbers, dates and the time zone. */
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { hasWordsIn, type Words, wordsIn } from './catalogue.ts'
 import { capitalise } from './clean-text.ts'
 import { type Dates, datesOf } from './dates.ts'

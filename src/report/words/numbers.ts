@@ -2,7 +2,7 @@
  * Formats numbers and amounts for a locale. Rates go from 0 to 1. The minus sign is U+2212, and no-break
  * spaces keep an amount together.
  */
-import type { Money } from '../../model.ts'
+import type { Money } from '../../domain/model.ts'
 import { oneLine } from './clean-text.ts'
 
 /** Below this number counts are shown, because a percentage would say less. */

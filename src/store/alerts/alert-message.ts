@@ -2,7 +2,7 @@
  * Messages about alerts, with the state of each at the alert webhook. The outbox has the same messages as
  * mails.
  */
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { AlertMessageTable } from '../tables/outbox-tables.ts'
 

@@ -2,7 +2,7 @@
  * Alerts: one row for each problem, from the first finding of a check until 90 days after it was resolved.
  */
 import type { Selectable } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { AlertTable, HeartbeatPingTable } from '../tables/outbox-tables.ts'
 

@@ -1,7 +1,7 @@
 /** Checks that a file is a complete leadsheet database, and reads what it contains. */
 import Database from 'better-sqlite3'
+import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Instant } from '../../model.ts'
 import { fileFailure } from '../db/sqlite.ts'
 
 /** The content of a backup. */

@@ -1,6 +1,6 @@
 /** The open store that all other folders work with: its database for reading, and its methods for writing. */
 import type { Kysely, Transaction } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Tables } from '../tables/tables.ts'
 import type { StorePlace } from './place.ts'
 

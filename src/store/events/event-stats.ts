@@ -2,7 +2,7 @@
  * Counts the recent events of the upstream and their outcomes. All queries use indexes and stored counts, so
  * that they cost the same with ten events and with a million.
  */
-import type { EventResource, Instant } from '../../model.ts'
+import type { EventResource, Instant } from '../../domain/model.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import type { Db } from '../db/store.ts'
 import type { EventOutcome } from '../tables/lead-tables.ts'

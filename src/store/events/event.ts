@@ -3,7 +3,7 @@
  * are written together, so that no stored event is forgotten.
  */
 import { sql } from 'kysely'
-import type { EventResource, Instant, UpstreamEvent } from '../../model.ts'
+import type { EventResource, Instant, UpstreamEvent } from '../../domain/model.ts'
 import { hasDroppedIndexes } from '../db/dropped-index.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'

@@ -3,7 +3,7 @@
  * whole report.
  */
 import type { PipelineLine, SourceLine } from '../../domain/figures.ts'
-import type { Money, Period } from '../../model.ts'
+import type { Money, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'

@@ -3,7 +3,7 @@
  * period.
  */
 import type { ChangedLead, ChangeKind, Changes } from '../../domain/figures.ts'
-import type { Instant, Money } from '../../model.ts'
+import type { Instant, Money } from '../../domain/model.ts'
 import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, readRows } from './query.ts'

@@ -1,6 +1,6 @@
 /** Explains how each number of a report is made: what each block counts, and the SQL that counts it. */
 import type { ReportFigures } from '../../domain/figures.ts'
-import type { Period } from '../../model.ts'
+import type { Period } from '../../domain/model.ts'
 import { COUNTS_BY_PIPELINE, COUNTS_BY_SOURCE, LEVELS_BY_PIPELINE, STALLED_BY_PIPELINE } from './breakdown.ts'
 import { CHANGE_COUNTS, CHANGED_LEADS, changeValues } from './changes.ts'
 import type { FigureName } from './definition.ts'

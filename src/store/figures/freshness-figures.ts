@@ -4,7 +4,8 @@
 
 import { sql } from 'kysely'
 import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/figures.ts'
-import type { Freshness, Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
+import type { Freshness } from '../../domain/sync.ts'
 import type { Db } from '../db/store.ts'
 import { countQuarantinedRecords, findImplausibleTimes } from '../leads/quarantined-record.ts'
 import { findLastFailure, findLastWholeRun } from '../sync/sync-run.ts'

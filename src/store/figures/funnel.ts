@@ -4,7 +4,7 @@
  * statistics, and where the sample was taken long after the period.
  */
 import type { Funnel } from '../../domain/figures.ts'
-import type { FunnelStage, Instant } from '../../model.ts'
+import type { FunnelStage, Instant } from '../../domain/model.ts'
 import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'
 import { type FigureRow, type FigureScope, readFigureAt, readRows } from './query.ts'

@@ -4,7 +4,7 @@
  * `store/figures/overview-subprocess.ts` runs it in a child process.
  */
 import type { Funnel, Outage, TrendDay } from '../../domain/figures.ts'
-import type { Instant, Money, Period, Ratio } from '../../model.ts'
+import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
 import type { Db } from '../db/store.ts'
 import type { Counts, Level } from './breakdown.ts'
 import { COUNTS_BY_PIPELINE, LEVELS_BY_PIPELINE, openValueOf, STALLED_BY_PIPELINE } from './breakdown.ts'

@@ -4,7 +4,7 @@
  */
 import { CompiledQuery } from 'kysely'
 import type { BlockQuery, LeadFilter } from '../../domain/figures.ts'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 import { FIGURES, type FigureDefinition, type FigureName } from './definition.ts'

@@ -12,8 +12,8 @@ import type {
   PeriodKind,
   ReportFigures,
 } from '../../domain/figures.ts'
+import type { Money, Period, Ratio } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
-import type { Money, Period, Ratio } from '../../model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import { readByPipeline, readBySource } from './breakdown.ts'

@@ -3,7 +3,7 @@
  * spans, and give the same numbers as the figures of each span.
  */
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
-import type { Instant, Period } from '../../model.ts'
+import type { Instant, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'

@@ -3,7 +3,7 @@
  * sample that our copy covers, because a later one counts leads that we have not read yet.
  */
 import type { StatDifference } from '../../domain/figures.ts'
-import type { Instant, StageOutcome } from '../../model.ts'
+import type { Instant, StageOutcome } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'

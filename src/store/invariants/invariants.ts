@@ -4,8 +4,8 @@
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import type { Instant } from '../../domain/model.ts'
 import { shellCommand } from '../../errors.ts'
-import type { Instant } from '../../model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 import { DOUBTS_MAX } from '../outbox/delivery.ts'

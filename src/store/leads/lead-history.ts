@@ -5,7 +5,7 @@
 
 import { sql } from 'kysely'
 import { fieldsWith } from '../../domain/lead-fields.ts'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'

@@ -3,7 +3,7 @@
  * only the differences are written. A new lead has no history, so that nothing is looked up for it.
  */
 import { sql } from 'kysely'
-import type { Lead } from '../../model.ts'
+import type { Lead } from '../../domain/model.ts'
 import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
 import type { Observation, Trx } from '../db/store.ts'
 import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'

@@ -3,7 +3,7 @@
  * differences are written. `lead-version.ts` saves their history.
  */
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
-import type { Instant, Lead } from '../../model.ts'
+import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
 import type { LeadTable } from '../tables/lead-tables.ts'

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Instant, QuarantinedRecord } from '../../model.ts'
+import type { Instant, QuarantinedRecord } from '../../domain/model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 

@@ -4,7 +4,7 @@
  * two reads and those before the first.
  */
 import { sql } from 'kysely'
-import type { Instant, Stage } from '../../model.ts'
+import type { Instant, Stage } from '../../domain/model.ts'
 import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
 import type { Trx } from '../db/store.ts'
 import type { StageMoveTable } from '../tables/lead-tables.ts'

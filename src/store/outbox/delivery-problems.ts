@@ -4,7 +4,7 @@
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Instant, Period } from '../../model.ts'
+import type { Instant, Period } from '../../domain/model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 import type { Delivery, DeliveryRowState } from './delivery.ts'

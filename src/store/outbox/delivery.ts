@@ -11,7 +11,8 @@
  * withdrawn: the recipient unsubscribed before the message was sent
  */
 import { type Selectable, sql } from 'kysely'
-import type { Instant, Message } from '../../model.ts'
+import type { Message } from '../../domain/message.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { deleteLostLeases } from '../schedule/lease.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'

@@ -1,6 +1,6 @@
 /** Lists the messages of issues by recipient, without their text. */
 import { sql } from 'kysely'
-import type { Instant, Period } from '../../model.ts'
+import type { Instant, Period } from '../../domain/model.ts'
 import type { Db } from '../db/store.ts'
 import { type Delivery, type DeliveryRowState, listDeliveries } from './delivery.ts'
 

@@ -3,7 +3,7 @@
  * withdraw it after unsubscribing.
  */
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Trx } from '../db/store.ts'
 import type { PreferenceKey } from '../reports/preference.ts'
 import { findPreference } from '../reports/preference.ts'

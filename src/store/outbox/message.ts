@@ -7,8 +7,8 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
+import type { Message, MessageFile } from '../../domain/message.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
-import type { Message, MessageFile } from '../../model.ts'
 import type { StorePlace } from '../db/place.ts'
 import type { Db, Trx } from '../db/store.ts'
 

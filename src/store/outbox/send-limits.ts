@@ -4,7 +4,7 @@
  */
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { MailOutageTable } from '../tables/outbox-tables.ts'
 

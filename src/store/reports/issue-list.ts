@@ -1,7 +1,7 @@
 /** Lists the stored issues without their text, with the states of their messages. */
 import { type RawBuilder, sql } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
-import type { Instant, Period } from '../../model.ts'
+import type { Instant, Period } from '../../domain/model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'
 

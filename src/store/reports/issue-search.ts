@@ -4,7 +4,7 @@
  * same issues.
  */
 import { type RawBuilder, sql } from 'kysely'
-import type { Period } from '../../model.ts'
+import type { Period } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'

@@ -4,7 +4,7 @@
  * Versions of leads that ended long ago are pruned.
  */
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { deleteRows, listOf } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { refreshStageMoves } from '../leads/stage-move.ts'

@@ -1,6 +1,6 @@
 /** The ledger of scheduled runs. Each has one row, whichever process notes it and however late. */
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { indexedBy } from '../db/dialect.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { ScheduledRunTable } from '../tables/tables.ts'

@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3'
 import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { COVERAGES } from '../figures/coverage.ts'
 import { FIGURES } from '../figures/definition.ts'
 import { EVERY_LEAD } from '../figures/lead-filter.ts'

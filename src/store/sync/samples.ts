@@ -1,5 +1,5 @@
 /** The agents and pipelines as they were last read, and the samples of their states and statistics. */
-import type { Agent, Instant, PipelineStat } from '../../model.ts'
+import type { Agent, Instant, PipelineStat } from '../../domain/model.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 

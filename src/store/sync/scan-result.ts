@@ -1,6 +1,7 @@
 /** The result of each run's scan of the leads. */
 import { sql } from 'kysely'
-import type { Instant, ScanReport } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
+import type { ScanReport } from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
 
 export async function saveScanResult(

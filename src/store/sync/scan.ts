@@ -5,7 +5,7 @@
  */
 
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { SyncScanTable } from '../tables/tables.ts'

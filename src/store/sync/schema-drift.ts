@@ -1,7 +1,8 @@
 /** The fields of the upstream's records, and how they have changed. */
 
 import { sql } from 'kysely'
-import type { FieldDrift, FieldType, Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
+import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 

@@ -4,7 +4,7 @@
  * of the deletion, and the deletion is undone when the lead is found again.
  */
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import { insertRows, numbersOf } from '../db/rows.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 import { forgetFingerprints } from '../leads/fingerprints.ts'

@@ -1,15 +1,15 @@
 /** The record of sync runs: how much each run read, changed and skipped, updated page by page. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Instant } from '../../domain/model.ts'
 import type {
   DetailCounts,
-  Instant,
   LeadCounts,
   SyncFailure,
   SyncOutcome,
   SyncPart,
   SyncResult,
-} from '../../model.ts'
+} from '../../domain/sync.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { listHeldLeases } from '../schedule/lease.ts'
 import type { SyncRunTable } from '../tables/tables.ts'

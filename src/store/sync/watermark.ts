@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'kysely'
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 
 const RESOURCE = 'lead'

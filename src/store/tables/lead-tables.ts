@@ -1,7 +1,7 @@
 /** The tables of leads, their history, their details, the events and the pruned rows, as Kysely types. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { LeadColumns, LeadField } from '../../domain/lead-fields.ts'
-import type { EventResource } from '../../model.ts'
+import type { EventResource } from '../../domain/model.ts'
 
 export interface LeadTable extends LeadColumns {
   no: number

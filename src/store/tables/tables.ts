@@ -1,7 +1,7 @@
 /** The tables as Kysely types. The comments in `schema/` give the meaning of each column. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
-import type { ScanStop } from '../../model.ts'
+import type { ScanStop } from '../../domain/sync.ts'
 import type { EventTables, LeadTables, RetentionTables } from './lead-tables.ts'
 import type { AlertTables, DeliveryTables, PreferenceTables } from './outbox-tables.ts'
 

@@ -3,7 +3,7 @@
  * activity that cannot be read is quarantined; the others are kept.
  */
 import { createHash } from 'node:crypto'
-import type { Activity, Lead, LeadDetail, QuarantinedRecord } from '../../model.ts'
+import type { Activity, Lead, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
 import { readField, readInstant, readText } from '../profile/field-rule.ts'
 import type { Profile } from '../profile/profile.ts'
 import type { FieldPath } from '../values/field-path.ts'

@@ -4,7 +4,15 @@
  * become null, and the record's JSON is kept.
  */
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
-import type { Agent, Instant, Lead, Money, PipelineStat, QuarantinedRecord, StageStat } from '../../model.ts'
+import type {
+  Agent,
+  Instant,
+  Lead,
+  Money,
+  PipelineStat,
+  QuarantinedRecord,
+  StageStat,
+} from '../../domain/model.ts'
 import {
   type FieldRule,
   readCount,

@@ -1,6 +1,7 @@
 /** Adds the filters of the lead list to a request, as the profile says. */
+
+import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
-import type { Instant } from '../../model.ts'
 import type { Profile, TimeFilter } from '../profile/profile.ts'
 
 /** The filters of the lead list. Instants are RFC 3339. */

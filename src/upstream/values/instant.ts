@@ -1,5 +1,5 @@
 /** Converts times as upstreams write them to UTC. */
-import type { Instant } from '../../model.ts'
+import type { Instant } from '../../domain/model.ts'
 
 /**
  * Epoch numbers from these limits on are milliseconds, microseconds or nanoseconds. Smaller ones would lie

@@ -3,7 +3,7 @@
  * the upstream would only send the same request again.
  */
 import { createHash } from 'node:crypto'
-import type { UpstreamEvent } from '../../model.ts'
+import type { UpstreamEvent } from '../../domain/model.ts'
 import { isTooDeep, writeJson } from '../mapping/raw-record.ts'
 import { type FieldRule, readField, toId, toText } from '../profile/field-rule.ts'
 import type { WebhookProfile } from '../profile/webhook-profile.ts'

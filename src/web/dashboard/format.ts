@@ -1,6 +1,7 @@
 /** Formats instants, numbers and states for the pages of the dashboard, which are in English. */
+
+import type { Instant, Money, Ratio } from '../../domain/model.ts'
 import type { KeptOverview } from '../../jobs/overview.ts'
-import type { Instant, Money, Ratio } from '../../model.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
 import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'

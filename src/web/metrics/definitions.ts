@@ -4,8 +4,8 @@
  */
 
 import { ALERTING_IDS } from '../../checks/table.ts'
+import type { Instant } from '../../domain/model.ts'
 import type { Measures } from '../../jobs/measures.ts'
-import type { Instant } from '../../model.ts'
 import { EVENT_OUTCOMES } from '../../store/tables/lead-tables.ts'
 
 export interface Sample {

@@ -1,7 +1,7 @@
 // @both-stores
 import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
-import type { UpstreamEvent } from '../../../src/model.ts'
+import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'

@@ -1,7 +1,7 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
+import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import { createWebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
-import type { UpstreamEvent } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { eventOf } from '../../support/following.ts'
 import { OPENED_AT, openEmptyStore } from '../../support/store.ts'

@@ -1,9 +1,9 @@
 // @long
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import type { SyncResult } from '../../../src/domain/sync.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
-import type { SyncResult } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { random } from '../../support/random.ts'

@@ -4,11 +4,11 @@
  */
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
+import type { Message } from '../../../src/domain/message.ts'
 import { openLog } from '../../../src/log.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { classifySendFailure } from '../../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
-import type { Message } from '../../../src/model.ts'
 import { DKIM_KEY, verify } from '../../support/dkim.ts'
 import { FILES, MESSAGE } from '../../support/message.ts'
 import type { Mailbox } from './imap.ts'

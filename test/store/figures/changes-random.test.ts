@@ -2,7 +2,7 @@
 /** Random pasts: what a report tells as changed is what a plain reading of all that was ever read of each lead gives. */
 import { describe, expect, it } from 'vitest'
 import type { ChangeKind } from '../../../src/domain/figures.ts'
-import type { Lead } from '../../../src/model.ts'
+import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { type LastTold, readChanges } from '../../../src/store/figures/changes.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'

@@ -3,8 +3,8 @@
 
 import { CompiledQuery, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import type { Lead } from '../../../src/domain/model.ts'
 import { dayBefore, weekBefore } from '../../../src/domain/period.ts'
-import type { Lead } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { FIGURES, type FigureName } from '../../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'

@@ -2,8 +2,8 @@
 /** Random pasts: what is counted quickly, from the present and what has changed since, is what the whole history says. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import type { Lead } from '../../../src/domain/model.ts'
 import { daysBefore, daysUpTo } from '../../../src/domain/period.ts'
-import type { Lead } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { FIGURES, type FigureName } from '../../../src/store/figures/definition.ts'
 import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'

@@ -1,8 +1,8 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
+import type { Lead } from '../../../src/domain/model.ts'
 import { dayBefore, weekBefore } from '../../../src/domain/period.ts'
-import type { Lead } from '../../../src/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'

@@ -1,6 +1,6 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import type { Lead } from '../../../src/model.ts'
+import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'

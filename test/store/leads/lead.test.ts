@@ -1,6 +1,6 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import type { Lead } from '../../../src/model.ts'
+import type { Lead } from '../../../src/domain/model.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 

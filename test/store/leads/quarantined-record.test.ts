@@ -1,6 +1,6 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import type { QuarantinedRecord } from '../../../src/model.ts'
+import type { QuarantinedRecord } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import {
   countQuarantinedRecords,

@@ -1,6 +1,6 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import type { Lead } from '../../../src/model.ts'
+import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
 import { movesOf, refreshStageMoves, type StatusActivity } from '../../../src/store/leads/stage-move.ts'

@@ -1,7 +1,7 @@
 // @both-stores
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Lead } from '../../../src/model.ts'
+import type { Lead } from '../../../src/domain/model.ts'
 import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { isHeld, mapLead, mapPipelineStat } from '../../../src/upstream/mapping/lead-mapping.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LeadDetail } from '../../../src/model.ts'
+import type { LeadDetail } from '../../../src/domain/model.ts'
 import { mapDetail } from '../../../src/upstream/mapping/detail-mapping.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Lead, QuarantinedRecord } from '../../../src/model.ts'
+import type { Lead, QuarantinedRecord } from '../../../src/domain/model.ts'
 import { isHeld, mapAgent, mapLead, mapPipelineStat } from '../../../src/upstream/mapping/lead-mapping.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Agent } from '../../../src/model.ts'
+import type { Agent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import type { AgentSpan, AgentState } from '../../../src/store/figures/pipeline-overview.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'

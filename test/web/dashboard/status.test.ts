@@ -1,7 +1,7 @@
 /** The status page, in each state that an installation can be in, as it is served. */
 import { describe, expect, it } from 'vitest'
 import type { EventSource } from '../../../src/checks/facts.ts'
-import type { ScanReport } from '../../../src/model.ts'
+import type { ScanReport } from '../../../src/domain/sync.ts'
 import { type Alert, upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'

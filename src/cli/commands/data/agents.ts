@@ -1,6 +1,6 @@
 /** `leadsheet agents`: shows what the AI agents are doing now. */
 import type { Command } from 'commander'
-import type { Agent } from '../../../model.ts'
+import type { Agent } from '../../../domain/model.ts'
 import { addExamples } from '../../command.ts'
 import { type Column, formatInstant, formatShare } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'

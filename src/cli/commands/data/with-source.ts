@@ -1,7 +1,7 @@
 /** Opens the configured upstream for one command. */
 
 import { openSourceOf } from '../../../app/configured-upstream.ts'
-import type { QuarantinedRecord } from '../../../model.ts'
+import type { QuarantinedRecord } from '../../../domain/model.ts'
 import { isHeld } from '../../../upstream/mapping/lead-mapping.ts'
 import type { Source } from '../../../upstream/source.ts'
 import type { Terminal } from '../../terminal/terminal.ts'

@@ -3,7 +3,7 @@
  * explains why.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { Instant } from '../../../model.ts'
+import type { Instant } from '../../../domain/model.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface FreshnessView {

@@ -2,10 +2,11 @@
  * The files of an issue: its mails for the frame, the messages as `.eml`, their attachments, and the figures
  * as CSV. Each file is found through its issue, so that no address can reach other data.
  */
+
+import type { Message } from '../../../domain/message.ts'
 import { makeFigureFile, picturesOf } from '../../../jobs/reports/issue-page.ts'
 import type { DkimKey } from '../../../mail/dkim.ts'
 import { buildMessage } from '../../../mail/message.ts'
-import type { Message } from '../../../model.ts'
 import { withPictures } from '../../../report/archive/pages.ts'
 import { listDeliveries } from '../../../store/outbox/delivery.ts'
 import { findMessage } from '../../../store/outbox/message.ts'

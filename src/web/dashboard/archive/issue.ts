@@ -1,5 +1,6 @@
 /** The pages of one issue: a mail as it was sent, its recipients, and how each figure was made. */
 import type { FastifyRequest } from 'fastify'
+import type { Message } from '../../../domain/message.ts'
 import { tellDates } from '../../../domain/period.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive.ts'
@@ -10,7 +11,6 @@ import {
   readAbout,
   readKeptIssue,
 } from '../../../jobs/reports/issue-page.ts'
-import type { Message } from '../../../model.ts'
 import type { AboutView } from '../../../report/archive/pages.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
 import { findMessage } from '../../../store/outbox/message.ts'

@@ -1,6 +1,7 @@
 /** The table of pipelines, with a row for all of them together. */
+
+import type { Money } from '../../../domain/model.ts'
 import { PERIOD_DAYS } from '../../../jobs/overview.ts'
-import type { Money } from '../../../model.ts'
 import { layoutSparkline } from '../../../report/charts/draw.ts'
 import { type Point, pathOf } from '../../../report/charts/svg.ts'
 import { capitalise } from '../../../report/words/clean-text.ts'

@@ -1,5 +1,5 @@
 /** The syncs on the status page: a strip of the last day, the recent runs, and the running sync. */
-import type { Instant } from '../../../model.ts'
+import type { Instant } from '../../../domain/model.ts'
 import { counted } from '../../../report/words/numbers.ts'
 import type { Db } from '../../../store/db/store.ts'
 import { countLeads } from '../../../store/leads/lead.ts'

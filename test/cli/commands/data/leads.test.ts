@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Lead } from '../../../../src/model.ts'
+import type { Lead } from '../../../../src/domain/model.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { startRun } from '../../../../src/store/sync/sync-run.ts'
 import { folderWith } from '../../../support/folder.ts'

@@ -1,0 +1,50 @@
+/** A rendered report and the message that carries it to one recipient. */
+import type { Instant } from './model.ts'
+
+/** A rendered report, ready for a message or the archive. */
+export interface Rendered {
+  readonly subject: string
+  readonly html: string
+  readonly text: string
+}
+
+/** A file of a message. */
+export interface MessageFile {
+  /** The file name, such as `daily-stalled-2026-11-20.xlsx`. */
+  readonly name: string
+  readonly contentType: string
+  readonly content: Uint8Array
+  /** The Content-ID of an image that the HTML shows as `cid:…`; null for an attachment. */
+  readonly cid: string | null
+}
+
+/** The addresses by which a recipient can unsubscribe. */
+export interface Unsubscribe {
+  /** An address, or `Name <address>`. */
+  readonly mailto: string
+  /** A URL that unsubscribes by a single POST (RFC 8058); null if there is none. */
+  readonly url: string | null
+}
+
+/** One message to one recipient. */
+export interface Message extends Rendered {
+  readonly from: string
+  readonly to: string
+  /** The name of the recipient; null if unknown. */
+  readonly toName: string | null
+  readonly replyTo: string | null
+  readonly unsubscribe: Unsubscribe
+  /** The language of the message (BCP 47), such as `en` or `de`. */
+  readonly lang: string
+  /** The Message-ID, `<…@…>`, the same for every attempt to send this message. */
+  readonly messageId: string
+  /** The Message-ID of the message that this one replaces; absent for a first message. */
+  readonly inReplyTo?: string
+  /**
+   * Tells when the issue was rendered or the message was requested again; the Date header of every attempt.
+   */
+  readonly date: Instant
+  /** The name of the report, for the List-Id and X-Leadsheet-Report headers. */
+  readonly report: string
+  readonly files: readonly MessageFile[]
+}

@@ -1,0 +1,181 @@
+/**
+ * The types of the model. Every instant is a string, RFC 3339 in UTC with milliseconds, so that text order
+ * is time order.
+ */
+import type { LeadValues } from './lead-fields.ts'
+
+/** An instant, such as `2026-11-20T08:15:00.000Z`. */
+export type Instant = string
+
+/** A half-open span of time (`from` included, `to` not), with the time zone whose calendar it follows. */
+export interface Period {
+  readonly from: Instant
+  readonly to: Instant
+  /** IANA name, such as `Europe/Berlin`. */
+  readonly timeZone: string
+}
+
+/** An amount in whole units of its currency (ISO 4217). */
+export interface Money {
+  readonly amount: number
+  readonly currency: string
+}
+
+/** Tells how a stage counts: as open, or as closed in one of three ways. */
+export type StageOutcome = 'open' | 'won' | 'lost' | 'disqualified'
+
+/** A status that a lead can have; `position` orders the funnel from 0. */
+export interface Stage {
+  readonly status: string
+  readonly position: number
+  readonly outcome: StageOutcome
+  /** Is false for a status that is no step towards being won. */
+  readonly inFunnel: boolean
+  /** Tells whether a lead at this stage counts as qualified. */
+  readonly isQualified: boolean
+}
+
+/**
+ * A company that an agent discovered for a pipeline, with its state there. Instants are null if the
+ * upstream does not send them; the store then uses the time at which the lead or its change was first read.
+ */
+export interface Lead extends LeadValues {
+  /** The record as the upstream sent it, as JSON text; texts of more than 64 kB are cut. */
+  readonly raw: string
+  /** The fields of this model whose text was cleaned or whose time was invalid. */
+  readonly mended: readonly string[]
+  /** The number of texts that were cut. */
+  readonly cut: number
+}
+
+/** The part of a lead that only the single lead contains, not the list: enrichment and activity history. */
+export interface LeadDetail {
+  readonly leadId: string
+  /** Is null if the details contain no time. */
+  readonly updatedAt: Instant | null
+  /** JSON; null if there is none. */
+  readonly enrichment: string | null
+  readonly activity: readonly Activity[]
+  /** The entries of the history that could not be read. */
+  readonly held: readonly QuarantinedRecord[]
+  readonly raw: string
+}
+
+/** The subject of an event: one lead, the statistics of one pipeline, or all agents. */
+export type EventResource = 'lead' | 'pipeline' | 'agents'
+
+/** An event that the upstream has sent by webhook. */
+export interface UpstreamEvent {
+  /**
+   * The upstream's id, the same in each attempt to deliver the event; derived from the message if there is
+   * none.
+   */
+  readonly id: string
+  /** The type in the upstream's words; null if absent. */
+  readonly type: string | null
+  /** The time by the upstream's clock; null if absent. */
+  readonly occurredAt: Instant | null
+  /** Is null if the event concerns nothing that is stored. */
+  readonly resource: EventResource | null
+  /** The upstream's id; empty for all agents. */
+  readonly resourceId: string
+  /** Tells whether the event says that the lead was deleted. */
+  readonly isRemoval: boolean
+  /**
+   * The whole record of the lead, as the JSON that was sent, if it is to be used; null if the lead must be
+   * read.
+   */
+  readonly record: string | null
+  /** Tells why the event cannot be read; null if it can. */
+  readonly problem: string | null
+}
+
+/** An entry in the history of a lead. */
+export interface Activity {
+  /** The upstream's id; derived from the entry if there is none. */
+  readonly id: string
+  readonly at: Instant
+  readonly type: string | null
+  readonly agentId: string | null
+  readonly summary: string | null
+  readonly fromStatus: string | null
+  readonly toStatus: string | null
+}
+
+/** A record that could not be mapped; kept whole with the reason, never dropped. */
+export interface QuarantinedRecord {
+  readonly resource: 'lead' | 'agent' | 'pipeline_stat' | 'activity'
+  /**
+   * The upstream's id of the record (for a sample: of its pipeline; for an activity: of its lead); null if
+   * it cannot be read either.
+   */
+  readonly id: string | null
+  readonly reason: string
+  /** The record, or its beginning if it is too large to keep. */
+  readonly raw: string
+  readonly isWhole: boolean
+}
+
+/** One sample of a pipeline's statistics, as the upstream computes them. */
+export interface PipelineStat {
+  readonly pipelineId: string
+  readonly name: string | null
+  readonly status: string | null
+  readonly asOf: Instant
+  readonly leads: number | null
+  readonly open: number | null
+  readonly won: number | null
+  readonly lost: number | null
+  readonly disqualified: number | null
+  readonly winRate: number | null
+  readonly openValue: Money | null
+  readonly wonValue: Money | null
+  readonly stages: readonly StageStat[]
+  readonly raw: string
+}
+
+/** One stage of the funnel in a {@link PipelineStat}. Rates are from 0 to 1. */
+export interface StageStat {
+  readonly status: string
+  readonly current: number
+  readonly reached: number
+  readonly conversion: number | null
+  readonly medianHours: number | null
+}
+
+/** A sample of an AI agent. */
+export interface Agent {
+  readonly id: string
+  readonly name: string
+  readonly kind: string | null
+  readonly status: string
+  readonly statusChangedAt: Instant | null
+  readonly taskType: string | null
+  readonly taskPipelineId: string | null
+  readonly taskLeadId: string | null
+  readonly taskStartedAt: Instant | null
+  /** A share from 0 to 1. */
+  readonly taskProgress: number | null
+  readonly lastSeenAt: Instant | null
+  readonly tasks24h: number | null
+  readonly errors24h: number | null
+  readonly lastErrorAt: Instant | null
+  readonly lastErrorMessage: string | null
+  readonly raw: string
+}
+
+/** A share (`part` of `whole`) that keeps its counts. */
+export interface Ratio {
+  readonly part: number
+  readonly whole: number
+}
+
+export interface FunnelStage {
+  readonly status: string
+  readonly reached: number
+  /**
+   * The share of the stage before, from 0 to 1; null for the first stage, and if nothing reached the stage
+   * before.
+   */
+  readonly conversion: number | null
+}
