@@ -1,5 +1,6 @@
 /** All generated files, by their paths from the root of the project. */
 import { settingsJsonSchema } from '../../src/config/schema.ts'
+import { blocksPage } from './blocks.ts'
 import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'
 import { dependenciesPage } from './dependencies.ts'
@@ -17,6 +18,7 @@ export async function generatePages(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/figures.md', figuresPage()],
     ['docs/reference/database.md', await databasePage()],
     ['docs/reference/dependencies.md', dependenciesPage()],
+    ['docs/reference/report-blocks.md', blocksPage()],
     ['man/leadsheet.1', await manPage()],
     ...releasePages(),
   ])

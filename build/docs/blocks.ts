@@ -1,0 +1,79 @@
+/** The page of the blocks of reports, with the variables that the template of each gets from sample figures. */
+import { periodOf, priorOf } from '../../src/domain/period.ts'
+import { BLOCKS, blockOf, composeBlockViews } from '../../src/report/blocks/registry.ts'
+import type { BlockContext, ChartName } from '../../src/report/context.ts'
+import { emptyFigures, sampleFigures, sampleTable } from '../../src/report/sample.ts'
+import { createLocaleContext } from '../../src/report/words/locale-context.ts'
+import { code, fenced, page, table } from './markdown.ts'
+import { printShape, shapeOf } from './shapes.ts'
+
+const NOW = new Date('2026-11-18T07:00:00Z')
+const SHOWN = {
+  always: 'always',
+  'unless unread': 'once all leads were read',
+  'unless quiet': 'unless the period is quiet',
+} as const
+
+export function blocksPage(): string {
+  return page(
+    'Report blocks',
+    'The parts that a report is made of, in their default order. `blocks` in the settings, or in `report.yaml`, names the ones that a report has.',
+    table(
+      ['Block', 'Title', 'Shown', 'Can be attached', 'If it fails'],
+      BLOCKS.map((name) => {
+        const { title, isShown, list, isCore } = blockOf(name)
+        return [
+          code(name),
+          title,
+          SHOWN[isShown],
+          list === undefined ? '' : 'yes',
+          isCore ? 'the report is not sent' : 'the report says so',
+        ]
+      }),
+    ),
+    '## Variables\n\nThe template of a block gets these variables. Texts are complete: words, numbers and dates are those of the recipient. [Report definition](report-definition.md#templates) lists the variables of the whole report.',
+    ...BLOCKS.map((name) => `### ${name}\n\n${fenced('ts', printShape(shapeOf(listViews(name))))}`),
+  )
+}
+
+/** Composes the views of a block for full and empty figures of each kind of period. */
+function listViews(name: (typeof BLOCKS)[number]): unknown[] {
+  const locale = createLocaleContext('en-GB', 'UTC', NOW.toISOString())
+  return (['working_day', 'week', 'month'] as const).flatMap((kind) => {
+    const period = periodOf(kind, NOW, 'UTC', { holidays: [], lastEnd: null })
+    const query = sampleTable({
+      name: 'by-industry',
+      title: 'By industry',
+      note: 'A note',
+      columns: ['industry', 'leads'],
+      ...{ sql: '', isCut: false, rows: [] },
+    })
+    const figures = sampleFigures({
+      ...{ kind, period, prior: priorOf(kind, period), stalledDays: 7, topScore: 80 },
+      queries: [query],
+    })
+    const { agents } = figures
+    const outages = agents.outages.map((outage) => ({ ...outage, endedAt: outage.beganAt }))
+    return [figures, emptyFigures(figures), { ...figures, agents: { ...agents, outages } }].flatMap((each) =>
+      [CONTEXT, { ...CONTEXT, charts: new Map() }].flatMap((context) =>
+        composeBlockViews(name, each, locale, context),
+      ),
+    )
+  })
+}
+
+const CHARTS: readonly ChartName[] = [
+  'trend',
+  'spark-new-leads',
+  'spark-won',
+  'spark-win-rate',
+  'spark-open-value',
+]
+const CHART = { light: 'cid:light', dark: 'cid:dark', width: 600, height: 200 }
+const CONTEXT: BlockContext = {
+  ...{ title: 'Daily leads', recipient: 'ana@example.com', leadUrl: 'https://crm.example.com/{id}' },
+  ...{ moreUrl: 'https://leads.example.com/archive', resend: null, unsubscribe: null },
+  ...{ leftOut: [], notMade: [], failed: [] },
+  charts: new Map(CHARTS.map((name) => [name, CHART])),
+  attached: new Map(BLOCKS.map((name) => [name, `${name}.xlsx`])),
+}
