@@ -1,4 +1,4 @@
-/** One word a thing: the words that `docs/glossary.md` retires are in no name that people read. */
+/** One word a thing: the words that `docs/explanation/glossary.md` retires are in no name that people read. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -117,7 +117,7 @@ describe('no retired word', () => {
 
 describe('how-it-works.md', () => {
   it('names only files that are there', () => {
-    const named = [...textOf('docs/how-it-works.md').matchAll(/`([\w/-]+\.ts)`/g)].map(
+    const named = [...textOf('docs/explanation/how-it-works.md').matchAll(/`([\w/-]+\.ts)`/g)].map(
       ([, path]) => path ?? '',
     )
     expect(named.length).toBeGreaterThan(30)
