@@ -122,7 +122,7 @@ export function parseFaults(data: unknown, origin: string): Faults {
     return `${origin}  ${place.replace(/^\./, '') || 'the file'}: ${issue.message}`
   })
   throw new LeadsheetError('config_invalid', `The faults have mistakes:\n${lines.join('\n')}`, {
-    hint: 'The README shows an example under "The reference service".',
+    hint: 'docs/reference/reference-service.md shows an example under "Faults".',
   })
 }
 
