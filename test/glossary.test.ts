@@ -1,5 +1,5 @@
 /** One word a thing: the words that `docs/explanation/glossary.md` retires are in no name that people read. */
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../src/store/open.ts'
@@ -115,12 +115,23 @@ describe('no retired word', () => {
   })
 })
 
-describe('how-it-works.md', () => {
+describe('a page for maintainers', () => {
   it('names only files that are there', () => {
-    const named = [...textOf('docs/explanation/how-it-works.md').matchAll(/`([\w/-]+\.ts)`/g)].map(
-      ([, path]) => path ?? '',
+    const inSources = [...textOf('docs/explanation/how-it-works.md').matchAll(/`([\w/-]+\.ts)`/g)].map(
+      ([, path]) => `src/${path}`,
     )
-    expect(named.length).toBeGreaterThan(30)
-    expect(named.filter((path) => !SOURCES.includes(`src/${path}`))).toEqual([])
+    expect(inSources.length).toBeGreaterThan(30)
+    const pages = [
+      'ARCHITECTURE.md',
+      'CONTRIBUTING.md',
+      ...globSync('docs/{decisions,explanation}/*.md', { cwd: ROOT }),
+    ]
+    const named = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/`((?:src|test|build|docs|templates)\/[\w./-]*)`/g)].map(
+        ([, path]) => path ?? '',
+      ),
+    )
+    expect(named.length).toBeGreaterThan(50)
+    expect([...inSources, ...named].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
   })
 })
