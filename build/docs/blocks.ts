@@ -1,6 +1,6 @@
 /** The page of the blocks of reports, with the variables that the template of each gets from sample figures. */
 import { periodOf, priorOf } from '../../src/domain/period.ts'
-import { BLOCKS, blockOf, composeBlockViews } from '../../src/report/blocks/registry.ts'
+import { BLOCKS, type BlockName, blockOf, composeBlockViews } from '../../src/report/blocks/registry.ts'
 import type { BlockContext, ChartName } from '../../src/report/context.ts'
 import { emptyFigures, sampleFigures, sampleTable } from '../../src/report/sample.ts'
 import { createLocaleContext } from '../../src/report/words/locale-context.ts'
@@ -13,18 +13,36 @@ const SHOWN = {
   'unless unread': 'once all leads were read',
   'unless quiet': 'unless the period is quiet',
 } as const
+const CONTENTS: Readonly<Record<BlockName, string>> = {
+  headline: 'the period in one sentence, and with what it is compared',
+  freshness: 'how old the data is, and what is missing',
+  attention: 'failing agents, stalled leads, records that could not be read, files that were too large',
+  kpis: 'new leads, won leads, win rate and open pipeline, each with its last 14 days, 12 weeks or 12 months',
+  trend: 'new and won leads over 90 days',
+  funnel: 'the stages, with conversion and days in each',
+  changes: 'what changed, by kind, with names and values; of a week or a month, only won leads have names',
+  top_leads: 'the new leads with the best scores',
+  stalled: 'the open leads that have stood still longest',
+  pipelines: 'the pipelines side by side, where there are several',
+  sources: 'where leads come from, side by side',
+  agents: 'the agents and their outages',
+  service_stats: "where the service's own statistics differ from our counts",
+  data_quality: 'quarantined records, changed fields, incomplete scans',
+  queries: 'the tables of the report itself',
+}
 
 export function blocksPage(): string {
   return page(
     'Report blocks',
-    'The parts that a report is made of, in their default order. `blocks` in the settings, or in `report.yaml`, names the ones that a report has.',
+    'The parts that a report is made of, in their default order. `blocks` in the settings, or in `report.yaml`, names the ones that a report has. A block without news says so.',
     table(
-      ['Block', 'Title', 'Shown', 'Can be attached', 'If it fails'],
+      ['Block', 'Title', 'What it tells', 'Shown', 'Can be attached', 'If it fails'],
       BLOCKS.map((name) => {
         const { title, isShown, list, isCore } = blockOf(name)
         return [
           code(name),
           title,
+          CONTENTS[name],
           SHOWN[isShown],
           list === undefined ? '' : 'yes',
           isCore ? 'the report is not sent' : 'the report says so',
