@@ -54,7 +54,7 @@ export async function settleMessage(
       state_at: at,
       next_attempt_at: null,
       reply_code: null,
-      response: `settled by hand: it ${finding === 'arrived' ? 'arrived' : 'did not arrive'}`,
+      response: `resolved by hand: ${finding === 'arrived' ? 'delivered' : 'lost'}`,
     })
     .executeTakeFirst()
   return numUpdatedRows > 0n

@@ -114,7 +114,7 @@ describe('leadsheet outbox list', () => {
     expect((await resolve('lost@example.com', '--delivered')).stdout).toMatch(/to lost@example\.com: sent\n$/)
     expect((await mailed.list('--state', 'unconfirmed')).data).toEqual([])
     expect((await mailed.list('--recipient', 'lost@example.com')).data).toMatchObject([
-      { state: 'sent', response: 'settled by hand: it arrived', next_attempt_at: null },
+      { state: 'sent', response: 'resolved by hand: delivered', next_attempt_at: null },
     ])
   })
 })
