@@ -36,7 +36,7 @@ function settingRows(properties: Readonly<Record<string, SettingSchema>>, path: 
   return Object.entries(properties).flatMap(([key, schema]) => {
     const group = schema.items?.properties ? schema.items : schema
     const own = group === schema ? [...path, key] : [...path, key, 0]
-    if (group.properties && key !== 'filter') return settingRows(group.properties, own)
+    if (group.properties && !schema.isWhole) return settingRows(group.properties, own)
     const isEmpty = schema.default === undefined || String(schema.default) === ''
     return [
       [

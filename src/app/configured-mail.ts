@@ -1,5 +1,5 @@
 /** Turns the mail settings into what the jobs and the transports need. */
-import type { Config, MailConfig, SmtpConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import type { ReadyMail } from '../config/requirements.ts'
 import type { Sender } from '../jobs/outbox/message.ts'
 import type { RateLimit } from '../jobs/outbox/rate-limit.ts'
@@ -20,7 +20,7 @@ import { preferencesUrl } from '../web/preferences.ts'
 const NOBODY = 'leadsheet@localhost.invalid'
 
 export function senderOf(
-  { from, replyTo, unsubscribe }: MailConfig,
+  { from, replyTo, unsubscribe }: Config['mail'],
   pageOf: Sender['unsubscribe']['pageOf'],
 ): Sender {
   const sender = from ?? NOBODY
@@ -32,7 +32,7 @@ export function openMail(mail: ReadyMail, log: Log): Transport {
   return openTransport(mail.url.reveal(), { log, dkim: dkimOf(mail) })
 }
 
-export function dkimOf({ dkim }: MailConfig): DkimKey | null {
+export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
   return dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.key.reveal() }
 }
 
@@ -41,7 +41,7 @@ export function dkimOf({ dkim }: MailConfig): DkimKey | null {
  * @param server name of the server, from the transport
  */
 export function deliveryPolicyOf(
-  { url, perMinute, onUnconfirmed }: SmtpConfig & MailConfig,
+  { url, perMinute, onUnconfirmed }: Config['smtp'] & Config['mail'],
   store: Store,
   { name: server }: Pick<Transport, 'name'>,
 ): DeliveryPolicy {

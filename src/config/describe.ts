@@ -1,11 +1,11 @@
 /** Describes the settings in force for people: each with its value and its origin. */
-
 import { nameOf, placeOf } from '../store/db/place.ts'
 import type { Config } from './config.ts'
 import { filterText } from './report-config.ts'
+import { schemaAt, settingsIn } from './schema.ts'
 import { listenText } from './schema-web.ts'
 import { Secret } from './secrets.ts'
-import { isTree, pathText, type SettingPath } from './setting-path.ts'
+import { pathText, type SettingPath } from './setting-path.ts'
 
 interface EffectiveSetting {
   /** The name as in the settings file, such as `api.page_size`. */
@@ -33,7 +33,7 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
       recipients: recipients.map(({ address }) => address),
     })),
   }
-  return [...settingsOf(settings)].map(([path, value]) => {
+  return [...settingsIn(settings)].map(([path, value]) => {
     const setting = pathText(path)
     return {
       setting,
@@ -59,30 +59,8 @@ export function changedSettings(before: Config, after: Config): string[] {
 
 /** The values as text by name, for comparison only and never shown. */
 function comparable({ file: _file, warnings: _warnings, sources: _sources, ...settings }: Config) {
-  const values = new Map<string, string>()
-  for (const [path, value] of settingsOf(settings)) {
-    const whole = path.findIndex((key) => WHOLE.includes(key))
-    const name = pathText(whole < 0 ? path : path.slice(0, whole + 1))
-    const text = value instanceof Secret ? value.reveal() : JSON.stringify(value)
-    values.set(name, `${values.get(name) ?? ''}${text}\n`)
-  }
-  return values
-}
-
-const WHOLE: readonly unknown[] = ['recipients', 'filter', 'profile', 'listen']
-
-function* settingsOf(value: unknown, path: SettingPath = []): Generator<[SettingPath, unknown]> {
-  if (Array.isArray(value) && isTree(value[0])) {
-    for (const [index, item] of value.entries()) yield* settingsOf(item, [...path, index])
-  } else if (isTree(value) && !(value instanceof Secret)) {
-    for (const [key, item] of Object.entries(value)) yield* settingsOf(item, [...path, snakeCase(key)])
-  } else {
-    yield [path, value]
-  }
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const asText = (value: unknown) => (value instanceof Secret ? value.reveal() : JSON.stringify(value))
+  return new Map([...settingsIn(settings)].map(([path, value]) => [pathText(path), asText(value)]))
 }
 
 /**
@@ -102,10 +80,8 @@ function olderName(path: SettingPath): string {
   return path.at(-1) === 'filter' ? pathText([...path.slice(0, -1), 'pipelines']) : ''
 }
 
-const INHERITED: readonly unknown[] = ['time_zone', 'recipients', 'locale']
-
 function inheritedFrom(path: SettingPath): string {
-  const name = path.at(-1)
-  const isInherited = path[0] === 'reports' && INHERITED.includes(name)
-  return isInherited ? `as ${name}` : 'default'
+  const name = path.slice(-1)
+  const isInherited = path[0] === 'reports' && schemaAt(name) !== undefined
+  return isInherited ? `as ${pathText(name)}` : 'default'
 }

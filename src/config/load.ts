@@ -15,8 +15,8 @@ import { draftSettings } from './merge.ts'
 import type { ReportConfig } from './report-config.ts'
 import { impossibleIn } from './report-config.ts'
 import type { Settings } from './schema.ts'
-import { schemaAt, settingsSchema } from './schema.ts'
-import { dashboardAccess, listenAddress, TOKEN_REMEDY } from './schema-web.ts'
+import { schemaAt, settingPath, settingsIn, settingsSchema } from './schema.ts'
+import { dashboardAccess, TOKEN_REMEDY } from './schema-web.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
 import { leavesOf, pathText, setValueAt, valueAt } from './setting-path.ts'
 import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.ts'
@@ -47,7 +47,7 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
     if (!alreadyTold.has(pathText(path))) problems.push(...explainIssue(issue, draft.tree, draft.findOrigin))
   }
   if (!parsed.success || problems.length > 0) throw invalid(problems)
-  const baseOf = (path: SettingPath) => draft.findOrigin(path, 'value').base
+  const baseOf = (name: string) => draft.findOrigin(settingPath([name]), 'value').base
   const folder = settingsFile === null ? cwd : dirname(settingsFile.path)
   const config = configFrom(parsed.data, profileOf(parsed.data, draft, cwd), baseOf, folder)
   const impossible = config.reports.flatMap((report, index) => impossibleFilters(report, index, draft))
@@ -82,7 +82,7 @@ function impossibleFilters({ name, recipients }: ReportConfig, index: number, dr
 }
 
 function profileOf({ api: { profile } }: Settings, draft: Draft, cwd: string): ProfileData | null {
-  if (profile === undefined) return null
+  if (profile === null) return null
   const origin = draft.findOrigin(['api', 'profile'], 'value')
   if (typeof profile !== 'string') {
     const nameOf: ProfileData['nameOf'] = (path, part) =>
@@ -118,18 +118,14 @@ function invalid(problems: readonly string[]): LeadsheetError {
   )
 }
 
-/** The origin of every setting. Lists of plain values, recipients and filters count as one setting each. */
+/** The origin of every setting that was given. */
 function sourcesOf(draft: Draft): Record<string, string> {
-  const sources: Record<string, string> = {}
-  for (const [leaf, value] of leavesOf(draft.tree)) {
-    if (value === undefined) continue
-    const whole = leaf.findIndex((key) => key === 'recipients' || key === 'filter')
-    const setting =
-      whole >= 0 ? leaf.slice(0, whole + 1) : typeof leaf.at(-1) === 'number' ? leaf.slice(0, -1) : leaf
-    const { place, name } = draft.findOrigin(setting, 'value')
-    sources[pathText(setting)] = name === pathText(setting) ? place : `${place} ${name}`
-  }
-  return sources
+  const given = [...settingsIn(draft.tree)].filter(([, value]) => value !== undefined)
+  const sources = given.map(([path]) => {
+    const { place, name } = draft.findOrigin(path, 'value')
+    return [pathText(path), name === pathText(path) ? place : `${place} ${name}`]
+  })
+  return Object.fromEntries(sources)
 }
 
 function deepFreeze<T extends object>(value: T): T {
@@ -148,7 +144,7 @@ export function warningsOf(settings: Settings, draft: Draft, file: SettingsFile 
 }
 
 function plainHttp({ api }: Settings, draft: Draft): string[] {
-  const url = api.url === undefined ? null : new URL(api.url)
+  const url = api.url === null ? null : new URL(api.url)
   if (url?.protocol !== 'http:' || /^(localhost|127\..*|\[::1\])$/.test(url.hostname)) return []
   const origin = draft.findOrigin(['api', 'url'], 'value')
   return [mistakeLine(origin, `the API key travels unencrypted to ${url.host}; use https:// if it can`)]
@@ -159,7 +155,7 @@ function plainHttp({ api }: Settings, draft: Draft): string[] {
  * the sender's domain, or of one above or below it.
  */
 function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): string[] {
-  if (from === undefined || dkim === undefined) return []
+  if (from === null || dkim === null) return []
   const domain = dkim.domain.toLowerCase()
   const sender = from
     .slice(from.lastIndexOf('@') + 1)
@@ -170,20 +166,16 @@ function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): str
   return [mistakeLine(origin, `a signature of ${domain} proves nothing about a sender at ${sender}`)]
 }
 
-function closedDashboard({ web }: Settings, draft: Draft): string[] {
-  const listen = listenAddress(web.listen)
+function closedDashboard({ web: { token, listen, ...doors } }: Settings, draft: Draft): string[] {
   if (listen === null) return []
-  const { public_url: publicUrl = null, allowed_hosts: allowedHosts } = web
-  if (dashboardAccess({ listen, publicUrl, allowedHosts, hasToken: web.token !== undefined }) !== 'closed')
-    return []
+  if (dashboardAccess({ ...doors, listen, hasToken: token !== null }) !== 'closed') return []
   const origin = draft.findOrigin(['web', 'token'], 'value')
   return [mistakeLine(origin, `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
 }
 
 /** Warns of a mail folder in the data directory of one machine where several may share one database. */
-function onOneMachine({ database_url, smtp }: Settings, draft: Draft): string[] {
-  if (database_url === undefined || smtp.url === undefined || new URL(smtp.url).protocol !== 'file:')
-    return []
+function onOneMachine({ databaseUrl, smtp }: Settings, draft: Draft): string[] {
+  if (databaseUrl === null || !smtp.url || new URL(smtp.url.reveal()).protocol !== 'file:') return []
   const origin = draft.findOrigin(['smtp', 'url'], 'value')
   return [mistakeLine(origin, 'each machine puts the mails that it sends into a folder of its own')]
 }

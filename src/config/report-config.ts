@@ -2,36 +2,17 @@
  * Reports and their recipients as the program uses them, with everything that each recipient gets of each
  * report.
  */
-import type { SendPolicy, StaleDataPolicy, VolumeDropPolicy } from '../domain/choices.ts'
-import type { FilterCondition, LeadFilter, PeriodKind } from '../domain/figures.ts'
+import type { FilterCondition, LeadFilter } from '../domain/figures.ts'
 import type { BlockName } from '../report/blocks/registry.ts'
-import type { CatchUp } from '../schedule/timing.ts'
 import type { Settings } from './schema.ts'
 import type { FilterSettings, RecipientSettings, ReportSettings } from './schema-reports.ts'
 import { reportSchema } from './schema-reports.ts'
 
-export interface ReportConfig {
-  readonly name: string
+export interface ReportConfig extends Omit<ReportSettings, 'pipelines' | 'filter' | 'recipients'> {
   readonly template: string
-  readonly title: string | null
-  /** A cron expression of five fields, or words, in `timeZone`. */
-  readonly schedule: string
-  readonly catchUp: CatchUp['policy']
-  readonly catchUpHours: number
   readonly timeZone: string
-  /** The period; null where the report's folder decides, as with `sendWhen` and `blocks`. */
-  readonly period: PeriodKind | null
-  readonly sendWhen: SendPolicy | null
-  /** The longest wait for data that cover its period. */
-  readonly waitMinutes: number
-  readonly onStaleData: StaleDataPolicy
-  readonly onVolumeDrop: VolumeDropPolicy
-  readonly blocks: readonly BlockName[] | null
-  readonly filter: LeadFilter
   readonly locale: string
-  readonly attachments: readonly string[]
-  readonly stalledDays: number
-  readonly topScore: number
+  readonly filter: LeadFilter
   readonly recipients: readonly RecipientConfig[]
 }
 
@@ -55,43 +36,27 @@ export function draftReport(
   { timeZone, locale }: { readonly timeZone: string; readonly locale: string },
 ): ReportConfig | undefined {
   const { data } = reportSchema.safeParse({ name })
-  return data && reportFrom(data, { time_zone: timeZone, locale, recipients: [] })
+  return data && reportFrom(data, { timeZone, locale, recipients: [] })
 }
 
 export function reportFrom(
-  report: ReportSettings,
-  settings: Pick<Settings, 'time_zone' | 'locale' | 'recipients'>,
+  { pipelines, recipients, ...report }: ReportSettings,
+  settings: Pick<Settings, 'timeZone' | 'locale' | 'recipients'>,
 ): ReportConfig {
   const own = {
-    timeZone: report.time_zone ?? settings.time_zone,
-    blocks: report.blocks ?? null,
-    filter: reportFilter(report),
-    locale: canonical(report.locale ?? settings.locale),
-    attachments: report.attachments,
-  }
-  return {
-    name: report.name,
+    ...report,
     template: report.template ?? report.name,
-    title: report.title ?? null,
-    schedule: report.schedule,
-    catchUp: report.catch_up,
-    catchUpHours: report.catch_up_hours,
-    ...own,
-    period: report.period ?? null,
-    sendWhen: report.send_when ?? null,
-    waitMinutes: report.wait_minutes,
-    onStaleData: report.on_stale_data,
-    onVolumeDrop: report.on_volume_drop,
-    stalledDays: report.stalled_days,
-    topScore: report.top_score,
-    recipients: (report.recipients ?? settings.recipients).map((recipient) => recipientFrom(recipient, own)),
+    timeZone: report.timeZone ?? settings.timeZone,
+    filter: reportFilter(pipelines, report.filter ?? {}),
+    locale: report.locale ?? settings.locale,
   }
+  return { ...own, recipients: (recipients ?? settings.recipients).map((each) => recipientFrom(each, own)) }
 }
 
 /** Merges the filter with `pipelines`, the older setting for a part of it. */
-function reportFilter({ pipelines, filter = {} }: ReportSettings): LeadFilter {
+function reportFilter(pipelines: readonly string[], filter: FilterSettings): LeadFilter {
   const own = filterFrom(filter)
-  return pipelines.length === 0 ? own : narrowFilter(filterFrom({ pipelines }), own)
+  return pipelines.length === 0 ? own : narrowFilter(filterFrom({ pipelines: [...pipelines] }), own)
 }
 
 export function addressOf(recipient: RecipientSettings): string {
@@ -102,28 +67,22 @@ function recipientFrom(
   recipient: RecipientSettings,
   report: Pick<ReportConfig, 'timeZone' | 'blocks' | 'filter' | 'locale' | 'attachments'>,
 ): RecipientConfig {
-  const given = typeof recipient === 'string' ? { address: recipient } : recipient
+  const given = typeof recipient === 'string' ? null : recipient
   return {
-    address: given.address,
-    name: given.name ?? null,
-    locale: given.locale === undefined ? report.locale : canonical(given.locale),
-    timeZone: given.time_zone ?? report.timeZone,
-    filter: narrowFilter(report.filter, filterFrom(given.filter ?? {})),
-    blocks: given.blocks ?? report.blocks,
-    attachments: given.attachments ?? report.attachments,
+    address: addressOf(recipient),
+    name: given?.name ?? null,
+    locale: given?.locale ?? report.locale,
+    timeZone: given?.timeZone ?? report.timeZone,
+    filter: narrowFilter(report.filter, filterFrom(given?.filter ?? {})),
+    blocks: given?.blocks ?? report.blocks,
+    attachments: given?.attachments ?? report.attachments,
   }
-}
-
-/** Normalises `de-de` to `de-DE`, so that one locale makes one issue. */
-function canonical(locale: string): string {
-  return new Intl.Locale(locale).toString()
 }
 
 /**
  * Converts a filter of the settings. Columns and texts are sorted, so that filters for the same leads have
  * the same text.
  */
-
 function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
   const conditions = Object.entries(columns).flatMap(([field, asked]): FilterCondition[] => {
     if (asked === undefined) return []

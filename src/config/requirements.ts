@@ -3,19 +3,19 @@
  * are missing.
  */
 import { LeadsheetError, shellCommand } from '../errors.ts'
-import type { ApiConfig, Config, MailConfig } from './config.ts'
+import type { Config } from './config.ts'
 import { variablesFor } from './environment.ts'
 import type { Secret } from './secrets.ts'
 import { pathText, type SettingPath, valueAt } from './setting-path.ts'
 import { DEFAULT_FILE } from './settings-file.ts'
 
-interface ReadyApi extends ApiConfig {
+type ReadyApi = Config['api'] & {
   readonly url: string
   /** The API key; null only where the upstream needs none. */
   readonly key: Secret | null
 }
 
-export interface ReadyMail extends MailConfig {
+export type ReadyMail = Config['mail'] & {
   readonly url: Secret
   readonly from: string
 }

@@ -1,6 +1,7 @@
 /** The schema of the mail server, of messages, and of alerts to operators. */
 import { z } from 'zod'
 import { UNCONFIRMED_POLICIES, WEBHOOK_FORMATS } from '../domain/choices.ts'
+import type { Secret } from './secrets.ts'
 import {
   address,
   alertUrlFault,
@@ -10,8 +11,8 @@ import {
   mailUrlFault,
   path,
   pattern,
+  secret,
   section,
-  text,
   wholeNumber,
 } from './validators.ts'
 
@@ -24,7 +25,7 @@ const dkimSchema = section({
     description:
       'Which of the keys of the domain it is: the DNS has the public half at selector._domainkey.domain.',
   }),
-  key: text('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
+  key: secret('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
     secret: true,
     description: 'The private key. Better kept out of this file: see key_file.',
   }),
@@ -32,7 +33,7 @@ const dkimSchema = section({
 })
 
 export const smtpSchema = section({
-  url: text('a URL with smtp://, smtps:// or file:', mailUrlFault)
+  url: secret('a URL with smtp://, smtps:// or file:', mailUrlFault)
     .optional()
     .meta({
       env: 'LEADSHEET_SMTP_URL',
@@ -77,7 +78,7 @@ export const mailSchema = section({
   dkim: dkimSchema.optional().meta({ description: 'A signature for each mail; none if absent.' }),
 })
 
-const noticeUrl = text('a URL with https://, or http:// on this machine', alertUrlFault)
+const alertUrl = secret('a URL with https://, or http:// on this machine', alertUrlFault)
 
 export const alertsSchema = section({
   recipients: listOf(address, 'a list of e-mail addresses').default([]).meta({
@@ -85,7 +86,7 @@ export const alertsSchema = section({
     description: 'Who gets alerts by mail: failing syncs, waiting mail, a full disk and so on.',
   }),
   webhook: section({
-    url: noticeUrl.optional().meta({
+    url: alertUrl.optional().meta({
       env: 'LEADSHEET_ALERT_WEBHOOK_URL',
       secret: true,
       description:
@@ -98,10 +99,11 @@ export const alertsSchema = section({
       .default('json')
       .meta({ description: 'How it is written: json (all that is known), slack or teams.' }),
   })
+    .transform(whereSet)
     .prefault({})
     .meta({ description: 'The second way to tell operators.' }),
   heartbeat: section({
-    url: noticeUrl.optional().meta({
+    url: alertUrl.optional().meta({
       env: 'LEADSHEET_ALERT_HEARTBEAT_URL',
       secret: true,
       description:
@@ -110,6 +112,7 @@ export const alertsSchema = section({
     }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
   })
+    .transform(whereSet)
     .prefault({})
     .meta({ description: 'Where each sync reports that it began and how it ended.' }),
   after_failures: wholeNumber(1, 100).default(3).meta({
@@ -119,3 +122,11 @@ export const alertsSchema = section({
     description: 'What is still open is told again after so many hours.',
   }),
 })
+
+/** A channel of alerts, or null where it has no address. */
+function whereSet<T extends { readonly url: Secret | null }>(
+  channel: T,
+): (T & { readonly url: Secret }) | null {
+  const { url } = channel
+  return url === null ? null : { ...channel, url }
+}

@@ -17,6 +17,7 @@ import {
   address,
   attachmentFault,
   blocks,
+  group,
   listOf,
   locale,
   path,
@@ -30,7 +31,7 @@ import {
 } from './validators.ts'
 
 const number = z.number({ error: 'a number' })
-const bounds = section({
+const bounds = group({
   min: number.optional().meta({ description: 'The least, included.' }),
   max: number.optional().meta({ description: 'The most, included.' }),
 }).refine(({ min, max }) => (min ?? max) !== undefined && (min ?? -Infinity) <= (max ?? Infinity), {
@@ -48,7 +49,7 @@ function conditionOn([column, kind]: [string, string]): [string, z.ZodType] {
   return [column, (kind === 'number' ? bounds : texts).optional().meta({ description })]
 }
 
-const filterSchema = section({
+const filterSchema = group({
   pipelines: pipelineIds.optional().meta({ description: 'Only leads of these pipelines.' }),
   ...(Object.fromEntries(Object.entries(FILTER_COLUMNS).map(conditionOn)) as Record<
     FilterColumn,
@@ -76,6 +77,7 @@ const recipientSchema = section({
     description: 'Zone in which times are told; the days stay those of the report.',
   }),
   filter: filterSchema.optional().meta({
+    isWhole: true,
     description: 'Only these leads, of those that the report is about.',
   }),
   blocks: blocks.optional().meta({ description: 'Only these blocks, in this order.' }),
@@ -96,7 +98,7 @@ const DAILY_AT_SEVEN = '0 7 * * *'
 const sendWhen = z.union(
   [
     z.enum(SEND_POLICIES),
-    section({
+    group({
       if_threshold: text('a condition in SQL, such as new_leads < 10 OR stalled > 20').meta({
         description: 'Sent where this condition in SQL over the headline numbers holds.',
       }),
@@ -156,6 +158,7 @@ export const reportSchema = section({
   recipients_file: path.optional().meta({ description: 'CSV file that lists them, in place of recipients.' }),
   pipelines: pipelineIds.default([]).meta({ description: 'Only these pipelines; all of them if empty.' }),
   filter: filterSchema.optional().meta({
+    isWhole: true,
     description: 'Only these leads: columns of lead, each with a list of texts, or with min and max.',
   }),
   locale: locale.optional().meta({

@@ -2,20 +2,22 @@
  * The schema of the pages of operators and recipients, and the rule that decides who may see the dashboard.
  */
 import { isIP } from 'node:net'
-import { LOOPBACK, listOf, path, section, text } from './validators.ts'
+import { group, LOOPBACK, listOf, named, path, secret, text } from './validators.ts'
 
 /** The value of `listen` for no pages. */
 const NONE = 'none'
 const TOKEN_LENGTH = 16
 
-export const webSchema = section({
+const webGroup = group({
   listen: text('an address and a port, such as 127.0.0.1:8080, or none', listenFault)
     .default('127.0.0.1:8080')
+    .transform(listenAddress)
     .meta({
       env: 'LEADSHEET_WEB_LISTEN',
       description: 'Where the daemon serves its pages, or none; what has TLS stands before it.',
     }),
   public_url: text('an https:// address without a path', publicUrlFault)
+    .transform((url) => new URL(url).origin)
     .optional()
     .meta({
       description:
@@ -39,7 +41,7 @@ export const webSchema = section({
         'Whose X-Forwarded-For, -Host and -Proto are believed: what has TLS and stands before the pages. Nobody unless named.',
       examples: [['loopback', '172.16.0.0/12']],
     }),
-  token: text(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
+  token: secret(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
     env: 'LEADSHEET_WEB_TOKEN',
     secret: true,
     description:
@@ -47,10 +49,11 @@ export const webSchema = section({
   }),
   token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
 }).superRefine(({ listen, public_url }, context) => {
-  if (listen !== NONE || public_url === undefined) return
+  if (listen !== null || public_url === undefined) return
   const message = 'none where web.listen is none, since no pages are served then'
   context.addIssue({ code: 'custom', path: ['public_url'], message, input: public_url })
 })
+export const webSchema = named(webGroup)
 
 export interface ListenAddress {
   readonly host: string

@@ -10,7 +10,7 @@ import { recipients, reportSchema } from './schema-reports.ts'
 import { webSchema } from './schema-web.ts'
 import type { Secret } from './secrets.ts'
 import type { SettingPath } from './setting-path.ts'
-import { isTree } from './setting-path.ts'
+import { isTree, pathText } from './setting-path.ts'
 import {
   apiUrlFault,
   date,
@@ -21,6 +21,7 @@ import {
   pipelineIds,
   schedule,
   scheduleFault,
+  secret,
   section,
   text,
   timeZone,
@@ -30,7 +31,7 @@ import {
 const SECRET_LENGTH = 8
 
 const eventsSchema = section({
-  secret: text(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault).optional().meta({
+  secret: secret(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault).optional().meta({
     env: 'LEADSHEET_EVENTS_SECRET',
     secret: true,
     description:
@@ -68,7 +69,7 @@ export const settingsSchema = section({
         description: 'Base address of the lead pipeline service.',
         examples: ['https://leads.example.com/api/v1'],
       }),
-    key: text('the API key').optional().meta({
+    key: secret('the API key').optional().meta({
       env: 'LEADSHEET_API_KEY',
       secret: true,
       description: 'The API key. Better kept out of this file: in the environment, or see key_file.',
@@ -98,7 +99,7 @@ export const settingsSchema = section({
     env: 'LEADSHEET_DATA_DIR',
     description: 'Folder of the database, where database_url is not set, the archive and the outbox.',
   }),
-  database_url: text('a URL with postgres://', postgresFault)
+  database_url: secret('a URL with postgres://', postgresFault)
     .optional()
     .meta({
       env: 'LEADSHEET_DATABASE_URL',
@@ -193,6 +194,10 @@ export const settingsSchema = section({
     }),
     concurrency: wholeNumber(1, 8).default(8).meta({ description: 'How many are asked for at once.' }),
   })
+    .transform(({ policy, top, ...limits }) =>
+      // Null where no single leads are read. `top` is null where their number has no limit.
+      policy === 'none' ? null : { top: policy === 'top' ? top : null, ...limits },
+    )
     .prefault({})
     .meta({ description: 'What only the single lead tells: its enrichment and its activity history.' }),
   snapshot: section({
@@ -243,6 +248,10 @@ export interface SettingSchema {
   readonly env?: string
   /** Is `true` where the value is never shown, and `login` where only the password of a URL is secret. */
   readonly secret?: boolean | 'login'
+  /** The settings of a group by the names that the program uses. */
+  readonly settingNames?: Readonly<Record<string, string>>
+  /** Is true for a group that counts as a single setting. */
+  readonly isWhole?: boolean
 }
 
 /** A setting that has a variable, is secret, or may stand in a file of its own. */
@@ -261,7 +270,12 @@ function wholeSchema(): SettingSchema & Record<string, unknown> {
   known ??= z.toJSONSchema(settingsSchema, {
     io: 'input',
     // A group may be empty, because all of its settings are optional.
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
+      const { def } = zodSchema._zod
+      // Because zod leaves these out where a value is transformed.
+      if ('defaultValue' in def) jsonSchema.default = def.defaultValue
+      const examples = z.globalRegistry.get(zodSchema)?.examples
+      if (Array.isArray(examples)) jsonSchema.examples = examples
       if (jsonSchema.type === 'object' && jsonSchema.required === undefined) {
         Object.assign(jsonSchema, { type: ['object', 'null'] })
       }
@@ -273,7 +287,8 @@ function wholeSchema(): SettingSchema & Record<string, unknown> {
 
 /** The JSON Schema that `leadsheet config schema` prints and docs/reference/leadsheet.schema.json holds. */
 export function settingsJsonSchema(): Record<string, unknown> {
-  const isOurs = (key: string, value: unknown) => (key === 'env' || key === 'secret') && !isTree(value)
+  const isOurs = (key: string, value: unknown) =>
+    key === 'settingNames' || (['env', 'secret', 'isWhole'].includes(key) && !isTree(value))
   const { $schema, ...schema } = JSON.parse(
     JSON.stringify(wholeSchema(), (key, value: unknown) => (isOurs(key, value) ? undefined : value)),
   )
@@ -287,6 +302,33 @@ export function schemaAt(path: SettingPath): SettingSchema | undefined {
     const inner = kinds.map((kind) => (typeof key === 'number' ? kind?.items : kind?.properties?.[key]))
     return inner.find((found) => found !== undefined)
   }, wholeSchema())
+}
+
+/** Names a setting as the file does: `['mail', 'maxMb']` is `['mail', 'max_mb']`. */
+export function settingPath(path: SettingPath): SettingPath {
+  return path.map((key, index) => {
+    const names = schemaAt(settingPath(path.slice(0, index)))?.settingNames
+    const setting = names === undefined ? key : names[key]
+    if (setting === undefined) throw new TypeError(`${pathText(path)} is no setting`)
+    return setting
+  })
+}
+
+/**
+ * Every setting of a settings tree or a Config, named as in the file, with its value. A list counts as one,
+ * except the list of reports.
+ */
+export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[SettingPath, unknown]> {
+  const schema = schemaAt(path)
+  const isGroup = [schema, ...(schema?.anyOf ?? [])].some((kind) => kind?.properties !== undefined)
+  if (Array.isArray(tree) && tree.length > 0 && schema?.items?.properties !== undefined) {
+    for (const [index, item] of tree.entries()) yield* settingsIn(item, [...path, index])
+  } else if (isTree(tree) && isGroup && !schema?.isWhole) {
+    for (const [key, item] of Object.entries(tree))
+      yield* settingsIn(item, [...path, schema?.settingNames?.[key] ?? key])
+  } else {
+    yield [path, tree]
+  }
 }
 
 /** All settings with a variable, a secret or a file of their own, in the order of the schema. */

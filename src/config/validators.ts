@@ -11,6 +11,7 @@ import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { parseExpression } from '../schedule/timing.ts'
 import { WORDS } from '../schedule/words.ts'
 import { isDecodable } from '../store/db/place.ts'
+import { Secret } from './secrets.ts'
 import { isTree, nearest, valueAt } from './setting-path.ts'
 
 /** An address `name@host`. The pattern takes any real address, but no second header or recipient. */
@@ -175,9 +176,57 @@ export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: str
   )
 }
 
-export function section<T extends z.ZodRawShape>(shape: T) {
+/** A text that never gets into output or logs. */
+export function secret(accepted: string, fault?: (value: string) => string | null) {
+  return text(accepted, fault).transform((value) => new Secret(value))
+}
+
+/** A group that the program takes as it stands in the settings. */
+export function group<T extends z.ZodRawShape>(shape: T) {
   return z.strictObject(shape, { error: 'a group of settings, indented below the name' })
 }
+
+/**
+ * A group whose settings the program knows by camelCase names, null where a setting is absent. `own` gives
+ * names that differ by more: after `section({ spread_seconds: … }, { spread_seconds: 'jitterSeconds' })` only
+ * the settings file says spread_seconds. A setting `…_file` has no name, because merging has read the file.
+ */
+export function section<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(shape: T, own?: N) {
+  return named(group(shape), own)
+}
+
+/** Makes a section of a group with rules of its own. */
+export function named<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(
+  settings: z.ZodObject<T, z.core.$strict>,
+  own?: N,
+) {
+  const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+  const nameOf = (setting: string) => valueAt(own, [setting]) ?? camelCase(setting)
+  const settingNames: Record<string, string> = Object.fromEntries(
+    Object.keys(settings.shape).flatMap((name) => (name.endsWith('_file') ? [] : [[nameOf(name), name]])),
+  )
+  return settings.meta({ settingNames }).transform((given) => {
+    const entries = Object.entries(settingNames).map(([name, setting]) => [
+      name,
+      valueAt(given, [setting]) ?? null,
+    ])
+    return Object.fromEntries(entries) as Named<T, N>
+  })
+}
+
+type OwnNames<T> = { readonly [K in keyof T]?: string }
+
+type CamelCase<S> = S extends `${infer Word}_${infer Rest}` ? `${Word}${Capitalize<CamelCase<Rest>>}` : S
+
+type Named<T extends z.ZodRawShape, N> = {
+  readonly [K in keyof T as K extends `${string}_file`
+    ? never
+    : K extends keyof N
+      ? N[K] & string
+      : CamelCase<K>]: Present<z.output<T[K]>>
+}
+
+type Present<V> = V extends undefined ? null : V extends readonly (infer Item)[] ? readonly Item[] : V
 
 export const path = text('a path')
 export const schedule = text(
@@ -185,7 +234,10 @@ export const schedule = text(
   scheduleFault,
 )
 export const timeZone = text('a time zone of the IANA database, such as Europe/Berlin', timeZoneFault)
-export const locale = text('a locale such as en-GB or de-DE', localeFault)
+/** Normalises `de-de` to `de-DE`, so that one locale makes one issue. */
+export const locale = text('a locale such as en-GB or de-DE', localeFault).transform((tag) =>
+  new Intl.Locale(tag).toString(),
+)
 export const date = text('a date such as 2026-12-25', dateFault)
 export const slug = pattern(
   /^[a-z0-9]+(-[a-z0-9]+)*$/,
