@@ -1,7 +1,7 @@
 /**
  * The definition of every figure: its name, meaning, unit, and SQL over the relations of `relation.ts`.
- * Reports, commands and the README read it from here. No figure depends on anything dated at or after the end
- * of the period.
+ * Reports, commands and docs/reference/figures.md read it from here. No figure depends on anything dated at or
+ * after the end of the period.
  *
  * Each row has a `value`. A share also has its `part` and `whole`. In a figure with several rows, `of` says
  * what each row is for.
