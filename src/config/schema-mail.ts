@@ -20,14 +20,14 @@ const dkimSchema = section({
   domain: pattern(
     /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i,
     'a domain, such as example.com',
-  ).meta({ description: 'The domain that answers for the mails: that of the sender.' }),
+  ).meta({ description: 'Domain of the signature: that of the sender.', examples: ['example.com'] }),
   selector: pattern(/^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i, 'a selector, such as leadsheet').meta({
-    description:
-      'Which of the keys of the domain it is: the DNS has the public half at selector._domainkey.domain.',
+    description: 'Selector of the key: the DNS has the public key at SELECTOR._domainkey.DOMAIN.',
+    examples: ['leadsheet'],
   }),
   key: secret('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
     secret: true,
-    description: 'The private key. Better kept out of this file: see key_file.',
+    description: 'The RSA private key in PEM. Keep it out of this file: see key_file.',
   }),
   key_file: path.optional().meta({ description: 'File that holds the private key, in place of key.' }),
 })
@@ -39,7 +39,7 @@ export const smtpSchema = section({
       env: 'LEADSHEET_SMTP_URL',
       secret: 'login',
       description:
-        'The mail server, or a folder that receives .eml files (file:./outbox is one in the data directory). A percent-encoded user and password may stand before the host.',
+        'The mail server: smtp://host:587, smtps://user:password@host, or file:./outbox for .eml files in a folder of the data directory. Characters such as @ or / in a password are percent-encoded.',
       examples: ['smtp://mail.example.com:587', 'file:./outbox'],
     }),
   url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
@@ -48,78 +48,89 @@ export const smtpSchema = section({
 export const mailSchema = section({
   from: mailbox.optional().meta({
     env: 'LEADSHEET_FROM',
-    description: 'Sender of the reports.',
+    description: 'Sender of the messages.',
     examples: ['Lead reports <reports@example.com>'],
   }),
-  reply_to: mailbox.optional().meta({ description: 'Where answers go; to the sender if absent.' }),
+  reply_to: mailbox
+    .optional()
+    .meta({ description: 'Address for replies; the sender if absent.', examples: ['sales-ops@example.com'] }),
   unsubscribe: mailbox.optional().meta({
     description:
-      'Where the button of mail programs that ends a preference writes to; to reply_to or the sender if absent.',
+      'Address to which the unsubscribe button of mail programs writes; reply_to or the sender if absent.',
+    examples: ['sales-ops@example.com'],
   }),
   max_mb: wholeNumber(1, 100).default(20).meta({
     description:
-      'The largest mail in MB, as it is sent; attachments that do not fit are left out, and the mail says so.',
+      'The largest message in MB, as it is sent. Attachments that do not fit are left out, and the message says so.',
   }),
   per_minute: wholeNumber(1, 100_000).default(120).meta({
     description:
-      'Mails that the server is given within a minute at most; the rest follows in the next. Many providers refuse who is faster.',
+      'The most messages that are sent in a minute; the rest follow in the next. Many providers refuse faster senders.',
   }),
   on_unconfirmed: z
     .enum(UNCONFIRMED_POLICIES, { error: UNCONFIRMED_POLICIES.join(' or ') })
     .default('resend')
     .meta({
       description:
-        'What becomes of a mail whose connection was lost before the server confirmed it: resend (once more, under the same Message-ID) or hold (a person decides).',
+        'What happens to a message whose connection was lost before the server confirmed it: resend (under the same Message-ID) or hold (until a person decides).',
     }),
   suppress_after_bounces: wholeNumber(0, 100).default(5).meta({
     description:
-      'Issues in a row that a recipient’s server refuses for good until the recipient is paused; 0 for never.',
+      'A recipient is paused after this many issues in a row that their mail server refuses for good; 0 for never.',
   }),
-  dkim: dkimSchema.optional().meta({ description: 'A signature for each mail; none if absent.' }),
+  dkim: dkimSchema.optional().meta({
+    description:
+      'A DKIM signature for each message, where the mail server does not make one; none if absent.',
+  }),
 })
 
 const alertUrl = secret('a URL with https://, or http:// on this machine', alertUrlFault)
 
 export const alertsSchema = section({
-  recipients: listOf(address, 'a list of e-mail addresses').default([]).meta({
-    env: 'LEADSHEET_ALERT_RECIPIENTS',
-    description: 'Who gets alerts by mail: failing syncs, waiting mail, a full disk and so on.',
-  }),
+  recipients: listOf(address, 'a list of e-mail addresses')
+    .default([])
+    .meta({
+      env: 'LEADSHEET_ALERT_RECIPIENTS',
+      description: 'Operators who get alerts by mail: failing syncs, waiting mail, a full disk and so on.',
+      examples: [['ops@example.com']],
+    }),
   webhook: section({
     url: alertUrl.optional().meta({
       env: 'LEADSHEET_ALERT_WEBHOOK_URL',
       secret: true,
-      description:
-        'Where the same is posted as JSON, since a mail server that is away cannot tell of itself.',
+      description: 'Address to which alerts are posted as JSON.',
       examples: ['https://hooks.example.com/leadsheet'],
     }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
     format: z
       .enum(WEBHOOK_FORMATS, { error: 'json, slack or teams' })
       .default('json')
-      .meta({ description: 'How it is written: json (all that is known), slack or teams.' }),
+      .meta({ description: 'Format of the JSON: json (everything that is known), slack or teams.' }),
   })
     .transform(whereSet)
     .prefault({})
-    .meta({ description: 'The second way to tell operators.' }),
+    .meta({
+      description:
+        'A webhook that gets the alerts too, because mail cannot tell of a mail server that is down.',
+    }),
   heartbeat: section({
     url: alertUrl.optional().meta({
       env: 'LEADSHEET_ALERT_HEARTBEAT_URL',
       secret: true,
       description:
-        'A dead-man switch that raises the alarm when no sync ends well any more: a check of healthchecks.io, or what speaks its protocol.',
+        'Address of a check of healthchecks.io, or of a service with the same protocol. Each sync reports there that it began and how it ended.',
       examples: ['https://hc-ping.com/your-uuid'],
     }),
     url_file: path.optional().meta({ description: 'File that holds the URL, in place of url.' }),
   })
     .transform(whereSet)
     .prefault({})
-    .meta({ description: 'Where each sync reports that it began and how it ended.' }),
+    .meta({ description: 'A heartbeat monitor, which raises the alarm when no sync succeeds any more.' }),
   after_failures: wholeNumber(1, 100).default(3).meta({
-    description: 'So many failures in a row are told, where one alone may pass by itself.',
+    description: 'How many failures in a row raise an alert, because a single one may pass by itself.',
   }),
   remind_hours: wholeNumber(1, 8760).default(24).meta({
-    description: 'What is still open is told again after so many hours.',
+    description: 'How many hours pass between reminders of an open alert.',
   }),
 })
 

@@ -64,25 +64,31 @@ export const attachments = listOf(
 )
 
 const recipientSchema = section({
-  address: address.meta({ description: 'The e-mail address.' }),
+  address: address.meta({ description: 'E-mail address.', examples: ['dana@example.com'] }),
   name: text('a name without < > " or line breaks', (name) =>
     /[<>"\p{Cc}]/u.test(name) ? 'it holds such a character' : null,
   )
     .optional()
-    .meta({ description: 'Who that is.' }),
+    .meta({ description: 'Name of the recipient.', examples: ['Dana Lopes'] }),
   locale: locale.optional().meta({
-    description: 'Language, and number and date formats; those of the report if absent.',
+    description: 'Language, and format of numbers and dates; those of the report if absent.',
+    examples: ['de-DE'],
   }),
   time_zone: timeZone.optional().meta({
-    description: 'Zone in which times are told; the days stay those of the report.',
+    description: 'Time zone in which times are shown; the days stay those of the report.',
+    examples: ['Europe/Berlin'],
   }),
   filter: filterSchema.optional().meta({
     isWhole: true,
-    description: 'Only these leads, of those that the report is about.',
+    description: 'Only these leads, of those in the report.',
+    examples: [{ pipelines: ['eu-mid-market'], company_country: ['Germany', 'Austria'], score: { min: 60 } }],
   }),
-  blocks: blocks.optional().meta({ description: 'Only these blocks, in this order.' }),
+  blocks: blocks
+    .optional()
+    .meta({ description: 'Only these blocks, in this order.', examples: [['headline', 'kpis', 'stalled']] }),
   attachments: attachments.optional().meta({
     description: 'Files that come with it, in place of those of the report.',
+    examples: [['stalled.xlsx']],
   }),
 })
 
@@ -109,73 +115,92 @@ const sendWhen = z.union(
 
 export const reportSchema = section({
   name: slug.meta({
-    description: 'What the report is called on the command line and in the archive; unique.',
+    description: 'Name on the command line and in the archive; unique.',
+    examples: ['daily'],
   }),
-  template: slug.optional().meta({ description: 'Folder in templates/; the name of the report if absent.' }),
-  title: text('a title').optional().meta({ description: 'Headline; made of the name if absent.' }),
+  template: slug
+    .optional()
+    .meta({ description: 'Folder in templates/; the name of the report if absent.', examples: ['daily'] }),
+  title: text('a title')
+    .optional()
+    .meta({ description: 'Headline; made of the name if absent.', examples: ['Leads of the day'] }),
   schedule: schedule.default(DAILY_AT_SEVEN).meta({
     env: 'LEADSHEET_REPORT_SCHEDULE',
     description:
-      'When it is made and sent, in its time zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
+      'When the report is made and sent, in its time zone: cron (minute hour day month weekday), or words such as every weekday at 07:00. The variable gives that of the first report.',
   }),
   time_zone: timeZone.optional().meta({
-    description: 'IANA zone of its days and its schedule; the top-level time_zone if absent.',
+    description: 'IANA time zone of its days and its schedule; the top-level time_zone if absent.',
+    examples: ['Europe/Berlin'],
   }),
   catch_up: z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest').meta({
-    description: 'Which missed runs are made up for: the latest one, all of them (oldest first) or none.',
+    description: 'Missed runs that are made up for: latest, all (oldest first) or none.',
   }),
   catch_up_hours: wholeNumber(1, 8784).default(24).meta({
-    description: 'After so many hours a missed run is dropped, and a failed report is no longer tried again.',
+    description:
+      'Missed runs are dropped after this many hours, and failed reports are no longer tried again.',
   }),
   period: z
     .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })
     .optional()
     .meta({
       description:
-        'What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (issue); as its folder says if absent, else day.',
+        'What the report covers: day, working_day (on Mondays the weekend too), week, month or since_last (issue). If absent, its folder decides, else day.',
+      examples: ['working_day'],
     }),
   send_when: sendWhen.optional().meta({
     description:
-      'When it is sent: always, if_rows (something happened), if_changed (a headline number did) or if_threshold: a condition in SQL over the headline numbers; as its folder says if absent, else always.',
+      'When the report is sent: always, if_rows (something happened), if_changed (a headline number changed) or if_threshold with a condition in SQL over the headline numbers. If absent, its folder decides, else always.',
+    examples: ['always', { if_threshold: 'new_leads < 10 OR stalled > 20' }],
   }),
   wait_minutes: wholeNumber(0, 1440).default(30).meta({
-    description: 'How long it waits for a sync that covers its period, from when it is due.',
+    description: 'How long the report waits for a sync that covers its period, from when it is due.',
   }),
   on_stale_data: z
     .enum(STALE_DATA_POLICIES, { error: STALE_DATA_POLICIES.join(', ') })
     .default('send_with_banner')
     .meta({
       description:
-        'When it has waited in vain: send_with_banner (says what is old and why), hold (until the data are there, or `report approve`) or skip.',
+        'What happens when it has waited in vain: send_with_banner (says what is old and why), hold (until the data are complete, or `report approve`) or skip.',
     }),
   on_volume_drop: z
     .enum(VOLUME_DROP_POLICIES, { error: VOLUME_DROP_POLICIES.join(', ') })
     .default('send_with_banner')
     .meta({
-      description: 'When it is about half as many leads as before, or fewer: send_with_banner or hold.',
+      description:
+        'What happens when it has about half as many leads as before, or fewer: send_with_banner or hold.',
     }),
-  recipients: recipients.optional().meta({ description: 'Who gets it; the top-level recipients if absent.' }),
-  recipients_file: path.optional().meta({ description: 'CSV file that lists them, in place of recipients.' }),
-  pipelines: pipelineIds.default([]).meta({ description: 'Only these pipelines; all of them if empty.' }),
+  recipients: recipients.optional().meta({
+    description: 'Who gets the report; the top-level recipients if absent.',
+    examples: [['ana@example.com']],
+  }),
+  recipients_file: path
+    .optional()
+    .meta({ description: 'CSV file of recipients, in place of recipients.', examples: ['./recipients.csv'] }),
+  pipelines: pipelineIds.default([]).meta({ description: 'Only these pipelines; all if empty.' }),
   filter: filterSchema.optional().meta({
     isWhole: true,
-    description: 'Only these leads: columns of lead, each with a list of texts, or with min and max.',
+    description:
+      'Only these leads: columns of lead, each with a list of texts, or with min and max. Recipients can narrow it further.',
+    examples: [{ company_region: ['EMEA'] }],
   }),
   locale: locale.optional().meta({
-    description: 'Of recipients that name none; the top-level locale if absent.',
+    description: 'Locale for recipients who name none; the top-level locale if absent.',
+    examples: ['de-DE'],
   }),
   blocks: blocks.optional().meta({
-    description: 'Which blocks it has, in this order; as its folder says if absent, else all.',
+    description: 'Blocks of the report, in this order. If absent, its folder decides, else all.',
+    examples: [['headline', 'freshness', 'attention', 'kpis', 'trend']],
   }),
   attachments: attachments.default([]).meta({
-    description:
-      'Files that come with it: charts, or a list or query as .csv or .xlsx, such as stalled.xlsx.',
+    description: 'Files that come with the report: charts, or a list or query as .csv or .xlsx.',
+    examples: [['stalled.xlsx']],
   }),
   stalled_days: wholeNumber(1, 365).default(7).meta({
-    description: 'An open lead that has not changed in any way for this many days is listed as stalled.',
+    description: 'Open leads that have not changed in any way for this many days are listed as stalled.',
   }),
   top_score: wholeNumber(0, 100).default(80).meta({
-    description: 'A new lead with this score or more is listed as a top lead.',
+    description: 'New leads with this score or more are listed as top leads.',
   }),
 })
 export type ReportSettings = z.output<typeof reportSchema>

@@ -14,21 +14,21 @@ const webGroup = group({
     .transform(listenAddress)
     .meta({
       env: 'LEADSHEET_WEB_LISTEN',
-      description: 'Where the daemon serves its pages, or none; what has TLS stands before it.',
+      description: 'Address and port of the pages, or none. A reverse proxy adds TLS.',
     }),
   public_url: text('an https:// address without a path', publicUrlFault)
     .transform((url) => new URL(url).origin)
     .optional()
     .meta({
       description:
-        'Under which address recipients reach the pages on which they pause or end what they get, and the upstream this daemon with its events; if absent, recipients are asked to write a mail.',
+        'Public address of the pages. Recipients pause or end their reports there, and the service sends its events there; if absent, recipients are asked to write a mail.',
       examples: ['https://reports.example.com'],
     }),
   allowed_hosts: listOf(text('the name of a host, without a port', hostFault), 'a list of host names')
     .default([])
     .meta({
       description:
-        'Further names under which the pages may be asked for, such as that of a container; addresses, localhost and the host of public_url always may.',
+        'More host names to which the pages answer, such as that of a container. They always answer to IP addresses, localhost and the host of public_url.',
       examples: [['leadsheet']],
     }),
   trusted_proxies: listOf(
@@ -38,16 +38,18 @@ const webGroup = group({
     .default([])
     .meta({
       description:
-        'Whose X-Forwarded-For, -Host and -Proto are believed: what has TLS and stands before the pages. Nobody unless named.',
+        'Proxies whose X-Forwarded-For, -Host and -Proto are believed: addresses, networks, loopback, linklocal or uniquelocal.',
       examples: [['loopback', '172.16.0.0/12']],
     }),
   token: secret(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
     env: 'LEADSHEET_WEB_TOKEN',
     secret: true,
     description:
-      'What operators sign in with; without it the dashboard is served on this machine alone, and nothing can be done there. Better kept out of this file: see token_file.',
+      'Token with which operators sign in to the dashboard, of at least 16 characters. Without it the dashboard is only for this machine and has no actions. Keep it out of this file: see token_file.',
   }),
-  token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
+  token_file: path.optional().meta({
+    description: 'File that holds the token, in place of token.',
+  }),
 }).superRefine(({ listen, public_url }, context) => {
   if (listen !== null || public_url === undefined) return
   const message = 'none where web.listen is none, since no pages are served then'

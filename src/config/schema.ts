@@ -35,9 +35,11 @@ const eventsSchema = section({
     env: 'LEADSHEET_EVENTS_SECRET',
     secret: true,
     description:
-      'The secret of a webhook that was registered at the upstream by hand; several while one takes the place of another, one a line. Better kept out of this file: see secret_file.',
+      'The secret of a webhook that was registered at the service by hand; several while secrets are rotated, one a line. Keep it out of this file: see secret_file.',
   }),
-  secret_file: path.optional().meta({ description: 'File that holds it, or several, in place of secret.' }),
+  secret_file: path.optional().meta({
+    description: 'File that holds the secret or secrets, in place of secret.',
+  }),
 })
 
 /** Splits the setting into its secrets, one a line. */
@@ -72,7 +74,8 @@ export const settingsSchema = section({
     key: secret('the API key').optional().meta({
       env: 'LEADSHEET_API_KEY',
       secret: true,
-      description: 'The API key. Better kept out of this file: in the environment, or see key_file.',
+      description:
+        'The API key. Keep it out of this file: in the environment, or in the file that key_file names.',
     }),
     key_file: path.optional().meta({ description: 'File that holds the API key, in place of key.' }),
     profile: z
@@ -83,21 +86,22 @@ export const settingsSchema = section({
       .meta({
         env: 'LEADSHEET_API_PROFILE',
         description:
-          'How this upstream is asked and read, where it is not the reference service: a YAML file, as `probe` writes it, or the mapping itself.',
+          'How to read a service that is not the reference service: a YAML file, which `probe` can write, or the mapping itself.',
+        examples: ['./profile.yaml'],
       }),
-    page_size: wholeNumber(1, 1000).default(500).meta({ description: 'Leads asked for with one request.' }),
+    page_size: wholeNumber(1, 1000).default(500).meta({ description: 'Leads in one request.' }),
     max_wait_seconds: wholeNumber(0, 3600).default(60).meta({
       description: 'The longest wait that the service may ask for (Retry-After) before a sync is deferred.',
     }),
     run_minutes: wholeNumber(1, 1440).default(15).meta({
-      description: 'A run that takes longer stops after the page in hand; the next one goes on from there.',
+      description: 'A sync that takes longer stops after its current page; the next sync continues there.',
     }),
   })
     .prefault({})
-    .meta({ description: 'The upstream: where the leads come from.' }),
+    .meta({ description: 'The service that the leads come from.' }),
   data_dir: path.default('./data').meta({
     env: 'LEADSHEET_DATA_DIR',
-    description: 'Folder of the database, where database_url is not set, the archive and the outbox.',
+    description: 'Folder of the archive, the outbox and, where database_url is not set, the database.',
   }),
   database_url: secret('a URL with postgres://', postgresFault)
     .optional()
@@ -105,66 +109,72 @@ export const settingsSchema = section({
       env: 'LEADSHEET_DATABASE_URL',
       secret: 'login',
       description:
-        'PostgreSQL, where several machines share the database; a file in data_dir if absent. A percent-encoded user and password may stand before the host, and ?schema= names another schema than leadsheet.',
+        'A PostgreSQL database, where several machines share one; a file in data_dir if absent. A percent-encoded user and password may stand before the host. ?schema= names another schema than leadsheet.',
       examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
     }),
-  database_url_file: path
-    .optional()
-    .meta({ description: 'File that holds the URL, in place of database_url.' }),
-  allow_network_fs: z
-    .boolean({ error: 'true or false' })
-    .default(false)
-    .meta({ description: 'Use a data_dir on a network file system, where SQLite can lose data.' }),
+  database_url_file: path.optional().meta({
+    description: 'File that holds the URL, in place of database_url.',
+  }),
+  allow_network_fs: z.boolean({ error: 'true or false' }).default(false).meta({
+    description: 'Allows a data_dir on a network file system (NFS, SMB, FUSE), where SQLite can lose data.',
+  }),
   time_zone: timeZone.default('UTC').meta({
     env: 'LEADSHEET_TIME_ZONE',
-    description: 'IANA zone in which reports begin and end their days, and in which schedules are read.',
+    description: 'IANA time zone of the days of reports and of all schedules, such as Europe/Berlin.',
   }),
   log_level: z
     .enum(LOG_LEVELS, { error: LOG_LEVELS.join(', ').replace(/, (\w+)$/, ' or $1') })
     .default('info')
-    .meta({ env: 'LEADSHEET_LOG_LEVEL', description: 'The least that is logged, on standard error.' }),
+    .meta({
+      env: 'LEADSHEET_LOG_LEVEL',
+      description: 'The lowest level that is logged to standard error: debug, info, warn, error or silent.',
+    }),
   smtp: smtpSchema.prefault({}).meta({ description: 'The mail server.' }),
-  mail: mailSchema.prefault({}).meta({ description: 'How reports are sent.' }),
+  mail: mailSchema.prefault({}).meta({ description: 'How messages are sent.' }),
   alerts: alertsSchema.prefault({}).meta({ description: 'Who gets alerts, and how.' }),
   web: webSchema.prefault({}).meta({
     description: 'The pages that the daemon serves: the dashboard, and those of recipients.',
   }),
   events: eventsSchema.prefault({}).meta({
-    description:
-      'How messages of the upstream about what happened are known to be its own, beside those of `webhooks register --self`.',
+    description: 'How events from the service are verified. `webhooks register --self` needs nothing here.',
   }),
   recipients: recipients.default([]).meta({
     env: 'LEADSHEET_RECIPIENTS',
     description:
-      'Who gets the reports that name no recipients of their own: addresses, or groups of what each one gets.',
+      'Who gets the reports that name no recipients of their own: addresses, or groups with an address.',
+    examples: [['ana@example.com']],
   }),
-  recipients_file: path.optional().meta({ description: 'CSV file that lists them, in place of recipients.' }),
+  recipients_file: path.optional().meta({
+    description:
+      'CSV file of recipients, in place of recipients: address, name, locale, time_zone, pipelines, blocks, attachments and columns of lead. Lists have semicolons between their items, bounds have two dots (60..).',
+    examples: ['./recipients.csv'],
+  }),
   locale: locale.default(DEFAULT_LOCALE).meta({
     env: 'LEADSHEET_LOCALE',
-    description:
-      'How reports are written where nothing else is said: the language, and how it writes numbers and dates.',
+    description: 'Language of reports, and of their numbers and dates: en or de, with any region.',
     examples: ['de-DE'],
   }),
   lead_url: text('the address of a lead with {id} in it', leadUrlFault)
     .optional()
     .meta({
       env: 'LEADSHEET_LEAD_URL',
-      description: 'Where a lead can be looked at, for links in reports; there are none if absent.',
+      description: 'Address of a lead, for links in reports; {id} is its id. There are no links if absent.',
       examples: ['https://crm.example.com/leads/{id}'],
     }),
   holidays: listOf(date, 'a list of dates')
     .default([])
     .meta({
-      description: 'Dates that reports of working days pass over, besides Saturdays and Sundays.',
+      description: 'Dates that reports of working days skip, besides Saturdays and Sundays.',
       examples: [['2026-12-25']],
     }),
   templates_dir: path.optional().meta({
     env: 'LEADSHEET_TEMPLATES_DIR',
-    description: 'Folder of reports of your own; templates beside the settings file if absent.',
+    description: 'Folder of your own reports; templates beside the settings file if absent.',
+    examples: ['./templates'],
   }),
   jitter_seconds: wholeNumber(0, 3600).default(0).meta({
     description:
-      'Each scheduled run begins up to so many seconds later, so that installations do not all ask at once.',
+      'Each scheduled run begins up to this many seconds later, so that installations do not all ask at once.',
   }),
   sync: section({
     schedule: schedule.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
@@ -172,34 +182,41 @@ export const settingsSchema = section({
       description: 'When everything is read again, which also finds the leads that were deleted upstream.',
     }),
     overlap_minutes: wholeNumber(0, 1440).default(10).meta({
-      description: 'How far before the last change seen each run begins to read again, against late writes.',
+      description: 'How far before the last known change each sync begins to read, because of late writes.',
     }),
     pipelines: pipelineIds.default([]).meta({
-      description: 'Pipelines whose statistics are wanted although none of their leads was seen yet.',
+      description: 'Pipelines whose statistics are fetched even before any of their leads is known.',
+      examples: [['eu-mid-market']],
     }),
   })
     .prefault({})
-    .meta({ description: 'When leads, statistics and agents are fetched.' }),
+    .meta({
+      description:
+        'When leads, statistics and agents are fetched: in cron (minute hour day month weekday), or in words such as every 15 minutes.',
+    }),
   enrichment: section({
     policy: z.enum(['changed', 'top', 'none'], { error: 'changed, top or none' }).default('changed').meta({
       description:
-        'Of which leads enrichment and activity are read, open and new ones first: changed (all that are new or changed), top (of these, the ones with the best scores, the best first) or none.',
+        'Leads whose enrichment and activity are read, open and new leads first: changed (all that are new or changed), top (of these, those with the best scores, best first) or none.',
     }),
     top: wholeNumber(1, 1_000_000)
       .default(1000)
-      .meta({ description: 'With the policy top: how many leads have the best scores.' }),
+      .meta({ description: 'How many leads have the best scores, for the policy top.' }),
     per_run: wholeNumber(1, 100_000).default(10_000).meta({
       description:
-        'The most leads that one sync asks for, a request each, until api.run_minutes are over or something else is due; the next one goes on from there.',
+        'The most leads that one sync asks for, with a request each, within api.run_minutes and until other work is due. The next sync continues there.',
     }),
-    concurrency: wholeNumber(1, 8).default(8).meta({ description: 'How many are asked for at once.' }),
+    concurrency: wholeNumber(1, 8).default(8).meta({ description: 'Requests at the same time.' }),
   })
     .transform(({ policy, top, ...limits }) =>
       // Null where no single leads are read. `top` is null where their number has no limit.
       policy === 'none' ? null : { top: policy === 'top' ? top : null, ...limits },
     )
     .prefault({})
-    .meta({ description: 'What only the single lead tells: its enrichment and its activity history.' }),
+    .meta({
+      description:
+        'What only the request for a single lead returns: its enrichment and its activity history.',
+    }),
   snapshot: section({
     when: text('after_sync, never, or a schedule such as "every day at 05:00"', (value) =>
       value === 'after_sync' || value === 'never' ? null : scheduleFault(value),
@@ -207,31 +224,35 @@ export const settingsSchema = section({
       .default('after_sync')
       .meta({
         description:
-          'When the snapshot is made: after_sync (where that brought something new), never, or by a schedule.',
+          'When the snapshot is made: after_sync (if the sync brought something new), never, or by a schedule such as every day at 05:00.',
       }),
     keep: wholeNumber(0, 1000).default(0).meta({
       description:
-        'How many of the last snapshots also stay, as snapshot-<time>.db; each is as large as the database.',
+        'How many of the last snapshots stay too, as snapshot-<time>.db; each is as large as the database.',
     }),
   })
     .prefault({})
-    .meta({ description: 'The file that analysts open, snapshot.db in the data directory.' }),
+    .meta({ description: 'The file for analysts: snapshot.db in the data directory.' }),
   retention: section({
     hourly_after_days: wholeNumber(1, 36_500).default(30).meta({
-      description: 'Of samples of statistics and agents that are older, only the first of each hour stays.',
+      description:
+        'Samples of statistics and agents that are older are downsampled to the first of each hour.',
     }),
     daily_after_days: wholeNumber(1, 36_500).default(365).meta({
-      description: 'Of samples that are older than this, only the first of each day stays.',
+      description: 'Samples that are older than this are downsampled to the first of each day.',
     }),
-    versions_years: wholeNumber(1, 100).optional().meta({
-      description: 'How long past states of leads are kept after they ended; for ever if absent.',
-    }),
+    versions_years: wholeNumber(1, 100)
+      .optional()
+      .meta({
+        description: 'How many years past states of leads are kept after they ended; forever if absent.',
+        examples: [5],
+      }),
   })
     .prefault({})
-    .meta({ description: 'How long the past is kept. The daemon prunes it after each full sync.' }),
+    .meta({ description: 'How long history is kept. The daemon prunes it after each full sync.' }),
   reports: listOf(reportSchema, 'a list of reports', 'name')
     .prefault([{ name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }])
-    .meta({ description: 'The reports that are made and sent.' }),
+    .meta({ description: 'The reports. Without this list there is one: daily, every weekday at 07:00.' }),
 })
 export type Settings = z.output<typeof settingsSchema>
 
@@ -240,6 +261,8 @@ export interface SettingSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly default?: unknown
+  readonly examples?: readonly unknown[]
+  readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, SettingSchema>>
   readonly items?: SettingSchema
   /** The kinds that a value may have, such as a text or a group. */
