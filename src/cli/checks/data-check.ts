@@ -52,7 +52,7 @@ export async function checkData(
   let life: Life = 'none'
   const remedy =
     place.kind === 'sqlite'
-      ? 'see the README on a damaged database'
+      ? 'see docs/how-to/back-up-and-restore.md, "If the database is damaged"'
       : 'check database_url (LEADSHEET_DATABASE_URL), and that PostgreSQL runs there'
   const opened = await attempt('database', remedy, async () => {
     await using store = await openData(config)

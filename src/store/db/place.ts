@@ -108,7 +108,7 @@ export function fileOf(store: { readonly place: StorePlace }, what = 'this'): st
     'store_elsewhere',
     `${what} is for a store in a file; this one is ${store.place.name}`,
     {
-      hint: 'PostgreSQL has its own tools for it; README "Beyond one machine" names them.',
+      hint: 'PostgreSQL has its own tools for it; docs/how-to/postgresql-and-workers.md names them.',
     },
   )
 }

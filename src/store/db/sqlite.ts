@@ -114,7 +114,7 @@ export function fileFailure(file: string, cause: unknown): LeadsheetError | null
       'store_corrupt',
       `${file} is damaged or not a leadsheet database: ${errorText(cause)}`,
       {
-        hint: `Nothing was changed. Restore the last backup: ${shellCommand('db restore BACKUP')}. Without one, move ${file} away with its -wal and -shm and run ${shellCommand('sync')}, which reads all leads anew; history, reports and what was mailed are then lost.`,
+        hint: `Nothing was changed. Restore the last backup: ${shellCommand('db restore BACKUP')}. Without one, move ${file} away with its -wal and -shm and run ${shellCommand('sync --new')}, which reads all leads anew; history, reports and what was mailed are then lost.`,
         cause,
       },
     )

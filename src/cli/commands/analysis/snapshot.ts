@@ -13,7 +13,7 @@ import type { Terminal } from '../../terminal/terminal.ts'
 
 export function defineSnapshot(command: Command, terminal: Terminal): void {
   command.action(() => runSnapshot(terminal))
-  addExamples(command, ['snapshot', 'snapshot --json | jq -r .file'])
+  addExamples(command, ['snapshot', 'snapshot --json | jq -r .data.file'])
 }
 
 async function runSnapshot(terminal: Terminal): Promise<void> {

@@ -50,7 +50,7 @@ export function defineSync(command: Command, terminal: Terminal): void {
     'sync --full',
     'sync --only agents',
     'sync --full --accept-removals',
-    'sync --json | jq .leads.inserted',
+    'sync --json | jq .data.leads.inserted',
   ])
 }
 

@@ -20,7 +20,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
   addExamples(command, [
     'doctor',
     'doctor --whole',
-    'doctor --json | jq \'.checks[] | select(.verdict != "ok")\'',
+    'doctor --json | jq \'.data.checks[] | select(.verdict != "ok")\'',
   ])
 }
 

@@ -37,7 +37,7 @@ type Status = StatusOf<ConfiguredSchedule>
 
 export function defineStatus(command: Command, terminal: Terminal): void {
   command.action(() => showStatus(terminal))
-  addExamples(command, ['status', 'status --json | jq .data_as_of'])
+  addExamples(command, ['status', 'status --json | jq .data.data_as_of'])
 }
 
 async function showStatus(terminal: Terminal): Promise<void> {
