@@ -4,7 +4,7 @@ import type { Instant } from './domain/model.ts'
 const MINUTE_MS = 60_000
 
 /** Formats a span as `20 s`, `4 min`, `3 h` or `5 days`. */
-export function tellSpan(ms: number): string {
+export function formatSpan(ms: number): string {
   const minutes = Math.abs(ms) / MINUTE_MS
   if (minutes < 1) return `${Math.round(minutes * 60)} s`
   if (minutes < 120) return `${Math.floor(minutes)} min`
@@ -13,7 +13,7 @@ export function tellSpan(ms: number): string {
 }
 
 /** Formats an instant as `2026-11-20 07:00 UTC`. */
-export function tellInstant(instant: Instant): string {
+export function formatUtc(instant: Instant): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
 }
 

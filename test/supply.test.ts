@@ -29,7 +29,7 @@ const manifest = z
   })
   .parse(JSON.parse(readFileSync('package.json', 'utf8')))
 
-/** In which what they are known to have had wrong is mended. */
+/** In which what they are known to have had wrong is cleaned. */
 const MENDED = { handlebars: '4.7.9', kysely: '0.28.17', nodemailer: '9.0.5', undici: '7.18.2' }
 
 describe('what is installed with the program', () => {

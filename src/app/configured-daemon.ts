@@ -151,7 +151,7 @@ export async function openConfiguredDaemon(
     ...{ store, log, now, monotonicMs, schedules, queue, post, events },
     ...(isShared && { own: combineTasks([snapshots, ...(detailWorkers ? [detailWorkers] : [])]) }),
   }
-  const tellAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
+  const formatAlive = isWatchedBySystemd() ? openWatchdog((message) => log.warn(message)) : () => {}
   const opened = opening.move()
   return {
     async run(signal, onStarted, mayWaitForPort = false) {
@@ -168,7 +168,7 @@ export async function openConfiguredDaemon(
           async tick() {
             await started.tick()
             await web.tryAgain()
-            tellAlive()
+            formatAlive()
           },
         }
         await keepTicking(watched)

@@ -59,13 +59,13 @@ export function scheduleWarnings(config: Config, now: Date): string[] {
 }
 
 function clockWarnings(timing: Timing, now: Date): string[] {
-  const troubles = clockFindings(timing, now, new Date(now.getTime() + AHEAD_MS))
+  const problems = clockFindings(timing, now, new Date(now.getTime() + AHEAD_MS))
   return (['skipped', 'doubled'] as const).flatMap((kind) => {
-    const trouble = troubles.find((each) => each.kind === kind)
-    if (trouble === undefined) return []
-    const [date, time] = trouble.time.split(' ')
+    const problem = problems.find((each) => each.kind === kind)
+    if (problem === undefined) return []
+    const [date, time] = problem.time.split(' ')
     return kind === 'skipped'
-      ? `${timing.timeZone} has no ${time} on ${date}; it is due at ${trouble.shown} then`
+      ? `${timing.timeZone} has no ${time} on ${date}; it is due at ${problem.shown} then`
       : `${timing.timeZone} has ${time} twice on ${date}; it is due the first time`
   })
 }

@@ -92,7 +92,7 @@ export interface Finding {
 /** One line of `status`, `doctor` and `init`. */
 export interface CheckResult<What extends string = string> {
   readonly what: What
-  readonly verdict: 'ok' | Severity
+  readonly status: 'ok' | Severity
   /** The text of what was found, in one line. */
   readonly found: string
   /** The action to take; null if nothing is wrong. */
@@ -117,13 +117,13 @@ export async function attempt(
 }
 
 export function ok<What extends string>(what: What, found: string): CheckResult<What> {
-  return { what, verdict: 'ok', found, remedy: null }
+  return { what, status: 'ok', found, remedy: null }
 }
 
 export function warn<What extends string>(what: What, found: string, remedy: string): CheckResult<What> {
-  return { what, verdict: 'warn', found, remedy }
+  return { what, status: 'warn', found, remedy }
 }
 
 export function fail<What extends string>(what: What, found: string, remedy: string): CheckResult<What> {
-  return { what, verdict: 'fail', found, remedy }
+  return { what, status: 'fail', found, remedy }
 }

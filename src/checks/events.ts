@@ -9,7 +9,7 @@ import {
   findLastArrival,
 } from '../store/events/event-stats.ts'
 import type { EventOutcome } from '../store/tables/lead-tables.ts'
-import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
+import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { EventSource, Facts } from './facts.ts'
 import { findStopped } from './stopped-events.ts'
@@ -52,17 +52,17 @@ function whereEvents(find: (facts: Facts, way: EventSource) => Promise<Finding[]
 }
 
 /** Describes arrivals: `the last one came 3 min ago, 12 events of the last 24 hours followed`. */
-export async function tellArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
+export async function formatArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
   const lastAt = await findLastArrival(db, 'any')
   if (lastAt !== null) {
     const recent = countIn(await countRecentEvents(db, now))
     const { toRead } = await countWaitingEvents(db)
     const waiting = toRead === 0 ? '' : `, ${toRead.toLocaleString('en')} to be read`
-    return `the last one came ${tellSpan(now.getTime() - Date.parse(lastAt))} ago, ${counted(recent, 'event')} of the last 24 hours followed${waiting}`
+    return `the last one came ${formatSpan(now.getTime() - Date.parse(lastAt))} ago, ${counted(recent, 'event')} of the last 24 hours followed${waiting}`
   }
   const registration = await way.readRegistration()
   if (registration !== null) {
-    return `none has come since the webhook was registered, ${tellSpan(now.getTime() - Date.parse(registration.registeredAt))} ago`
+    return `none has come since the webhook was registered, ${formatSpan(now.getTime() - Date.parse(registration.registeredAt))} ago`
   }
   return way.isByHand ? 'none has come yet' : 'no webhook is registered: changes come with each sync'
 }
@@ -75,7 +75,7 @@ async function findWaiting({ db, now }: Facts): Promise<Finding[]> {
     toRead === 1 ? 'one waits to be read,' : `${toRead.toLocaleString('en')} wait to be read, the first`
   return [
     plain(
-      `Of the leads that events told of ${wait} since ${tellInstant(since)}.`,
+      `Of the leads that events told of ${wait} since ${formatUtc(since)}.`,
       `${shellCommand('doctor')} asks the upstream. The next whole sync reads them, too.`,
     ),
   ]

@@ -4,7 +4,7 @@ import { counted } from '../report/words/numbers.ts'
 import { countQuarantinedSince } from '../store/leads/quarantined-record.ts'
 import { listWholeScans, type WholeScan } from '../store/sync/scan-result.ts'
 import { listDrift } from '../store/sync/schema-drift.ts'
-import { minutesBefore, tellInstant } from '../time.ts'
+import { formatUtc, minutesBefore } from '../time.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
@@ -92,7 +92,7 @@ async function findChangedFields({ db, now }: Facts): Promise<Finding[]> {
         change === 'vanished' ? 'is in no record any longer' : `is now also of the type ${types.join(', ')}`
       return {
         subject: path,
-        message: `The field ${path} ${what}, as of ${tellInstant(at)}.`,
+        message: `The field ${path} ${what}, as of ${formatUtc(at)}.`,
         hint: `Look at the upstream; if the field is called otherwise now, correct the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
       }
     })

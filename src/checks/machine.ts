@@ -7,7 +7,7 @@ import { readServerState } from '../store/db/postgres.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon } from '../store/schedule/lease.ts'
 import { listClockSets } from '../store/schedule/uptime.ts'
-import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
+import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import {
   type Check,
   type CheckResult,
@@ -142,8 +142,8 @@ export const MACHINE_CHECKS = {
 async function findUnwritable(facts: Facts): Promise<Finding[]> {
   const { db, place } = facts
   if (place.kind === 'postgres') {
-    const { verdict, found, remedy } = await checkServer(db)
-    return verdict === 'ok' ? [] : [{ ...plain(found, remedy ?? ''), severity: verdict }]
+    const { status, found, remedy } = await checkServer(db)
+    return status === 'ok' ? [] : [{ ...plain(found, remedy ?? ''), severity: status }]
   }
   if (place.file === ':memory:') return []
   if (!(await mayWrite(place.file))) {
@@ -217,7 +217,7 @@ async function findDaemonAway(facts: Facts): Promise<Finding[]> {
   const life = await facts.life()
   const span = await facts.lastSpan()
   if (life === 'none' || life === 'alive' || span === undefined) return []
-  const since = tellSpan(facts.now.getTime() - Date.parse(span.last_tick_at))
+  const since = formatSpan(facts.now.getTime() - Date.parse(span.last_tick_at))
   if (life === 'dead') {
     return [
       plain(
@@ -273,10 +273,10 @@ async function findSnapshotOld(facts: Facts): Promise<Finding[]> {
   )
   const oldest = newer.at(-1)?.finishedAt
   if (oldest == null || oldest > minutesBefore(facts.now, SNAPSHOT_MINUTES)) return []
-  const age = info === null ? 'There is no snapshot' : `The snapshot is of ${tellInstant(info.madeAt)}`
+  const age = info === null ? 'There is no snapshot' : `The snapshot is of ${formatUtc(info.madeAt)}`
   return [
     plain(
-      `${age}, though syncs have brought new data since ${tellInstant(oldest)}.`,
+      `${age}, though syncs have brought new data since ${formatUtc(oldest)}.`,
       `${shellCommand('snapshot')} makes it now, and says what keeps it from being made.`,
     ),
   ]
@@ -286,7 +286,7 @@ async function findClockSets({ db, now }: Facts): Promise<Finding[]> {
   const sets = await listClockSets(db, minutesBefore(now, DAY_MINUTES), now.toISOString())
   return sets.map(({ from, to }) => ({
     subject: to,
-    message: `The clock went from ${tellInstant(from)} to ${tellInstant(to)} at once: it was set, or the machine slept.`,
+    message: `The clock went from ${formatUtc(from)} to ${formatUtc(to)} at once: it was set, or the machine slept.`,
     hint: `Let the machine set its clock by NTP, and keep it awake. ${shellCommand('schedule next')} tells what was missed.`,
   }))
 }
@@ -300,7 +300,7 @@ async function findClockWrong({ knowsClock, clockAheadMs }: Facts): Promise<Find
     {
       subject: '',
       message: `Our clock is ${minutes} minutes ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream.`,
-      hint: 'Let the machine set its clock by NTP: due times, and what counts as changed since, hang on it.',
+      hint: 'Let the machine set its clock by NTP: scheduled runs, and what counts as changed since, hang on it.',
     },
   ]
 }
@@ -315,7 +315,7 @@ async function findStuck(facts: Facts): Promise<Finding[]> {
   })
   return stuck.map(({ name, host, pid, acquired_at }) => ({
     subject: name,
-    message: `${name} has been running since ${tellInstant(acquired_at)}, as process ${pid} on ${host}.`,
+    message: `${name} has been running since ${formatUtc(acquired_at)}, as process ${pid} on ${host}.`,
     hint: 'Look at its log; if it does nothing any more, end the process: the next run goes on from where it was.',
   }))
 }

@@ -12,7 +12,7 @@ import {
 } from '../store/outbox/delivery-problems.ts'
 import { findMailOutage, type MailOutage } from '../store/outbox/send-limits.ts'
 import { listPreferences } from '../store/reports/preference.ts'
-import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
+import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
@@ -91,10 +91,10 @@ export const MAIL_CHECKS = {
 } as const satisfies Record<string, Check>
 
 /** Describes the waiting messages: `2 messages wait, the oldest for 3 h`. */
-export async function tellWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
+export async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
   const { messages, since } = await countWaiting(db)
   if (since === null) return 'none waits'
-  const span = tellSpan(now.getTime() - Date.parse(since))
+  const span = formatSpan(now.getTime() - Date.parse(since))
   return messages === 1
     ? `1 message waits, for ${span}`
     : `${counted(messages, 'message')} wait, the oldest for ${span}`
@@ -105,16 +105,16 @@ async function findOutage(facts: Facts): Promise<Finding[]> {
   // The row of a server that the settings no longer name stays in the store.
   const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
   if (outage === undefined) return []
-  const brief = `the mail server cannot be reached or does not let us in; ${await tellWaiting(facts)}`
+  const brief = `the mail server cannot be reached or does not let us in; ${await formatWaiting(facts)}`
   return [{ ...away(outage, (await countWaiting(db)).messages), brief }]
 }
 
 async function findWaiting(facts: Facts): Promise<Finding[]> {
   const { db, now } = facts
-  const brief = `the mail server defers messages; ${await tellWaiting(facts)}`
+  const brief = `the mail server defers messages; ${await formatWaiting(facts)}`
   return (await listPutOff(db, minutesBefore(now, PUT_OFF_MINUTES))).map((one) => ({
     subject: subjectOf(one),
-    message: `${messagesOf(one)} ${verb(one)} put off by the mail server since ${tellInstant(one.since)}, ${quoted(one)}`,
+    message: `${messagesOf(one)} ${verb(one)} deferred by the mail server since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief,
     hint: 'They are tried for two days, then given up; ask whoever runs the mail server of the recipients.',
   }))
@@ -124,7 +124,7 @@ async function findLate(facts: Facts): Promise<Finding[]> {
   const { since } = await countWaiting(facts.db)
   if (since === null || since >= minutesBefore(facts.now, PUT_OFF_MINUTES)) return []
   if ((await findOutage(facts)).length > 0) return []
-  const message = await tellWaiting(facts)
+  const message = await formatWaiting(facts)
   return [{ subject: '', message, brief: message, hint: `${shellCommand('outbox list')} lists them.` }]
 }
 
@@ -134,7 +134,7 @@ async function findPaused({ db }: Facts): Promise<Finding[]> {
   )
   return paused.map(({ address, report, changedAt, reason }) => ({
     subject: `${address} of ${report}`,
-    message: `${address} gets the report ${report} no more since ${tellInstant(changedAt)}: ${reason ?? 'too many of the messages were refused'}`,
+    message: `${address} gets the report ${report} no more since ${formatUtc(changedAt)}: ${reason ?? 'too many of the messages were refused'}`,
     hint: `Correct the address in the settings, or go on: ${shellCommand(`recipients resume ${address}`)}.`,
   }))
 }
@@ -143,7 +143,7 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, message
   const isSetting = kind === 'configuration'
   return {
     subject: '',
-    message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${tellInstant(beganAt)}, and ${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}: ${response}`,
+    message: `${server} ${isSetting ? 'does not let us in' : 'cannot be reached'} since ${formatUtc(beganAt)}, and ${counted(messages, 'message')} ${messages === 1 ? 'waits' : 'wait'}: ${response}`,
     hint: isSetting
       ? `Check user, password, port and protocol of smtp.url; ${shellCommand('doctor')} tries them. Nothing is lost.`
       : `Nothing is lost: it is tried again, and the messages go out once it answers. ${shellCommand('reload')} has it tried at once.`,
@@ -155,7 +155,7 @@ function away({ server, kind, beganAt, failures, response }: MailOutage, message
 function failing({ recipient, report, issues, since, response }: RefusingRecipient): Finding {
   return {
     subject: `${recipient} of ${report}`,
-    message: `${counted(issues, 'issue')} of the report ${report} in a row were refused for ${recipient} since ${tellInstant(since)}: ${response}`,
+    message: `${counted(issues, 'issue')} of the report ${report} in a row were refused for ${recipient} since ${formatUtc(since)}: ${response}`,
     hint: 'Correct the address in the settings, or take it out; after `mail.suppress_after_bounces` it gets no more.',
   }
 }
@@ -168,7 +168,7 @@ function subjectOf({ report }: Pick<DeliveryProblem, 'report'>): string {
 function refused(one: DeliveryProblem): Finding {
   return {
     subject: subjectOf(one),
-    message: `${messagesOf(one)} ${verb(one)} refused or given up since ${tellInstant(one.since)}, ${quoted(one)}`,
+    message: `${messagesOf(one)} ${verb(one)} refused or given up since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief: `${counted(one.messages, 'message')} of the last week refused or given up`,
     last: one.last,
     hint: `${shellCommand('outbox list --state failed')} lists them.${resendHint(one, (report) => `Once the address is correct, ${shellCommand(`report resend ${report} --failed`)} sends them again.`)}`,
@@ -178,7 +178,7 @@ function refused(one: DeliveryProblem): Finding {
 function unconfirmed(one: DeliveryProblem): Finding {
   return {
     subject: subjectOf(one),
-    message: `${messagesOf(one)} may or may not have arrived, since ${tellInstant(one.since)}, ${quoted(one)}`,
+    message: `${messagesOf(one)} may or may not have arrived, since ${formatUtc(one.since)}, ${quoted(one)}`,
     brief: `${counted(one.messages, 'message')} of the last week unconfirmed`,
     last: one.last,
     hint: `${shellCommand('outbox list --state unconfirmed')} lists them; ask whether they have arrived.${resendHint(one, (report) => `Where not, ${shellCommand(`report resend ${report} --unconfirmed`)} sends them again.`)}`,

@@ -10,7 +10,7 @@ import {
   listScheduledRunsNotedSince,
   type ScheduledRun,
 } from '../store/schedule/scheduled-run.ts'
-import { minutesBefore, tellInstant } from '../time.ts'
+import { formatUtc, minutesBefore } from '../time.ts'
 import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
@@ -114,7 +114,7 @@ async function findBehind(facts: Facts): Promise<Finding[]> {
     const dueAt = await findLate(facts, schedule)
     const { name } = schedule
     const called = name.startsWith('report:') ? name.replace(':', ' ') : `schedule ${name}`
-    if (dueAt !== null) behind.push(`${called} since ${tellInstant(dueAt.toISOString())}`)
+    if (dueAt !== null) behind.push(`${called} since ${formatUtc(dueAt.toISOString())}`)
   }
   if (behind.length === 0) return []
   const message = `not begun: ${behind.join(', ')}`
@@ -143,7 +143,7 @@ function held(report: string, run: ScheduledRun): Finding {
   return {
     subject: report,
     message: `${dueText(report, run)} is held${whyText(run)}`,
-    brief: `report ${report} of ${tellInstant(run.due_at)}: held until a person lets it go`,
+    brief: `report ${report} of ${formatUtc(run.due_at)}: held until a person lets it go`,
     hint: `Look at it with ${shellCommand(`report preview ${report}`)}; ${shellCommand(`report approve ${report}`)} sends it.`,
   }
 }
@@ -173,7 +173,7 @@ function late(report: string, run: ScheduledRun, now: Date): Finding[] {
 }
 
 function dueText(report: string, { due_at }: ScheduledRun): string {
-  return `The report ${report} of ${tellInstant(due_at)}`
+  return `The report ${report} of ${formatUtc(due_at)}`
 }
 
 function whyText({ message }: ScheduledRun): string {
@@ -191,7 +191,7 @@ function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
   return [
     {
       subject: report,
-      message: `The report ${report} was not made at ${tellInstant(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
+      message: `The report ${report} was not made at ${formatUtc(last.due_at)}${more}: ${last.message ?? 'skipped'}`,
       hint: `${shellCommand(`schedule next report:${report}`)} tells more; ${shellCommand(`report preview ${report} --at DATE`)} makes one of a past day.`,
     },
   ]

@@ -4,12 +4,12 @@ import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
 import { countLeads } from '../store/leads/lead.ts'
 import { countQuarantinedRecords } from '../store/leads/quarantined-record.ts'
-import { tellSpan } from '../time.ts'
+import { formatSpan } from '../time.ts'
 import { type CheckResult, type Finding, ok, PARTS, type Part, type Severity } from './check.ts'
-import { tellArrivals } from './events.ts'
+import { formatArrivals } from './events.ts'
 import { type Facts, type Installation, isInMemory, type Knowledge, readFacts } from './facts.ts'
 import { checkServer, megabytes, readRoom } from './machine.ts'
-import { tellWaiting } from './mail.ts'
+import { formatWaiting } from './mail.ts'
 import { type Freshness, readFreshness } from './sync.ts'
 import { ALERTING_IDS, CHECK_IDS, CHECKS, type CheckId } from './table.ts'
 
@@ -50,8 +50,8 @@ export interface PartResult extends CheckResult<Part> {
 }
 
 export interface Health {
-  /** The verdict of the worst part. */
-  readonly verdict: 'ok' | Severity
+  /** The status of the worst part. */
+  readonly status: 'ok' | Severity
   /**
    * One sentence: `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`, or the worst finding
    * and how many more.
@@ -85,19 +85,19 @@ export async function readHealth(
     const findings = (byPart.get(part) ?? []).sort((a, b) => weightOf(b.severity) - weightOf(a.severity))
     if (findings.length > 0) checks.push(resultOf(part, findings))
     else {
-      const well = await tellWell(part, facts)
+      const well = await formatWell(part, facts)
       if (well !== null) checks.push({ ...ok(part, well), findings })
     }
   }
   const freshness: Freshness[] = []
   for (const resource of facts.resources) freshness.push(await readFreshness(facts, resource))
-  const wrong = (['fail', 'warn'] as const).flatMap((verdict) =>
-    checks.filter((check) => check.verdict === verdict),
+  const wrong = (['fail', 'warn'] as const).flatMap((status) =>
+    checks.filter((check) => check.status === status),
   )
   const [worst, ...others] = wrong
   return {
-    verdict: worst?.verdict ?? 'ok',
-    sentence: worst ? tellWrong(worst, others) : await tellAllWell(facts, freshness),
+    status: worst?.status ?? 'ok',
+    sentence: worst ? formatWrong(worst, others) : await formatAllWell(facts, freshness),
     ...{ checks, freshness },
   }
 }
@@ -133,7 +133,7 @@ function resultOf(part: Part, findings: PartResult['findings']): PartResult {
   const texts = findings.map(({ brief, check }) => brief ?? CHECKS[check].title)
   return {
     what: part,
-    verdict: worst?.severity ?? 'warn',
+    status: worst?.severity ?? 'warn',
     found: [...new Set(texts)].join(part === 'events' ? ' ' : '; '),
     // The hint of a recipient's finding contains the address, so it is not shown here.
     remedy: part === 'recipients' ? `${shellCommand('alerts list')} tells more` : (worst?.hint ?? null),
@@ -141,7 +141,7 @@ function resultOf(part: Part, findings: PartResult['findings']): PartResult {
   }
 }
 
-function tellWrong(worst: PartResult, others: readonly PartResult[]): string {
+function formatWrong(worst: PartResult, others: readonly PartResult[]): string {
   const said = worst.found.replace(/\.$/, '')
   const first = capitalized(NAMED.includes(worst.what) ? `${worst.what}: ${said}` : said)
   if (others.length === 0) return `${first}.`
@@ -155,22 +155,22 @@ function tellWrong(worst: PartResult, others: readonly PartResult[]): string {
 /** Parts whose findings need the name of the part to be understood. */
 const NAMED: readonly Part[] = ['messages']
 
-async function tellAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise<string> {
+async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise<string> {
   const { db, now, schedules } = facts
   const asOf = leads?.asOf ?? null
   const reports = schedules
     .filter(({ name }) => name.startsWith('report:'))
     .flatMap(({ timing }) => nextScheduledRun(timing, now)?.getTime() ?? [])
   const parts = [
-    asOf === null ? null : `last sync ${tellSpan(now.getTime() - Date.parse(asOf))} ago`,
+    asOf === null ? null : `last sync ${formatSpan(now.getTime() - Date.parse(asOf))} ago`,
     counted(await countLeads(db), 'lead'),
-    reports.length === 0 ? null : `next report in ${tellSpan(Math.min(...reports) - now.getTime())}`,
+    reports.length === 0 ? null : `next report in ${formatSpan(Math.min(...reports) - now.getTime())}`,
   ]
   return `All is well: ${parts.filter((part) => part !== null).join(', ')}`
 }
 
 /** Describes a part without findings; null if the installation does not use the part. */
-async function tellWell(part: Part, facts: Facts): Promise<string | null> {
+async function formatWell(part: Part, facts: Facts): Promise<string | null> {
   const { db, now, place } = facts
   const isAlive = (await facts.life()) === 'alive'
   switch (part) {
@@ -180,14 +180,14 @@ async function tellWell(part: Part, facts: Facts): Promise<string | null> {
     case 'daemon': {
       const span = await facts.lastSpan()
       if (span === undefined) return 'none has run on these data'
-      return `gave a sign of life ${tellSpan(now.getTime() - Date.parse(span.last_tick_at))} ago`
+      return `gave a sign of life ${formatSpan(now.getTime() - Date.parse(span.last_tick_at))} ago`
     }
     case 'leads':
-      return tellFresh(facts, 'leads')
+      return formatFresh(facts, 'leads')
     case 'statistics':
-      return tellFresh(facts, 'stats')
+      return formatFresh(facts, 'stats')
     case 'agents':
-      return tellFresh(facts, 'agents')
+      return formatFresh(facts, 'agents')
     case 'times':
       return 'those of the leads differ, as they should'
     case 'syncs':
@@ -195,11 +195,11 @@ async function tellWell(part: Part, facts: Facts): Promise<string | null> {
     case 'upstream':
       return 'nothing odd about what came'
     case 'events':
-      return facts.events && tellArrivals(facts, facts.events)
+      return facts.events && formatArrivals(facts, facts.events)
     case 'schedules':
       return isAlive ? 'none is behind' : null
     case 'messages':
-      return tellWaiting(facts)
+      return formatWaiting(facts)
     case 'held records': {
       const total = await countQuarantinedRecords(db)
       return total === 0 ? 'none' : `${total}, none of the last day`
@@ -219,17 +219,19 @@ async function tellWell(part: Part, facts: Facts): Promise<string | null> {
       const info = await facts.snapshot()
       return info === null
         ? 'there is none yet'
-        : `made ${tellSpan(now.getTime() - Date.parse(info.madeAt))} ago`
+        : `made ${formatSpan(now.getTime() - Date.parse(info.madeAt))} ago`
     }
     default:
       return null
   }
 }
 
-async function tellFresh(facts: Facts, resource: Freshness['resource']): Promise<string | null> {
+async function formatFresh(facts: Facts, resource: Freshness['resource']): Promise<string | null> {
   if (!facts.resources.includes(resource)) return null
   const { asOf } = await readFreshness(facts, resource)
-  return asOf === null ? 'none have come yet' : `read ${tellSpan(facts.now.getTime() - Date.parse(asOf))} ago`
+  return asOf === null
+    ? 'none have come yet'
+    : `read ${formatSpan(facts.now.getTime() - Date.parse(asOf))} ago`
 }
 
 function capitalized(text: string): string {

@@ -5,7 +5,7 @@ import { shellCommand } from '../errors.ts'
 import type { Db } from '../store/db/store.ts'
 import { isOfDaemon, listHeldLeases } from '../store/schedule/lease.ts'
 import { findConfigLoad } from '../store/schedule/uptime.ts'
-import { minutesBefore, tellInstant } from '../time.ts'
+import { formatUtc, minutesBefore } from '../time.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
@@ -30,13 +30,13 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
   const inForce = await readSettingsInForce(db, settingsFile, now)
   if (inForce === null) return []
   const { since, refused, changedAt } = inForce
-  const staying = `Those of ${tellInstant(since)} are in force.`
+  const staying = `Those of ${formatUtc(since)} are in force.`
   if (refused !== null) {
     const why = refused.why.replaceAll(/\s+/g, ' ')
     return [
       {
         subject: '',
-        message: `The settings that were read at ${tellInstant(refused.at)} were refused: ${why}. ${staying}`,
+        message: `The settings that were read at ${formatUtc(refused.at)} were refused: ${why}. ${staying}`,
         hint: `Correct them until ${shellCommand('config check')} finds no mistake, then ${shellCommand('reload')}.`,
       },
     ]
@@ -45,7 +45,7 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
   return [
     {
       subject: '',
-      message: `${settingsFile} was changed at ${tellInstant(changedAt)}, and has not been read since. ${staying}`,
+      message: `${settingsFile} was changed at ${formatUtc(changedAt)}, and has not been read since. ${staying}`,
       hint: `${shellCommand('reload')} makes the daemon reload them.`,
     },
   ]

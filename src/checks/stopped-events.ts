@@ -10,7 +10,7 @@ import type { Db } from '../store/db/store.ts'
 import { countEvents, type EventCount, findLastArrival } from '../store/events/event-stats.ts'
 import type { RunSummary } from '../store/sync/sync-run.ts'
 import { findProfileSince } from '../store/sync/watermark.ts'
-import { minutesBefore, tellInstant } from '../time.ts'
+import { formatUtc, minutesBefore } from '../time.ts'
 import type { Finding } from './check.ts'
 import type { EventSource, Facts, KnownRegistration } from './facts.ts'
 import { lifeOf } from './facts.ts'
@@ -70,7 +70,7 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
   const isForgotten = lastAt === null && since <= minutesBefore(now, WEEK_MINUTES)
   return [
     plain(
-      `No event about a lead has come ${isForgotten ? 'for a week' : `since ${tellInstant(since)}`}, though ${found.length} syncs found ${counted(count, 'change')} meanwhile.`,
+      `No event about a lead has come ${isForgotten ? 'for a week' : `since ${formatUtc(since)}`}, though ${found.length} syncs found ${counted(count, 'change')} meanwhile.`,
       registration === null
         ? 'Look at the webhook where it was registered: whether it is on, where it posts to, by which secret it signs. Until it works changes come with each sync.'
         : `${shellCommand('webhooks list')} shows whether the upstream still has it on, ${shellCommand('webhooks test')} tries the way to here. Until it works changes come with each sync.`,

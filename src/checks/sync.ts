@@ -9,7 +9,7 @@ import { findImplausibleTimes, formatImplausible } from '../store/leads/quaranti
 import { findLastWholeRun, type RunSummary } from '../store/sync/sync-run.ts'
 import type { Resource } from '../store/sync/watermark.ts'
 import { readWatermark } from '../store/sync/watermark.ts'
-import { minutesBefore, tellInstant, tellSpan } from '../time.ts'
+import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
 import { type Check, type Finding, type Part, type Severity, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
@@ -130,10 +130,10 @@ function freshnessCheck(resource: Resource, part: Part, words: string, severity:
       const { asOf, isFresh } = await readFreshness(facts, resource)
       if (isFresh || (asOf === null && resource !== 'leads')) return []
       if (asOf === null) return [plain(`no sync has read ${words} yet`, `run ${shellCommand('sync')}`)]
-      const age = tellSpan(facts.now.getTime() - Date.parse(asOf))
+      const age = formatSpan(facts.now.getTime() - Date.parse(asOf))
       return [
         plain(
-          `no sync has read ${words} for ${age}, since ${tellInstant(asOf)}`,
+          `no sync has read ${words} for ${age}, since ${formatUtc(asOf)}`,
           `${shellCommand('status')} shows the last runs, and ${shellCommand('doctor')} asks the upstream`,
         ),
       ]
@@ -192,7 +192,7 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   return [
     {
       subject: '',
-      message: `${times} failed or came back incomplete, since ${tellInstant(oldest.startedAt)}. The last error: ${error}`,
+      message: `${times} failed or came back incomplete, since ${formatUtc(oldest.startedAt)}. The last error: ${error}`,
       brief: failed.length > 1 ? `sync failing, ${failed.length} times in a row` : 'sync failing',
       hint:
         problem?.hint ??
@@ -213,11 +213,11 @@ async function findDeferred(facts: Facts): Promise<Finding[]> {
   const isLong = oldest.startedAt <= minutesBefore(now, DEFERRED_MINUTES)
   const isFar = notBefore !== null && notBefore > minutesBefore(now, -DEFERRED_MINUTES)
   if (!isLong && !isFar) return []
-  const until = notBefore === null ? '' : ` It asks for no request before ${tellInstant(notBefore)}.`
+  const until = notBefore === null ? '' : ` It asks for no request before ${formatUtc(notBefore)}.`
   return [
     {
       subject: '',
-      message: `The upstream has been asking to wait since ${tellInstant(oldest.startedAt)}.${until}`,
+      message: `The upstream has been asking to wait since ${formatUtc(oldest.startedAt)}.${until}`,
       hint: 'Ask its operator for a higher limit, sync less often (sync.schedule), or set limits.requests_per_second in the profile.',
     },
   ]
@@ -229,8 +229,8 @@ async function findLate(facts: Facts): Promise<Finding[]> {
   if (since === undefined || since > minutesBefore(facts.now, LATE_HOURS * 60)) return []
   const message =
     asOf === null
-      ? `No sync has read all leads yet; the first was at ${tellInstant(since)}`
-      : `No sync has read all leads since ${tellInstant(since)}: what reports say is as old`
+      ? `No sync has read all leads yet; the first was at ${formatUtc(since)}`
+      : `No sync has read all leads since ${formatUtc(since)}: what reports say is as old`
   return [
     {
       subject: '',

@@ -37,7 +37,7 @@ export async function* checkUpstream(source: Source, signal: AbortSignal): Async
         )
   })
   yield first
-  if (first.verdict !== 'ok') return
+  if (first.status !== 'ok') return
   yield await attempt('second page', 'check the paging part of the profile, or probe again', () =>
     checkSecondPage(source, signal),
   )

@@ -67,7 +67,7 @@ ${line('  ', 'from', first.from, 'Lead reports <reports@example.com>')}
 # Who gets the reports: addresses, or groups of what each of them gets, such as their language and their leads.
 ${list('', 'recipients', first.recipients, ['ana@example.com'])}
 
-# Who is told of troubles: failing syncs, waiting mail, a full disk and so on.
+# Who gets alerts: failing syncs, waiting mail, a full disk and so on.
 alerts:
 ${list('  ', 'recipients', first.alertRecipients, ['ops@example.com'])}
   # Where the same is posted too, since a mail server that is away cannot tell of itself.

@@ -43,7 +43,7 @@ export interface Lead extends LeadValues {
   /** The record as the upstream sent it, as JSON text; texts of more than 64 kB are cut. */
   readonly raw: string
   /** The fields of this model whose text was cleaned or whose time was invalid. */
-  readonly mended: readonly string[]
+  readonly cleaned: readonly string[]
   /** The number of texts that were cut. */
   readonly cut: number
 }

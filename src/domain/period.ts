@@ -132,7 +132,7 @@ export function periodBefore(period: Period): Period {
 }
 
 /** The local dates of a period: `2026-11-20`, or `2026-11-16 to 2026-11-22` for several. */
-export function tellDates(period: Period): string {
+export function formatDates(period: Period): string {
   return localDates(period).replace('--', ' to ')
 }
 

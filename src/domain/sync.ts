@@ -109,7 +109,7 @@ export interface ScanReport {
   /** The number of times that rows were seen to move from page to page. */
   readonly moved: number
   /** The number of leads with cleaned text or invalid times. */
-  readonly mended: number
+  readonly cleaned: number
   /** The number of texts of more than 64 kB, which were cut. */
   readonly cut: number
   /** The number of missing leads that were not marked as deleted, because too many were missing. */

@@ -52,7 +52,7 @@ export interface Measures {
   readonly held: readonly { readonly resource: string; readonly records: number }[]
   readonly size: StoreSize
   readonly snapshotMadeAt: Instant | null
-  readonly lastBeatAt: Instant | null
+  readonly lastHeartbeatAt: Instant | null
   /** The number of running workers; null if the store is an SQLite file. */
   readonly workers: number | null
   readonly jobs: readonly QueueCounts[] | null
@@ -85,7 +85,7 @@ export function createMeasuring(installation: Installation): (now: Date) => Prom
     held: await countQuarantinedByKind(db),
     size: await readSize(store),
     snapshotMadeAt: (snapshotAfterSync && readSnapshotInfo(snapshotAfterSync)?.madeAt) ?? null,
-    lastBeatAt: (await findLastSpan(db))?.last_tick_at ?? null,
+    lastHeartbeatAt: (await findLastSpan(db))?.last_tick_at ?? null,
     workers: store.place.kind === 'sqlite' ? null : (await listWorkers(db, now)).length,
     jobs: await countJobs(store),
   })

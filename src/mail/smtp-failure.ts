@@ -143,15 +143,15 @@ export function sendError(
   Object.assign(fault, { said })
   const whom = options.recipient === undefined ? '' : ` for ${options.recipient}`
   const hasNoTls = code === 'ETLS'
-  const trouble = isThisMessage ? 'refused the message' : hasNoTls ? 'has no TLS to offer' : TROUBLE[kind]
+  const problem = isThisMessage ? 'refused the message' : hasNoTls ? 'has no TLS to offer' : PROBLEM[kind]
   return new LeadsheetError(
     isThisMessage ? 'mail_rejected' : 'mail_unreachable',
-    `${place} ${trouble}${whom}: ${said}`,
+    `${place} ${problem}${whom}: ${said}`,
     { hint: hasNoTls ? TLS_HINT : HINTS[kind], cause: fault },
   )
 }
 
-const TROUBLE = {
+const PROBLEM = {
   transient: 'could not be reached',
   configuration: 'did not let us in',
   permanent: 'did not let us in',

@@ -24,7 +24,7 @@ export function profileText(input: ProfileInput, result: ProbeResult, url: strin
   const document = new Document(input)
   for (const finding of result.findings) comment(document, finding)
   document.commentBefore = [
-    ` What ${shellCommand('probe')} found out about ${url} on ${today}. Read it, and mend what is wrong:`,
+    ` What ${shellCommand('probe')} found out about ${url} on ${today}. Read it, and fix what is wrong:`,
     ' each line says how sure it is (proved, likely, guessed) and why.',
     ' For leadsheet.yaml:',
     '   api:',

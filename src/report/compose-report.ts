@@ -31,8 +31,8 @@ export interface ReportView {
   readonly title: string
   /** The period, in full and in a short form for the subject. */
   readonly period: { readonly long: string; readonly short: string }
-  /** The verdict for the subject. */
-  readonly verdict: string
+  /** The summary for the subject. */
+  readonly summary: string
   /** The text that a mail client shows after the subject. */
   readonly preheader: string
   /** The mark at the start of the subject if data is old or unusual; otherwise empty. */
@@ -78,7 +78,7 @@ export function composeReport(
     dir: words('direction'),
     title,
     period: { long: words('period.long', { ...names }), short: words('period.short', { ...names }) },
-    verdict: headline.subject,
+    summary: headline.subject,
     preheader: `${first} ${preheaderOf(headline.text, figures, locale, context)}`.trim(),
     mark: markOf(figures, locale),
     banner,

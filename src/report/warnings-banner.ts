@@ -35,14 +35,14 @@ export function composeBanner(
   context: BannerContext,
 ): BannerView | null {
   const warnings = [
-    ...tellAge(figures, locale, context),
-    ...tellTimes(figures, locale),
-    ...figures.warnings.filter((each) => each.kind === 'unusual').map((each) => tellUnusual(each, locale)),
-    ...tellFailed(figures, failed, locale, context),
+    ...formatAge(figures, locale, context),
+    ...formatTimes(figures, locale),
+    ...figures.warnings.filter((each) => each.kind === 'unusual').map((each) => formatUnusual(each, locale)),
+    ...formatFailed(figures, failed, locale, context),
   ]
   const notes = [
-    ...figures.warnings.filter((each) => each.kind === 'late').map((each) => tellLate(each, locale)),
-    ...tellResend(locale, context),
+    ...figures.warnings.filter((each) => each.kind === 'late').map((each) => formatLate(each, locale)),
+    ...formatResend(locale, context),
   ]
   const lines = [...warnings, ...notes]
   if (lines.length === 0) return null
@@ -59,7 +59,7 @@ export function markOf({ freshness, warnings }: ReportFigures, { words }: Locale
 }
 
 /** Names only leads if these are old, because everything else is then as old. */
-function tellAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
+function formatAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
   const { words, dates } = locale
   const { statsAsOf, agentsAsOf } = figures.freshness
   const old = listOld(figures, blocks)
@@ -73,7 +73,7 @@ function tellAge(figures: ReportFigures, locale: LocaleContext, { blocks }: Bann
   return [[...told, ...explainFailure(figures, locale)].join(' ')]
 }
 
-function tellTimes(figures: ReportFigures, { words, and }: LocaleContext): string[] {
+function formatTimes(figures: ReportFigures, { words, and }: LocaleContext): string[] {
   const told = [
     isImplausible(figures, 'newLeads') && words('warnings.created'),
     isImplausible(figures, 'won') && words('warnings.changed'),
@@ -82,11 +82,11 @@ function tellTimes(figures: ReportFigures, { words, and }: LocaleContext): strin
   return named.length === 0 ? [] : [words('warnings.times', { what: and(named) })]
 }
 
-function tellUnusual({ what, was, is }: UnusualWarning, { words }: LocaleContext): string {
+function formatUnusual({ what, was, is }: UnusualWarning, { words }: LocaleContext): string {
   return words(`warnings.${what}`, { is, was })
 }
 
-function tellFailed(
+function formatFailed(
   figures: ReportFigures,
   failed: readonly FailedSection[],
   locale: LocaleContext,
@@ -103,12 +103,12 @@ function tellFailed(
   ]
 }
 
-function tellLate({ from, to, why }: LateWarning, { words, dates }: LocaleContext): string {
+function formatLate({ from, to, why }: LateWarning, { words, dates }: LocaleContext): string {
   const end = dates.areSameDay(from, to) ? dates.time(to) : dates.recent(to)
   return words(`warnings.late.${why}`, { from: dates.recent(from), to: end })
 }
 
-function tellResend({ words, dates }: LocaleContext, { resend }: BannerContext): string[] {
+function formatResend({ words, dates }: LocaleContext, { resend }: BannerContext): string[] {
   if (resend === null) return []
   const reason = resend.reason === null ? '' : oneLine(resend.reason, REASON_LENGTH)
   return [

@@ -49,24 +49,24 @@ export function clockFindings(timing: Timing, from: Date, to: Date): ClockFindin
     const changed = wallMs(at.getTime(), timing.timeZone)
     const [begin, end] = forwardMs > 0 ? [changed - forwardMs, changed] : [changed, changed - forwardMs]
     const kind = forwardMs > 0 ? ('skipped' as const) : ('doubled' as const)
-    const troubles: ClockFinding[] = []
+    const problems: ClockFinding[] = []
     for (let time = next(begin - 1); time !== null && time < end; time = next(time)) {
       if (kind === 'skipped' && isLeftOut(Math.floor(time / DAY_MS), timing.timeZone)) continue
       const shownMs = wallMs(instantOf(time, timing.timeZone), timing.timeZone)
-      troubles.push({ kind, time: tellClock(time), shown: tellClock(shownMs).slice(11) })
+      problems.push({ kind, time: formatClock(time), shown: formatClock(shownMs).slice(11) })
     }
-    return troubles
+    return problems
   })
 }
 
 /**
- * Explains the effect of a clock change on a due time; null where there is none.
- * @param previous the due time before it, or the start of the list
+ * Explains the effect of a clock change on a scheduled run; null where there is none.
+ * @param previous the scheduled run before it, or the start of the list
  */
 export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous: Date): string | null {
   const { timeZone } = timing
   const dueMs = due_at.getTime()
-  const time = tellClock(shownMs).slice(11)
+  const time = formatClock(shownMs).slice(11)
   if (wallMs(dueMs, timeZone) !== shownMs) return `there is no ${time} on that day`
   const around = [new Date(dueMs - CHANGE_MAX_MS), new Date(dueMs + CHANGE_MAX_MS)] as const
   for (const { at, forwardMs } of clockChanges(timeZone, ...around)) {
@@ -75,13 +75,13 @@ export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous
     if (sinceMs >= 0 && sinceMs < -forwardMs) return `the second ${time} of two`
     if (forwardMs > 0 && sinceMs >= 0 && at > previous && patternOf(timing).isContinuous) {
       const changedMs = wallMs(at.getTime(), timeZone)
-      return `the clock goes from ${tellClock(changedMs - forwardMs).slice(11)} to ${tellClock(changedMs).slice(11)}`
+      return `the clock goes from ${formatClock(changedMs - forwardMs).slice(11)} to ${formatClock(changedMs).slice(11)}`
     }
   }
   return null
 }
 
 /** Writes a local time such as `2026-03-29 02:30`. */
-export function tellClock(shownMs: number): string {
+export function formatClock(shownMs: number): string {
   return new Date(shownMs).toISOString().slice(0, 16).replace('T', ' ')
 }

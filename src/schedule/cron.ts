@@ -16,7 +16,7 @@ export function parseCron(expression: string): Pattern | Fault {
   const fields = expression.trim().split(/\s+/)
   if (fields.length !== 5) return { fault: 'it has not five fields' }
   const pattern = read(expression)
-  if (pattern === null) return { fault: tellWrong(fields) }
+  if (pattern === null) return { fault: formatWrong(fields) }
   if (!pattern.starDOM && !pattern.starDOW) {
     return {
       fault:
@@ -38,7 +38,7 @@ function read(expression: string): CronPattern | null {
 }
 
 /** Names the wrong field. croner's own messages count days and months from 0. */
-function tellWrong(fields: readonly string[]): string {
+function formatWrong(fields: readonly string[]): string {
   const wrong = fields.findIndex(
     (field, at) => read(FIELDS.map((_, each) => (each === at ? field : '*')).join(' ')) === null,
   )

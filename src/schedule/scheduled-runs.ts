@@ -1,5 +1,5 @@
 /**
- * Computes the due times of a schedule in its zone. Times of day occur once a date: a skipped time is due
+ * Computes the scheduled runs of a schedule in its zone. Times of day occur once a date: a skipped time is due
  * right after the jump, a repeated time only the first time. A schedule that repeats all day follows the
  * clock: it has no run in a skipped hour, and all of its runs in both of a repeated hour.
  */
@@ -17,7 +17,7 @@ export interface DueTime {
 
 const patterns = new WeakMap<Timing, Pattern>()
 
-/** The next due time after an instant; null when there is none. */
+/** The next scheduled run after an instant; null when there is none. */
 export function nextScheduledRun(timing: Timing, after: Date): Date | null {
   return nextDueTime(timing, after)?.due_at ?? null
 }

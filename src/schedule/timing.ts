@@ -1,4 +1,4 @@
-/** The timing of a schedule, and the policy for due times that were missed. */
+/** The timing of a schedule, and the policy for scheduled runs that were missed. */
 
 import { createHash } from 'node:crypto'
 import type { Fault, Pattern } from './cron.ts'
@@ -16,9 +16,9 @@ export interface Timing {
 export const CATCH_UP_POLICIES = ['latest', 'all', 'none'] as const
 
 export interface CatchUp {
-  /** The missed due times that are run: the latest, all of them (oldest first), or none. */
+  /** The missed scheduled runs that are run: the latest, all of them (oldest first), or none. */
   readonly policy: (typeof CATCH_UP_POLICIES)[number]
-  /** The hours after which a missed due time is skipped. */
+  /** The hours after which a missed scheduled run is skipped. */
   readonly windowHours: number
 }
 
@@ -42,9 +42,9 @@ export function isCron(text: string): boolean {
 }
 
 /**
- * Delays a due time by 0 up to `seconds`, spread evenly over all seeds. The delay of a due time is always the
+ * Delays a scheduled run by 0 up to `seconds`, spread evenly over all seeds. The delay of a scheduled run is always the
  * same, so that a restart changes nothing.
- * @param seed the identity of the due time: installation, schedule, instant
+ * @param seed the identity of the scheduled run: installation, schedule, instant
  */
 export function jitterMs(seed: string, seconds: number): number {
   const hash = createHash('sha256').update(seed).digest().readUInt32BE(0)

@@ -43,9 +43,9 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
       try {
         const { checks } = await inTime(readLately())
         const asked = checks.filter(({ what }) => REASONS[what] !== undefined)
-        const failed = asked.filter(({ verdict }) => verdict === 'fail')
+        const failed = asked.filter(({ status }) => status === 'fail')
         const reasons = failed.map(({ what }) => REASONS[what])
-        const states = Object.fromEntries(asked.map(({ what, verdict }) => [what, verdict]))
+        const states = Object.fromEntries(asked.map(({ what, status }) => [what, status]))
         const isReady = failed.length === 0
         return sendJson(reply.code(isReady ? 200 : 503), { ready: isReady, reasons, checks: states })
       } catch (thrown) {

@@ -134,7 +134,7 @@ describe('where all is well', () => {
 
   it('one sentence says since when, of what, and what comes next', async () => {
     expect(await health()).toMatchObject({
-      verdict: 'ok',
+      status: 'ok',
       sentence: 'All is well: last sync 4 min ago, 2 leads, next report in 3 h',
     })
   })
@@ -143,12 +143,12 @@ describe('where all is well', () => {
     const { checks } = await health()
     expect(checks.map(({ what }) => what)).not.toContain('schedules')
     expect(checks.map(({ what }) => what)).not.toContain('snapshot')
-    expect(await check('daemon')).toMatchObject({ verdict: 'ok', found: 'none has run on these data' })
+    expect(await check('daemon')).toMatchObject({ status: 'ok', found: 'none has run on these data' })
   })
 
   it('an acknowledged alert is known, and told no more', async () => {
     await store.write((trx) => upsertAlerts(trx, [alert(1, { acknowledgedAt: minutesAgo(5) })]))
-    expect(await health()).toMatchObject({ verdict: 'ok' })
+    expect(await health()).toMatchObject({ status: 'ok' })
   })
 
   it('so are messages that were refused before it was acknowledged, but none after', async () => {
@@ -159,24 +159,24 @@ describe('where all is well', () => {
         await moveDelivery(trx, messageId, ['pending'], refused)
       })
     await refuse('<1@example.com>', minutesAgo(60))
-    expect(await check('messages')).toMatchObject({ verdict: 'warn' })
+    expect(await check('messages')).toMatchObject({ status: 'warn' })
     const about = { check: 'messages_failed', subject: 'alerts' } as const
     await store.write((trx) => upsertAlerts(trx, [alert(1, { ...about, acknowledgedAt: minutesAgo(30) })]))
-    expect(await check('messages')).toMatchObject({ verdict: 'ok' })
+    expect(await check('messages')).toMatchObject({ status: 'ok' })
     await refuse('<2@example.com>', minutesAgo(10))
     expect(await check('messages')).toMatchObject({
-      verdict: 'warn',
+      status: 'warn',
       found: '2 messages of the last week refused or given up',
     })
   })
 })
 
 describe('where not', () => {
-  it('leads that all changed their status on one day are no news, but a mistake to be mended', async () => {
+  it('leads that all changed their status on one day are no news, but a mistake to be cleaned', async () => {
     await saveWonAtOnce()
     await wholeRun(4)
     expect(await check('times')).toMatchObject({
-      verdict: 'warn',
+      status: 'warn',
       found:
         'status_changed_at of nearly all leads is of one day, 2026-11-18 (UTC): that may be the wrong field',
     })
@@ -187,16 +187,16 @@ describe('where not', () => {
     await wholeRun(27 * HOUR)
     await daemon(200)
     await store.write((trx) => upsertAlerts(trx, [alert(1, {})]))
-    const { verdict, sentence, checks } = await health()
-    expect(verdict).toBe('fail')
+    const { status, sentence, checks } = await health()
+    expect(status).toBe('fail')
     expect(sentence).toBe('The daemon has given no sign of life for 3 h. And 2 more: leads, clock wrong.')
-    for (const { verdict, remedy } of checks) expect(remedy === null).toBe(verdict === 'ok')
+    for (const { status, remedy } of checks) expect(remedy === null).toBe(status === 'ok')
   })
 
   it('what only warns is said as plainly, with what it is about', async () => {
     await wholeRun(4)
     await store.write((trx) => upsertAlerts(trx, [alert(1, {})]))
-    expect(await health()).toMatchObject({ verdict: 'warn', sentence: 'Clock wrong.' })
+    expect(await health()).toMatchObject({ status: 'warn', sentence: 'Clock wrong.' })
   })
 
   it('says neither an address nor what a mail server said', async () => {
@@ -226,34 +226,34 @@ describe('where not', () => {
 
 describe('leads', () => {
   it('that were never read are not fresh', async () => {
-    expect(await check('leads')).toMatchObject({ verdict: 'fail', found: 'no sync has read all leads yet' })
+    expect(await check('leads')).toMatchObject({ status: 'fail', found: 'no sync has read all leads yet' })
   })
 
-  it('are old once three due times in a row have passed without a whole reading', async () => {
+  it('are old once three scheduled runs in a row have passed without a whole reading', async () => {
     await daemon(0)
     await wholeRun(41)
     // Due at 11:30 and 11:45; that of 12:00 has just come.
-    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+    expect(await check('leads')).toMatchObject({ status: 'ok' })
     await store.db.deleteFrom('sync_run').execute()
     await wholeRun(61)
     expect(await check('leads')).toMatchObject({
-      verdict: 'fail',
+      status: 'fail',
       found: 'no sync has read all leads for 61 min, since 2026-11-21 10:59 UTC',
     })
   })
 
-  it('of a run that goes on with something else are not old by the due times that pass meanwhile', async () => {
+  it('of a run that goes on with something else are not old by the scheduled runs that pass meanwhile', async () => {
     await daemon(0)
     await saveWholeRun(store, minutesAgo(90))
-    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+    expect(await check('leads')).toMatchObject({ status: 'ok' })
   })
 
   it('that are synced by hand are old after 26 hours', async () => {
     await wholeRun(25 * HOUR)
-    expect(await check('leads')).toMatchObject({ verdict: 'ok' })
+    expect(await check('leads')).toMatchObject({ status: 'ok' })
     await store.db.deleteFrom('sync_run').execute()
     await wholeRun(26 * HOUR + 1)
-    expect(await check('leads')).toMatchObject({ verdict: 'fail' })
+    expect(await check('leads')).toMatchObject({ status: 'fail' })
   })
 })
 
@@ -285,41 +285,41 @@ it('statistics and agents that are old only warn', async () => {
   await store.db.updateTable('sync_run').set({ parts: '["leads","stats","agents"]', stats: 1 }).execute()
   const all = { resources: ['leads', 'stats', 'agents'] } as const
   expect(await check('statistics', all)).toMatchObject({
-    verdict: 'warn',
+    status: 'warn',
     found: expect.stringContaining('27 h'),
   })
-  expect(await check('agents', all)).toMatchObject({ verdict: 'ok', found: 'none have come yet' })
+  expect(await check('agents', all)).toMatchObject({ status: 'ok', found: 'none have come yet' })
 })
 
 describe('the daemon', () => {
   it('lives while its beat is not older than three minutes', async () => {
     await daemon(2)
-    expect(await check('daemon')).toMatchObject({ verdict: 'ok', found: 'gave a sign of life 2 min ago' })
+    expect(await check('daemon')).toMatchObject({ status: 'ok', found: 'gave a sign of life 2 min ago' })
     await daemon(4)
-    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+    expect(await check('daemon')).toMatchObject({ status: 'fail' })
   })
 
   it('is known to be gone at once where it was killed on this machine', async () => {
     await daemon(0)
     const lease = await claimLease(store, 'daemon', () => NOW)
-    expect(await check('daemon')).toMatchObject({ verdict: 'ok' })
+    expect(await check('daemon')).toMatchObject({ status: 'ok' })
     const { pid } = spawnSync(process.execPath, ['--version'])
     await store.db.updateTable('lease').set({ pid }).execute()
-    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+    expect(await check('daemon')).toMatchObject({ status: 'fail' })
     await lease.release()
   })
 
   it('that somebody stopped only warns', async () => {
     await daemon(600, true)
     expect(await check('daemon')).toMatchObject({
-      verdict: 'warn',
+      status: 'warn',
       found: 'the daemon was stopped 10 h ago: nothing is synced or mailed by itself',
     })
   })
 
   it('that beat in the future, before the clock was set back, does not live', async () => {
     await daemon(-60)
-    expect(await check('daemon')).toMatchObject({ verdict: 'fail' })
+    expect(await check('daemon')).toMatchObject({ status: 'fail' })
   })
 })
 
@@ -329,13 +329,13 @@ describe('schedules', () => {
   it('are not behind while what came has been noted and is not late', async () => {
     await scheduledRun('sync', 15, 'done')
     await scheduledRun('report:daily', 20, 'due')
-    expect(await check('schedules')).toMatchObject({ verdict: 'ok' })
+    expect(await check('schedules')).toMatchObject({ status: 'ok' })
   })
 
   it('are behind where nobody notes what comes', async () => {
     await scheduledRun('sync', 60, 'done')
     expect(await check('schedules')).toMatchObject({
-      verdict: 'fail',
+      status: 'fail',
       found: 'not begun: schedule sync since 2026-11-21 11:15 UTC',
     })
   })
@@ -343,7 +343,7 @@ describe('schedules', () => {
   it('are behind where what came has not been begun for half an hour', async () => {
     await scheduledRun('report:daily', 31, 'due')
     expect(await check('schedules')).toMatchObject({
-      verdict: 'fail',
+      status: 'fail',
       found: 'not begun: report daily since 2026-11-21 11:29 UTC',
     })
   })
@@ -351,7 +351,7 @@ describe('schedules', () => {
   it('that wait for a person only warn', async () => {
     await scheduledRun('report:daily', 300, 'held')
     expect(await check('schedules')).toMatchObject({
-      verdict: 'warn',
+      status: 'warn',
       found: 'report daily of 2026-11-21 07:00 UTC: held until a person lets it go',
       remedy: expect.stringContaining('approve'),
     })
@@ -361,10 +361,10 @@ describe('schedules', () => {
 it('records that cannot be read warn for a day', async () => {
   const held = { resource: 'lead', id: 'x', reason: 'no status', raw: '{}', isWhole: true } as const
   await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(25 * HOUR)))
-  expect(await check('held records')).toMatchObject({ verdict: 'ok', found: '1, none of the last day' })
+  expect(await check('held records')).toMatchObject({ status: 'ok', found: '1, none of the last day' })
   await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(HOUR)))
   expect(await check('held records')).toMatchObject({
-    verdict: 'warn',
+    status: 'warn',
     found: '1 lead record of the last day cannot be read',
   })
 })
@@ -373,12 +373,12 @@ describe('the files', () => {
   it('a log that is large though no sync runs warns', async () => {
     writeFileSync(`${fileOf(store)}-wal`, '', { flag: 'a' })
     truncateSync(`${fileOf(store)}-wal`, 129_000_000)
-    expect(await check('log')).toMatchObject({ verdict: 'warn', found: expect.stringContaining('129 MB') })
+    expect(await check('log')).toMatchObject({ status: 'warn', found: expect.stringContaining('129 MB') })
   })
 
   it('a database that is gone fails, and nothing else is looked at beside it', async () => {
     rmSync(fileOf(store))
-    expect(await check('database')).toMatchObject({ verdict: 'fail' })
+    expect(await check('database')).toMatchObject({ status: 'fail' })
     expect((await health()).checks.map(({ what }) => what)).not.toContain('disk')
   })
 
@@ -387,7 +387,7 @@ describe('the files', () => {
     await store.db.updateTable('sync_run').set({ leads_inserted: 1 }).execute()
     const change = { snapshotAfterSync: `${fileOf(store)}.none` }
     expect(await check('snapshot', change)).toMatchObject({
-      verdict: 'warn',
+      status: 'warn',
       found: expect.stringMatching(/^There is no snapshot/),
     })
   })
@@ -418,13 +418,13 @@ describe('events of the upstream', () => {
     )
     await follow(store, 'a', { at: minutesAgo(3), outcome: 'updated' })
     expect(await found(way)).toBe('the last one came 3 min ago, 1 event of the last 24 hours followed')
-    expect(await health({ events: way })).toMatchObject({ verdict: 'ok' })
+    expect(await health({ events: way })).toMatchObject({ status: 'ok' })
   })
 
   it('warn where they wait, with what to do', async () => {
     await receive(store, [event('1')], minutesAgo(45))
     expect(await check('events', { events: way })).toMatchObject({
-      verdict: 'warn',
+      status: 'warn',
       found: 'Of the leads that events told of one waits to be read, since 2026-11-21 11:15 UTC.',
       remedy: expect.stringContaining('leadsheet doctor'),
     })
@@ -435,8 +435,8 @@ describe('events of the upstream', () => {
 
   it('warn, and nothing else breaks, where it cannot be read what is registered', async () => {
     const broken = { ...way, readRegistration: async () => readRegistration(brokenFile()) }
-    const { checks, verdict } = await health({ events: broken })
-    expect(verdict).toBe('warn')
+    const { checks, status } = await health({ events: broken })
+    expect(status).toBe('warn')
     expect(checks.find(({ what }) => what === 'events')).toMatchObject({
       found: expect.stringContaining('webhook.json cannot be read'),
       remedy: expect.stringContaining('register anew'),

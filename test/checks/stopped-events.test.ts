@@ -135,12 +135,12 @@ describe('with a service that really tells', () => {
     await passTime(GRACE_MS)
     const [newest, older] = await listRuns(store.db, 2)
     const changes = [newest, older].reduce((sum, run) => sum + (run?.inserted ?? 0) + (run?.updated ?? 0), 0)
-    const trouble = await find()
-    expect(trouble).toMatchObject({ subject: '' })
-    expect(trouble?.message).toBe(
+    const problem = await find()
+    expect(problem).toMatchObject({ subject: '' })
+    expect(problem?.message).toBe(
       `No event about a lead has come since ${told(last?.at)}, though 2 syncs found ${changes} changes meanwhile.`,
     )
-    expect(trouble?.hint).toContain('`npx leadsheet webhooks list`')
+    expect(problem?.hint).toContain('`npx leadsheet webhooks list`')
     await register()
     await passTime(QUARTER_MS)
     expect(await find()).toBeNull()
@@ -220,8 +220,8 @@ describe('case by case', () => {
   }
 
   it('the normal case of these tests is that they stopped', async () => {
-    const [trouble] = await find(await openSilent())
-    expect(trouble?.message).toBe(
+    const [problem] = await find(await openSilent())
+    expect(problem?.message).toBe(
       `No event about a lead has come since ${told(at(100))}, though 3 syncs found 6 changes meanwhile.`,
     )
   })
@@ -286,8 +286,8 @@ describe('case by case', () => {
   it('a webhook that has never brought anything is told of as well', async () => {
     const store = await openSilent()
     await store.db.deleteFrom('event').execute()
-    const [trouble] = await find(store)
-    expect(trouble?.message).toContain(`since ${told(at(600))}`)
+    const [problem] = await find(store)
+    expect(problem?.message).toContain(`since ${told(at(600))}`)
     const [forgotten] = await find(store, registered(EVENT_TYPES, 20_000))
     expect(forgotten?.message).toContain('has come for a week, though')
   })
@@ -349,9 +349,9 @@ describe('case by case', () => {
     expect(await find(store, BY_HAND)).toEqual([])
     const old = new Date(NOW - 73 * HOUR_MS).toISOString()
     await store.db.updateTable('event').set({ received_at: old }).execute()
-    const [trouble] = await find(store, BY_HAND)
-    expect(trouble?.message).toContain('though 3 syncs found 3 changes')
-    expect(trouble?.hint).toContain('where it was registered')
+    const [problem] = await find(store, BY_HAND)
+    expect(problem?.message).toContain('though 3 syncs found 3 changes')
+    expect(problem?.hint).toContain('where it was registered')
   })
 
   it('without a webhook nothing can stop', async () => {
@@ -367,9 +367,9 @@ describe('what has come', () => {
     const find = (now: number) => findOf(store, way, now)
     await receive(store, [event('1'), event('2', { resourceId: 'b' })], new Date(NOW).toISOString())
     expect(await find(NOW + 29 * MINUTE_MS)).toEqual([])
-    const [trouble] = await find(NOW + 30 * MINUTE_MS)
-    expect(trouble).toMatchObject({ check: 'events_waiting' })
-    expect(trouble?.message).toBe(
+    const [problem] = await find(NOW + 30 * MINUTE_MS)
+    expect(problem).toMatchObject({ check: 'events_waiting' })
+    expect(problem?.message).toBe(
       'Of the leads that events told of 2 wait to be read, the first since 2026-11-19 09:30 UTC.',
     )
     // PostgreSQL has no first load of its own, so that they are read meanwhile.
@@ -391,8 +391,8 @@ describe('what has come', () => {
     await receive(store, [...problems(0, 4), ...pings], new Date(NOW).toISOString())
     expect(await find(NOW)).toEqual([])
     await receive(store, problems(4, 5), new Date(NOW).toISOString())
-    const [trouble] = await find(NOW)
-    expect(trouble?.message).toBe('5 of 45 events of the last 24 hours could not be read or followed.')
+    const [problem] = await find(NOW)
+    expect(problem?.message).toBe('5 of 45 events of the last 24 hours could not be read or followed.')
     expect(await find(NOW + 25 * HOUR_MS)).toEqual([])
   })
 })

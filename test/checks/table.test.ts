@@ -113,7 +113,7 @@ async function run(
       at,
     )
     if (scan !== null) {
-      const zero = { reportedTotal: null, pages: 1, passes: 1, moved: 0, mended: 0, cut: 0, heldBack: 0 }
+      const zero = { reportedTotal: null, pages: 1, passes: 1, moved: 0, cleaned: 0, cut: 0, heldBack: 0 }
       const whole = {
         mode: 'full',
         startedAt: at,
@@ -178,7 +178,7 @@ describe('syncs', () => {
     expect(await reasons()).toEqual(['key_refused'])
   })
 
-  it('that were put off are told after two hours, or where the wait is longer', async () => {
+  it('that were deferred are told after two hours, or where the wait is longer', async () => {
     await run(1.5, 'deferred', [problem('api_deferred', 'later')])
     expect(await reasons()).toEqual([])
     await store.write((trx) => saveNotBefore(trx, hoursAgo(-3)))
@@ -258,12 +258,12 @@ describe('reports', () => {
     [{ state: 'held', attempts: 1, message: 'the data are old' }, 'report_held daily'],
     [{ state: 'due' }, 'report_late daily'],
     [{ state: 'skipped', message: 'missed: nothing ran' }, 'report_missed daily'],
-  ])('whose last due time is %j are told', async (end, reason) => {
+  ])('whose last scheduled run is %j are told', async (end, reason) => {
     await scheduledRun(1, end)
     expect(await reasons()).toEqual([reason])
-    const [trouble] = await find()
-    expect(trouble?.message).toContain('daily')
-    expect(trouble?.message).toContain(end.message ?? 'not been made yet')
+    const [problem] = await find()
+    expect(problem?.message).toContain('daily')
+    expect(problem?.message).toContain(end.message ?? 'not been made yet')
     await scheduledRun(0.1, { state: 'done', attempts: 1 })
     // What was missed stays so for a day.
     expect(await reasons()).toEqual(reason.startsWith('report_missed') ? [reason] : [])
@@ -342,7 +342,7 @@ describe('messages', () => {
     expect(await the('mail_away')).toMatchObject({ failures: Number.POSITIVE_INFINITY })
   })
 
-  it('that are put off for more than two hours are told with what the server says', async () => {
+  it('that are deferred for more than two hours are told with what the server says', async () => {
     const next = { next_attempt_at: hoursAgo(-0.5) }
     await sendMail('a', { ...next, put_off_at: hoursAgo(1), response: '450 later' })
     expect(await reasons()).toEqual([])

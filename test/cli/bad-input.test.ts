@@ -213,7 +213,7 @@ describe('status without a daemon', () => {
     const refused = { cwd, env: { ...env, LEADSHEET_API_KEY: 'lsk_wrong_key_0000' } }
     for (let times = 0; times < 4; times++) expect((await runWarm(['sync'], refused)).status).toBe(1)
     const { stdout } = await runWarm(['status', '--json'], refused)
-    expect(JSON.parse(stdout).data).toMatchObject({ verdict: 'fail', sentence: 'API key refused.' })
+    expect(JSON.parse(stdout).data).toMatchObject({ status: 'fail', sentence: 'API key refused.' })
     const gone = await runWarm(['status'], { cwd, env: { LEADSHEET_DATA_DIR: join(cwd, 'data') } })
     expectError(gone, 2, /there is no leadsheet\.yaml in /, /init/)
   })
@@ -247,7 +247,7 @@ time_zone: UTC
       await runWarm(['sync', '--full'], { cwd, env })
       const { stdout } = await runWarm(['status', '--json'], { cwd, env })
       expect(JSON.parse(stdout).data).toMatchObject({
-        verdict: 'warn',
+        status: 'warn',
         sentence: expect.stringMatching(/syncs, mass removal refused\.$/),
       })
     } finally {

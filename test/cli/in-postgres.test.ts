@@ -89,14 +89,14 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     await (await openStore(address, OPENED_AT)).close()
     const { checks } = await json('doctor')
     const found = (what: string) => checks.find((check: { what: string }) => check.what === what)
-    expect(found('database')).toMatchObject({ verdict: 'ok', found: name })
+    expect(found('database')).toMatchObject({ status: 'ok', found: name })
     expect(found('server')).toMatchObject({
-      verdict: 'ok',
+      status: 'ok',
       found: expect.stringMatching(/^PostgreSQL \d+.*, UTF8$/),
     })
-    expect(found('database clock')).toMatchObject({ verdict: 'ok' })
+    expect(found('database clock')).toMatchObject({ status: 'ok' })
     expect(found('consistency')).toMatchObject({
-      verdict: 'ok',
+      status: 'ok',
       found: expect.stringMatching(/^2\d rules hold, \d MB read through$/),
     })
     // Of the disk of a server we know nothing.
@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     expect(status).toMatchObject({ database: name, leads: 0 })
     expect(status.checks[0]).toMatchObject({
       what: 'database',
-      verdict: 'ok',
+      status: 'ok',
       found: expect.stringMatching(/^can be written, \d+ of \d+ connections in use$/),
     })
   })

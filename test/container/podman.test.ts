@@ -174,7 +174,7 @@ describe.skipIf(isSkipped('the image by podman', missingPodman()))('the image', 
       expect(await podman.ask('exec', name, program, ...health)).toMatchObject({ status: 0 })
       const commands = [['status'], ['reload'], ['db', 'backup', '/data/copy.db'], ['doctor']]
       const outcomes = commands.map(async (command) => (await leadsheet(name, ...command)).status)
-      // Of which one warns that nobody is told of troubles.
+      // Of which one warns that nobody is told of problems.
       expect(await Promise.all(outcomes)).toEqual([0, 0, 0, 3])
       const listed = await podman.run([
         ...args,

@@ -131,7 +131,7 @@ async function startSlowUpstream(): Promise<string> {
   return String(url).trim()
 }
 
-/** By a way of its own, which no trouble is in. */
+/** By a way of its own, which no problem is in. */
 async function look<T>(postgres: OwnPostgres, ask: (store: Store) => Promise<T>): Promise<T> {
   await using store = await openStore(postgres.url, new Date())
   // Awaited here: else the store would be closed before it is asked.

@@ -287,7 +287,7 @@ function daemonOf(cwd: string, env: Program['env']): Program {
   }
 }
 
-/** A server that stops answering in the midst of its message of a number, until it is let go. */
+/** A server that stops answering in the midst of its message of a number, until it is skipped. */
 async function openHoldingServer(hold: (typeof HOLDS)[number], message: number) {
   const held = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()

@@ -32,7 +32,7 @@ const SENDINGS = IS_FULL ? 5 : 1
 const LATER_MS = 500
 const LEASE_S = 90
 
-/** Keeps the request that it takes until it is let go: then the list is empty. */
+/** Keeps the request that it takes until it is skipped: then the list is empty. */
 function holding() {
   const held = Promise.withResolvers<ServerResponse>()
   const fault: Fault = (_request, response) => {

@@ -1,6 +1,6 @@
 /**
  * Three real workers on one PostgreSQL, one of them killed again and again, or PostgreSQL itself, while they sync,
- * report and mail under faults: the copy is what the upstream has, each due time one row, each recipient has each report
+ * report and mail under faults: the copy is what the upstream has, each scheduled run one row, each recipient has each report
  * once, and no event is missing that was answered.
  */
 import type { ChildProcess } from 'node:child_process'
@@ -34,7 +34,7 @@ const CRASH_LEADS = 600
 const CRASH_EACH_MS = 3_000
 const LEADS = IS_FULL ? 20_000 : 3_000
 const RECIPIENTS = Array.from({ length: 12 }, (_, number) => `r${100 + number}@example.org`)
-/** What is put off comes minutes later. */
+/** What is deferred comes minutes later. */
 const FAULTS = {
   seed: SEED,
   lostReplies: 0.05,
@@ -103,7 +103,7 @@ const TROUBLES: readonly Trouble[] = [
 
 describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED}`, () => {
   it.each(IS_FULL ? TROUBLES : TROUBLES.slice(0, 1))(
-    'where $what $times times, each $eachMs ms or so, copy all leads, run each due time once, mail each recipient once and lose no event',
+    'where $what $times times, each $eachMs ms or so, copy all leads, run each scheduled run once, mail each recipient once and lose no event',
     async ({ what, times, eachMs, leads, open }) => {
       const { url, befall } = await open()
       await using upstream = await startUpstream(leads / 2)
@@ -177,7 +177,7 @@ async function listLost({ db }: Store, taken: ReadonlySet<string>): Promise<stri
   return [...taken].filter((id) => !done.has(id))
 }
 
-/** The upstream has its troubles, and its leads change, until it is told to be quiet. */
+/** The upstream has its problems, and its leads change, until it is told to be quiet. */
 function live(upstream: Upstream, next: () => number, leads: number): { end(): void } {
   const now = new Date().toISOString()
   for (let number = leads / 2; number < leads; number++)
@@ -257,7 +257,7 @@ function listOf({ leads }: Upstream): Line[] {
   return all.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** What the runs and the due times came to. */
+/** What the runs and the scheduled runs came to. */
 async function tell({ db }: Store): Promise<Record<string, number>> {
   const runs = await db.selectFrom('sync_run').select(['mode', 'outcome']).execute()
   const scheduledRuns = await db

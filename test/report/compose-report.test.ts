@@ -70,7 +70,7 @@ describe('the headline', () => {
     [day([22, 50], [3, 3]), '22 new leads and 3 won: slower than the Friday before (50 and 3).'],
     [day([50, 50], [15, 3]), '50 new leads and 15 won: better than the Friday before (50 and 3).'],
     [day([0, 14], [2, 2]), 'No new leads and 2 won: slower than the Friday before (14 and 2).'],
-  ])('gives a verdict with its numbers where one has moved further than usual', (figures, text) => {
+  ])('gives a summary with its numbers where one has moved further than usual', (figures, text) => {
     expect(headline(figures).text).toBe(text)
   })
 
@@ -81,7 +81,7 @@ describe('the headline', () => {
     ['that disagree', day([80, 50], [2, 3]), '80 new leads and 2 won (the Friday before: 50 and 3).'],
     ['that disagree', day([225, 245], [12, 1]), '225 new leads and 12 won (the Friday before: 245 and 1).'],
     ['that disagree', day([47, 43], [3, 14]), '47 new leads and 3 won (the Friday before: 43 and 14).'],
-  ])('gives no verdict on counts %s', (_, figures, text) => {
+  ])('gives no summary on counts %s', (_, figures, text) => {
     expect(headline(figures).text).toBe(text)
     expect(headline(figures, { locale: 'de-DE' }).text).not.toMatch(/besser|schwächer/)
   })
@@ -450,7 +450,7 @@ describe('a report of a day long past', () => {
     expect(headline(before, making).text).toBe(
       'Of this time no lead is known: those that there are came later.',
     )
-    expect(view.verdict).toBe('no leads known of this time')
+    expect(view.summary).toBe('no leads known of this time')
     expect(headline(before, { ...making, locale: 'de-DE' }).text).toBe(
       'Aus dieser Zeit ist kein Lead bekannt: Die es gibt, kamen später.',
     )

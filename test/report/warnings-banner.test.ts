@@ -32,8 +32,8 @@ describe('the banner', () => {
   it('stands in a report with templates of its own too, and its mark before their subject', async () => {
     const own = folderWith({
       'mine/subject.hbs': 'Mine',
-      'mine/html.hbs': '<tr><td><h1>{{verdict}}</h1></td></tr>',
-      'mine/text.hbs': 'Mine: {{verdict}}',
+      'mine/html.hbs': '<tr><td><h1>{{summary}}</h1></td></tr>',
+      'mine/text.hbs': 'Mine: {{summary}}',
     })
     const templates = await openTemplates(TEMPLATES_FOLDER, { own })
     const { subject, html, text } = templates.render('mine', compose(staleDay()))
@@ -123,7 +123,7 @@ describe('a part that could not be made', () => {
     expect(view.blocks.map(({ kind }) => kind)).toContain('failed')
     const { stalled, agents, ...busy } = busyDay()
     const unread = { ...busy, stalled: { ...stalled, total: 0, rows: [] }, failed: [STALLED] }
-    expect(compose({ ...unread, agents }).verdict).toBe('59 new, 3 won, 1 agent failing')
+    expect(compose({ ...unread, agents }).summary).toBe('59 new, 3 won, 1 agent failing')
   })
 
   it('is named to those who would miss it, and to no others', () => {

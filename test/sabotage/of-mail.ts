@@ -111,7 +111,7 @@ export const OF_MAIL: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'operators are told of the same trouble at each look',
+    name: 'operators are told of the same problem at each look',
     edits: [
       {
         find: "if (state !== 'open' || announced === 'open' || acknowledgedAt !== null) return false",

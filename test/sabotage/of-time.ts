@@ -113,7 +113,7 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'old data pass for fresh ones',
     edits: [
       {
-        find: '    ...tellAge(figures, locale, context),\n',
+        find: '    ...formatAge(figures, locale, context),\n',
         replace: '',
       },
     ],

@@ -37,9 +37,9 @@ describe('times of a schedule', () => {
     ['0 7 * * *', 'Europe/Vienna', []],
     ['30 2 * * *', 'Asia/Kathmandu', []],
     ['every 15 minutes', 'Europe/Vienna', []],
-  ])('%s in %s that the clock jumps over or shows twice: %j', (expression, zone, troubles) => {
+  ])('%s in %s that the clock jumps over or shows twice: %j', (expression, zone, problems) => {
     const found = clockFindings(timing(expression, zone), FROM, TO)
-    expect(found.map(({ kind, time, shown }) => `${kind} ${time} ${shown}`)).toEqual(troubles)
+    expect(found.map(({ kind, time, shown }) => `${kind} ${time} ${shown}`)).toEqual(problems)
   })
 
   it('of a date that the zone leaves out are none', () => {
@@ -48,7 +48,7 @@ describe('times of a schedule', () => {
   })
 })
 
-describe('what the clock does about a due time', () => {
+describe('what the clock does about a scheduled run', () => {
   function notesOf(expression: string, zone: string, from: string, count: number): (string | null)[] {
     const each = timing(expression, zone)
     const notes: (string | null)[] = []

@@ -1,4 +1,4 @@
-/** What becomes of due times through which the daemon did not run, or was at something else. */
+/** What becomes of scheduled runs through which the daemon did not run, or was at something else. */
 import { describe, expect, it } from 'vitest'
 import type { CatchUp } from '../../src/schedule/timing.ts'
 import { faultsOf } from './faults-of.ts'

@@ -25,7 +25,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
 
   it('misses nothing, does nothing twice and explains what is late, through outages, kills, held-up hours and wrong clocks (row 55)', async () => {
     await using world = await openTroubled()
-    const met = await live(world, world.troubles)
+    const met = await live(world, world.problems)
     expect(await faultsOf(world)).toEqual([])
     // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
     console.info(`SEED=${SEED}:`, { ...met, runs: world.runs.length, kills: world.kills.length })
@@ -38,7 +38,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
     '%s would be found out',
     async (_what, broken, fault) => {
       await using world = await openTroubled(broken)
-      await live(world, world.troubles)
+      await live(world, world.problems)
       const faults = await faultsOf(world)
       expect(faults.filter((text) => fault.test(text)).length).toBeGreaterThan(0)
       expect(faults.filter((text) => text.includes('missing')).length).toBeGreaterThan(0)
@@ -53,7 +53,7 @@ async function openTroubled(start?: StartDaemon) {
   const durationMs = (): number => (next() < 0.01 ? next() * 3 * HOUR_MS : next() * 30 * SECOND_MS)
   const world = await openWorld({ from: FROM, planned: PLANNED, durationMs, ...(start && { start }) })
   await world.start()
-  return { ...world, troubles: troubles(world, next) }
+  return { ...world, problems: problems(world, next) }
 }
 
 /** Beats whenever something is due; before that, what happens happens. */
@@ -74,8 +74,8 @@ async function live(world: World, happen: () => Promise<string | null>) {
   return met
 }
 
-/** What happens to a machine now and then; at most one thing between two due times. */
-function troubles(world: World, next: () => number): () => Promise<string | null> {
+/** What happens to a machine now and then; at most one thing between two scheduled runs. */
+function problems(world: World, next: () => number): () => Promise<string | null> {
   const between = (least: number, most: number): number => least * (most / least) ** next()
   let rightAgainAt = Number.POSITIVE_INFINITY
   const restartAfter = async (ms: number): Promise<void> => {

@@ -83,7 +83,7 @@ export function lead(id: string, change: Partial<Omit<Lead, 'id' | 'raw'>> = {})
     pipelineId: 'p1',
     status: 'new',
     companyName: `Company ${id}`,
-    mended: [],
+    cleaned: [],
     cut: 0,
     createdAt: '2026-11-01T00:00:00.000Z',
     updatedAt: '2026-11-01T00:00:00.000Z',

@@ -86,7 +86,7 @@ async function failRun(trx: Trx, at: string): Promise<void> {
     id,
     {
       ...{ mode: 'full', startedAt: at, scan_result: 'complete', stop: 'end', reportedTotal: 2, distinct: 2 },
-      ...{ pages: 1, passes: 1, moved: 0, mended: 0, cut: 0, heldBack: 0, warnings: [] },
+      ...{ pages: 1, passes: 1, moved: 0, cleaned: 0, cut: 0, heldBack: 0, warnings: [] },
       drift: [{ change: 'vanished', path: 'company.name', types: ['string'] }],
     },
     at,

@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser())('the page of a preview', () => {
     expect(await page.locator('#plain').textContent()).toContain('<!DOCTYPE html>')
   })
 
-  test('follows every save: a mistake is shown with its line, and gone when it is mended', async () => {
+  test('follows every save: a mistake is shown with its line, and gone when it is cleaned', async () => {
     const { server, edit } = await openMine()
     const page = await look(server.url)
     const heading = (name: string) => mailOf(page).getByRole('heading', { name })

@@ -2,21 +2,19 @@
 import type { CheckResult } from '../../checks/check.ts'
 import type { Ending } from '../exit-status.ts'
 
-type Verdict = CheckResult['verdict']
+type CheckStatus = CheckResult['status']
 
 export const STATUS_COLORS = { ok: 'green', warn: 'yellow', fail: 'red' } as const satisfies Record<
-  Verdict,
+  CheckStatus,
   string
 >
 
 /** A failed check gives exit status 1, a warning 3. */
 export const STATUS_ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const satisfies Record<
-  Verdict,
+  CheckStatus,
   Ending
 >
 
-export function worstOf(checks: readonly CheckResult[]): Verdict {
-  return (
-    (['fail', 'warn'] as const).find((verdict) => checks.some((check) => check.verdict === verdict)) ?? 'ok'
-  )
+export function worstOf(checks: readonly CheckResult[]): CheckStatus {
+  return (['fail', 'warn'] as const).find((status) => checks.some((check) => check.status === status)) ?? 'ok'
 }

@@ -36,7 +36,7 @@ const CALLED: { readonly [What in Part]?: string } = {
   leads: 'copy of leads',
   statistics: 'copy of stats',
   agents: 'copy of agents',
-  schedules: 'due times',
+  schedules: 'scheduled runs',
   log: 'database log',
 }
 
@@ -46,7 +46,7 @@ export async function checkData(
   options: { readonly whole: boolean; readonly now: Date },
 ): Promise<DataFindings> {
   const folder = await checkFolder(config)
-  if (folder.verdict === 'fail') return { checks: [folder], life: 'none' }
+  if (folder.status === 'fail') return { checks: [folder], life: 'none' }
   const place = storePlaceOf(config)
   const checks = place.kind === 'sqlite' ? [folder, await checkFileSystem(config)] : [folder]
   let life: Life = 'none'
@@ -60,7 +60,7 @@ export async function checkData(
     life = await readFacts(installationOf(config, store), {}, options.now).life()
     return ok('database', nameOf(place))
   })
-  if (opened.verdict !== 'ok') checks.push(opened)
+  if (opened.status !== 'ok') checks.push(opened)
   return { checks, life }
 }
 
@@ -79,7 +79,7 @@ async function* checkInside(
   const { checks, freshness } = await readHealth(installationOf(config, store), now)
   const isNew = freshness.every(({ asOf }) => asOf === null)
   for (const part of checks.filter(({ what }) => !TOLD_IN_FULL.includes(what))) {
-    if (part.what !== 'database' || part.verdict !== 'ok') yield* resultsOf(part, isNew)
+    if (part.what !== 'database' || part.status !== 'ok') yield* resultsOf(part, isNew)
   }
   const isWanted = config.snapshot.when === 'after_sync'
   const snapshot = await checkSnapshot(store, pathsIn(config.dataDir).snapshot, isWanted)

@@ -14,7 +14,7 @@ import { findViolations, invariantsOf } from '../../store/invariants/invariants.
 import { findLastSpan } from '../../store/schedule/uptime.ts'
 import { readSnapshotInfo } from '../../store/snapshot/snapshot.ts'
 import { findLastRun, findLastWholeRun, hasRun } from '../../store/sync/sync-run.ts'
-import { tellInstant, tellSpan } from '../../time.ts'
+import { formatSpan, formatUtc } from '../../time.ts'
 
 interface Runtime {
   readonly node: string
@@ -54,19 +54,20 @@ export function* checkRuntime(
     ? ok('zone data', `${tz}, for ${zones.join(', ')}`)
     : warn(
         'zone data',
-        `of ${tz}, ${years} years ago: due times may be an hour off where clocks are changed otherwise since`,
+        `of ${tz}, ${years} years ago: scheduled runs may be an hour off where clocks are changed otherwise since`,
         'take a newer Node, which brings newer data',
       )
 }
 
 /* Checks this machine's clock against the clock of the upstream, and against the times in the database. */
 
-const REMEDY = 'let the machine set its clock by NTP: due times, and what counts as changed since, hang on it'
+const REMEDY =
+  'let the machine set its clock by NTP: scheduled runs, and what counts as changed since, hang on it'
 
 /** @param aheadMs how far this clock is ahead of the upstream's; null if the upstream sends no time */
 export function compareClocks(aheadMs: number | null): CheckResult {
   if (aheadMs === null) return ok('clock', 'the upstream does not say what time it is')
-  const found = `${tellSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream`
+  const found = `${formatSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream`
   return Math.abs(aheadMs) <= CLOCK_AHEAD_MAX_MS
     ? ok('clock', found)
     : fail('clock', `our clock is ${found}`, REMEDY)
@@ -80,10 +81,10 @@ export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> 
     .sort()
     .at(-1)
   if (latest === undefined || Date.parse(latest) - now.getTime() <= CLOCK_AHEAD_MAX_MS) return null
-  const ahead = tellSpan(Date.parse(latest) - now.getTime())
+  const ahead = formatSpan(Date.parse(latest) - now.getTime())
   return fail(
     'clock',
-    `the database has something of ${tellInstant(latest)}, which is still ${ahead} to come: the clock was set back`,
+    `the database has something of ${formatUtc(latest)}, which is still ${ahead} to come: the clock was set back`,
     REMEDY,
   )
 }
@@ -92,7 +93,7 @@ export async function checkPast(db: Db, now: Date): Promise<CheckResult | null> 
 
 // The oldest major version that leadsheet is tested with.
 const MAJOR_LEAST = 14
-// Workers on several machines share leases and due times, so their clocks must nearly agree.
+// Workers on several machines share leases and scheduled runs, so their clocks must nearly agree.
 const CLOCK_APART_MAX_MS = 5_000
 
 const UTF8 = 'UTF8'
@@ -115,7 +116,7 @@ export async function* checkServer(db: Db): AsyncGenerator<CheckResult> {
       'GRANT CREATE ON SCHEMA … TO the user, or make it the owner',
     )
   }
-  const clock = `${tellSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the database`
+  const clock = `${formatSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the database`
   yield Math.abs(aheadMs) <= CLOCK_APART_MAX_MS
     ? ok('database clock', clock)
     : warn('database clock', `our clock is ${clock}`, 'let all machines set their clocks by NTP')
@@ -129,17 +130,13 @@ const WHAT = 'in force'
 export function checkInForce(inForce: SettingsInForce | null): CheckResult | null {
   if (inForce === null) return null
   const { since, refused, changedAt } = inForce
-  const found = `the settings of ${tellInstant(since)}`
+  const found = `the settings of ${formatUtc(since)}`
   if (refused !== null) {
     const why = refused.why.replaceAll(/\s+/g, ' ')
-    return warn(WHAT, `${found}; those of ${tellInstant(refused.at)} were refused: ${why}`, RELOAD)
+    return warn(WHAT, `${found}; those of ${formatUtc(refused.at)} were refused: ${why}`, RELOAD)
   }
   if (changedAt !== null) {
-    return warn(
-      WHAT,
-      `${found}; the file was changed at ${tellInstant(changedAt)}, and not read since`,
-      RELOAD,
-    )
+    return warn(WHAT, `${found}; the file was changed at ${formatUtc(changedAt)}, and not read since`, RELOAD)
   }
   return ok(WHAT, found)
 }

@@ -26,31 +26,31 @@ export async function* examine(
   patient: Patient,
   options: { readonly whole: boolean },
 ): AsyncGenerator<CheckResult> {
-  const settings = await attempt('settings', 'mend the settings', async () =>
+  const settings = await attempt('settings', 'fix the settings', async () =>
     ok('settings', (await patient.config()).file ?? 'from the environment alone'),
   )
   yield settings
-  if (settings.verdict === 'fail') return
+  if (settings.status === 'fail') return
   const config = await patient.config()
   // Warnings about the dashboard are left to the dashboard check.
   for (const warning of config.warnings.filter((text) => !isAboutDashboard(text)))
     yield warn('settings', warning, `${shellCommand('config check')} shows all of them`)
   const now = new Date()
   yield* checkRuntime(config, thisRuntime(), now)
-  const profile = await attempt('profile', 'mend the profile', async () =>
+  const profile = await attempt('profile', 'fix the profile', async () =>
     ok('profile', `${profileOf(config).name}, ${config.api.profile?.origin ?? 'built in'}`),
   )
   yield profile
   const { checks, life } = await checkData(config, { ...options, now })
   yield* checks
-  if (profile.verdict === 'ok') {
+  if (profile.status === 'ok') {
     yield* checkSource(patient, config)
     const openSource = async () =>
       openSourceOf(config, await patient.log(), { backoff: BACKOFF.upstreamWhileWaiting })
     yield* checkWebhook(config, openSource, patient.signal)
   }
   yield checkTimes(config, now)
-  yield await attempt('reports', `mend it; ${shellCommand('report watch NAME')} shows it`, async () => {
+  yield await attempt('reports', `fix it; ${shellCommand('report watch NAME')} shows it`, async () => {
     await tryReports(config, patient.signal)
     const names = config.reports.map(({ name }) => name).join(', ')
     return ok('reports', names === '' ? 'none in the settings' : `${names}: templates and SQL are in order`)
@@ -69,14 +69,14 @@ async function* checkSource({ log, signal }: Patient, config: Config): AsyncGene
     try {
       for await (const check of checkUpstream(source, signal)) checks.push(check)
       const aheadMs = source.clockAheadMs()
-      if (aheadMs !== null || checks[0]?.verdict !== 'fail') checks.push(compareClocks(aheadMs))
+      if (aheadMs !== null || checks[0]?.status !== 'fail') checks.push(compareClocks(aheadMs))
       return ok('upstream', `${source.usage.requests} requests`)
     } finally {
       await source.close()
     }
   })
   yield* checks
-  if (whole.verdict !== 'ok') yield whole
+  if (whole.status !== 'ok') yield whole
 }
 
 function checkTimes(config: Config, now: Date): CheckResult {

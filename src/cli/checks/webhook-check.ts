@@ -63,9 +63,9 @@ export async function* checkWebhook(
   signal: AbortSignal,
 ): AsyncGenerator<CheckResult> {
   const warnings = webhookWarnings(config)
-  for (const warning of warnings) yield warn(WHAT, warning, 'mend the profile or the settings')
+  for (const warning of warnings) yield warn(WHAT, warning, 'fix the profile or the settings')
   const kept = readKept(config)
-  if ('verdict' in kept) return yield kept
+  if ('status' in kept) return yield kept
   const { registration, pending } = kept
   const file = registrationFile(config.dataDir)
   if (existsSync(file) && isWorldReadable(file)) {
@@ -135,7 +135,7 @@ function judge(own: Registration, webhooks: readonly WireWebhook[]): CheckResult
     return warn(
       WHAT,
       stands,
-      `mend the way to it, then ${shellCommand('webhooks enable')}; until then syncs bring changes`,
+      `fix the way to it, then ${shellCommand('webhooks enable')}; until then syncs bring changes`,
     )
   }
   if (!isSameUrl(found.url, own.url)) {

@@ -36,7 +36,7 @@ export function createLiveChanges(
   const told = new Set<string>()
   const seconds: number[] = []
 
-  function tellNew(events: readonly EventNews[]): void {
+  function printNew(events: readonly EventNews[]): void {
     for (const event of events.toReversed()) {
       // Several events of one lead can lead to a single read, which is printed once.
       const landing = `${event.resourceId} ${event.doneAt}`
@@ -59,7 +59,7 @@ export function createLiveChanges(
       while (!signal.aborted) {
         const counts = await countEvents(db)
         const done = counts.reduce((sum, { events }) => sum + events, 0)
-        if (done !== seen) tellNew(await listEvents(db, EVENTS_MAX))
+        if (done !== seen) printNew(await listEvents(db, EVENTS_MAX))
         seen = done
         await delay(LOOK_MS, undefined, { signal }).catch(() => undefined)
       }

@@ -89,8 +89,8 @@ async function runInit(terminal: Terminal, options: Options): Promise<void> {
   const warnings = [...written.config.warnings, ...scheduleWarnings(written.config, now)]
   const option = options.config === undefined ? '' : ` --config ${options.config}`
   // A person who was asked has seen the results of the checks already.
-  tellResult(terminal, written, { checks: prompter === null ? checks : [], warnings, option, now })
-  if (warnings.length > 0 || checks.some(({ verdict }) => verdict !== 'ok')) terminal.end('partly')
+  printResult(terminal, written, { checks: prompter === null ? checks : [], warnings, option, now })
+  if (warnings.length > 0 || checks.some(({ status }) => status !== 'ok')) terminal.end('partly')
 }
 
 /** Returns null if nobody can be asked, or `--yes` or `--json` is given. */
@@ -132,8 +132,8 @@ async function tryAll({ answers }: Asked, trial: TrialDeps): Promise<CheckResult
 }
 
 /** Formats a check as one line, with the remedy on a second line. */
-function checkLines(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): string[] {
-  const mark = terminal.style(STATUS_COLORS[verdict], verdict.padEnd(4))
+function checkLines(terminal: Terminal, { what, status, found, remedy }: CheckResult): string[] {
+  const mark = terminal.style(STATUS_COLORS[status], status.padEnd(4))
   const line = `  ${mark}  ${what}: ${plainText(found).replaceAll('\n', ' ')}`
   return remedy === null ? [line] : [line, `        ${terminal.style('dim', plainText(remedy))}`]
 }
@@ -153,7 +153,7 @@ export interface Told {
   readonly now: Date
 }
 
-function tellResult(
+function printResult(
   terminal: Terminal,
   { config, files }: Written,
   { checks, warnings, option, now }: Told,

@@ -48,7 +48,7 @@ async function askMail(asking: Asking): Promise<Pick<Answers, 'mailUrl' | 'from'
     })
     const check = await patiently(prompter, tryMail(mailUrl.value, asking))
     tell(check)
-    if (check.verdict === 'ok') return { mailUrl, from }
+    if (check.status === 'ok') return { mailUrl, from }
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return { mailUrl, from }
     given = changeable(given)
     standard = withoutLogin(mailUrl.value)
@@ -100,13 +100,13 @@ function senderFor(mailUrl: string): string | undefined {
 
 async function askPeople(asking: Asking): Promise<Pick<Answers, 'recipients' | 'alertRecipients'>> {
   const { prompter, given } = asking
-  prompter.say('', '3 of 5  Who gets the report, and who is told of troubles')
+  prompter.say('', '3 of 5  Who gets the report, and who gets alerts')
   const recipients = await addressesOf(prompter, given.recipients, {
     text: 'Addresses for the report, with commas between them',
     fault: addressesFault,
   })
   const alertRecipients = await addressesOf(prompter, given.alertRecipients, {
-    text: `Addresses for troubles, or ${NONE}`,
+    text: `Addresses for alerts, or ${NONE}`,
     standard: recipients.value[0],
     fault: (text) => (text === NONE ? null : addressesFault(text)),
   })
@@ -148,7 +148,7 @@ async function askDashboard(asking: Asking): Promise<Pick<Answers, 'listen' | 't
       fault: (text) => settingFault(['web', 'listen'], text),
     })
     const check = await tryListen(listen.value)
-    if (check.verdict === 'ok') return dashboardOf(listen, given.token)
+    if (check.status === 'ok') return dashboardOf(listen, given.token)
     tell(check)
     if ((await prompter.choose(...AGAIN_OR_KEEP)) === 'keep') return dashboardOf(listen, given.token)
     known = changeable(given).listen
@@ -243,8 +243,8 @@ async function askService(asking: Asking): Promise<ServiceAnswers> {
     const profile = given.profile ?? said(null)
     const service = { url: apiUrl.value, key: key.value, profile: profile.value }
     const { checks, answers } = await patiently(prompter, tryService(service, asking))
-    tellAll(checks, tell)
-    if (checks.every(({ verdict }) => verdict !== 'fail')) return { apiUrl, key, profile, probed: null }
+    printAll(checks, tell)
+    if (checks.every(({ status }) => status !== 'fail')) return { apiUrl, key, profile, probed: null }
     const canProbe = answers && profile.value === null
     const next = canProbe
       ? await prompter.choose('Once more (again), find out how it works (probe), or keep it (keep)', [
@@ -283,16 +283,16 @@ async function findProfile(
   if (result.input === null || result.profile === null) return null
   const value = { data: result.input, origin: PROFILE_NAME, nameOf: () => PROFILE_NAME, problem: null }
   const { checks } = await tryService({ ...service, profile: value }, asking)
-  tellAll(checks, tell)
+  printAll(checks, tell)
   const text = profileText(result.input, result, service.url, now.toISOString().slice(0, 10))
   prompter.say(`  ${PROFILE_NAME} will say what was found, with the evidence for each line: read it`)
   return { profile: said(value), probed: text }
 }
 
 /** Shows the first check and all that are not ok. */
-function tellAll(checks: readonly CheckResult[], tell: (check: CheckResult) => void): void {
+function printAll(checks: readonly CheckResult[], tell: (check: CheckResult) => void): void {
   const [first] = checks
-  for (const check of checks) if (check === first || check.verdict !== 'ok') tell(check)
+  for (const check of checks) if (check === first || check.status !== 'ok') tell(check)
 }
 
 function openHttpFault(url: string): string | null {

@@ -2,7 +2,7 @@
  * Formats records as a table for people: no lines between rows, numbers to the right, cut to the width of the
  * terminal.
  */
-import { tellClock } from '../../schedule/clock-change.ts'
+import { formatClock } from '../../schedule/clock-change.ts'
 import { offsetMs, wallMs } from '../../schedule/zone.ts'
 
 export interface Column<Row> {
@@ -169,7 +169,7 @@ export function localTime(at: Date, timeZone: string): string {
   const minutes = Math.round(offsetMs(at.getTime(), timeZone) / MINUTE_MS)
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
   const offset = `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
-  return `${WEEKDAYS[new Date(shownMs).getUTCDay()]} ${tellClock(shownMs)} ${offset}`
+  return `${WEEKDAYS[new Date(shownMs).getUTCDay()]} ${formatClock(shownMs)} ${offset}`
 }
 
 /* Makes text from other sources safe to print on a terminal. */

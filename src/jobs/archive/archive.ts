@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
 import type { MessageFile, Rendered } from '../../domain/message.ts'
 import type { Instant, Period } from '../../domain/model.ts'
-import { localDates, tellDates } from '../../domain/period.ts'
+import { formatDates, localDates } from '../../domain/period.ts'
 import { faultText, LeadsheetError } from '../../errors.ts'
 import type { ExplainedFigure } from '../../report/archive/about.ts'
 import { leadsText } from '../../report/archive/about.ts'
@@ -238,7 +238,7 @@ function lineOf(archive: Archive, issue: ListedIssue): IndexLine {
   return {
     href: existsSync(join(archive.folder, page)) ? page : null,
     subject,
-    about: [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · '),
+    about: [report, formatDates(period), ...(scope === null ? [] : [scope])].join(' · '),
     state: issueState(issue),
     tone: messages.failed + messages.unconfirmed > 0 ? 'bad' : messages.sent > 0 ? 'good' : 'about',
   }

@@ -171,7 +171,7 @@ async function keepLead(
   await releaseQuarantinedRecords(trx, 'lead', [lead.id])
   await forgetAbsence(trx, [no])
   if (change !== 'unchanged' && !isLate) {
-    const isReadAnew = lead.mended.length > 0 || lead.cut > 0
+    const isReadAnew = lead.cleaned.length > 0 || lead.cut > 0
     if (isReadAnew) await forgetFingerprints(trx, [no])
     else await saveFingerprints(trx, [{ no, ...fingerprint }])
   }

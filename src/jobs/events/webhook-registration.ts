@@ -144,12 +144,12 @@ export function watchSecrets(
 
 /**
  * Returns a function that reads the state, again only if the file has changed.
- * @param tellProblem called once for each version of the file that cannot be read; the state before stays
+ * @param formatProblem called once for each version of the file that cannot be read; the state before stays
  * valid
  */
 export function watchState(
   file: string,
-  tellProblem: (problem: LeadsheetError) => void,
+  formatProblem: (problem: LeadsheetError) => void,
 ): () => RegistrationState {
   let state = UNREGISTERED
   let seen = ''
@@ -161,7 +161,7 @@ export function watchState(
       state = readState(file)
     } catch (thrown) {
       if (!(thrown instanceof LeadsheetError)) throw thrown
-      tellProblem(thrown)
+      formatProblem(thrown)
     }
     return state
   }

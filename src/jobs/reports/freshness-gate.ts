@@ -15,7 +15,7 @@ import { readFigure } from '../../store/figures/query.ts'
 import { findLastSent } from '../../store/reports/issue.ts'
 import { findLastRun, type LastRun } from '../../store/sync/sync-run.ts'
 import { readWatermark } from '../../store/sync/watermark.ts'
-import { tellInstant } from '../../time.ts'
+import { formatUtc } from '../../time.ts'
 import type { DueRun, RunEnd } from '../schedule/schedule.ts'
 import { SYNC_PARTS, type SyncDeps, sync } from '../sync/run-sync.ts'
 import type { SyncOptions } from '../sync/sync-context.ts'
@@ -67,7 +67,7 @@ export async function passGate(
   }
   if (state.old.length > 0 && work.now() < deadline && !signal.aborted) {
     const until = new Date(Math.min((await nextTry(work, deadline)).getTime(), deadline.getTime()))
-    const message = `waits until ${tellInstant(deadline.toISOString())} for data: ${tellOld(state)}`
+    const message = `waits until ${formatUtc(deadline.toISOString())} for data: ${formatOld(state)}`
     return {
       state: 'again',
       isWait: true,
@@ -127,11 +127,11 @@ async function judge(
 ): Promise<{ readonly state: 'held' | 'skipped'; readonly message: string } | null> {
   const { onStaleData, onVolumeDrop } = report.gate
   if (state.old.length > 0 && onStaleData !== 'send_with_banner') {
-    return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: tellOld(state) }
+    return { state: onStaleData === 'hold' ? 'held' : 'skipped', message: formatOld(state) }
   }
   if (onVolumeDrop !== 'hold') return null
   const unusual = await readUnusual(store.db, report, readers, state.period)
-  return unusual.length === 0 ? null : { state: 'held', message: unusual.map(tellUnusual).join('; ') }
+  return unusual.length === 0 ? null : { state: 'held', message: unusual.map(formatUnusual).join('; ') }
 }
 
 /** Collects the volume warnings of all issues of the report, each once. */
@@ -192,7 +192,7 @@ async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {
  * Describes which data is old: `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC;
  * the last sync: …`
  */
-function tellOld({ freshness, old, period }: DataState): string {
+function formatOld({ freshness, old, period }: DataState): string {
   const { dataAsOf, statsAsOf, agentsAsOf, lastFailure } = freshness
   const asOf: Readonly<Record<Resource, Instant | null>> = {
     leads: dataAsOf,
@@ -206,13 +206,13 @@ function tellOld({ freshness, old, period }: DataState): string {
     const at = asOf[resource]
     return at === null
       ? `no sync has read all ${names[resource]} yet`
-      : `the ${names[resource]} are of ${tellInstant(at)}`
+      : `the ${names[resource]} are of ${formatUtc(at)}`
   })
   const failure = lastFailure === null ? '' : `; the last sync: ${lastFailure.message}`
-  return `${told.join(', ')}, the report ends ${tellInstant(period.to)}${failure}`
+  return `${told.join(', ')}, the report ends ${formatUtc(period.to)}${failure}`
 }
 
-function tellUnusual({ what, was, is }: UnusualWarning): string {
+function formatUnusual({ what, was, is }: UnusualWarning): string {
   switch (what) {
     case 'scope':
       return `the report is about ${is} leads, and was about ${was} when it was last sent`

@@ -9,8 +9,8 @@ import { jitterMs, LATE_MS } from '../../schedule/timing.ts'
 import type { Db, Store } from '../../store/db/store.ts'
 import { addScheduledRun, findLastScheduledRun } from '../../store/schedule/scheduled-run.ts'
 import { findGap, type Gap } from '../../store/schedule/uptime.ts'
-import { tellInstant } from '../../time.ts'
-import { type Schedule, tellHours } from './schedule.ts'
+import { formatUtc } from '../../time.ts'
+import { formatHours, type Schedule } from './schedule.ts'
 
 /** The maximum number of runs noted at once. */
 const SCHEDULED_RUNS_MAX = 400
@@ -95,7 +95,7 @@ async function judge(
       continue
     }
     if (gap?.to == null || instant > gap.to) gap = await findGap(db, instant)
-    const message = `missed: ${tellGap(gap)}; ${tellPolicy(catchUp, dueAt, latest, now)}`
+    const message = `missed: ${formatGap(gap)}; ${formatPolicy(catchUp, dueAt, latest, now)}`
     noted.push({ due_at: instant, state: 'skipped', message })
   }
   return noted
@@ -111,9 +111,9 @@ function madeUpFor(
   return policy === 'all' ? inWindow : inWindow.slice(-1)
 }
 
-function tellGap(gap: Gap | null): string {
+function formatGap(gap: Gap | null): string {
   if (gap === null) return 'other work came first'
-  const [from, to] = [gap.from, gap.to].map((instant) => instant && tellInstant(instant))
+  const [from, to] = [gap.from, gap.to].map((instant) => instant && formatUtc(instant))
   const span = from && to ? ` from ${from} to ${to}` : ''
   if (gap.why === 'down') return `nothing ran${span}`
   return gap.why === 'clock'
@@ -121,7 +121,7 @@ function tellGap(gap: Gap | null): string {
     : `the process was held up${span}`
 }
 
-function tellPolicy(
+function formatPolicy(
   { policy, windowHours }: CatchUp,
   dueAt: Date,
   latest: Date | undefined,
@@ -130,8 +130,8 @@ function tellPolicy(
   if (policy === 'none') return 'not made up for'
   const isPast = latest === undefined || now.getTime() - dueAt.getTime() > windowHours * HOUR_MS
   return isPast
-    ? `more than ${tellHours(windowHours)} ago`
-    : `that of ${tellInstant(latest.toISOString())} stands for it`
+    ? `more than ${formatHours(windowHours)} ago`
+    : `that of ${formatUtc(latest.toISOString())} stands for it`
 }
 
 /**

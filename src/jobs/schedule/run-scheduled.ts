@@ -15,10 +15,10 @@ import {
   type ScheduledRun,
 } from '../../store/schedule/scheduled-run.ts'
 import { findGap } from '../../store/schedule/uptime.ts'
-import { tellInstant } from '../../time.ts'
+import { formatUtc } from '../../time.ts'
 import { startOf } from './enqueue-due-runs.ts'
 import { afterFailure, logFailure } from './job-failure.ts'
-import { type DueRun, type Late, type RunEnd, type Schedule, tellHours } from './schedule.ts'
+import { type DueRun, formatHours, type Late, type RunEnd, type Schedule } from './schedule.ts'
 
 const HOUR_MS = 60 * 60_000
 
@@ -107,10 +107,10 @@ async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<Sched
     const end = { not_before: null, finished_at: now.toISOString() }
     const behind = released ? open.slice(0, open.indexOf(released)) : open.filter((dueAt) => dueAt !== next)
     for (const left of behind.filter(({ state }) => !takesAll || state === 'held'))
-      await finishScheduledRun(trx, left, { ...end, state: 'skipped', message: tellLeft(left, next) })
+      await finishScheduledRun(trx, left, { ...end, state: 'skipped', message: formatLeft(left, next) })
     if (next.state === 'held' || !isPast(schedule, next, now.getTime()))
       return beginScheduledRun(trx, next, now.toISOString())
-    const message = `${next.message ?? 'not begun'}; more than ${tellHours(schedule.catchUp.windowHours)} ago`
+    const message = `${next.message ?? 'not begun'}; more than ${formatHours(schedule.catchUp.windowHours)} ago`
     await finishScheduledRun(trx, next, { ...end, state: next.attempts > 0 ? 'failed' : 'skipped', message })
   }
 }
@@ -119,8 +119,8 @@ function hasToWait({ not_before }: ScheduledRun, now: Date): boolean {
   return not_before !== null && not_before > now.toISOString()
 }
 
-function tellLeft(left: ScheduledRun, next: ScheduledRun): string {
-  const later = `that of ${tellInstant(next.due_at)} came`
+function formatLeft(left: ScheduledRun, next: ScheduledRun): string {
+  const later = `that of ${formatUtc(next.due_at)} came`
   if (left.state === 'held') return `held until ${later}: ${left.message}`
   return left.attempts === 0
     ? `overlapped: not begun when ${later}`
@@ -162,7 +162,7 @@ function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEn
   if (!isPast(schedule, scheduledRun, Date.parse(end.notBefore))) return end
   return {
     state: 'failed',
-    message: `${end.message}; after ${tellHours(schedule.catchUp.windowHours)} it is let go`,
+    message: `${end.message}; after ${formatHours(schedule.catchUp.windowHours)} it is skipped`,
   }
 }
 

@@ -118,11 +118,11 @@ export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   return spans.map(({ host, pid, began_at: since, last_tick_at: lastHeartbeat }) => {
     const own = leases.filter((lease) => lease.host === host && lease.pid === pid)
     const inHand = own.filter((lease) => !isOfDaemon(lease) && !lease.name.startsWith('delivery:'))
-    return { host, pid, since, lastHeartbeat, inHand: inHand.map(tellWork) }
+    return { host, pid, since, lastHeartbeat, inHand: inHand.map(formatWork) }
   })
 }
 
 /** Returns the name of the work; the lease of a snapshot also names its machine, which is left out. */
-function tellWork({ name }: { readonly name: string }): string {
+function formatWork({ name }: { readonly name: string }): string {
   return name.startsWith('snapshot:') ? 'snapshot' : name
 }

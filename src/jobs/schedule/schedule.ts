@@ -68,6 +68,6 @@ export type RunEnd =
   /** The run is asked again at each tick until its outcome changes or the schedule's next run comes. */
   | { readonly state: 'held'; readonly message: string }
 
-export function tellHours(hours: number): string {
+export function formatHours(hours: number): string {
   return hours === 1 ? '1 hour' : `${hours} hours`
 }

@@ -102,7 +102,7 @@ async function readShared(
       run.lease.lost.throwIfAborted()
       const left = await countWanted(store.db, runId)
       const reading = await findDetailRun(store.db, runId)
-      tellProgress(run, leads.length, left)
+      reportProgress(run, leads.length, left)
       if (reading === undefined) throw new Error(`the details of ${runId} are read by another sync`)
       if (reading.ended !== null) throw errorOf(reading.ended)
       if (left.size === 0 || (await options.isOtherDue?.())) break
@@ -146,7 +146,7 @@ function createOffer(
   }
 }
 
-function tellProgress({ options }: SyncRun, total: number, left: ReadonlyMap<number, number>): void {
+function reportProgress({ options }: SyncRun, total: number, left: ReadonlyMap<number, number>): void {
   const done = total - [...left.values()].reduce((sum, leads) => sum + leads, 0)
   options.onProgress?.({ part: 'details', pages: 0, done, total })
 }

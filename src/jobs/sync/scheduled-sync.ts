@@ -80,7 +80,7 @@ export async function askSync(store: Store, schedule: Schedule, now: () => Date)
   try {
     const at = now()
     const instant = at.toISOString()
-    // Earlier due times are stored first, because later calls continue from the last stored run, which will
+    // Earlier scheduled runs are stored first, because later calls continue from the last stored run, which will
     // be the run added here.
     await noteScheduledRuns(store, schedule, new Date(at.getTime() - 1))
     if (await isAnyOpen(store.db, schedule.name, instant)) return

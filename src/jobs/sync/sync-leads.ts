@@ -262,7 +262,7 @@ function reportOf(scan: Scan, { scan_result, stop }: ScanResult): ScanReport {
     pages: scan.pages,
     passes: scan.pass,
     moved: scan.moved,
-    mended: scan.mended,
+    cleaned: scan.cleaned,
     cut: scan.cut,
     heldBack: 0,
     warnings: [],
@@ -273,7 +273,9 @@ function reportOf(scan: Scan, { scan_result, stop }: ScanResult): ScanReport {
 function warningsOf(scan: Scan): string[] {
   return [
     warnOfTotal(scan),
-    scan.mended > 0 ? `leads with text that was cleaned, or times that stand for none: ${scan.mended}` : null,
+    scan.cleaned > 0
+      ? `leads with text that was cleaned, or times that stand for none: ${scan.cleaned}`
+      : null,
     scan.cut > 0 ? `texts of more than 64 kB that were cut: ${scan.cut}` : null,
   ].filter((warning) => warning !== null)
 }

@@ -52,7 +52,7 @@ export async function savePage(
       born: knownBorn + savedFresh.filter(({ lead }) => createdAt(lead) >= born).length,
       withoutId: page.held.filter((row) => row.id === null).length,
       rows: page.records.length,
-      mended: page.leads.filter((lead) => lead.mended.length > 0).length,
+      cleaned: page.leads.filter((lead) => lead.cleaned.length > 0).length,
       cut: page.leads.reduce((sum, lead) => sum + lead.cut, 0),
       maxUpdatedAt: latestOf(page.leads.map((lead) => lead.updatedAt)),
     })
@@ -158,7 +158,7 @@ function createdAt(lead: Lead): Instant {
  * so that each scan can report these values.
  */
 function isUnknown({ lead }: SavedLead): boolean {
-  return lead.mended.length > 0 || lead.cut > 0
+  return lead.cleaned.length > 0 || lead.cut > 0
 }
 
 /**

@@ -8,7 +8,7 @@ import type {
   ReportFigures,
 } from '../../domain/figures.ts'
 import type { Instant, Money } from '../../domain/model.ts'
-import { tellDates } from '../../domain/period.ts'
+import { formatDates } from '../../domain/period.ts'
 import { blockOf, isBlockName } from '../blocks/registry.ts'
 import { hasFailed } from '../failed-blocks.ts'
 import { oneLine } from '../words/clean-text.ts'
@@ -50,16 +50,17 @@ export function composeAbout({
   const blocks = Map.groupBy(explained, ({ block }) => block)
   return {
     facts: [
-      { name: 'Period', value: `${tellDates(period)} (${period.timeZone})` },
-      { name: 'Compared with', value: tellDates(prior) },
+      { name: 'Period', value: `${formatDates(period)} (${period.timeZone})` },
+      { name: 'Compared with', value: formatDates(prior) },
       { name: 'Leads', value: leadsText(filter) },
       {
         name: 'Data as of',
-        value: freshness.dataAsOf === null ? 'no complete sync' : tellAt(freshness.dataAsOf, period.timeZone),
+        value:
+          freshness.dataAsOf === null ? 'no complete sync' : formatAt(freshness.dataAsOf, period.timeZone),
       },
       {
         name: 'Made',
-        value: `${tellAt(renderedAt, period.timeZone)}${program === null ? '' : ` by leadsheet ${program}`}`,
+        value: `${formatAt(renderedAt, period.timeZone)}${program === null ? '' : ` by leadsheet ${program}`}`,
       },
       ...figures.failed.map((section) => ({ name: 'Could not be made', value: failedText(section) })),
     ],
@@ -135,7 +136,7 @@ function conditionText(condition: FilterCondition): string {
 }
 
 /** Formats an instant: `Sat 21 Nov 2026, 07:04 (Europe/Vienna)`. */
-function tellAt(at: Instant, timeZone: string): string {
+function formatAt(at: Instant, timeZone: string): string {
   return `${datesOf('en-GB', timeZone, LONG_AGO).instant(at)} (${timeZone})`
 }
 

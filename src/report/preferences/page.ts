@@ -33,11 +33,11 @@ export interface ListedFacts {
   readonly kind: PeriodKind
   readonly filter: LeadFilter
   readonly attachments: readonly string[]
-  /** The next due times, from `listDueTimes`. */
+  /** The next scheduled runs, from `listDueTimes`. */
   readonly dueTimes: readonly Instant[]
   /** The time zone of the report, which decides when weeks begin. */
   readonly timeZone: string
-  /** Whether the next due time sends a weekly report. */
+  /** Whether the next scheduled run sends a weekly report. */
   readonly isWeekNext: boolean
 }
 
@@ -147,10 +147,10 @@ function formatFilter({ pipelineIds, conditions }: LeadFilter, locale: LocaleCon
 const DAYS_TOLD = 28
 // More times on one day are only counted.
 const CLOCKS_NAMED = 4
-// More due times than this are never needed, because the schedule is frequent anyway.
+// More scheduled runs than this are never needed, because the schedule is frequent anyway.
 const TIMES_MAX = 400
 
-/** Lists the next due times of a schedule, for the functions below. */
+/** Lists the next scheduled runs of a schedule, for the functions below. */
 export function listDueTimes(timing: Timing, now: Date): Instant[] {
   const until = now.getTime() + (DAYS_TOLD + 2) * DAY_MS
   const times: Instant[] = []
@@ -163,7 +163,7 @@ export function listDueTimes(timing: Timing, now: Date): Instant[] {
 }
 
 /**
- * Formats due times as `Monday to Friday at 07:00`, from the times themselves. Returns null if they do not
+ * Formats scheduled runs as `Monday to Friday at 07:00`, from the times themselves. Returns null if they do not
  * repeat weekly.
  */
 export function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {

@@ -80,7 +80,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
         await takeTurn()
       } catch (error) {
         // A full disk or a locked file may pass. Messages that were not written are read again.
-        tellFailure(error)
+        logFailure(error)
         wakeIn(PAUSE_MS)
       }
       await breathe()
@@ -96,7 +96,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     else if (nextAt !== null) wakeIn(Math.max(1, nextAt - now()))
   }
 
-  function tellFailure(error: unknown): void {
+  function logFailure(error: unknown): void {
     log.error({ err: error }, 'webhooks could not be sent on')
   }
 
@@ -213,7 +213,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await Promise.all(attempts)
       await running
       // Saves the answers that came before the stop. Messages that cannot be saved are sent again.
-      await settle().catch(tellFailure)
+      await settle().catch(logFailure)
     },
   }
 }

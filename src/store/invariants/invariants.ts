@@ -193,7 +193,7 @@ const OF_WORK: readonly Invariant[] = [
     remedy: READ_ALL,
   },
   {
-    rule: 'a due time is being worked on only while the lease of its schedule is held',
+    rule: 'a scheduled run is being worked on only while the lease of its schedule is held',
     violations: sql`SELECT schedule || ' ' || due_at AS what FROM scheduled_run WHERE state = 'running'
       AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > (SELECT now FROM moment) AND name = CASE
         WHEN schedule IN ('sync', 'sync-full') THEN 'sync' WHEN schedule = 'snapshot' THEN 'snapshot-schedule' ELSE schedule END)`,

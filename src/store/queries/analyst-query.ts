@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { LeadsheetError } from '../../errors.ts'
 import { askChild, OutOfMemory, programFile } from '../db/subprocess.ts'
 import type { QueryAnswer, QueryJob } from './query-child.ts'
-import { hasSecondStatement, MEMORY_BYTES_MAX, tellLimit } from './select.ts'
+import { formatLimit, hasSecondStatement, MEMORY_BYTES_MAX } from './select.ts'
 
 const CHILD = programFile(import.meta.url, 'query-child')
 /** The approximate size limit of all values, because the answer is held in memory. */
@@ -32,7 +32,7 @@ export async function runQuery(
     const answer = await askChild<QueryJob, QueryAnswer>(CHILD, job, {
       ...{ folder, signal, bytesMax: MEMORY_BYTES_MAX },
     })
-    const limit = tellLimit(answer.error ?? '')
+    const limit = formatLimit(answer.error ?? '')
     if (limit !== undefined) throw beyond(limit)
     return answer
   } catch (thrown) {

@@ -17,11 +17,11 @@ import type { ReportQueryAnswer, ReportQueryJob, ReportQueryTask } from './repor
 import { answerInPostgres } from './report-query-postgres.ts'
 import {
   fillParameters,
+  formatLimit,
   hasSecondStatement,
   MEMORY_BYTES_MAX,
   namesIn,
   parametersIn,
-  tellLimit,
 } from './select.ts'
 import type { Cell } from './snapshot-table.ts'
 
@@ -211,7 +211,7 @@ async function answerOfChild(job: ReportQueryJob, signal: AbortSignal): Promise<
 
 function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   const [, secret] = /^access to (\S+) is prohibited$/.exec(message) ?? []
-  const what = secret === undefined ? (tellLimit(message) ?? message) : `${secret} is not for reports`
+  const what = secret === undefined ? (formatLimit(message) ?? message) : `${secret} is not for reports`
   return new LeadsheetError('query_failed', `${place}  query ${name}: ${what}`, {
     hint: /not authorized|authorization denied/.test(message)
       ? `Only SELECT and WITH … SELECT run here, on what ${shellCommand('schema')} shows.`

@@ -28,7 +28,7 @@ export const READ_ONLY = { readOnly: true, limits: { length: VALUE_BYTES_MAX } }
 export const MEMORY_BYTES_MAX = 256 * 2 ** 20
 
 /** Returns the text for a person where a statement exceeded a limit; undefined for any other message. */
-export function tellLimit(message: string): string | undefined {
+export function formatLimit(message: string): string | undefined {
   if (message !== 'string or blob too big') return undefined
   return `has a value of more than ${VALUE_BYTES_MAX / 2 ** 20} MB`
 }

@@ -117,7 +117,7 @@ export async function finishScheduledRun(
     .execute()
 }
 
-/** Lists the scheduled runs of a schedule that were noted since an instant, in order of their due times. */
+/** Lists the scheduled runs of a schedule that were noted since an instant, in order of their scheduled runs. */
 export async function listScheduledRunsNotedSince(
   db: Db,
   schedule: string,

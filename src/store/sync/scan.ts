@@ -52,7 +52,7 @@ export interface ScanStep {
   readonly isBroken: boolean
   /** Tells whether the page lies in a part of the list that the pass has already read. */
   readonly isAgain: boolean
-  readonly mended: number
+  readonly cleaned: number
   readonly cut: number
   readonly maxUpdatedAt: Instant | null
 }
@@ -130,7 +130,7 @@ function scanAfter(before: Scan, page: ScanStep): Scan {
         ? (page.total ?? before.reported_total)
         : before.reported_total,
     moved: before.moved + moved,
-    mended: before.mended + page.mended,
+    cleaned: before.cleaned + page.cleaned,
     cut: before.cut + page.cut,
     pass_seen: before.pass_seen + page.freshInPass,
     pass_new: before.pass_new + page.fresh - page.born,

@@ -127,7 +127,7 @@ export interface SyncScanTable {
   pages: number
   reported_total: number | null
   moved: number
-  mended: number
+  cleaned: number
   cut: number
   quiet_passes: number
   pass: number
@@ -166,7 +166,7 @@ interface SyncScanResult {
   pages: number
   passes: number
   moved: number
-  mended: number
+  cleaned: number
   cut: number
   warnings: string
   drift: string

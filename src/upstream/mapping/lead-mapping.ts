@@ -43,7 +43,7 @@ const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(FIELDS.map(({ name }) => [name, null])),
-  ...{ raw: '', mended: [], cut: 0 },
+  ...{ raw: '', cleaned: [], cut: 0 },
 }
 
 type Ranges = Readonly<Record<string, NumberRange>>
@@ -70,20 +70,20 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
   if ('reason' in fit) return oversized('lead', id, fit)
   const { record, cut } = fit
   if (id === null) return held('lead', null, fit.text, `id: nothing at ${placesOf(fields.id)}`)
-  const mended: string[] = []
+  const cleaned: string[] = []
   let wrong: string | null = null
-  const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, mended, cut }
+  const values: Record<string, unknown> = { ...NOTHING, id, raw: fit.text, cleaned, cut }
   for (const { name, column } of TIMES) {
     const { value, instant, flaw } = readTime(record, fields[column])
     if (flaw === 'wrong') wrong ??= `${column}: ${JSON.stringify(value).slice(0, 100)} is not an instant`
-    if (flaw === 'placeholder') mended.push(column)
+    if (flaw === 'placeholder') cleaned.push(column)
     values[name] = instant
   }
   wrong ??= findAbsurd(record, fields, LEAD_RANGES)
   if (wrong !== null) return held('lead', id, fit.text, wrong)
   for (const { name, column, type, absent } of VALUES) {
     const value = readField(record, fields[column])
-    if (type === 'text' && typeof value === 'string' && isOddText(value)) mended.push(column)
+    if (type === 'text' && typeof value === 'string' && isOddText(value)) cleaned.push(column)
     values[name] =
       type === 'number' ? toNumber(value) : type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }

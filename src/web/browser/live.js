@@ -33,7 +33,7 @@ function hear() {
   live.textContent = 'Live'
 }
 
-function tellLost() {
+function showLost() {
   live.className = 'live lost'
   live.textContent = `No longer live since ${shownTime}; trying again`
 }
@@ -115,7 +115,7 @@ function follow() {
 document.addEventListener('visibilitychange', follow)
 setInterval(() => {
   if (document.hidden || Date.now() - heardAt < LOST_MS) return
-  tellLost()
+  showLost()
   // A refused connection is not opened again by the browser itself.
   if (source.readyState === EventSource.CLOSED || Date.now() - heardAt > 2 * LOST_MS) listen()
 }, LOOK_MS)

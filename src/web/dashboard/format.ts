@@ -5,7 +5,7 @@ import type { KeptOverview } from '../../jobs/overview.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
 import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'
-import { tellSpan } from '../../time.ts'
+import { formatSpan } from '../../time.ts'
 
 /** An instant for people and machines, shown by `{{> time}}`. */
 export interface Moment {
@@ -36,7 +36,7 @@ interface Tell {
 
 export function clockOf(timeZone: string, now: Date): Clock {
   const { recent } = datesOf(LOCALE, timeZone, now.toISOString())
-  const away = (instant: Instant) => tellSpan(now.getTime() - Date.parse(instant))
+  const away = (instant: Instant) => formatSpan(now.getTime() - Date.parse(instant))
   return {
     now,
     at: telling(recent),

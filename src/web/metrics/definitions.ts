@@ -30,13 +30,13 @@ const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 export const DEFINITIONS: readonly Definition[] = [
   gauge('leadsheet_health_state', 'Whether all is well: 0 ok, 1 warn, 2 fail.', ({ health }) =>
-    one(STATES[health.verdict]),
+    one(STATES[health.status]),
   ),
   gauge(
     'leadsheet_health_check_state',
     'What was found in one respect: 0 ok, 1 warn, 2 fail.',
     ({ health }) =>
-      health.checks.map(({ what, verdict }) => sample({ check: what.replace(' ', '_') }, STATES[verdict])),
+      health.checks.map(({ what, status }) => sample({ check: what.replace(' ', '_') }, STATES[status])),
     ['check'],
   ),
   gauge(
@@ -200,7 +200,7 @@ export const DEFINITIONS: readonly Definition[] = [
   gauge(
     'leadsheet_daemon_last_heartbeat_timestamp_seconds',
     'The last sign of life of the daemon, committed each minute.',
-    ({ lastBeatAt }) => (lastBeatAt === null ? [] : one(secondsOf(lastBeatAt))),
+    ({ lastHeartbeatAt }) => (lastHeartbeatAt === null ? [] : one(secondsOf(lastHeartbeatAt))),
   ),
   gauge('leadsheet_workers', 'Daemons that run on the store; absent where it is a file.', ({ workers }) =>
     workers === null ? [] : one(workers),

@@ -80,7 +80,7 @@ async function diagnose(cwd: string, change: Readonly<Record<string, string>> = 
   const told = checks.filter(({ what }) => what !== 'file system')
   return {
     status: EXIT_STATUS[STATUS_ENDINGS[worstOf(told)]].status,
-    wrong: told.filter(({ verdict }) => verdict !== 'ok'),
+    wrong: told.filter(({ status }) => status !== 'ok'),
   }
 }
 
@@ -185,8 +185,8 @@ it('data that are old, and a daemon that is dead', async () => {
   expect(status).toBe(1)
   expect(wrong).toEqual(
     expect.arrayContaining([
-      { verdict: 'fail', ...about('daemon', /no sign of life for 30 h/, /start it again/) },
-      { verdict: 'fail', ...about('copy of leads', /for 30 h/, /leadsheet status/) },
+      { status: 'fail', ...about('daemon', /no sign of life for 30 h/, /start it again/) },
+      { status: 'fail', ...about('copy of leads', /for 30 h/, /leadsheet status/) },
     ]),
   )
 })
@@ -195,10 +195,10 @@ it('a snapshot that is not there, or damaged', async () => {
   const cwd = installation()
   const file = join(cwd, 'data/snapshot.db')
   rmSync(file)
-  const missing = { verdict: 'warn', ...about('snapshot', /there is no/, /leadsheet snapshot/) }
+  const missing = { status: 'warn', ...about('snapshot', /there is no/, /leadsheet snapshot/) }
   expect(await diagnose(cwd)).toMatchObject({ status: 3, wrong: [missing] })
   writeFileSync(file, 'no database')
-  const damaged = { verdict: 'fail', ...about('snapshot', /cannot be read/, /leadsheet snapshot/) }
+  const damaged = { status: 'fail', ...about('snapshot', /cannot be read/, /leadsheet snapshot/) }
   expect(await diagnose(cwd)).toMatchObject({ status: 1, wrong: [damaged] })
 })
 
@@ -211,7 +211,7 @@ it('a clock that is wrong by that of the upstream, as the program itself says an
   })
   expect(status).toBe(1)
   expect(JSON.parse(stdout).data.checks).toContainEqual({
-    verdict: 'fail',
+    status: 'fail',
     ...about('clock', /our clock is (60|59) min ahead of that of the upstream/, /NTP/),
   })
 })
@@ -224,7 +224,7 @@ it('a clock that was set back, by what the database has lived through', async ()
     `INSERT INTO daemon_span (began_at, began_after, last_tick_at, ended_at, host, pid) VALUES ('${ahead}', 'down', '${ahead}', '${ahead}', 'h', 1)`,
   )
   const { wrong } = await diagnose(cwd)
-  expect(wrong).toContainEqual({ verdict: 'fail', ...about('clock', /still 2 h to come/, /NTP/) })
+  expect(wrong).toContainEqual({ status: 'fail', ...about('clock', /still 2 h to come/, /NTP/) })
 })
 
 it('a secret in a file that everybody can read', async () => {
@@ -240,7 +240,7 @@ it('a secret in a file that everybody can read', async () => {
   const checks: CheckResult[] = []
   for await (const check of examine(patient, { whole: false })) checks.push(check)
   expect(checks).toContainEqual({
-    verdict: 'warn',
+    status: 'warn',
     ...about('settings', /every user of this machine can read .*key; chmod 600 it/, /config check/),
   })
 })
@@ -265,7 +265,7 @@ it('a port that another program has', async () => {
   })
 })
 
-it('a due time that a change of the clocks jumps over', async () => {
+it('a scheduled run that a change of the clocks jumps over', async () => {
   const settings = SETTINGS.replace(
     '{ name: daily }',
     '{ name: daily, schedule: "30 2 * * *", time_zone: Europe/Berlin }',
@@ -281,10 +281,10 @@ it('a Node without the data of zones, or with old ones', () => {
   const now = new Date('2030-01-01T00:00:00Z')
   const check = (change: object) =>
     [...checkRuntime(config, { node: '24.0.0', tz: '2029a', hasLanguages: true, ...change }, now)].at(-1)
-  expect(check({})).toMatchObject({ verdict: 'ok' })
+  expect(check({})).toMatchObject({ status: 'ok' })
   expect(check({ tz: '2026c' })).toMatchObject({
-    verdict: 'warn',
+    status: 'warn',
     remedy: expect.stringContaining('newer Node'),
   })
-  expect(check({ hasLanguages: false })).toMatchObject({ verdict: 'fail' })
+  expect(check({ hasLanguages: false })).toMatchObject({ status: 'fail' })
 })

@@ -18,9 +18,9 @@ it.each([
     'warn',
     'the settings of 2026-11-21 06:00 UTC; the file was changed at 2026-11-21 07:30 UTC, and not read since',
   ],
-])('doctor says that the settings in force %s', (_name, change, verdict, found) => {
+])('doctor says that the settings in force %s', (_name, change, status, found) => {
   expect(checkInForce({ since: SINCE, refused: null, changedAt: null, ...change })).toMatchObject({
-    ...{ verdict, found },
+    ...{ status, found },
   })
 })
 

@@ -26,7 +26,7 @@ it.each<[string, FindRecords]>([
   ['written otherwise, beside another record', withRecords(['v=spf1 -all'], [text.replace('; p=', ';p = ')])],
 ])('the key of the settings is found in the DNS %s', async (_how, findRecords) => {
   expect(await checkSignature(DKIM_KEY, findRecords)).toMatchObject({
-    verdict: 'ok',
+    status: 'ok',
     found: `${NAME} has the key`,
   })
 })
@@ -41,9 +41,9 @@ it.each<[string, FindRecords, string]>([
   ],
 ])('where the DNS has %s, the record to publish is told', async (_what, findRecords, found) => {
   const remedy = `give the DNS this TXT record at ${NAME}: ${text}`
-  expect(await checkSignature(DKIM_KEY, findRecords)).toMatchObject({ verdict: 'fail', found, remedy })
+  expect(await checkSignature(DKIM_KEY, findRecords)).toMatchObject({ status: 'fail', found, remedy })
 })
 
 it('a DNS that does not answer is no proof of anything', async () => {
-  expect(await checkSignature(DKIM_KEY, failing('ECONNREFUSED'))).toMatchObject({ verdict: 'warn' })
+  expect(await checkSignature(DKIM_KEY, failing('ECONNREFUSED'))).toMatchObject({ status: 'warn' })
 })

@@ -15,7 +15,7 @@ it.each([
     'warn',
     'http://localhost:8080 is only for this machine, so that mail programs show no button for it',
   ],
-])('the way out of a report is told of %s', (yaml, verdict, found) => {
+])('the way out of a report is told of %s', (yaml, status, found) => {
   const config = loadConfig({ cwd: folderWith({ 'leadsheet.yaml': yaml }), env: {} })
-  expect(checkWayOut(config)).toMatchObject({ what: 'unsubscribing', verdict, found })
+  expect(checkWayOut(config)).toMatchObject({ what: 'unsubscribing', status, found })
 })

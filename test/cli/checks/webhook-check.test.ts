@@ -33,7 +33,7 @@ interface Situation {
   readonly listed?: readonly WireWebhook[] | LeadsheetError
 }
 
-/** Each check as `verdict: found -> remedy`. */
+/** Each check as `status: found -> remedy`. */
 async function examine({ settings = PUBLIC, state, listed = [ACTIVE] }: Situation): Promise<string[]> {
   const cwd = folderWith({ 'leadsheet.yaml': settings })
   const config = loadConfig({ cwd, env: {} })
@@ -49,7 +49,7 @@ async function examine({ settings = PUBLIC, state, listed = [ACTIVE] }: Situatio
   const checks = await Array.fromAsync(checkWebhook(config, open, new AbortController().signal))
   expect(checks.every(({ what }) => what === 'webhook')).toBe(true)
   return checks.map(
-    ({ verdict, found, remedy }) => `${verdict}: ${found}${remedy === null ? '' : ` -> ${remedy}`}`,
+    ({ status, found, remedy }) => `${status}: ${found}${remedy === null ? '' : ` -> ${remedy}`}`,
   )
 }
 
@@ -71,7 +71,7 @@ describe('the doctor says of the webhook', () => {
         ],
       },
       [
-        'warn: wh_1 is disabled since 2026-11-20 10:00Z: its address answered 410 -> mend the way to it, then `npx leadsheet webhooks enable`; until then syncs bring changes',
+        'warn: wh_1 is disabled since 2026-11-20 10:00Z: its address answered 410 -> fix the way to it, then `npx leadsheet webhooks enable`; until then syncs bring changes',
       ],
     ],
     [
@@ -138,7 +138,7 @@ describe('the doctor says of the webhook', () => {
       'that the secrets are of no use where nothing listens',
       { settings: 'events: { secret: "whsec_b25lIG9uZQ==" }\nweb: { listen: none }\n' },
       [
-        'warn: events.secret is of no use: web.listen is none, so that no events are taken -> mend the profile or the settings',
+        'warn: events.secret is of no use: web.listen is none, so that no events are taken -> fix the profile or the settings',
       ],
     ],
   ])('%s', async (_, situation, said) => {
@@ -157,7 +157,7 @@ describe('the doctor says of the webhook', () => {
     )
     expect(checks).toMatchObject([
       {
-        verdict: 'warn',
+        status: 'warn',
         found: expect.stringMatching(/^every user of this machine can read .*webhook.json$/),
       },
     ])
@@ -173,7 +173,7 @@ describe('the doctor says of the webhook', () => {
       ),
     )
     expect(checks).toMatchObject([
-      { verdict: 'fail', found: expect.stringContaining('webhook.json cannot be read: it is not JSON') },
+      { status: 'fail', found: expect.stringContaining('webhook.json cannot be read: it is not JSON') },
     ])
   })
 })

@@ -33,7 +33,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal (script of util-linux)', () => {
     await typing.answer('Sender', '\r')
     await typing.answer('Addresses for the report', 'ana@example.com, ben\r')
     await typing.answer('expected an e-mail address', 'ana@example.com, ben@example.com\r')
-    await typing.answer('Addresses for troubles', '\r')
+    await typing.answer('Addresses for alerts', '\r')
     await typing.answer('Time zone', '\x15Europe/Berlin\r')
     await typing.answer('When', '\r')
     await typing.answer('Where it listens', '127.0.0.1:0\r')
@@ -99,7 +99,7 @@ describe('without a terminal', () => {
     const { files, checks } = JSON.parse(stdout).data
     expect(status).toBe(3)
     expect(files).toEqual([{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }])
-    expect(checks.map(({ what, verdict }: { what: string; verdict: string }) => [what, verdict])).toEqual([
+    expect(checks.map(({ what, status }: { what: string; status: string }) => [what, status])).toEqual([
       ['service', 'fail'],
       ['mail', 'ok'],
       ['dashboard', 'ok'],

@@ -63,8 +63,8 @@ async function ask(answers: Answers, given: Given = {}) {
     },
   }
   const { signal } = new AbortController()
-  const tell = ({ verdict, what, found }: { verdict: string; what: string; found: string }): void =>
-    void screen.push(`${verdict} ${what}: ${found}`)
+  const tell = ({ status, what, found }: { status: string; what: string; found: string }): void =>
+    void screen.push(`${status} ${what}: ${found}`)
   const asked = await askAll({ prompter, given, tell, log: SILENT, signal, now: NOW }, null)
   return { ...asked, screen: screen.join('\n') }
 }

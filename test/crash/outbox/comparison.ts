@@ -43,7 +43,7 @@ export function compare(file: string, log: string): Comparison {
 export function compareRows(rows: readonly Row[], log: string): Comparison {
   const attempts = readAttempts(log)
   const countEnds = (end: Attempt['end']): number => attempts.filter((one) => one.end === end).length
-  const arrivals = attempts.filter((one) => one.end !== 'put off' && one.end !== 'turned away')
+  const arrivals = attempts.filter((one) => one.end !== 'deferred' && one.end !== 'turned away')
   const arrivalsOf = Map.groupBy(arrivals, ({ messageId }) => messageId)
   const known = new Set(rows.map(({ message_id }) => message_id))
   const found = rows.map((row) => ({ row, arrivals: arrivalsOf.get(row.message_id) ?? [] }))
@@ -60,7 +60,7 @@ export function compareRows(rows: readonly Row[], log: string): Comparison {
     doubtedTwice: doubted.filter(({ arrivals }) => copiesOf(arrivals) > 1).length,
     doubtedNever: doubted.filter(({ arrivals }) => copiesOf(arrivals) === 0).length,
     turnedAway: countEnds('turned away'),
-    putOff: countEnds('put off'),
+    putOff: countEnds('deferred'),
     refused: countEnds('refused'),
     lostReplies: countEnds('lost'),
     lost: found.filter(isLost).map(({ row }) => `${row.recipient}: ${row.state} and not there`),

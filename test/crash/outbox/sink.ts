@@ -33,7 +33,7 @@ interface TurnedAway {
 /** Before the message was shown. */
 interface PutOff {
   readonly to: string
-  readonly end: 'put off'
+  readonly end: 'deferred'
 }
 
 /** Of a message that came up to its final dot. */
@@ -109,7 +109,7 @@ function openSink(log: string, faults: SinkFaults): void {
       const attempt = (attempts.get(to) ?? 0) + 1
       attempts.set(to, attempt)
       const isPutOff = attempt === 1 && chance(`greylisted ${to}`) < faults.greylisted
-      if (isPutOff) note({ to, end: 'put off' })
+      if (isPutOff) note({ to, end: 'deferred' })
       reply(isPutOff ? '450 4.7.1 later' : '250 Ok')
     }
 

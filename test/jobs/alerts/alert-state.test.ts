@@ -1,4 +1,4 @@
-/** When operators are told what: first case by case, then over random streams of troubles. */
+/** When operators are told what: first case by case, then over random streams of problems. */
 import { describe, expect, it } from 'vitest'
 import type { Found } from '../../../src/checks/run-checks.ts'
 import { ALERTING_IDS, alertFacts, type CheckId } from '../../../src/checks/table.ts'
@@ -23,9 +23,9 @@ class Installation {
   last: Decision | null = null
 
   /** One beat, so many minutes after the last one. */
-  beat(troubles: readonly Found[], minutes = 1, unknown: readonly CheckId[] = []): Announcement | null {
+  beat(problems: readonly Found[], minutes = 1, unknown: readonly CheckId[] = []): Announcement | null {
     this.now = new Date(this.now.getTime() + minutes * MINUTE_MS)
-    this.last = decide({ findings: troubles, unknown: new Set(unknown) }, this.known(), RULES, this.now)
+    this.last = decide({ findings: problems, unknown: new Set(unknown) }, this.known(), RULES, this.now)
     const { changed, dropped, announcement } = this.last
     const byId = new Map(this.alerts.map((notice) => [notice.id, notice]))
     for (const notice of changed) byId.set(notice.id, notice)
@@ -52,7 +52,7 @@ class Installation {
   }
 }
 
-function trouble(check: CheckId, change: Partial<Found> = {}): Found {
+function problem(check: CheckId, change: Partial<Found> = {}): Found {
   return { check, subject: '', message: `${check} is there`, hint: 'do something', ...change }
 }
 
@@ -66,10 +66,10 @@ function said(announcement: Announcement | null): string[] {
   ]
 }
 
-const KEY = trouble('key_refused')
-const DISK = trouble('disk_low')
+const KEY = problem('key_refused')
+const DISK = problem('disk_low')
 
-describe('a trouble', () => {
+describe('a problem', () => {
   it('that cannot pass by itself is told at once, and only once', () => {
     const installation = new Installation()
     expect(said(installation.beat([KEY]))).toEqual(['+key_refused'])
@@ -88,9 +88,9 @@ describe('a trouble', () => {
   it('that counts its failures itself is told when there were so many', () => {
     const installation = new Installation()
     for (let beat = 0; beat < 20; beat++) {
-      expect(installation.beat([trouble('sync_failing', { failures: 2 })])).toBeNull()
+      expect(installation.beat([problem('sync_failing', { failures: 2 })])).toBeNull()
     }
-    expect(said(installation.beat([trouble('sync_failing', { failures: 3 })]))).toEqual(['+sync_failing'])
+    expect(said(installation.beat([problem('sync_failing', { failures: 3 })]))).toEqual(['+sync_failing'])
   })
 
   it('is told to have passed, once', () => {
@@ -104,7 +104,7 @@ describe('a trouble', () => {
   it('is reminded of each day, with all that is open, however far apart they were raised', () => {
     const installation = new Installation()
     installation.beat([KEY])
-    const both = [KEY, trouble('report_held', { subject: 'daily' })]
+    const both = [KEY, problem('report_held', { subject: 'daily' })]
     installation.beat(both, 5 * HOUR)
     expect(said(installation.beat(both, 19 * HOUR))).toEqual(['!key_refused', '!report_held'])
     expect(installation.beat(both, 23 * HOUR)).toBeNull()
@@ -141,7 +141,7 @@ describe('a trouble', () => {
   it('that is over by the time it could be told is never told', () => {
     const installation = new Installation()
     installation.beat([KEY])
-    expect(installation.beat([KEY, trouble('report_held')])).toBeNull()
+    expect(installation.beat([KEY, problem('report_held')])).toBeNull()
     expect(installation.beat([KEY], 10)).toBeNull()
     expect(installation.messages).toHaveLength(1)
   })
@@ -168,7 +168,7 @@ describe('what comes and goes', () => {
     expect(said(installation.beat([], 60))).toEqual(['-key_refused'])
   })
 
-  it('is a new trouble where it had been away for more than an hour', () => {
+  it('is a new problem where it had been away for more than an hour', () => {
     const installation = new Installation()
     installation.beat([KEY])
     installation.beat([], 10)
@@ -181,7 +181,7 @@ describe('what comes and goes', () => {
 })
 
 describe('an event', () => {
-  const event = trouble('fields_changed', { subject: 'company.name' })
+  const event = problem('fields_changed', { subject: 'company.name' })
 
   it('is told once, never reminded of, and over without a word', () => {
     const installation = new Installation()
@@ -195,12 +195,12 @@ describe('an event', () => {
 describe('a message', () => {
   it('tells together what is to be told at one beat', () => {
     const installation = new Installation()
-    const held = ['daily', 'weekly'].map((subject) => trouble('report_held', { subject }))
+    const held = ['daily', 'weekly'].map((subject) => problem('report_held', { subject }))
     expect(said(installation.beat([KEY, ...held]))).toEqual(['+key_refused', '+report_held', '+report_held'])
   })
 
-  it('is one for ten thousand troubles, and few when they come one by one', () => {
-    const all = Array.from({ length: 10_000 }, (_, n) => trouble('recipient_paused', { subject: `r${n}` }))
+  it('is one for ten thousand problems, and few when they come one by one', () => {
+    const all = Array.from({ length: 10_000 }, (_, n) => problem('recipient_paused', { subject: `r${n}` }))
     const atOnce = new Installation()
     atOnce.beat(all)
     expect(atOnce.messages).toHaveLength(1)
@@ -213,7 +213,7 @@ describe('a message', () => {
   })
 })
 
-describe('over random streams of troubles', () => {
+describe('over random streams of problems', () => {
   const seeds = process.env.SEED
     ? [Number(process.env.SEED)]
     : Array.from({ length: Number(process.env.SEEDS ?? 25) }, (_, n) => n + 1)
@@ -233,7 +233,7 @@ describe('over random streams of troubles', () => {
           const key = `${reason} ${subject}`
           if (!there.delete(key)) {
             const counted = chance() < 0.3 ? { failures: Math.ceil(chance() * 5) } : {}
-            there.set(key, trouble(reason, { subject, ...counted }))
+            there.set(key, problem(reason, { subject, ...counted }))
           }
         }
       }

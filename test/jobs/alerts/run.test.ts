@@ -148,7 +148,7 @@ describe('operators', () => {
     expect(subjects().at(-1)).toBe('[leadsheet] resolved: mail waiting')
   })
 
-  it('are a handful of messages for ten thousand troubles that come one after the other', async () => {
+  it('are a handful of messages for ten thousand problems that come one after the other', async () => {
     const pause = (from: number, to: number) =>
       syncing.store.write(async (trx) => {
         for (let n = from; n < to; n++) {

@@ -54,7 +54,7 @@ async function queued(store: Store): Promise<string[]> {
   )
 }
 
-/** Answers when it is let go, as the lead is then. */
+/** Answers when it is skipped, as the lead is then. */
 function heldBack(): { readonly fault: Fault; readonly isAsked: Promise<void>; letGo(): void } {
   const asked = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()

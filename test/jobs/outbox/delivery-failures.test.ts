@@ -152,7 +152,7 @@ describe('what is said of one message leaves the others alone (row 58)', () => {
     }
   })
 
-  it('a message in whose midst the connection is lost each time counts as put off, and is not given up', async () => {
+  it('a message in whose midst the connection is lost each time counts as deferred, and is not given up', async () => {
     await using ledger = await openLedger(['ana@example.com'])
     const first = ledger.clock.now.toISOString()
     await using server = await openScriptedServer({ RCPT: 'drop' })
@@ -221,7 +221,7 @@ describe('a message that may have arrived', () => {
   })
 })
 
-describe('a message that is put off again and again', () => {
+describe('a message that is deferred again and again', () => {
   async function putOff(hours: number) {
     const ledger = await openLedger(['ana@example.com'])
     const server = await openScriptedServer({ RCPT: '450 greylisted' })
@@ -264,7 +264,7 @@ describe('a message that is put off again and again', () => {
     expect(hours).toBeLessThan(1.2 * 21)
   })
 
-  it('has failed after 48 hours, counted from the first time it was put off', async () => {
+  it('has failed after 48 hours, counted from the first time it was deferred', async () => {
     await using putting = await putOff(12)
     // Three days in which the server was away do not count.
     putting.ledger.clock.now = new Date('2026-11-24T07:00:00Z')

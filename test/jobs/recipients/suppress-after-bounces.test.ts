@@ -101,7 +101,7 @@ describe('a recipient whose server refuses issue after issue', () => {
     expect(await listRefusing(days.store.db, 5)).toEqual([])
   })
 
-  it('is not counted for what was only put off', async () => {
+  it('is not counted for what was only deferred', async () => {
     await using days = await openDays()
     days.refusal.code = 450
     await days.passDays(5)

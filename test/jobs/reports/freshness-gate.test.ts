@@ -81,7 +81,7 @@ async function openWorld(gate: Partial<GateSettings> = {}) {
     countIssues: async () => (await store.db.selectFrom('report_issue').select('id').execute()).length,
     fail: (code: number, headers: Record<string, string> = {}) =>
       void upstream.faults.splice(0, upstream.faults.length, ...Array(100).fill(status(code, headers))),
-    mend: () => void upstream.faults.splice(0),
+    fix: () => void upstream.faults.splice(0),
     async [Symbol.asyncDispose]() {
       await source.close()
       await transport[Symbol.asyncDispose]()
@@ -118,7 +118,7 @@ describe('a report whose data do not cover its period', () => {
     expect(await world.run(at('07:03'))).toMatchObject({ state: 'again' })
     expect(world.upstream.requests).toHaveLength(tried)
     expect(await world.countIssues()).toBe(0)
-    world.mend()
+    world.fix()
     expect(await world.run(at('07:05'))).toMatchObject({ state: 'done' })
     expect((await world.message()).text).not.toContain('PLEASE NOTE')
   })
@@ -131,7 +131,7 @@ describe('a report whose data do not cover its period', () => {
     expect(await world.run(at('09:20'), due)).toMatchObject({ state: 'done' })
   })
 
-  it('waits no longer than up to its next due time, which would end it', async () => {
+  it('waits no longer than up to its next scheduled run, which would end it', async () => {
     await using world = await openWorld()
     world.fail(503)
     const pass = (minutes: number) => {
@@ -172,7 +172,7 @@ describe('a report whose data do not cover its period', () => {
       message: expect.stringContaining('leads are of 2026-11-20 14:10'),
     })
     expect(await world.countIssues()).toBe(0)
-    world.mend()
+    world.fix()
     expect(await world.run(at('07:46'))).toMatchObject({ state: 'done' })
     expect((await world.message()).subject).toMatch(/^Daily leads/)
   })
@@ -303,7 +303,7 @@ describe('a report about far fewer leads than before', () => {
     expect(judgeCounts({ now: { leads: 3, filter }, last, scans: [] })).toEqual([])
   })
 
-  it('says so above everything, or is held until it is let go', async () => {
+  it('says so above everything, or is held until it is skipped', async () => {
     await using world = await openWorld({ onVolumeDrop: 'hold' })
     expect(await world.run(SCHEDULED_RUN)).toMatchObject({ state: 'done' })
     for (const id of [...world.upstream.leads.keys()].slice(20)) world.upstream.leads.delete(id)

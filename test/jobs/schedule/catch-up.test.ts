@@ -1,5 +1,5 @@
 // @both-stores
-/** What becomes of due times that come while nothing runs, or while something runs for long. */
+/** What becomes of scheduled runs that come while nothing runs, or while something runs for long. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { CatchUp } from '../../../src/schedule/timing.ts'

@@ -144,7 +144,7 @@ describe('a scheduled run that fails', () => {
     daily.ends = ({ attempt }) =>
       Promise.resolve(
         retryLater(
-          'put off',
+          'deferred',
           attempt,
           daily.clock.now,
           attempt === 1 ? '2026-11-20T08:30:00.000Z' : '2026-11-20T09:00:00.001Z',
@@ -155,7 +155,7 @@ describe('a scheduled run that fails', () => {
     await daily.live('2026-11-20T08:31:00Z')
     expect((await daily.scheduledRuns()).at(-1)).toMatchObject({
       state: 'failed',
-      message: 'put off; after 2 hours it is let go',
+      message: 'deferred; after 2 hours it is skipped',
     })
   })
 
@@ -174,7 +174,7 @@ describe('a scheduled run that fails', () => {
 describe('a scheduled run that is held', () => {
   const held = async () => ({ state: 'held' as const, message: 'the data are old' })
 
-  it('is asked again each minute, until it is let go', async () => {
+  it('is asked again each minute, until it is skipped', async () => {
     await using daily = await openTicking()
     daily.ends = async ({ isReleased }) => (isReleased ? { state: 'done', message: null } : held())
     await daily.live('2026-11-20T07:02:00Z')

@@ -22,7 +22,7 @@ import { scheduleOf } from '../../support/schedule.ts'
 const at = (minute: string): string => `2026-11-20T07:${minute}:00Z`
 
 describe.skipIf(!hasPostgres)('several workers', () => {
-  it('note each due time once and run it once, and do beside each other what does not depend on each other', async () => {
+  it('note each scheduled run once and run it once, and do beside each other what does not depend on each other', async () => {
     const ran: string[] = []
     const schedules = ['report:daily', 'report:weekly'].map((name) =>
       scheduleOf({ ...MINUTELY, name, leaseName: name, run: both(name) }),

@@ -164,7 +164,7 @@ describe('publishing', () => {
   })
 })
 
-describe('a snapshot with due times of its own', () => {
+describe('a snapshot with scheduled runs of its own', () => {
   it('is made then, and the scheduled run says what it covers', async () => {
     const { store, folder } = await openFilledStore()
     const deps = publishing(store, folder)

@@ -206,7 +206,7 @@ describe('a sync that meets faults', () => {
     expect(await syncing.sync(LEADS)).toMatchObject({ outcome: 'ok', complete: true, pages: 3 })
   })
 
-  it('is put off for a day at most, whatever the upstream asks', async () => {
+  it('is deferred for a day at most, whatever the upstream asks', async () => {
     await using upstream = await startUpstream(35)
     await using syncing = await openSyncing(upstream.url)
     upstream.faults.push(status(503, { 'retry-after': '99999999999' }))
@@ -254,7 +254,7 @@ describe('a sync that meets faults', () => {
     expect(await contents(syncing)).toHaveLength(35)
   })
 
-  it('puts down the page in hand when it is told to stop, and goes on there next time', async () => {
+  it('puts down the current page when it is told to stop, and goes on there next time', async () => {
     await using upstream = await startUpstream(95)
     await using syncing = await openSyncing(upstream.url)
     const stop = new AbortController()
@@ -348,7 +348,7 @@ describe('leads that are gone upstream', () => {
 })
 
 describe('a record that could not be read', () => {
-  it('is let go once it can be', async () => {
+  it('is skipped once it can be', async () => {
     await using upstream = await startUpstream(10)
     await using syncing = await openSyncing(upstream.url)
     upstream.put(4, { created_at: 'yesterday' })

@@ -279,7 +279,7 @@ describe('texts that are not stored as they came', () => {
     await using listing = await openListing(PAGE, paged('page', odd))
     for (let round = 0; round < 2; round++) {
       const { scan } = await listing.sync()
-      expect(scan).toMatchObject({ mended: 2, cut: 1 })
+      expect(scan).toMatchObject({ cleaned: 2, cut: 1 })
       expect(scan?.warnings).toEqual([
         'leads with text that was cleaned, or times that stand for none: 2',
         'texts of more than 64 kB that were cut: 1',

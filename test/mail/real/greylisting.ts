@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 export interface Greylisting {
   readonly port: number
-  /** Those who are put off for as long as they are in here. */
+  /** Those who are deferred for as long as they are in here. */
   readonly putOff: Set<string>
   /** How often somebody was asked for, in order. */
   readonly asked: readonly string[]

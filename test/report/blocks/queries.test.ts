@@ -35,7 +35,7 @@ async function compose(change: Partial<QueryTable> = {}, tag = 'en-GB', file?: s
     banner: null,
     title: 'Mine',
     footer: { lines: [], unsubscribe: null },
-    verdict: '',
+    summary: '',
     period: { long: '', short: '' },
     blocks: [view],
   }

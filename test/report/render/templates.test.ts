@@ -135,8 +135,8 @@ describe('the templates', () => {
       const strict = strictly(compose(figures, making))
       expect(() => templates.render('daily', strict)).not.toThrow()
     }
-    const misspelt = strictly({ ...view, verdict: undefined, verdikt: view.verdict })
-    expect(() => templates.render('daily', misspelt)).toThrow('verdict')
+    const misspelt = strictly({ ...view, summary: undefined, verdikt: view.summary })
+    expect(() => templates.render('daily', misspelt)).toThrow('summary')
   })
 
   it('are listed by name', async () => {
@@ -267,7 +267,7 @@ describe('an own folder', () => {
     banner: null,
     title: 'Mine',
     footer: { lines: [], unsubscribe: null },
-    verdict: '',
+    summary: '',
     period: { long: '', short: '' },
   }
 

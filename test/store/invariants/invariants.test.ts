@@ -68,7 +68,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
      INSERT INTO event_queue (resource, resource_id, asked_at, last_at, events, is_removal, failures)
        VALUES ('pipeline', 'l', '${NOW}', '${NOW}', 1, 0, 0);`,
   ],
-  'a due time is being worked on only while the lease of its schedule is held': [
+  'a scheduled run is being worked on only while the lease of its schedule is held': [
     scheduledRun('sync-full', 'running'),
     `${scheduledRun('report:daily', 'running')}
      INSERT INTO lease VALUES ('report:daily', 'h', 'host', 1, '${LONG_AGO}', '${LONG_AGO}');`,

@@ -41,7 +41,7 @@ async function race<T>(both: readonly Store[], work: (trx: Trx) => Promise<T>): 
 }
 
 describe.skipIf(!hasPostgres)('two machines at once', () => {
-  it('note a due time once, and only the one with the lease begins it', async () => {
+  it('note a scheduled run once, and only the one with the lease begins it', async () => {
     await using two = await openTwo()
     for (let round = 0; round < ROUNDS; round++) {
       const dueAt = new Date(OPENED_AT.getTime() - round * 60_000).toISOString()

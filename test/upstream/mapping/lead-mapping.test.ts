@@ -89,7 +89,7 @@ describe('a lead', () => {
     expect(lead({ id: 1, created: '0001-01-01T00:00:00Z', updated: '' })).toMatchObject({
       createdAt: null,
       updatedAt: null,
-      mended: ['created_at'],
+      cleaned: ['created_at'],
     })
   })
 
@@ -140,7 +140,7 @@ describe('a lead', () => {
   ])('has clean text, counted where it was not: %s (row 21)', (_name, sent, stored) => {
     const mapped = lead({ id: 1, name: sent })
     expect(mapped.companyName).toBe(stored)
-    expect(mapped.mended).toEqual(sent === stored && !sent.includes('\uFFFD') ? [] : ['company_name'])
+    expect(mapped.cleaned).toEqual(sent === stored && !sent.includes('\uFFFD') ? [] : ['company_name'])
     expect(JSON.parse(mapped.raw)).toEqual({ id: 1, name: sent })
   })
 

@@ -29,7 +29,7 @@ const SETTINGS = `
 alerts: { recipients: [ops@example.com] }
 recipients: [ana@example.com, { address: ben@example.com, name: Ben }]
 `
-const TROUBLE: Alert = {
+const PROBLEM: Alert = {
   ...{ id: 7, check: 'sync_late', subject: '', state: 'open', seen: 1 },
   ...{ message: 'No sync for 30 hours', hint: 'Look at the log.' },
   ...{ firstSeenAt: '2026-11-20T08:00:00.000Z', openedAt: '2026-11-20T08:00:00.000Z' },
@@ -82,7 +82,7 @@ async function mail({ store }: OpenedDashboard, ends: Readonly<Record<string, De
 }
 
 describe('a sync that is asked for', () => {
-  it('is a due time of now, once, and the daemon looks after it at once', async () => {
+  it('is a scheduled run of now, once, and the daemon looks after it at once', async () => {
     const { act, scheduledRuns, wakes, lines } = await openOperated()
     expect(await act('/actions/sync', {})).toBe('ok: A sync has been asked for. It begins at once.')
     await act('/actions/sync', { what: '' })
@@ -103,7 +103,7 @@ describe('a sync that is asked for', () => {
     expect(due.map(({ schedule }) => schedule)).toEqual(['sync-full'])
   })
 
-  it('passes over no due time that has come before it', async () => {
+  it('passes over no scheduled run that has come before it', async () => {
     const { act, scheduledRuns, store } = await openOperated()
     const at = '2026-11-20T08:40:00.000Z'
     const earlier = { schedule: 'sync', due_at: at, noted_at: at, not_before: null, message: null }
@@ -171,10 +171,10 @@ describe('what is done', () => {
   )
 })
 
-describe('a trouble', () => {
+describe('a problem', () => {
   it('is acknowledged by its number', async () => {
     const { act, store } = await openOperated()
-    await store.write((trx) => upsertAlerts(trx, [TROUBLE]))
+    await store.write((trx) => upsertAlerts(trx, [PROBLEM]))
     expect(await act('/actions/acknowledge', { what: 'alert=7' })).toBe(
       'ok: data old: there are no more reminders of it.',
     )
@@ -351,7 +351,7 @@ describe.skipIf(!hasBrowser())('an operator at a keyboard', () => {
 
   it('signs in, syncs, acknowledges and signs out', async () => {
     const { url, store, scheduledRuns, wakes } = await openOperated()
-    await store.write((trx) => upsertAlerts(trx, [TROUBLE]))
+    await store.write((trx) => upsertAlerts(trx, [PROBLEM]))
     const page = await browser.newPage()
     const complaints: string[] = []
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))

@@ -73,7 +73,7 @@ describe('the list of the archive', () => {
     const page = await get(url, '/archive')
     expect(page.status).toBe(200)
     expect(wordsOf(page.text)).toContain(
-      'No report has been made yet. The first one comes at its next due time.',
+      'No report has been made yet. The first one comes at its next scheduled run.',
     )
   })
 

@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser())('the status page in a browser', () => {
   })
 })
 
-/** Lets a client wait at once, and from its wait of a number on until it is let go. */
+/** Lets a client wait at once, and from its wait of a number on until it is skipped. */
 function haltingTimer(halts: Readonly<Record<number, PromiseWithResolvers<void>>>): Timer {
   const timer = fakeTimer()
   let waits = 0

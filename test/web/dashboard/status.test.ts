@@ -297,7 +297,7 @@ it('unfolds which records are held and why, and which fields changed', async () 
         reportedTotal: 2,
         distinct: 2,
       },
-      ...{ pages: 1, passes: 1, moved: 0, mended: 0, cut: 0, heldBack: 0, warnings: [] },
+      ...{ pages: 1, passes: 1, moved: 0, cleaned: 0, cut: 0, heldBack: 0, warnings: [] },
       drift: [
         { change: 'vanished', path: 'company.name', types: ['string'] },
         { change: 'retyped', path: 'score', types: ['string'] },
@@ -368,6 +368,6 @@ describe('the card of the events', () => {
     await receive(store, [event('1')], ago(50))
     const text = await read()
     expect(text).toContain('events Of the leads that events told of one waits to be read, since')
-    expect(cardOf(text)).toMatch(/^in trouble The last one 50 min ago: Company a, waits\./)
+    expect(cardOf(text)).toMatch(/^in problem The last one 50 min ago: Company a, waits\./)
   })
 })

@@ -119,7 +119,7 @@ export function whereToLook({ status }: WireWebhookAttempt): string {
   }
   const log = 'Where the daemon has answered so, its log says why.'
   return status === 401
-    ? `${log} If it knows another secret, ${shellCommand('webhooks rotate')} mends that.`
+    ? `${log} If it knows another secret, ${shellCommand('webhooks rotate')} fixes that.`
     : log
 }
 

@@ -218,7 +218,7 @@ function scanJson(scan: ScanReport) {
     pages: scan.pages,
     passes: scan.passes,
     moved: scan.moved,
-    mended: scan.mended,
+    cleaned: scan.cleaned,
     cut: scan.cut,
     held_back: scan.heldBack,
     warnings: scan.warnings,

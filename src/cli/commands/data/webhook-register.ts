@@ -108,7 +108,7 @@ async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }:
     })
     const trial = await tryOut(terminal, config, source, done)
     await tell(terminal, config, done, trial)
-    await tellOthers(terminal, source, done)
+    await printOthers(terminal, source, done)
     if (typeof trial === 'string' || trial.outcome === 'delivered') return
     terminal.end('partly')
     terminal.note(whereToLook(trial))
@@ -178,7 +178,7 @@ async function tell(
  * Notes another webhook with the same address, such as one left by the machine that this one was restored
  * from.
  */
-async function tellOthers(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
+async function printOthers(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
   const webhooks = await unlessUnoffered(source.webhooks.list(terminal.signal))
   const other = webhooks && otherAtAddress(webhooks, registration)
   if (other) terminal.note(`${otherText(other)}: ${shellCommand(`webhooks remove ${other.id}`)}`)

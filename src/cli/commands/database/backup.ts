@@ -139,7 +139,9 @@ function printRestored(terminal: Terminal, database: string, { content, unknown,
 
 function noteUnknown(terminal: Terminal, unknown: Unknown): void {
   if (unknown.schedules.length > 0) {
-    terminal.note('reports go on with their next due time: those since the backup may have been sent already')
+    terminal.note(
+      'reports go on with their next scheduled run: those since the backup may have been sent already',
+    )
   }
   if (unknown.messages > 0) {
     terminal.note(

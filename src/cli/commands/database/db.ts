@@ -127,8 +127,8 @@ async function check(terminal: Terminal): Promise<void> {
   const checks = await Array.fromAsync(checkStore(store, { whole: true, now: new Date() }))
   terminal.end(STATUS_ENDINGS[worstOf(checks)])
   if (terminal.json) return terminal.printJson(checks)
-  for (const { verdict, found, remedy } of checks) {
-    terminal.print(`${terminal.style(STATUS_COLORS[verdict], verdict.padEnd(4))}  ${found}`)
+  for (const { status, found, remedy } of checks) {
+    terminal.print(`${terminal.style(STATUS_COLORS[status], status.padEnd(4))}  ${found}`)
     if (remedy !== null) terminal.print(`      ${terminal.style('dim', remedy)}`)
   }
 }

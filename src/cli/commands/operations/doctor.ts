@@ -20,7 +20,7 @@ export function defineDoctor(command: Command, terminal: Terminal): void {
   addExamples(command, [
     'doctor',
     'doctor --whole',
-    'doctor --json | jq \'.data.checks[] | select(.verdict != "ok")\'',
+    'doctor --json | jq \'.data.checks[] | select(.status != "ok")\'',
   ])
 }
 
@@ -33,13 +33,13 @@ async function runDoctor(terminal: Terminal, options: Options): Promise<void> {
     checks.push(check)
     if (!terminal.json) printCheck(terminal, check)
   }
-  const verdict = worstOf(checks)
-  if (terminal.json) terminal.printJson({ verdict, checks })
-  terminal.end(STATUS_ENDINGS[verdict])
+  const status = worstOf(checks)
+  if (terminal.json) terminal.printJson({ status, checks })
+  terminal.end(STATUS_ENDINGS[status])
 }
 
-function printCheck(terminal: Terminal, { what, verdict, found, remedy }: CheckResult): void {
-  const mark = terminal.style(STATUS_COLORS[verdict], verdict.padEnd(4))
+function printCheck(terminal: Terminal, { what, status, found, remedy }: CheckResult): void {
+  const mark = terminal.style(STATUS_COLORS[status], status.padEnd(4))
   terminal.print(`${mark}  ${what.padEnd(14)}  ${found.replaceAll('\n', ' ')}`)
   if (remedy !== null) terminal.print(`${' '.repeat(22)}${terminal.style('dim', remedy)}`)
 }

@@ -7,16 +7,16 @@ import { storePlaceOf } from '../../../app/installation.ts'
 import { type Life, lifeOf } from '../../../checks/facts.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import { type LastHeartbeat, readLastHeartbeat } from '../../../store/schedule/uptime.ts'
-import { tellSpan } from '../../../time.ts'
+import { formatSpan } from '../../../time.ts'
 import { addExamples } from '../../command.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
 export function defineHealth(command: Command, terminal: Terminal): void {
-  command.action(() => tellHealth(terminal))
+  command.action(() => printHealth(terminal))
   addExamples(command, ['health', 'health --json'])
 }
 
-async function tellHealth(terminal: Terminal): Promise<void> {
+async function printHealth(terminal: Terminal): Promise<void> {
   const { isHealthy, found, lastHeartbeat } = await lookAtDaemon(terminal)
   if (terminal.json) terminal.printJson({ healthy: isHealthy, found, last_heartbeat: lastHeartbeat })
   else terminal.print(`${isHealthy ? 'healthy' : 'unhealthy'}: ${found}`)
@@ -46,7 +46,7 @@ async function lookAtDaemon(terminal: Terminal): Promise<Found> {
 
 function tell(life: Life, beat: LastHeartbeat | undefined): string {
   if (beat === undefined) return 'no daemon has run on these data'
-  const since = tellSpan(Date.now() - Date.parse(beat.last_tick_at))
+  const since = formatSpan(Date.now() - Date.parse(beat.last_tick_at))
   if (life === 'alive') return `the daemon gave a sign of life ${since} ago`
   return life === 'stopped'
     ? `the daemon was stopped ${since} ago`

@@ -8,10 +8,10 @@ import type { ConfiguredSchedule } from '../../../app/configured-schedules.ts'
 import { findSchedule, schedulesOf, scheduleWarnings } from '../../../app/configured-schedules.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
 import type { Config } from '../../../config/config.ts'
-import { periodOf, tellDates } from '../../../domain/period.ts'
+import { formatDates, periodOf } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import type { Report } from '../../../jobs/reports/report-definition.ts'
-import { tellHours } from '../../../jobs/schedule/schedule.ts'
+import { formatHours } from '../../../jobs/schedule/schedule.ts'
 import type { MissedScheduledRuns, ScheduleState } from '../../../jobs/schedule/schedule-state.ts'
 import {
   GAP_MS,
@@ -94,7 +94,7 @@ interface ComingTime {
 interface Explanation {
   readonly schedule: ConfiguredSchedule
   readonly coming: readonly ComingTime[]
-  readonly troubles: readonly MissedScheduledRuns[]
+  readonly problems: readonly MissedScheduledRuns[]
 }
 
 const DAY_MS = 86_400_000
@@ -133,7 +133,7 @@ async function showNext(terminal: Terminal, name: string | undefined, options: O
     explanations.push({
       schedule,
       coming,
-      troubles: await readMissedScheduledRuns(store.db, schedule.name, { daysBack: DAYS_BACK, now }),
+      problems: await readMissedScheduledRuns(store.db, schedule.name, { daysBack: DAYS_BACK, now }),
     })
   }
   const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
@@ -173,7 +173,7 @@ async function readReports(
   )
 }
 
-/** Returns the moment just before the first due time that counts. */
+/** Returns the moment just before the first scheduled run that counts. */
 function startOf({ from }: Options, { timeZone }: Timing, now: Date): Date {
   return from === undefined ? now : new Date(startOfDay(Date.parse(from) / DAY_MS, timeZone) - 1)
 }
@@ -200,12 +200,12 @@ function comingTimes(
 
 function coveredBy({ kind, timeZone, holidays }: Report, dueAt: Date): string {
   const period = periodOf(kind, dueAt, timeZone, { holidays, lastEnd: null })
-  return kind === 'since_last' ? 'since the last one' : tellDates(period)
+  return kind === 'since_last' ? 'since the last one' : formatDates(period)
 }
 
 async function printExplanation(
   terminal: Terminal,
-  { schedule, coming, troubles }: Explanation,
+  { schedule, coming, problems }: Explanation,
 ): Promise<void> {
   const { name, timing, catchUp } = schedule
   terminal.print(
@@ -231,7 +231,7 @@ async function printExplanation(
     )
   }
   terminal.print('')
-  if (troubles.length === 0) return
+  if (problems.length === 0) return
   terminal.print(`Of the last ${DAYS_BACK} days:`)
   await terminal.printTable<MissedScheduledRuns>(
     [
@@ -249,7 +249,7 @@ async function printExplanation(
       { title: 'STATE', value: ({ first }) => stateText(first) },
       { title: 'WHY', value: ({ first }) => first.message },
     ],
-    troubles,
+    problems,
   )
   terminal.print('')
 }
@@ -260,7 +260,7 @@ function stateText(scheduledRun: ScheduledRun): string {
   return `done, ${minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`} late`
 }
 
-function explanationJson({ schedule: { name, timing, catchUp }, coming, troubles }: Explanation) {
+function explanationJson({ schedule: { name, timing, catchUp }, coming, problems }: Explanation) {
   return {
     schedule: name,
     when: timing.expression,
@@ -272,7 +272,7 @@ function explanationJson({ schedule: { name, timing, catchUp }, coming, troubles
       covers,
       note,
     })),
-    missed: troubles.map(({ first, last, count }) => ({
+    missed: problems.map(({ first, last, count }) => ({
       ...{ from: first.due_at, to: last.due_at, scheduledRuns: count, state: first.state },
       ...{ started_at: first.started_at, message: first.message },
     })),
@@ -291,5 +291,5 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
 
 /** Formats the catch-up policy and its time limit. */
 function policyText({ policy, windowHours }: CatchUp): string {
-  return Number.isFinite(windowHours) && policy !== 'none' ? `${policy}, ${tellHours(windowHours)}` : policy
+  return Number.isFinite(windowHours) && policy !== 'none' ? `${policy}, ${formatHours(windowHours)}` : policy
 }

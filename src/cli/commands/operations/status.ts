@@ -7,7 +7,7 @@ import { openDataIfThere, storePlaceOf } from '../../../app/installation.ts'
 import { isInMemory } from '../../../checks/facts.ts'
 import { alertFacts } from '../../../checks/table.ts'
 import { requireSettings } from '../../../config/requirements.ts'
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState } from '../../../jobs/archive/archive.ts'
 import type { RunningWorker } from '../../../jobs/schedule/schedule-state.ts'
@@ -29,7 +29,7 @@ import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
 import { alertJson } from './alerts.ts'
 import { heldText } from './schedule.ts'
 
-// The exit status follows the verdict, like that of `doctor`, for scripts and cron.
+// The exit status follows the status, like that of `doctor`, for scripts and cron.
 const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
 const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, alerts: 100 }
 
@@ -51,7 +51,7 @@ async function showStatus(terminal: Terminal): Promise<void> {
   })
   if (terminal.json) terminal.printJson(statusJson(database, status))
   else await printStatus(terminal, database, status)
-  terminal.end(ENDINGS[status.health.verdict])
+  terminal.end(ENDINGS[status.health.status])
 }
 
 /** Checks the rules of a small database. Returns null if there is no database yet. */
@@ -62,9 +62,9 @@ async function findBroken(store: Store, now: Date) {
 
 function statusJson(database: string, { health, ...status }: Status) {
   return {
-    verdict: health.verdict,
+    status: health.status,
     sentence: health.sentence,
-    checks: health.checks.map(({ what, verdict, found, remedy }) => ({ what, verdict, found, remedy })),
+    checks: health.checks.map(({ what, status, found, remedy }) => ({ what, status, found, remedy })),
     freshness: health.freshness.map(({ resource, asOf, isFresh }) => ({
       ...{ resource, as_of: asOf, is_fresh: isFresh },
     })),
@@ -146,14 +146,14 @@ function jobsText(jobs: readonly QueueCounts[]): string {
   const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
   const dead = sum('dead')
   const given = dead === 0 ? '' : `, ${dead} given up (${shellCommand('queue list')} says why)`
-  return `${sum('waiting')} waiting, ${sum('active')} in hand${given}`
+  return `${sum('waiting')} waiting, ${sum('active')} running${given}`
 }
 
 async function printStatus(terminal: Terminal, database: string, status: Status): Promise<void> {
   const messages = Object.entries(status.deliveries).map(([state, count]) => `${count} ${wordOf(state)}`)
   const failure = status.lastFailure
-  const { verdict, sentence } = status.health
-  terminal.print(terminal.style(STATUS_COLORS[verdict], sentence), '')
+  const { health } = status
+  terminal.print(terminal.style(STATUS_COLORS[health.status], health.sentence), '')
   await terminal.printFields({
     Database: database,
     Leads: status.leads.toLocaleString('en'),
@@ -214,7 +214,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
     await terminal.printTable<ListedIssue>(
       [
         { title: 'REPORT', value: ({ report }) => report, isWhole: true },
-        { title: 'PERIOD', value: ({ period }) => tellDates(period), isWhole: true },
+        { title: 'PERIOD', value: ({ period }) => formatDates(period), isWhole: true },
         { title: 'MAILS', value: issueState, isWhole: true },
         { title: 'SUBJECT', value: ({ subject }) => subject },
       ],

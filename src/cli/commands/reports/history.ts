@@ -8,7 +8,7 @@ import { findSchedule } from '../../../app/configured-schedules.ts'
 import { openData, openDataIfThere } from '../../../app/installation.ts'
 import type { ReportConfig } from '../../../config/report-config.ts'
 import type { LeadFilter } from '../../../domain/figures.ts'
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { release } from '../../../jobs/schedule/schedule-state.ts'
@@ -91,7 +91,7 @@ async function listHistory(terminal: Terminal, report: string | undefined, limit
   await terminal.printTable<ListedIssue>(
     [
       { title: 'REPORT', value: (issue) => issue.report, isWhole: true },
-      { title: 'PERIOD', value: ({ period }) => tellDates(period), isWhole: true },
+      { title: 'PERIOD', value: ({ period }) => formatDates(period), isWhole: true },
       { title: 'LEADS', value: ({ variant }) => variantText(variant) ?? 'all', isOptional: true },
       { title: 'STATE', value: issueState },
       { title: 'MADE', value: ({ renderedAt }) => formatInstant(renderedAt), isWhole: true },

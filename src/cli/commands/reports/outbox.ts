@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import type { Store } from '../../../store/db/store.ts'
 import type { DeliveryRowState } from '../../../store/outbox/delivery.ts'
@@ -74,7 +74,7 @@ async function listMessages(terminal: Terminal, options: Options): Promise<void>
   }
   if (deliveries.length === 0) terminal.note('There are no such messages.')
   else await printDeliveries(terminal, deliveries, outages)
-  await tellTroubles(terminal, store, outages)
+  await printOutages(terminal, store, outages)
 }
 
 function printDeliveries(
@@ -86,7 +86,7 @@ function printDeliveries(
     [
       { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
       { title: 'REPORT', value: ({ report }) => report ?? 'alert', isWhole: true },
-      { title: 'PERIOD', value: ({ period }) => period && tellDates(period), isWhole: true },
+      { title: 'PERIOD', value: ({ period }) => period && formatDates(period), isWhole: true },
       { title: 'STATE', value: stateText, isWhole: true },
       { title: 'TRIES', value: ({ attempts }) => attempts },
       { title: 'SINCE', value: ({ stateAt }) => formatInstant(stateAt), isOptional: true },
@@ -100,7 +100,7 @@ function printDeliveries(
 /**
  * Prints outages and refusing recipients below the table, because one of them may explain several messages.
  */
-async function tellTroubles(terminal: Terminal, store: Store, outages: readonly MailOutage[]): Promise<void> {
+async function printOutages(terminal: Terminal, store: Store, outages: readonly MailOutage[]): Promise<void> {
   for (const outage of outages) terminal.note(outageText(outage))
   for (const { recipient, report, issues, response } of await listRefusing(store.db, REFUSED_IN_ROW)) {
     terminal.note(`${recipient} refused the last ${issues} issues of ${report}: ${response}`)
@@ -109,8 +109,8 @@ async function tellTroubles(terminal: Terminal, store: Store, outages: readonly 
 
 /** Formats an outage: `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy`. */
 export function outageText({ server, kind, beganAt, nextAttemptAt, response }: MailOutage): string {
-  const trouble = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
-  return `${server} ${trouble} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
+  const problem = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
+  return `${server} ${problem} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
 }
 
 /**
@@ -222,7 +222,7 @@ async function resolveMessages(
   }
   for (const { period } of messages) {
     terminal.print(
-      `${report}, ${period && tellDates(period)}, to ${address}: ${delivered ? 'sent' : 'failed'}`,
+      `${report}, ${period && formatDates(period)}, to ${address}: ${delivered ? 'sent' : 'failed'}`,
     )
   }
 }

@@ -5,7 +5,7 @@ import { dkimOf } from '../../../app/configured-mail.ts'
 import { findReader, findReport, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
 import type { Period } from '../../../domain/model.ts'
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { findPeriod } from '../../../jobs/reports/make-issue.ts'
 import { reportAs } from '../../../jobs/reports/preferences.ts'
@@ -138,11 +138,11 @@ async function compareKept(
     return
   }
   await terminal.printFields({
-    Report: `${key.report}, ${tellDates(key.period)} (${key.period.timeZone})`,
+    Report: `${key.report}, ${formatDates(key.period)} (${key.period.timeZone})`,
     Subject: issue.subject,
     Made: `${formatInstant(issue.renderedAt)} by leadsheet ${issue.programVersion}`,
   })
-  terminal.print('', verdictOf(comparison, issue))
+  terminal.print('', conclusionOf(comparison, issue))
   if (differences.length === 0) return
   terminal.print('')
   await terminal.printTable<FigureDifference>(
@@ -157,7 +157,7 @@ async function compareKept(
 }
 
 /** Says that all figures are the same, or why they may differ. */
-function verdictOf({ differences, leadsKnownLater }: IssueComparison, { programVersion }: Issue): string {
+function conclusionOf({ differences, leadsKnownLater }: IssueComparison, { programVersion }: Issue): string {
   if (differences.length === 0) return 'Every figure is as it was kept.'
   const reasons = [
     ...(leadsKnownLater > 0
@@ -214,7 +214,7 @@ async function showAsSent(
   if (terminal.json)
     return terminal.printJson({ ...head, ...messageJson(kept), subject, files, output: file })
   await terminal.printFields({
-    Report: `${report}, ${tellDates(period)} (${period.timeZone})`,
+    Report: `${report}, ${formatDates(period)} (${period.timeZone})`,
     To: kept.recipient,
     State: `${kept.state} ${formatInstant(kept.stateAt)}`,
     Answer: kept.response,
@@ -246,7 +246,7 @@ function periodJson({ from, to, timeZone }: Period) {
 
 function notKept(report: string, period: Period, recipient: string | null = null): LeadsheetError {
   const what = recipient === null ? `issue of ${report}` : `message of ${report} to ${recipient}`
-  return new LeadsheetError('report_not_kept', `No ${what} for ${tellDates(period)} is kept`, {
+  return new LeadsheetError('report_not_kept', `No ${what} for ${formatDates(period)} is kept`, {
     hint: `${shellCommand('report history')} lists what is kept; --at chooses the time, --for the recipient.`,
   })
 }

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import type { Message } from '../../../domain/message.ts'
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import { faultText, LeadsheetError, shellCommand } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive.ts'
 import type { DeliverySummary } from '../../../jobs/outbox/send-due.ts'
@@ -68,7 +68,7 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   for (const { issue, page, notSent } of mailings) {
     const { period, variant, subject } = issue
     await terminal.printFields({
-      Report: `${report.name}, ${tellDates(period)} (${period.timeZone})`,
+      Report: `${report.name}, ${formatDates(period)} (${period.timeZone})`,
       Leads: variantText(variant),
       Subject: subject,
       Page: page,

@@ -7,7 +7,7 @@ import { deliveryPolicyOf, openMail } from '../../../app/configured-mail.ts'
 import { findReport, openMailing, openTemplatesOf, reportOf } from '../../../app/configured-reports.ts'
 import { openDataIfThere } from '../../../app/installation.ts'
 import { requireMail } from '../../../config/requirements.ts'
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { writeArchiveIndex } from '../../../jobs/archive/archive.ts'
 import { type DeliverySummary, deliverIssues } from '../../../jobs/outbox/send-due.ts'
@@ -167,7 +167,7 @@ function rowsOf({ again, anew, leftOut }: ResendPlan): Row[] {
     (what: string) =>
     ({ issue, message }: ResendPlan['again'][number]) => ({
       ...{ recipient: message.recipient, state: wordOf(message.state), what },
-      period: tellDates(issue.period),
+      period: formatDates(issue.period),
     })
   return [
     ...again.map(row('the same mail')),

@@ -70,7 +70,7 @@ export function composeAgents(figures: ReportFigures, locale: LocaleContext): Ag
   const { rows, outages } = figures.agents
   const unwell = [...listFailing(figures), ...rows.filter((agent) => healthOf(agent) === 'other')]
   const ended = outages.filter(({ endedAt }) => endedAt !== null)
-  const told = ended.slice(0, OUTAGES).map((outage) => tellOutage(outage, locale))
+  const told = ended.slice(0, OUTAGES).map((outage) => formatOutage(outage, locale))
   if (ended.length > OUTAGES) told.push(words('agents.moreOutages', { n: ended.length - OUTAGES }))
   return {
     kind: 'agents',
@@ -138,7 +138,7 @@ function detailOf(agent: AgentLine, { words, dates }: LocaleContext): string {
     .join(' · ')
 }
 
-function tellOutage(
+function formatOutage(
   { agentName, beganAt, endedAt, hours }: Outage,
   { words, dates, numbers }: LocaleContext,
 ): string {

@@ -54,7 +54,7 @@ export function composeHeadline(
 ): HeadlineView {
   const { words } = locale
   const names = namePeriod(locale.tag, figures.kind, figures.period)
-  const verdict = verdictOf(figures, names, locale)
+  const summary = summarize(figures, names, locale)
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
   // Because failed figures and unusual data may hide a problem, the period is then not called calm.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
@@ -78,10 +78,10 @@ export function composeHeadline(
     kind: 'headline',
     title: oneLine(context.title, TITLE_LENGTH),
     period: words('period.long', { ...names }),
-    text: verdict.text,
-    detail: [verdict.detail, isCalm && words('headline.allWell')].filter(Boolean).join(' '),
+    text: summary.text,
+    detail: [summary.detail, isCalm && words('headline.allWell')].filter(Boolean).join(' '),
     scope: scopeOf(figures, locale),
-    subject: [verdict.subject, ...needs].filter(Boolean).join(', '),
+    subject: [summary.subject, ...needs].filter(Boolean).join(', '),
   }
 }
 
@@ -96,7 +96,7 @@ export function isQuiet(figures: ReportFigures): boolean {
   )
 }
 
-function verdictOf(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
+function summarize(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
   const { words, dates } = locale
   const { freshness, newLeads, won } = figures
   const end = freshness.dataAsOf && dates.instant(freshness.dataAsOf)

@@ -17,7 +17,7 @@ export const OPERATION = [
     expires_at TEXT NOT NULL -- UTC; moved on while the holder works
   ) STRICT`,
 
-  sql`CREATE TABLE scheduled_run ( -- one row per due time of a schedule: what became of it
+  sql`CREATE TABLE scheduled_run ( -- one row per scheduled run of a schedule: what became of it
     schedule TEXT NOT NULL, -- sync, sync-full, snapshot or report:<name>
     due_at TEXT NOT NULL, -- UTC: when it was due
     state TEXT NOT NULL CHECK (state IN ('due', 'running', 'held', 'done', 'failed', 'skipped')),

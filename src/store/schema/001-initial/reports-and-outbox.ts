@@ -60,7 +60,7 @@ export const REPORTS = [
     put_off_at TEXT, -- UTC: when the server first put it off; for two days it is tried again
     reply_code INTEGER, -- SMTP, of the server's last reply; null where there was none
     response TEXT, -- what the mail server said last, or why there is no answer
-    sender TEXT, -- the lease of who has it in hand, or had it last; null where nobody ever had
+    sender TEXT, -- the lease of who is sending it, or was the last to; null where nobody ever had
     UNIQUE (issue_id, recipient, revision)
   ) STRICT`,
   sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,

@@ -48,7 +48,7 @@ export const SYNC = [
     pages INTEGER NOT NULL DEFAULT 0,
     reported_total INTEGER, -- what the upstream last called the total of the whole scan
     moved INTEGER NOT NULL DEFAULT 0, -- how often rows were seen to move from page to page
-    mended INTEGER NOT NULL DEFAULT 0, -- leads with text that had to be cleaned or times that stood for none
+    cleaned INTEGER NOT NULL DEFAULT 0, -- leads with text that had to be cleaned or times that stood for none
     cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB
     quiet_passes INTEGER NOT NULL DEFAULT 0, -- passes in a row before this one that met no lead the ones before them could have met
     pass INTEGER NOT NULL DEFAULT 1, -- 1 is the first reading of the list; further ones verify it
@@ -92,7 +92,7 @@ export const SYNC = [
     pages INTEGER NOT NULL, -- pages of all passes and runs
     passes INTEGER NOT NULL, -- passes over the list; those after the first verify
     moved INTEGER NOT NULL, -- how often rows were seen to move from page to page
-    mended INTEGER NOT NULL, -- leads with text that had to be cleaned or times that stood for none
+    cleaned INTEGER NOT NULL, -- leads with text that had to be cleaned or times that stood for none
     cut INTEGER NOT NULL, -- texts of more than 64 kB
     warnings TEXT NOT NULL, -- JSON array of text: what is odd and did not fail the run
     drift TEXT NOT NULL, -- JSON array of {change, path, types}: fields that are new, vanished or of another type

@@ -1,7 +1,7 @@
 /** The actions of operators in the dashboard. Each calls the same job as the command line. */
 
 import { alertFacts } from '../../../checks/table.ts'
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { acknowledgeAlert } from '../../../jobs/alerts/run.ts'
 import type { DeliverDeps } from '../../../jobs/outbox/send-batch.ts'
@@ -209,7 +209,7 @@ function rowsOf({ again, anew }: ResendPlan): ResendRow[] {
     (gets: string) =>
     ({ issue, message }: ResendPlan['again'][number]): ResendRow => ({
       recipient: message.recipient,
-      period: tellDates(issue.period),
+      period: formatDates(issue.period),
       state: message.state in STATES ? STATES[message.state as keyof typeof STATES] : 'has not got it',
       gets,
     })

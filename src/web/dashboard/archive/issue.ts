@@ -1,7 +1,7 @@
 /** The pages of one issue: a mail as it was sent, its recipients, and how each figure was made. */
 import type { FastifyRequest } from 'fastify'
 import type { Message } from '../../../domain/message.ts'
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError } from '../../../errors.ts'
 import { variantText } from '../../../jobs/archive/archive.ts'
 import {
@@ -167,8 +167,8 @@ export function composeIssue(
     banner: banner && { kind: banner.isWarning ? 'warn' : 'off', lines: banner.lines },
     mail: composeMail(kept, choice, clock),
     facts: [
-      { name: 'Period', value: `${tellDates(period)} (${period.timeZone})` },
-      ...(programVersion === null ? [] : [{ name: 'Compared with', value: tellDates(figures.prior) }]),
+      { name: 'Period', value: `${formatDates(period)} (${period.timeZone})` },
+      ...(programVersion === null ? [] : [{ name: 'Compared with', value: formatDates(figures.prior) }]),
       { name: 'Leads', value: variantText(variant) ?? 'all that the report is about' },
       ...(programVersion === null ? [] : [{ name: 'Data as of', value: dataAsOf(kept, clock) }]),
       {
@@ -199,7 +199,7 @@ function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figure
   const pathOf = (id: string, place: typeof here) =>
     `${issueHref(id)}${place === 'figures' ? '/figures' : ''}`
   const neighbour = (name: IssueName | null) =>
-    name && { href: pathOf(name.id, here), dates: tellDates(name.period) }
+    name && { href: pathOf(name.id, here), dates: formatDates(name.period) }
   return {
     subject: issue.subject,
     about: aboutIssue(issue),

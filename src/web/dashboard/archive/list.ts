@@ -1,6 +1,6 @@
 /** The archive: all issues, newest first, filtered by report, state and words. */
 
-import { localDates, tellDates } from '../../../domain/period.ts'
+import { formatDates, localDates } from '../../../domain/period.ts'
 import { shellCommand } from '../../../errors.ts'
 import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { type Excerpt, findExcerpts, searchIssues } from '../../../jobs/archive/search-issues.ts'
@@ -164,7 +164,7 @@ function emptyOf(total: number, { after }: PreferenceChoice): Empty {
   if (total === 0) {
     return {
       title: 'No report has been made yet.',
-      text: `The first one comes at its next due time. ${shellCommand('report preview daily')} makes one now, to be looked at.`,
+      text: `The first one comes at its next scheduled run. ${shellCommand('report preview daily')} makes one now, to be looked at.`,
     }
   }
   if (after !== null) return { title: 'That was the last one.', text: 'There are no older ones.' }
@@ -205,7 +205,7 @@ export function aboutIssue({
   variant,
 }: Pick<ListedIssue, 'report' | 'period' | 'variant'>): string {
   const scope = variantText(variant)
-  return [report, tellDates(period), ...(scope === null ? [] : [scope])].join(' · ')
+  return [report, formatDates(period), ...(scope === null ? [] : [scope])].join(' · ')
 }
 
 export function issueTag(issue: ListedIssue): Tag {

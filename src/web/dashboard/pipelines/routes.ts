@@ -1,6 +1,6 @@
 /** The routes of the pipeline pages. All numbers are counted like those of the reports. */
 
-import { tellDates } from '../../../domain/period.ts'
+import { formatDates } from '../../../domain/period.ts'
 import type { OverviewKeeper } from '../../../jobs/overview.ts'
 import { namePeriod } from '../../../report/words/dates.ts'
 import { createLocaleContext } from '../../../report/words/locale-context.ts'
@@ -117,7 +117,7 @@ function composeMeanings(
   const [from, to] = [period.from, period.to].map((at) => day.format(Date.parse(at)))
   const scope = pipelineId === null ? '' : ` --pipeline ${pipelineId}`
   return {
-    period: tellDates(period),
+    period: formatDates(period),
     asOf: clock.at(asOf),
     figures: SHOWN.map((name) => {
       const { title, meaning } = findFigure(name)

@@ -49,7 +49,7 @@ export async function readFreshnessView(
       ...(await detailsOf(db, leads)),
       snapshotOf(
         snapshotFile,
-        checks.some(({ what, verdict }) => what === 'snapshot' && verdict !== 'ok'),
+        checks.some(({ what, status }) => what === 'snapshot' && status !== 'ok'),
         clock,
       ),
     ],

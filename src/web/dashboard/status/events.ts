@@ -65,7 +65,7 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
   const news = await listEvents(db, EVENTS)
   const { toRead, since } = await countWaitingEvents(db)
   const isAwaited = await isSetUp(way)
-  const isWell = checks.every(({ what, verdict }) => what !== 'events' || verdict === 'ok')
+  const isWell = checks.every(({ what, status }) => what !== 'events' || status === 'ok')
   const last = news.find(({ resource }) => resource !== null)
   return {
     tag: tagOf(isAwaited, news.length > 0, isWell),
@@ -101,7 +101,7 @@ async function isSetUp({ isByHand, readRegistration }: EventSource): Promise<boo
 
 function tagOf(isAwaited: boolean, hasNews: boolean, isWell: boolean): Tag {
   if (!isAwaited) return { kind: 'off', text: 'not registered' }
-  if (!isWell) return { kind: 'warn', text: 'in trouble' }
+  if (!isWell) return { kind: 'warn', text: 'in problem' }
   return hasNews ? { kind: 'ok', text: 'in order' } : { kind: 'off', text: 'none yet' }
 }
 

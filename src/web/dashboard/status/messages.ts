@@ -35,7 +35,7 @@ interface IssueView extends IssueLine {
 
 interface ServerView {
   readonly server: string
-  readonly trouble: string
+  readonly problem: string
   readonly since: Moment
   readonly next: Moment
 }
@@ -71,8 +71,8 @@ export async function readMessages(db: Db, clock: Clock): Promise<MessagesView> 
 }
 
 function serverOf({ server, kind, beganAt, nextAttemptAt }: MailOutage, clock: Clock): ServerView {
-  const trouble = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
-  return { server, trouble, since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
+  const problem = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
+  return { server, problem, since: clock.at(beganAt), next: clock.at(nextAttemptAt) }
 }
 
 function implausibleOf(message: UnconfirmedMessage, clock: Clock): UnconfirmedView {

@@ -1,4 +1,4 @@
-/** The status page: the overall verdict and the parts that explain it. The page updates itself. */
+/** The status page: the overall status and the parts that explain it. The page updates itself. */
 
 import type { Part } from '../../../checks/check.ts'
 import type { Installation } from '../../../checks/facts.ts'
@@ -80,7 +80,7 @@ async function readStatusView(deps: StatusDeps, now: Date) {
     const progress = await readProgress(db, clock)
     return {
       head: {
-        ...{ kind: health.verdict, sentence: clock.within(health.sentence), timeZone },
+        ...{ kind: health.status, sentence: clock.within(health.sentence), timeZone },
         asOf: clock.at(now.toISOString()),
         buttons: canAct ? [syncButton(), fullSyncButton()] : [],
       },
@@ -133,7 +133,7 @@ const ALERTS_MAX = 50
 async function readFindings(db: Db, { checks }: Health, look: Look): Promise<FindingsView> {
   const alerts = await listAlerts(db, 'open', ALERTS_MAX)
   const failing: ReadonlySet<Part | undefined> = new Set(
-    checks.filter(({ verdict }) => verdict === 'fail').map(({ what }) => what),
+    checks.filter(({ status }) => status === 'fail').map(({ what }) => what),
   )
   const found = checks
     .filter((result) => !isCovered(result, alerts))
@@ -156,15 +156,15 @@ function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): bo
   )
 }
 
-function findingOf({ what, verdict, found, remedy }: PartResult, clock: Clock): FindingView[] {
-  if (verdict === 'ok') return []
+function findingOf({ what, status, found, remedy }: PartResult, clock: Clock): FindingView[] {
+  if (status === 'ok') return []
   const first = `${found.charAt(0).toUpperCase()}${found.slice(1)}`
-  const trouble = {
+  const problem = {
     key: `check-${what.replaceAll(' ', '-')}`,
-    ...{ kind: verdict, title: what, message: withInlineCode(clock.within(first)) },
+    ...{ kind: status, title: what, message: withInlineCode(clock.within(first)) },
     remedy: remedy === null ? null : withInlineCode(clock.within(remedy)),
   }
-  return [{ ...trouble, since: null, known: null, acknowledge: null }]
+  return [{ ...problem, since: null, known: null, acknowledge: null }]
 }
 
 function fromAlert(alert: Alert, kind: FindingView['kind'], { canAct, clock }: Look): FindingView {

@@ -18,7 +18,7 @@ import { DAY_MS } from '../../../schedule/zone.ts'
 import type { Db } from '../../../store/db/store.ts'
 import type { ScheduledRun } from '../../../store/schedule/scheduled-run.ts'
 import { type Gap, listGaps } from '../../../store/schedule/uptime.ts'
-import { tellSpan } from '../../../time.ts'
+import { formatSpan } from '../../../time.ts'
 import { approveButton, type Button } from '../actions/buttons.ts'
 import { type Clock, count, duration, LOCALE, type Moment, type Tag } from '../format.ts'
 
@@ -151,7 +151,7 @@ function wordsOf(timing: Timing, now: Date): string | null {
   const times = listDueTimes(timing, now)
   const [steps = 0, ...others] = times.slice(1).map((at, i) => Date.parse(at) - Date.parse(times[i] ?? at))
   const isEven = others.every((each) => each === steps)
-  if (isEven && steps > 0 && steps < DAY_MS) return `every ${tellSpan(steps)}`
+  if (isEven && steps > 0 && steps < DAY_MS) return `every ${formatSpan(steps)}`
   return formatDueTimes(times, createLocaleContext(LOCALE, timing.timeZone, now.toISOString()))
 }
 

@@ -59,7 +59,7 @@ interface RunView {
   readonly retries: string
   readonly took: string
   /** The number of problems, such as `1 problem`. */
-  readonly trouble: string | null
+  readonly problem: string | null
   readonly problems: readonly { readonly what: string; readonly hint: InlineCode | null }[]
 }
 
@@ -78,7 +78,7 @@ const OUTCOMES = {
   ok: { kind: 'ok', text: 'ok' },
   ok_no_change: { kind: 'ok', text: 'nothing new' },
   partial: { kind: 'warn', text: 'incomplete' },
-  deferred: { kind: 'warn', text: 'put off' },
+  deferred: { kind: 'warn', text: 'deferred' },
   failed: { kind: 'fail', text: 'failed' },
   killed: { kind: 'fail', text: 'killed' },
 } as const satisfies Record<string, Tag>
@@ -102,7 +102,7 @@ function runOf(run: RunSummary, clock: Clock, isUnderWay: boolean): RunView {
     requests: count(run.requests),
     retries: count(run.retries),
     took: durationMs === null ? '' : duration(durationMs),
-    trouble: problems.length === 0 ? null : counted(problems.length, 'problem'),
+    problem: problems.length === 0 ? null : counted(problems.length, 'problem'),
     problems: problems.map(({ part, message, hint }) => ({
       what: clock.within(`${part}: ${message}`),
       hint: hint === null ? null : withInlineCode(clock.within(hint)),

@@ -60,7 +60,7 @@ describe('leadsheet sync', () => {
 })
 
 describe('leadsheet status', () => {
-  it('says when the next snapshot is due where the settings give it due times', async () => {
+  it('says when the next snapshot is due where the settings give it scheduled runs', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'snapshot: { when: "0 5 * * *" }' })
     const { stdout } = await runWarm(['status', '--json'], { cwd })
     expect(JSON.parse(stdout).data.schedules).toContainEqual(

@@ -70,7 +70,7 @@ describe('the webhook of a daemon', () => {
     expect(list).toMatchObject([{ id: first.id, status: 'active', is_own: true }])
     expect(shown).toMatchObject({ id: first.id, attempts: [delivered, delivered] })
     expect(examined.checks).toContainEqual({
-      ...{ what: 'webhook', verdict: 'ok', found: `${first.id} is active, at ${url}`, remedy: null },
+      ...{ what: 'webhook', status: 'ok', found: `${first.id} is active, at ${url}`, remedy: null },
     })
     expect([removed, none]).toEqual([{ id: first.id, outcome: 'removed' }, []])
     expect(stdout + stderr).not.toContain('whsec_')

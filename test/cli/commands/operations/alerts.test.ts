@@ -12,7 +12,7 @@ import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const AT = '2026-11-21T06:00:00.000Z'
 
-/** An installation with one open trouble, and one that is over. */
+/** An installation with one open problem, and one that is over. */
 async function installation(env: Readonly<Record<string, string>> = {}): Promise<RunOptions> {
   const cwd = folderWith({ 'data/.keep': '', 'leadsheet.yaml': '' })
   await using store = await openStore(join(cwd, 'data/leadsheet.db'), new Date(AT))

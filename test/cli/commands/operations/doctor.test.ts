@@ -12,7 +12,7 @@ import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const answerSchema = z.object({
   checks: z.array(
-    z.object({ what: z.string(), verdict: z.string(), found: z.string(), remedy: z.string().nullable() }),
+    z.object({ what: z.string(), status: z.string(), found: z.string(), remedy: z.string().nullable() }),
   ),
 })
 
@@ -47,10 +47,10 @@ async function openSynced() {
 
 test('doctor warns of a database that everybody on the machine can read', async () => {
   await using synced = await openSynced()
-  expect(await synced.checkFolder()).toMatchObject({ verdict: 'ok' })
+  expect(await synced.checkFolder()).toMatchObject({ status: 'ok' })
   chmodSync(synced.file, 0o644)
   expect(await synced.checkFolder()).toMatchObject({
-    verdict: 'warn',
+    status: 'warn',
     found: expect.stringContaining('every user of this machine can read'),
     remedy: expect.stringContaining(`chmod 600 ${synced.file}`),
   })
@@ -59,9 +59,9 @@ test('doctor warns of a database that everybody on the machine can read', async 
 test('doctor reads the database through and says that its rules hold, and which run the snapshot shows', async () => {
   await using synced = await openSynced()
   expect(await synced.diagnose()).toMatchObject([
-    { what: 'database', verdict: 'ok' },
-    { what: 'consistency', verdict: 'ok', found: expect.stringMatching(/^\d+ rules hold/) },
-    { what: 'snapshot', verdict: 'ok' },
+    { what: 'database', status: 'ok' },
+    { what: 'consistency', status: 'ok', found: expect.stringMatching(/^\d+ rules hold/) },
+    { what: 'snapshot', status: 'ok' },
   ])
 })
 
@@ -70,7 +70,7 @@ test('doctor names each rule that is broken, how often and where, with the remed
   synced.exec(
     `UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 1, '[]')`,
   )
-  const broken = (await synced.diagnose()).filter(({ verdict }) => verdict === 'fail')
+  const broken = (await synced.diagnose()).filter(({ status }) => status === 'fail')
   expect(broken).toMatchObject([
     { found: 'pages that were read belong to a scan that is under way: not so for 1, such as 0' },
     {
@@ -89,13 +89,13 @@ test('doctor tells of a damaged file, and how to restore', async () => {
   )
   expect((await synced.diagnose()).at(-2)).toMatchObject({
     what: 'consistency',
-    verdict: 'fail',
+    status: 'fail',
     found: expect.stringMatching(/^the file is intact: not so/),
     remedy: expect.stringContaining('leadsheet db restore'),
   })
   writeFileSync(synced.file, 'no database')
   expect(await synced.diagnose()).toMatchObject([
-    { what: 'database', verdict: 'fail', remedy: expect.stringContaining('leadsheet db restore') },
+    { what: 'database', status: 'fail', remedy: expect.stringContaining('leadsheet db restore') },
   ])
 })
 
@@ -104,7 +104,7 @@ test('doctor tells of a snapshot from another database', async () => {
   synced.exec(
     `PRAGMA foreign_keys = OFF; UPDATE sync_run SET id = 'another'; UPDATE sync_scan_result SET run_id = 'another'`,
   )
-  expect((await synced.diagnose()).at(-1)).toMatchObject({ what: 'snapshot', verdict: 'fail' })
+  expect((await synced.diagnose()).at(-1)).toMatchObject({ what: 'snapshot', status: 'fail' })
 })
 
 test('doctor takes the certificate of a mail server from an authority of one’s own only where it is told of it', async () => {
@@ -128,10 +128,10 @@ test('doctor takes the certificate of a mail server from an authority of one’s
     return answerSchema.parse(JSON.parse(stdout).data).checks.find(({ what }) => what === 'mail')
   }
   expect(await checkMail({})).toMatchObject({
-    verdict: 'fail',
+    status: 'fail',
     found: expect.stringContaining('certificate'),
   })
   expect(logins).toEqual([])
-  expect(await checkMail({ NODE_EXTRA_CA_CERTS: join(cwd, 'own-ca.pem') })).toMatchObject({ verdict: 'ok' })
+  expect(await checkMail({ NODE_EXTRA_CA_CERTS: join(cwd, 'own-ca.pem') })).toMatchObject({ status: 'ok' })
   expect(logins).toEqual(['dana'])
 })

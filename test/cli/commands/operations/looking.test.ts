@@ -14,7 +14,7 @@ describe('looking before the first sync', () => {
     const status = await runWarm(['status', '--json'], { cwd, env })
     expect(status.status).toBe(1)
     expect(JSON.parse(status.stdout).data).toMatchObject({
-      ...{ verdict: 'fail', sentence: 'No sync has read all leads yet.' },
+      ...{ status: 'fail', sentence: 'No sync has read all leads yet.' },
       ...{ leads: 0, data_as_of: null, runs: [], deliveries: {} },
       events: { last_24_hours: {}, waiting: 0, waiting_since: null, last: [] },
     })

@@ -66,7 +66,7 @@ async function installation(): Promise<string> {
     }
     await addScheduledRun(trx, {
       ...{ schedule: 'sync', due_at: '2026-11-24T11:45:00.000Z', noted_at: '2026-11-24T11:45:00.000Z' },
-      ...{ state: 'due', not_before: '2026-11-24T12:30:00.000Z', message: 'put off' },
+      ...{ state: 'due', not_before: '2026-11-24T12:30:00.000Z', message: 'deferred' },
     })
   })
   return cwd
@@ -149,7 +149,7 @@ describe('leadsheet schedule', () => {
 })
 
 describe('leadsheet schedule next', () => {
-  it('shows the next due times, what they cover and what the clock does', async () => {
+  it('shows the next scheduled runs, what they cover and what the clock does', async () => {
     const { stdout } = await run(
       await installation(),
       'next',

@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser())('report NAME --watch', () => {
   }
   const inMail = (page: Page, text: string) => page.frameLocator('#mail').getByText(text)
 
-  test('shows each save: another title, a mistake in the SQL with its line, and how it is mended', async () => {
+  test('shows each save: another title, a mistake in the SQL with its line, and how it is cleaned', async () => {
     const { page, edit } = await watchIndustries()
     await inMail(page, 'New leads by industry').waitFor()
     edit('templates/industries/report.yaml', 'New leads by industry', 'Where they work')

@@ -28,9 +28,9 @@ test('probe, sync, doctor: an unknown upstream is read with nothing written by h
   expect(JSON.parse(synced.stdout).data).toMatchObject({ outcome: 'ok', leads: { seen: 230, inserted: 230 } })
 
   const doctor = await runWarm(['doctor', '--json'], { cwd, env })
-  const { verdict, checks } = JSON.parse(doctor.stdout).data
-  expect(checks.filter((check: { verdict: string }) => check.verdict !== 'ok')).toEqual([])
-  expect([verdict, doctor.status]).toEqual(['ok', 0])
+  const { status, checks } = JSON.parse(doctor.stdout).data
+  expect(checks.filter((check: { status: string }) => check.status !== 'ok')).toEqual([])
+  expect([status, doctor.status]).toEqual(['ok', 0])
 
   writeFileSync(
     join(cwd, 'profile.yaml'),
