@@ -5,8 +5,8 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { addressOf, reportFrom } from './report-config.ts'
-import { eventSecrets, type Settings } from './schema.ts'
-import { Secret } from './secrets.ts'
+import { linesOf, type Settings, schemaAt, settingsIn } from './schema.ts'
+import { Secret, type SecretKind } from './secrets.ts'
 import type { ProfileData } from './settings-file.ts'
 
 export interface Config extends ReturnType<typeof configFrom> {
@@ -59,25 +59,28 @@ function absoluteFileUrl(url: string, dataDir: string): string {
   return relative === undefined ? url : pathToFileURL(resolve(dataDir, decodeURIComponent(relative))).href
 }
 
-/** The shortest part of an address that may be a secret; shorter parts are words. */
-const SECRET_PART = 12
-
 /** Every text of a configuration that must not get into a log. */
-export function secretsOf({ api, databaseUrl, smtp, mail, alerts, web, events }: Config): string[] {
-  const passwords = [databaseUrl, smtp.url].flatMap((url) => (url ? new URL(url.reveal()).password : []))
-  const { webhook, heartbeat } = alerts
-  const keys = [api.key, mail.dkim?.key, webhook?.url, heartbeat?.url, web.token].map(
-    (key) => key?.reveal() ?? '',
+export function secretsOf(config: Config): string[] {
+  const found = [...settingsIn(config)].flatMap(([path, value]) =>
+    value instanceof Secret ? SECRET_TEXTS[schemaAt(path)?.secret ?? 'whole'](value.reveal()) : [],
   )
-  const parts = [webhook?.url, heartbeat?.url].flatMap((url) =>
-    url ? secretParts(new URL(url.reveal())) : [],
-  )
-  const found = [...keys, ...parts, ...eventSecrets(events.secret)]
-  found.push(...passwords, ...passwords.map(decodeURIComponent))
   return found.filter((text) => text !== '')
 }
 
-/** Finds the parts of an address that may be secret, because errors may quote parts of a path. */
-function secretParts({ pathname, searchParams }: URL): string[] {
-  return [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= SECRET_PART)
+/** The shortest part of an address that may be a secret; shorter parts are words. */
+const SECRET_PART = 12
+
+const SECRET_TEXTS: Readonly<Record<SecretKind, (value: string) => string[]>> = {
+  whole: (value) => [value],
+  lines: linesOf,
+  login: (value) => {
+    const { password } = new URL(value)
+    return [password, decodeURIComponent(password)]
+  },
+  // Because errors may quote parts of a path.
+  address: (value) => {
+    const { pathname, searchParams } = new URL(value)
+    const parts = [...pathname.split('/'), ...searchParams.values()]
+    return [value, ...parts.filter((part) => part.length >= SECRET_PART)]
+  },
 }

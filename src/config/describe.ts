@@ -37,7 +37,7 @@ export function effectiveSettings(config: Config): EffectiveSetting[] {
     const setting = pathText(path)
     return {
       setting,
-      value: value instanceof Secret ? redacted(setting, value) : value,
+      value: value instanceof Secret ? redacted(path, value) : value,
       source:
         sources[setting] ?? sources[olderName(path)] ?? (value === null ? 'not set' : inheritedFrom(path)),
     }
@@ -67,10 +67,10 @@ function comparable({ file: _file, warnings: _warnings, sources: _sources, ...se
  * Shows the addresses of database and mail server without their login, because operators need the rest to
  * find a fault.
  */
-function redacted(setting: string, secret: Secret): string {
-  if (setting === 'database_url') return nameOf(placeOf(secret.reveal()))
-  if (setting !== 'smtp.url') return secret.toString()
+function redacted(path: SettingPath, secret: Secret): string {
+  if (schemaAt(path)?.secret !== 'login') return secret.toString()
   const url = new URL(secret.reveal())
+  if (url.protocol.startsWith('postgres')) return nameOf(placeOf(secret.reveal()))
   if (url.protocol === 'file:') return url.href
   return `${url.protocol}//${url.username ? `${secret}@` : ''}${url.host}`
 }

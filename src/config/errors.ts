@@ -19,7 +19,7 @@ type FindOrigin = (path: SettingPath, part: 'value' | 'name') => Origin
 
 /** The settings whose value is never shown. */
 const SECRET_PATHS: readonly SettingPath[] = [...specialSettings()].flatMap(({ path, secret }) =>
-  secret === false ? [] : [path],
+  secret === null ? [] : [path],
 )
 
 export function isSecret(path: SettingPath): boolean {

@@ -27,7 +27,7 @@ export interface Draft {
 
 /** The secrets, and the settings that name a file with the secret. */
 const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret }) =>
-  secret === false || filePath === null ? [] : [{ path, filePath }],
+  secret === null || filePath === null ? [] : [{ path, filePath }],
 )
 
 const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const

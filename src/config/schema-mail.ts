@@ -26,18 +26,16 @@ const dkimSchema = section({
     examples: ['leadsheet'],
   }),
   key: secret('an RSA private key in PEM, of 1024 bits or more', dkimKeyFault).meta({
-    secret: true,
     description: 'The RSA private key in PEM. Keep it out of this file: see key_file.',
   }),
   key_file: path.optional().meta({ description: 'File that holds the private key, in place of key.' }),
 })
 
 export const smtpSchema = section({
-  url: secret('a URL with smtp://, smtps:// or file:', mailUrlFault)
+  url: secret('a URL with smtp://, smtps:// or file:', mailUrlFault, 'login')
     .optional()
     .meta({
       env: 'LEADSHEET_SMTP_URL',
-      secret: 'login',
       description:
         'The mail server: smtp://host:587, smtps://user:password@host, or file:./outbox for .eml files in a folder of the data directory. Characters such as @ or / in a password are percent-encoded.',
       examples: ['smtp://mail.example.com:587', 'file:./outbox'],
@@ -84,7 +82,7 @@ export const mailSchema = section({
   }),
 })
 
-const alertUrl = secret('a URL with https://, or http:// on this machine', alertUrlFault)
+const alertUrl = secret('a URL with https://, or http:// on this machine', alertUrlFault, 'address')
 
 export const alertsSchema = section({
   recipients: listOf(address, 'a list of e-mail addresses')
@@ -97,7 +95,6 @@ export const alertsSchema = section({
   webhook: section({
     url: alertUrl.optional().meta({
       env: 'LEADSHEET_ALERT_WEBHOOK_URL',
-      secret: true,
       description: 'Address to which alerts are posted as JSON.',
       examples: ['https://hooks.example.com/leadsheet'],
     }),
@@ -116,7 +113,6 @@ export const alertsSchema = section({
   heartbeat: section({
     url: alertUrl.optional().meta({
       env: 'LEADSHEET_ALERT_HEARTBEAT_URL',
-      secret: true,
       description:
         'Address of a check of healthchecks.io, or of a service with the same protocol. Each sync reports there that it began and how it ended.',
       examples: ['https://hc-ping.com/your-uuid'],

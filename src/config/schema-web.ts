@@ -43,7 +43,6 @@ const webGroup = group({
     }),
   token: secret(`a text of at least ${TOKEN_LENGTH} characters`, tokenFault).optional().meta({
     env: 'LEADSHEET_WEB_TOKEN',
-    secret: true,
     description:
       'Token with which operators sign in to the dashboard, of at least 16 characters. Without it the dashboard is only for this machine and has no actions. Keep it out of this file: see token_file.',
   }),

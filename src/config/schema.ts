@@ -8,7 +8,7 @@ import { postgresFault } from '../store/db/place.ts'
 import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { recipients, reportSchema } from './schema-reports.ts'
 import { webSchema } from './schema-web.ts'
-import type { Secret } from './secrets.ts'
+import type { Secret, SecretKind } from './secrets.ts'
 import type { SettingPath } from './setting-path.ts'
 import { isTree, pathText } from './setting-path.ts'
 import {
@@ -31,12 +31,13 @@ import {
 const SECRET_LENGTH = 8
 
 const eventsSchema = section({
-  secret: secret(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault).optional().meta({
-    env: 'LEADSHEET_EVENTS_SECRET',
-    secret: true,
-    description:
-      'The secret of a webhook that was registered at the service by hand; several while secrets are rotated, one a line. Keep it out of this file: see secret_file.',
-  }),
+  secret: secret(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault, 'lines')
+    .optional()
+    .meta({
+      env: 'LEADSHEET_EVENTS_SECRET',
+      description:
+        'The secret of a webhook that was registered at the service by hand; several while secrets are rotated, one a line. Keep it out of this file: see secret_file.',
+    }),
   secret_file: path.optional().meta({
     description: 'File that holds the secret or secrets, in place of secret.',
   }),
@@ -52,7 +53,7 @@ function secretFault(value: string): string | null {
   return shortest < SECRET_LENGTH ? 'one is shorter' : null
 }
 
-function linesOf(text: string): string[] {
+export function linesOf(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -73,7 +74,6 @@ export const settingsSchema = section({
       }),
     key: secret('the API key').optional().meta({
       env: 'LEADSHEET_API_KEY',
-      secret: true,
       description:
         'The API key. Keep it out of this file: in the environment, or in the file that key_file names.',
     }),
@@ -103,11 +103,10 @@ export const settingsSchema = section({
     env: 'LEADSHEET_DATA_DIR',
     description: 'Folder of the archive, the outbox and, where database_url is not set, the database.',
   }),
-  database_url: secret('a URL with postgres://', postgresFault)
+  database_url: secret('a URL with postgres://', postgresFault, 'login')
     .optional()
     .meta({
       env: 'LEADSHEET_DATABASE_URL',
-      secret: 'login',
       description:
         'A PostgreSQL database, where several machines share one; a file in data_dir if absent. A percent-encoded user and password may stand before the host. ?schema= names another schema than leadsheet.',
       examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
@@ -269,8 +268,7 @@ export interface SettingSchema {
   readonly anyOf?: readonly SettingSchema[]
   /** The environment variable that gives the setting. */
   readonly env?: string
-  /** Is `true` where the value is never shown, and `login` where only the password of a URL is secret. */
-  readonly secret?: boolean | 'login'
+  readonly secret?: SecretKind
   /** The settings of a group by the names that the program uses. */
   readonly settingNames?: Readonly<Record<string, string>>
   /** Is true for a group that counts as a single setting. */
@@ -284,7 +282,7 @@ interface SpecialSetting {
   /** The setting that names a file to read it from, such as `api.key_file`; null where there is none. */
   readonly filePath: SettingPath | null
   readonly env: string | null
-  readonly secret: boolean | 'login'
+  readonly secret: SecretKind | null
 }
 
 let known: (SettingSchema & Record<string, unknown>) | undefined
@@ -361,10 +359,10 @@ export function* specialSettings(
 ): Generator<SpecialSetting> {
   if (schema.items !== undefined) yield* specialSettings(schema.items, [...path, 0])
   for (const [name, inner] of Object.entries(schema.properties ?? {})) {
-    const { env = null, secret = false } = inner
+    const { env = null, secret = null } = inner
     const hasFile = schema.properties?.[`${name}_file`] !== undefined
     const own = { path: [...path, name], filePath: hasFile ? [...path, `${name}_file`] : null }
-    if (env !== null || secret !== false || hasFile) yield { ...own, env, secret }
+    if (env !== null || secret !== null || hasFile) yield { ...own, env, secret }
     yield* specialSettings(inner, own.path)
   }
 }

@@ -3,6 +3,9 @@ import { inspect } from 'node:util'
 
 const REDACTED = '[redacted]'
 
+/** What of a setting is secret: all of it, the password of a URL, an address with its parts, or each line. */
+export type SecretKind = 'whole' | 'login' | 'address' | 'lines'
+
 export class Secret {
   readonly #value: string
 

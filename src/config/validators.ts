@@ -11,7 +11,7 @@ import { hasWordsIn, LANGUAGES } from '../report/words/catalogue.ts'
 import { parseExpression } from '../schedule/timing.ts'
 import { WORDS } from '../schedule/words.ts'
 import { isDecodable } from '../store/db/place.ts'
-import { Secret } from './secrets.ts'
+import { Secret, type SecretKind } from './secrets.ts'
 import { isTree, nearest, valueAt } from './setting-path.ts'
 
 /** An address `name@host`. The pattern takes any real address, but no second header or recipient. */
@@ -176,9 +176,15 @@ export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: str
   )
 }
 
-/** A text that never gets into output or logs. */
-export function secret(accepted: string, fault?: (value: string) => string | null) {
-  return text(accepted, fault).transform((value) => new Secret(value))
+/** A text of which nothing secret gets into output or logs. */
+export function secret(
+  accepted: string,
+  fault?: (value: string) => string | null,
+  kind: SecretKind = 'whole',
+) {
+  return text(accepted, fault)
+    .transform((value) => new Secret(value))
+    .meta({ secret: kind })
 }
 
 /** A group that the program takes as it stands in the settings. */
