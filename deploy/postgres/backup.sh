@@ -1,6 +1,6 @@
 #!/bin/sh
 # A copy of the schema `leadsheet` in /backups, which gets its name when all of it was read once more.
-# To PostgreSQL by PGHOST, PGUSER and PGDATABASE; the README says how a copy is put back.
+# To PostgreSQL by PGHOST, PGUSER and PGDATABASE; docs/how-to/postgresql-and-workers.md says how a copy is put back.
 set -eu
 umask 077
 PGPASSWORD=$(cat /run/secrets/store-password)
