@@ -53,7 +53,7 @@ export const PARTS = [
     'reports',
     'messages',
     'recipients',
-    'held records',
+    'quarantined records',
     'disk',
     'log',
     'snapshot',

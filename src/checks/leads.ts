@@ -47,9 +47,9 @@ export const LEAD_CHECKS = {
     find: findChangedFields,
   },
   records_quarantined: {
-    part: 'held records',
+    part: 'quarantined records',
     question: 'Can all records be read?',
-    title: 'records held back',
+    title: 'records quarantined',
     meaning: 'records of the last day cannot be read',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,

@@ -200,7 +200,7 @@ async function formatWell(part: Part, facts: Facts): Promise<string | null> {
       return isAlive ? 'none is behind' : null
     case 'messages':
       return formatWaiting(facts)
-    case 'held records': {
+    case 'quarantined records': {
       const total = await countQuarantinedRecords(db)
       return total === 0 ? 'none' : `${total}, none of the last day`
     }

@@ -361,9 +361,9 @@ describe('schedules', () => {
 it('records that cannot be read warn for a day', async () => {
   const held = { resource: 'lead', id: 'x', reason: 'no status', raw: '{}', isWhole: true } as const
   await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(25 * HOUR)))
-  expect(await check('held records')).toMatchObject({ status: 'ok', found: '1, none of the last day' })
+  expect(await check('quarantined records')).toMatchObject({ status: 'ok', found: '1, none of the last day' })
   await store.write((trx) => saveQuarantinedRecords(trx, [held], minutesAgo(HOUR)))
-  expect(await check('held records')).toMatchObject({
+  expect(await check('quarantined records')).toMatchObject({
     status: 'warn',
     found: '1 lead record of the last day cannot be read',
   })

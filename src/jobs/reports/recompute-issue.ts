@@ -105,11 +105,12 @@ const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
 /**
  * The fields that describe a lead or pipeline at the time of reading, whatever the period; they are not
- * compared. The status is one of them, because it may not have been known when the issue was made.
+ * compared. The status is one of them, because it may not have been known when the issue was made. So is the
+ * coverage, which also counts leads that moved after the period.
  */
 const DESCRIPTIONS = new Set<string>([
   ...LISTED_FIELDS,
-  ...['companyName', 'pipelineName', 'name', 'status', 'changedAt'],
+  ...['companyName', 'pipelineName', 'name', 'status', 'changedAt', 'coverage'],
 ])
 
 type ComparedFigures = Pick<ReportFigures, keyof typeof COMPARED | 'failed'>

@@ -62,7 +62,7 @@ async function pruneQuietly(work: ScheduledSyncDeps, signal: AbortSignal): Promi
 
 function summaryOf({ leads }: SyncResult): string {
   const read = leads.seen === 1 ? '1 lead' : `${leads.seen} leads`
-  return `${read} read, ${leads.inserted} new, ${leads.updated} changed, ${leads.removed} gone`
+  return `${read} read, ${leads.inserted} new, ${leads.updated} changed, ${leads.removed} deleted`
 }
 
 /*

@@ -151,7 +151,7 @@ function templateError({ path, text }: TemplateFile, cause: unknown): LeadsheetE
   return new LeadsheetError(
     'report_template',
     `template ${path}${line === undefined ? '' : `, line ${line}`}: ${what}`,
-    { hint: 'Mend the template; nothing was sent.', cause },
+    { hint: 'Fix the template; nothing was sent.', cause },
   )
 }
 

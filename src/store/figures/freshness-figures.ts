@@ -52,7 +52,7 @@ export const HELD_RECORDS = {
 
 export const DRIFT = {
   title: 'Changed fields',
-  meaning: 'fields of the records that were new, gone or of another type in a reading of the period',
+  meaning: 'fields of the records that were new, gone or of another type in a sync of the period',
   reads: [],
   sql: `SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
   FROM sync_scan_result CROSS JOIN json_each(drift) AS each

@@ -108,7 +108,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     deleted_then: {
       reads: [],
-      sql: `-- leads that were gone at the end of the period
+      sql: `-- leads that were deleted at the end of the period
     SELECT lead_id FROM lead_deletion
     WHERE deleted_since < :to AND (returned_at IS NULL OR returned_at >= :to${past('OR returned_at > :known_at')})${past('AND deleted_since <= :known_at')}`,
     },

@@ -246,7 +246,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'sync_run.leads_seen': 'distinct leads met',
   'sync_run.leads_inserted': 'leads that were new',
   'sync_run.leads_updated': 'leads that had changed',
-  'sync_run.leads_unchanged': 'leads that were as before',
+  'sync_run.leads_unchanged': 'leads that were unchanged',
   'sync_run.leads_removed': 'leads that were found to be gone upstream',
   'sync_run.agents': 'agents read',
   'sync_run.pages': 'pages of leads read',

@@ -155,7 +155,7 @@ function rowOf(agent: ListedAgent, locale: LocaleContext, clock: Clock): Omit<Ag
     tag:
       deletedSince === null
         ? { kind: TAGS[healthOf(agent)], text: nameStatus(agent.status, locale) }
-        : { kind: 'warn', text: 'Gone' },
+        : { kind: 'warn', text: 'Deleted' },
     since: clock.at(deletedSince ?? statusChangedAt),
     task: deletedSince === null ? task.filter(Boolean).join(' ') : '',
     lastSeen: clock.at(agent.lastSeenAt),

@@ -98,7 +98,7 @@ function showMistake({ message, hint, excerpt }) {
       return line
     }),
   )
-  say('bad', 'Mend it and save; this page follows')
+  say('bad', 'Fix it and save; this page follows')
 }
 
 function say(tone, text) {

@@ -41,6 +41,8 @@ describe('figures that were kept, beside those of now', () => {
   test('are equal where nothing that a period tells has changed', () => {
     const renamed = { ...LEAD, companyName: 'Acme Inc.', contactName: 'Zoë', pipelineName: 'Europe' }
     expect(compareFigures(KEPT, { ...KEPT, topLeads: { ...KEPT.topLeads, rows: [renamed] } })).toEqual([])
+    const changes = { ...KEPT.changes, coverage: { known: 86, of: 86 } }
+    expect(compareFigures(KEPT, { ...KEPT, changes })).toEqual([])
   })
 
   test('differ by name, with both values', () => {

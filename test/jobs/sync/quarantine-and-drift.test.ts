@@ -9,7 +9,7 @@ async function held(listing: Listing) {
   return listing.store.db.selectFrom('quarantined_record').select(['record_id', 'reason']).execute()
 }
 
-describe('held records', () => {
+describe('quarantined records', () => {
   it('are mapped anew when the profile changes, before all leads are read again', async () => {
     const all = records(30).map((record, index) => ({
       ...record,

@@ -72,7 +72,7 @@ describe('the page of agents', () => {
       '2026-11-20T09:00:00.000Z': both,
       '2026-11-20T10:00:00.000Z': [agent('a', 'running')],
     })
-    expect(await readAgents(gone)).toContain('Agent b Gone since Fri 20 Nov, 11:00')
+    expect(await readAgents(gone)).toContain('Agent b Deleted since Fri 20 Nov, 11:00')
     expect(await readAgents(gone)).toContain('The one agent is well')
     const longAgo = await openStore({
       '2026-10-01T09:00:00.000Z': both,

@@ -165,7 +165,7 @@ export function summary(result: SyncResult): string[] {
   const changes = [
     `${n(leads.inserted)} new`,
     `${n(leads.updated)} changed`,
-    `${n(leads.unchanged)} as before`,
+    `${n(leads.unchanged)} unchanged`,
     leads.removed > 0 ? `${n(leads.removed)} gone` : '',
     leads.held > 0 ? `${n(leads.held)} held` : '',
   ].filter((text) => text !== '')

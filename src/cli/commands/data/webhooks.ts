@@ -157,7 +157,7 @@ async function rotateWebhook(terminal: Terminal, source: Source, named: string |
     },
   )
   if (terminal.json) return terminal.printJson({ id, url, old_secret_until: oldSecretUntil })
-  terminal.print(`${id}  has a new secret; the one before is believed until ${formatInstant(oldSecretUntil)}`)
+  terminal.print(`${id}  has a new secret; the one before is accepted until ${formatInstant(oldSecretUntil)}`)
 }
 
 async function enableWebhook(terminal: Terminal, source: Source, named: string | undefined): Promise<void> {

@@ -111,7 +111,7 @@ async function runPrune(terminal: Terminal, isDry: boolean): Promise<void> {
 }
 
 function prunedJson({ table, before, read, gone }: Pruned) {
-  return { table, before, rows: read, gone }
+  return { table, before, rows: read, deleted: gone }
 }
 
 function defineCheck(parent: Command, terminal: Terminal): void {

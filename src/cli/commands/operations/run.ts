@@ -106,7 +106,7 @@ async function reload(terminal: Terminal): Promise<void> {
   const reading = await waitForReading(store.db, pid, before, terminal.signal)
   if (reading.refused !== null) {
     throw new LeadsheetError('config_refused', `the daemon stays with its settings: ${reading.refused}`, {
-      hint: `Mend them and reload again; ${shellCommand('config check')} tries them.`,
+      hint: `Fix them and reload again; ${shellCommand('config check')} tries them.`,
     })
   }
   const changed = reading.changed ?? []

@@ -191,7 +191,7 @@ async function resend(
   const queued = await enqueueResend(work, report, plan, reason === '' ? null : reason)
   wake()
   const mails = queued.size === 1 ? '1 mail' : `${queued.size} mails`
-  return { done: `${mails} of ${report.name} on the way: the ledger of messages tells how each fares.` }
+  return { done: `${mails} of ${report.name} on the way. The page of the issue shows what becomes of each.` }
 }
 
 function nothingToSend({ leftOut }: ResendPlan): LeadsheetError {

@@ -27,9 +27,9 @@ test('prune shows what would go, and does it only when told to', async () => {
   expect(JSON.parse(done.stdout)).toMatchObject({
     meta: { deleted: true },
     data: [
-      { table: 'pipeline_stat', rows: 0, gone: 0 },
-      { table: 'agent_sample', rows: 12, gone: 10 },
-      { table: 'event', rows: 0, gone: 0 },
+      { table: 'pipeline_stat', rows: 0, deleted: 0 },
+      { table: 'agent_sample', rows: 12, deleted: 10 },
+      { table: 'event', rows: 0, deleted: 0 },
     ],
   })
   expect(done.status).toBe(0)
