@@ -1,4 +1,4 @@
-/** A test that is named elsewhere: by the README's table of failures, or by a sabotage that it must catch. */
+/** A test that is named elsewhere: by the page about failures, or by a sabotage that it must catch. */
 import { globSync, readFileSync } from 'node:fs'
 
 export interface NamedTest {
