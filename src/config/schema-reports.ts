@@ -127,7 +127,7 @@ export const reportSchema = section({
   schedule: schedule.default(DAILY_AT_SEVEN).meta({
     env: 'LEADSHEET_REPORT_SCHEDULE',
     description:
-      'When the report is made and sent, in its time zone: cron (minute hour day month weekday), or words such as every weekday at 07:00. The variable gives that of the first report.',
+      'When the report is made and sent, in its time zone: cron (minute hour day month weekday), or words such as every weekday at 07:00.',
   }),
   time_zone: timeZone.optional().meta({
     description: 'IANA time zone of its days and its schedule; the top-level time_zone if absent.',

@@ -6,9 +6,15 @@ import { pathText, type SettingPath } from './setting-path.ts'
 
 const WIDTH = 110
 
+/** A value, or the environment variable that gives it, which is then not written to the file. */
+export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
+
+/** What a file shows, by the names of the settings: an entry, or a comment with an example; null for the usual one. */
+type Shown = Readonly<Record<string, Entry<unknown> | { readonly example: unknown } | null>>
+
 /** leadsheet.example.yaml: every setting, with its default or an example. */
 export function exampleYaml(): string {
-  const opening = `# yaml-language-server: $schema=docs/reference/leadsheet.schema.json
+  return settingsYaml(`# yaml-language-server: $schema=docs/reference/leadsheet.schema.json
 # \`npm run docs\` writes this file from the schema of the settings.
 #
 # Every setting of leadsheet, with its default where it has one. Copy this file to leadsheet.yaml and take the #
@@ -16,17 +22,24 @@ export function exampleYaml(): string {
 # \`config check\` shows what is in force and where it came from.
 #
 # Values may hold \${VARIABLE} or \${VARIABLE:-default}. The variables LEADSHEET_… named below need no line here,
-# and win over this file. Relative paths count from this file.`
-  const settings = Object.entries(schemaAt([])?.properties ?? {}).map(([name, schema]) =>
-    settingLines(schema, [name], schemaAt([]), '').join('\n'),
-  )
-  return `${[opening, ...settings].join('\n\n')}\n`
+# and win over this file. Relative paths count from this file.`)
+}
+
+/**
+ * Writes a settings file in the order of the schema.
+ * @param shown the settings that are written; null for all, as comments
+ */
+export function settingsYaml(opening: string, shown: Shown | null = null): string {
+  const parts = Object.entries(schemaAt([])?.properties ?? {})
+    .map(([name, schema]) => settingLines(schema, [name], schemaAt([]), '', shown).join('\n'))
+    .filter((lines) => lines !== '')
+  return `${[opening, ...parts].join('\n\n')}\n`
 }
 
 /** @param margin what stands before the lines of the group: spaces, and # in a group that is commented out */
-function groupLines(group: SettingSchema, path: SettingPath, margin: string): string[] {
+function groupLines(group: SettingSchema, path: SettingPath, margin: string, shown: Shown | null): string[] {
   return Object.entries(group.properties ?? {}).flatMap(([name, schema]) =>
-    settingLines(schema, [...path, name], group, margin),
+    settingLines(schema, [...path, name], group, margin, shown),
   )
 }
 
@@ -35,19 +48,26 @@ function settingLines(
   path: SettingPath,
   parent: SettingSchema | undefined,
   margin: string,
+  shown: Shown | null,
 ): string[] {
   const name = `${path.at(-1)}`
-  const about = commentLines(schema, path, margin)
+  const setting = pathText(path)
+  const about = commentLines(schema, shown === null ? path : [], margin)
+  const entry = shown?.[setting]
+  if (entry !== undefined) return [...about, ...entryLines(name, entry, margin, exampleOf(schema, path))]
+  const isBelow = (other: string) => other.startsWith(`${setting}.`) || other.startsWith(`${setting}[`)
+  if (shown !== null && !Object.keys(shown).some(isBelow)) return []
   const isGroup = schema.properties !== undefined && !schema.isWhole
   if (isGroup && schema.required === undefined) {
-    return [...about, `${margin}${name}:`, ...groupLines(schema, path, `${margin}  `)]
+    return [...about, `${margin}${name}:`, ...groupLines(schema, path, `${margin}  `, shown)]
   }
-  const off = `${margin}${margin.includes('#') && !isSecondChoice(schema, name, parent) ? '' : '#'}`
-  if (isGroup) return [...about, `${off}${name}:`, ...groupLines(schema, path, `${off}  `)]
+  const isOn = shown !== null || (margin.includes('#') && !isSecondChoice(schema, name, parent))
+  const off = `${margin}${isOn ? '' : '#'}`
+  if (isGroup) return [...about, `${off}${name}:`, ...groupLines(schema, path, `${off}  `, shown)]
   const item = [schema.items, ...(schema.items?.anyOf ?? [])].find((kind) => kind?.properties !== undefined)
   if (item === undefined || path.length > 1) return [...about, `${off}${name}: ${exampleOf(schema, path)}`]
   const plain: unknown[] = [schema.examples?.[0] ?? []].flat()
-  const lines = groupLines(item, [...path, 0], `${off}    `)
+  const lines = groupLines(item, [...path, 0], `${off}    `, shown)
   const first = lines.findIndex((line) => !line.startsWith(`${off}    # `))
   return [
     ...about,
@@ -57,6 +77,17 @@ function settingLines(
       index > first ? line : `${off}  ${index === first ? '- ' : ''}${line.slice(off.length + 4)}`,
     ),
   ]
+}
+
+function entryLines(name: string, entry: Shown[string], margin: string, usual: string): string[] {
+  if (entry && 'value' in entry) {
+    const { value } = entry
+    if (!Array.isArray(value)) return [`${margin}${name}: ${flow(value)}`]
+    if (value.length > 0) return [`${margin}${name}:`, ...value.map((each) => `${margin}  - ${flow(each)}`)]
+  }
+  const example = entry && 'example' in entry ? flow(entry.example) : usual
+  const note = entry && 'variable' in entry ? `   # ${entry.variable} gives it` : ''
+  return [`${margin}#${name}: ${example}${note}`]
 }
 
 /** Whether another setting gives the same, and is the better choice: the file of a secret, the list of recipients. */
@@ -72,8 +103,8 @@ function commentLines(
   margin: string,
 ): string[] {
   const [variable] = Object.entries(VARIABLES).find(([, known]) => pathText(known) === pathText(path)) ?? []
-  const commas = type === 'array' ? ', with commas between' : ''
-  const words = `${description}${variable === undefined ? '' : ` (${variable}${commas})`}`.split(' ')
+  const note = type === 'array' ? ', with commas between' : path.includes(0) ? ' for the first' : ''
+  const words = `${description}${variable === undefined ? '' : ` (${variable}${note})`}`.split(' ')
   const lines: string[] = []
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`
@@ -90,7 +121,7 @@ function exampleOf({ default: standard, examples = [] }: SettingSchema, path: Se
   if (shown !== undefined) return flow(shown)
   const words = path.join('-').replaceAll('_', '-')
   return words.endsWith('-file')
-    ? `./${words.slice(0, -5)}`
+    ? `./secrets/${words.slice(0, -5)}`
     : `\${${words.replaceAll('-', '_').toUpperCase()}}`
 }
 

@@ -2,14 +2,11 @@
  * Writes a settings file for the first start: answers as settings, the rest as comments with their defaults.
  * Reading it gives back exactly the same values.
  */
-import { stringify } from 'yaml'
 import { shellCommand } from '../errors.ts'
 import { nextDueTime } from '../schedule/scheduled-runs.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { DAY_MS } from '../schedule/zone.ts'
-
-/** An answer, or the environment variable that gives it, which is then not written to the file. */
-export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
+import { type Entry, settingsYaml } from './settings-yaml.ts'
 
 export interface FirstSettings {
   /** A date such as `2026-11-21`. */
@@ -34,100 +31,48 @@ export interface FirstSettings {
 
 export function settingsText(first: FirstSettings): string {
   const { mail, report } = first
-  return `# Settings of leadsheet, as ${shellCommand('init')} wrote them on ${first.today}. ${shellCommand('config check')} shows all that
+  const opening = `# Settings of leadsheet, as ${shellCommand('init')} wrote them on ${first.today}. ${shellCommand('config check')} shows all that
 # is in force and where it came from; leadsheet.example.yaml has every setting that there is. Lines with #
 # before a name show the default, or an example. Variables LEADSHEET_… win over this file; paths count from it.
-
-# Where the leads come from.
-api:
-${line('  ', 'url', first.apiUrl, 'https://leads.example.com/api/v1')}
-  # The key is in a file of its own, which only its owner can read.
-${line('  ', 'key_file', first.keyFile, './secrets/api-key')}
-  # How this upstream is asked and read, where it is not the reference service; ${shellCommand('probe')} writes it.
-${line('  ', 'profile', first.profile, './profile.yaml')}
-
-# Folder of the database, the archive of all reports and the snapshot for analysts.
-#data_dir: ./data
-
-# The zone in which reports begin and end their days, and in which schedules are read.
-${line('', 'time_zone', first.timeZone, 'Europe/Berlin')}
-
-# The mail server. An address with a password in it is in a file of its own.
-smtp:
-${mail.name === 'url' ? line('  ', 'url', mail.entry, 'smtp://mail.example.com:587') : line('  ', 'url_file', mail.entry, './secrets/smtp-url')}
-
-# How mails are sent.
-mail:
-${line('  ', 'from', first.from, 'Lead reports <reports@example.com>')}
-  # Where answers go, to the sender if absent.
-  #reply_to: sales-ops@example.com
-  # Many providers refuse who is faster.
-  #per_minute: 120
-
-# Who gets the reports: addresses, or groups of what each of them gets, such as their language and their leads.
-${list('', 'recipients', first.recipients, ['ana@example.com'])}
-
-# Who gets alerts: failing syncs, waiting mail, a full disk and so on.
-alerts:
-${list('  ', 'recipients', first.alertRecipients, ['ops@example.com'])}
-  # Where the same is posted too, since a mail server that is away cannot tell of itself.
-  #webhook: { url_file: ./secrets/webhook-url, format: slack }
-  # A dead-man switch that raises the alarm when no sync ends well any more.
-  #heartbeat: { url: https://hc-ping.com/your-uuid }
-
-# When the leads are fetched: what has changed, and everything, which also finds those that are gone.
-#sync:
-#  schedule: "*/15 * * * *"
-#  full_schedule: "30 3 * * *"
-
-# The reports: daily, weekly and monthly come with leadsheet, ${shellCommand('report new')} makes others.
-reports:
-  - name: ${report.name}
-    # Cron, or words such as every weekday at 07:00. ${shellCommand('schedule')} shows the next times.
-    schedule: ${scalar(report.schedule)}
-    # What it covers: day, working_day (on Mondays the weekend too), week, month or since_last (issue).
-    ${report.period === null ? `#period: ${DEFAULT_PERIODS[report.name] ?? 'day'}` : `period: ${report.period}`}
-
-# The dashboard: how all stands, past reports and what can be done about them, in a browser.
-web:
-${line('  ', 'listen', first.listen, '127.0.0.1:8080')}
-  # What to sign in with. Without it the dashboard is only for this machine, and nothing can be done there.
-${line('  ', 'token_file', first.tokenFile, './secrets/web-token')}
-  # Under which address recipients reach the pages on which they pause or end what they get, and the upstream this
-  # daemon, to tell it of each change at once: then ${shellCommand('webhooks register --self')}.
-  #public_url: https://reports.example.com
-`
+#
+# ${shellCommand('schedule')} shows the next scheduled runs; ${shellCommand('report new')} makes another report.
+# With web.public_url, ${shellCommand('webhooks register --self')} makes the service send its events.`
+  const period =
+    report.period === null ? { example: DEFAULT_PERIODS[report.name] ?? 'day' } : { value: report.period }
+  return settingsYaml(opening, {
+    'api.url': escaped(first.apiUrl),
+    'api.key_file': escaped(first.keyFile),
+    'api.profile': escaped(first.profile),
+    data_dir: null,
+    time_zone: escaped(first.timeZone),
+    [`smtp.${mail.name}`]: escaped(mail.entry),
+    'mail.from': escaped(first.from),
+    'mail.reply_to': null,
+    'mail.per_minute': null,
+    'alerts.recipients': escaped(first.alertRecipients),
+    'alerts.webhook': { example: { url_file: './secrets/webhook-url', format: 'slack' } },
+    'alerts.heartbeat': { example: { url: 'https://hc-ping.com/your-uuid' } },
+    'web.listen': escaped(first.listen),
+    'web.public_url': null,
+    'web.token_file': escaped(first.tokenFile),
+    recipients: escaped(first.recipients),
+    'sync.schedule': null,
+    'sync.full_schedule': null,
+    'reports[0].name': { value: report.name },
+    'reports[0].schedule': escaped({ value: report.schedule }),
+    'reports[0].period': period,
+  })
 }
 
 /** The periods of the reports that come with the program. */
 const DEFAULT_PERIODS: Readonly<Record<string, string>> = { weekly: 'week', monthly: 'month' }
 
-function line(indent: string, name: string, entry: Entry | null, example: string): string {
-  if (entry !== null && 'value' in entry) return `${indent}${name}: ${scalar(entry.value)}`
-  return `${indent}#${name}: ${example}${givenBy(entry)}`
-}
-
-function list(
-  indent: string,
-  name: string,
-  entry: Entry<readonly string[]>,
-  example: readonly string[],
-): string {
-  const values = 'value' in entry && entry.value.length > 0 ? entry.value.map(scalar) : null
-  if (values === null) return `${indent}#${name}: [${example.join(', ')}]${givenBy(entry)}`
-  return [`${indent}${name}:`, ...values.map((value) => `${indent}  - ${value}`)].join('\n')
-}
-
-function givenBy(entry: Entry<unknown> | null): string {
-  return entry !== null && 'variable' in entry ? `   # ${entry.variable} gives it` : ''
-}
-
-/** Writes a value on one line, in quotes where it needs them, and with `${` escaped. */
-function scalar(value: string): string {
-  return stringify(
-    value.replaceAll('${', () => '$${'),
-    { lineWidth: 0 },
-  ).trimEnd()
+/** Escapes `${`, which would be a variable. */
+function escaped(entry: Entry | Entry<readonly string[]> | null): Entry<unknown> | null {
+  if (entry === null || !('value' in entry)) return entry
+  const { value } = entry
+  const escapeOne = (text: string) => text.replaceAll('${', () => '$${')
+  return { value: typeof value === 'string' ? escapeOne(value) : value.map(escapeOne) }
 }
 
 interface FirstReport {

@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
-import { type Entry, type FirstSettings, settingsText } from '../../src/config/starter-file.ts'
+import type { Entry } from '../../src/config/settings-yaml.ts'
+import { type FirstSettings, settingsText } from '../../src/config/starter-file.ts'
 import { folderWith } from '../support/folder.ts'
 
 const value = (text: string): Entry => ({ value: text })
