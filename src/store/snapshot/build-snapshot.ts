@@ -222,8 +222,8 @@ const LEAD_FTS = `CREATE VIRTUAL TABLE lead_fts USING fts5 (company, place, cont
 
 const LEAD_SEARCH = `CREATE VIEW lead_search AS
   -- leads by words, as in: SELECT company_name, found FROM lead_search WHERE words MATCH 'solar berlin' ORDER BY rank
-  -- words: what to search for, by MATCH: all words; OR between two takes either; solar* is a beginning, "solar panels"
-  -- a phrase, company: solar one column of lead_text
+  -- words: what to search for, by MATCH: all words; a OR b; solar*, a beginning; "solar panels", a phrase;
+  -- company: solar, one column of lead_text
   -- rank: how well the lead fits; the least is the best
   -- found: where it was found, the words in [ ]
   SELECT lead_fts.lead_fts AS words, lead_fts.rank AS rank, snippet(lead_fts, -1, '[', ']', '…', 12) AS found,

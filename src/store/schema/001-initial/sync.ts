@@ -85,7 +85,7 @@ export const SYNC = [
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     started_at TEXT NOT NULL, -- UTC: when the scan began, perhaps in an earlier run
     ended_at TEXT NOT NULL, -- UTC
-    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: the list did not hold still; incomplete: not read to the end. Only a complete scan marks leads deleted
+    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: the list moved; incomplete: not read to the end. Only a complete scan marks leads deleted
     stop TEXT NOT NULL, -- why it ended: end, empty_page, past_end, loop, page_cap, no_cursor, failed, interrupted
     reported_total INTEGER, -- what the upstream last called its total; null where it does not
     distinct_leads INTEGER NOT NULL, -- distinct leads met

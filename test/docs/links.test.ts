@@ -1,0 +1,113 @@
+/** Links, anchors and pictures of the documentation lead somewhere, and each of its pages is found from README.md. */
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { listAnchors, listElementNames, listTargets } from '../support/markdown.ts'
+
+const PAGES = globSync(['*.md', 'deploy/**/*.md', 'docs/**/*.md'], {
+  exclude: (path) => path.includes('node_modules'),
+}).sort()
+const PICTURES_MAX_BYTES = 3 * 1024 ** 2
+const PICTURE_MAX_BYTES = 300 * 1024
+/** What GitHub and the site both show. */
+const ELEMENTS = new Set(['a', 'br', 'details', 'summary', 'img', 'kbd', 'sub', 'sup'])
+/** Pages that wait to be taken apart. */
+const WAITING = new Set(['docs/old-readme.md'])
+/** Pages that are being written: links to them are taken for good until they are there. */
+const TO_COME = new Set([
+  'docs/explanation/failures.md',
+  'docs/explanation/performance.md',
+  'docs/how-to/postgresql-and-workers.md',
+  'docs/reference/json-output.md',
+])
+
+const texts = new Map(PAGES.map((path) => [path, readFileSync(path, 'utf8')]))
+const pages = PAGES.filter((path) => !WAITING.has(path))
+
+interface Link {
+  readonly written: string
+  /** From the root of the repository. */
+  readonly path: string
+  readonly anchor: string | undefined
+}
+
+function linksOf(page: string, text = texts.get(page) ?? ''): Link[] {
+  return listTargets(text)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((written) => {
+      const [path = '', anchor] = decodeURI(written).split('#')
+      // A link of a card on the first page of the site.
+      if (path.startsWith('/')) return { written, path: `docs${path}.md`, anchor }
+      return { written, path: path === '' ? page : normalize(join(dirname(page), path)), anchor }
+    })
+}
+
+function isDead({ path, anchor }: Link): boolean {
+  if (TO_COME.has(path)) return false
+  if (path.startsWith('..') || !existsSync(path)) return true
+  if (anchor === undefined) return false
+  return !listAnchors(readFileSync(path, 'utf8')).has(anchor)
+}
+
+describe('the pages', () => {
+  it('link only to what is there, by the anchors of GitHub', () => {
+    const dead = pages.flatMap((page) =>
+      linksOf(page)
+        .filter(isDead)
+        .map(({ written }) => `${page}: ${written}`),
+    )
+    expect(dead).toEqual([])
+  })
+
+  it('are all found by following links from README.md', () => {
+    const found = new Set(['README.md'])
+    for (const page of found) for (const { path } of linksOf(page)) if (texts.has(path)) found.add(path)
+    expect(
+      pages.filter((page) => page.startsWith('docs/') && page !== 'docs/index.md' && !found.has(page)),
+    ).toEqual([])
+  })
+
+  it('are of Markdown, but for a few elements', () => {
+    const others = pages.flatMap((page) =>
+      listElementNames(texts.get(page) ?? '')
+        .filter((name) => !ELEMENTS.has(name))
+        .map((name) => `${page}: <${name}>`),
+    )
+    expect(others).toEqual([])
+  })
+
+  it('would be told of', () => {
+    const links = linksOf(
+      'docs/how-to/x.md',
+      '[a](../no.md) ![b](no.png) [c](#no) `[d](e.md)` [f](../../README.md#no)',
+    )
+    expect(links.filter(isDead).map(({ written }) => written)).toEqual([
+      '../no.md',
+      'no.png',
+      '#no',
+      '../../README.md#no',
+    ])
+    expect([...listAnchors('# A `b.c` d, "e"?\n\n## Same\n\n## Same\n')]).toEqual([
+      'a-bc-d-e',
+      'same',
+      'same-1',
+    ])
+  })
+})
+
+describe('the pictures', () => {
+  const pictures = globSync('docs/**/*.{png,svg,gif}', {
+    exclude: (path) => /node_modules|\.vitepress/.test(path),
+  })
+
+  it('are all on a page', () => {
+    const shown = new Set(PAGES.flatMap((page) => linksOf(page).map(({ path }) => path)))
+    expect(pictures.filter((picture) => !shown.has(relative('.', picture)))).toEqual([])
+  })
+
+  it('are small', () => {
+    const sizes = pictures.map((picture) => ({ picture, bytes: statSync(picture).size }))
+    expect(sizes.filter(({ bytes }) => bytes > PICTURE_MAX_BYTES)).toEqual([])
+    expect(sizes.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(PICTURES_MAX_BYTES)
+  })
+})

@@ -1,0 +1,101 @@
+/** The site as browsers get it: built of all pages, whole by itself, and without a link that leads nowhere. */
+import { execFile } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it, onTestFinished } from 'vitest'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { folderWith } from '../support/folder.ts'
+import { isSkippedButInCi } from '../support/programs.ts'
+
+const VITEPRESS = 'docs/node_modules/vitepress/bin/vitepress.js'
+const REPOSITORY = 'https://git.example.com/leadsheet'
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+}
+
+const isMissing = isSkippedButInCi('the site', existsSync(VITEPRESS) ? null : 'npm ci --prefix docs')
+
+it.skipIf(isMissing || !hasBrowser())(
+  'is built, searched and read without a request to anybody else',
+  async () => {
+    const site = folderWith()
+    await promisify(execFile)(process.execPath, [VITEPRESS, 'build', 'docs', '--outDir', site], {
+      env: { ...process.env, DOCS_REPOSITORY: REPOSITORY },
+    })
+    const pages = globSync('docs/*/*.md', { exclude: (path) => /node_modules|\.vitepress/.test(path) })
+    const built = new Set(globSync('**/*.html', { cwd: site }))
+    const missing = pages.filter((path) => !built.has(path.replace(/^docs\/(.*)\.md$/, '$1.html')))
+    expect(missing).toEqual([])
+    expect([...built].flatMap((page) => findDeadLinks(site, page))).toEqual([])
+
+    const url = await serve(site)
+    await using browser = await openBrowser()
+    await using page = await browser.newPage({ colorScheme: 'dark', viewport: { width: 1280, height: 900 } })
+    const others: string[] = []
+    const mistakes: string[] = []
+    page.on('request', (request) => {
+      if (!request.url().startsWith(url) && !request.url().startsWith('data:')) others.push(request.url())
+    })
+    page.on('pageerror', (error) => mistakes.push(String(error)))
+    page.on('response', (response) => {
+      if (response.status() >= 400 && !response.url().endsWith('/favicon.ico')) mistakes.push(response.url())
+    })
+    await page.goto(`${url}/`)
+    expect(await page.evaluate('document.documentElement.className')).toContain('dark')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('searchbox').fill('sync')
+    await page.locator('.result').first().click()
+    await page.locator('.VPDoc h1').waitFor()
+    const edit = await page.getByRole('link', { name: 'Edit this page' }).getAttribute('href')
+    expect(edit).toMatch(/^https:\/\/git\.example\.com\/leadsheet\/edit\/main\/docs\/[\w-]+\/[\w.-]+\.md$/)
+    expect({ others, mistakes }).toEqual({ others: [], mistakes: [] })
+  },
+)
+
+/** Links and pictures of a built page that lead to no file of the site, or to nothing in the repository. */
+function findDeadLinks(site: string, page: string): string[] {
+  const html = readFileSync(join(site, page), 'utf8')
+  const targets = [...html.matchAll(/<(?:a|img|link|script)\b[^>]*? (?:href|src)="([^"]*)"/g)].map(
+    ([, to = '']) => to,
+  )
+  return targets.flatMap((target) => {
+    const [path = '', anchor] = target.split('#')
+    const inRepository = /^https:\/\/git\.example\.com\/leadsheet\/(?:blob|edit)\/main\/(.*)$/.exec(path)?.[1]
+    if (inRepository !== undefined) return existsSync(inRepository) ? [] : [`${page}: ${target}`]
+    if (/^[a-z]+:/.test(path)) return []
+    const folder = path.startsWith('/') ? site : join(site, page, '..')
+    const file =
+      path === '' ? join(site, page) : join(folder, path.endsWith('/') ? `${path}index.html` : path)
+    // links.test.ts tells of pages that are not there.
+    if (!existsSync(file))
+      return existsSync(pageOf(site, file)) || !file.endsWith('.html') ? [`${page}: ${target}`] : []
+    const isThere = anchor === undefined || readFileSync(file, 'utf8').includes(`id="${decodeURI(anchor)}"`)
+    return isThere ? [] : [`${page}: ${target}`]
+  })
+}
+
+/** The page of which a file of the site is made. */
+function pageOf(site: string, file: string): string {
+  return join('docs', relative(site, file).replace(/\.html$/, '.md'))
+}
+
+/** @returns where the files of a folder are served, until the test is over */
+async function serve(folder: string): Promise<string> {
+  const server = createServer(({ url = '/' }, response) => {
+    const { pathname } = new URL(url, 'http://localhost')
+    const file = join(folder, pathname.endsWith('/') ? `${pathname}index.html` : pathname)
+    if (!existsSync(file)) return response.writeHead(404).end()
+    return response
+      .writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' })
+      .end(readFileSync(file))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

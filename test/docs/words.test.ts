@@ -1,0 +1,74 @@
+/** The documentation is short: in its sentences, its tables and its pages. */
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { generatePages } from '../../build/docs/pages.ts'
+import { countWords, listCells, listSentences } from '../support/markdown.ts'
+
+const SENTENCE_MAX_WORDS = 17
+const CELL_MAX_WORDS = 25
+const MAX_LINES: Readonly<Record<string, number>> = { 'README.md': 250, 'ARCHITECTURE.md': 150 }
+const README_MAX_WORDS = 2000
+const PAGE_MAX_LINES = 250
+const DECISION_MAX_LINES = 12
+
+/** Their sentences come from the code, from the settings' own descriptions for example. */
+const generated = new Set((await generatePages()).keys())
+/** Pages that wait to be taken apart. */
+const WAITING = new Set(['docs/old-readme.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])
+
+const pages = globSync(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/**/*.md'], {
+  exclude: (path) => path.includes('node_modules'),
+})
+  .sort()
+  .filter((path) => !WAITING.has(path))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+
+/** Words a sentence, with the longest ones for whoever has to fix them. */
+function measure(text: string): { readonly mean: number; readonly longest: readonly string[] } {
+  const sentences = listSentences(text).map((sentence) => ({ sentence, words: countWords(sentence) }))
+  const words = sentences.reduce((sum, each) => sum + each.words, 0)
+  const longest = sentences.toSorted((a, b) => b.words - a.words).slice(0, 5)
+  return {
+    mean: words / Math.max(sentences.length, 1),
+    longest: longest.map((each) => `${each.words}: ${each.sentence}`),
+  }
+}
+
+describe('a page', () => {
+  it.each(pages.filter(({ path }) => !generated.has(path)))(
+    'has sentences of 17 words on average at most: $path',
+    ({ text }) => {
+      const { mean, longest } = measure(text)
+      expect(mean, longest.join('\n')).toBeLessThanOrEqual(SENTENCE_MAX_WORDS)
+    },
+  )
+
+  it('has no cell of a table that is over 25 words', () => {
+    const long = pages.flatMap(({ path, text }) =>
+      listCells(text)
+        .filter((cell) => countWords(cell) > CELL_MAX_WORDS)
+        .map((cell) => `${path}: ${cell}`),
+    )
+    expect(long).toEqual([])
+  })
+
+  it('is not long', () => {
+    const long = pages.flatMap(({ path, text }) => {
+      const lines = text.trimEnd().split('\n').length
+      const isFree = generated.has(path) || path === 'CONTRIBUTING.md'
+      const ofItsKind = path.startsWith('docs/decisions/') ? DECISION_MAX_LINES : PAGE_MAX_LINES
+      const max = isFree ? Number.POSITIVE_INFINITY : (MAX_LINES[path] ?? ofItsKind)
+      return lines > max ? [`${path}: ${lines} lines, expected at most ${max}`] : []
+    })
+    expect(long).toEqual([])
+    expect(countWords(readFileSync('README.md', 'utf8'))).toBeLessThanOrEqual(README_MAX_WORDS)
+  })
+
+  it('is measured by the words of its prose', () => {
+    const text =
+      '# A title of five words\n\nOne two `three four`. Five: Six seven!\n\n- Eight nine\n\n| a b | c |\n|---|---|\n'
+    expect(listSentences(text)).toHaveLength(4)
+    expect(measure(text).mean).toBe(8 / 4)
+    expect(listCells(text)).toEqual(['a b', 'c'])
+  })
+})
