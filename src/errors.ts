@@ -3,7 +3,7 @@
  * Anything else that is thrown is a bug and shows its stack.
  */
 
-/** Every error code with its meaning; the README lists the same, and a test compares them. */
+/** Every error code with its meaning; docs/reference/exit-and-error-codes.md is made from them. */
 export const ERROR_CODES = {
   api_forbidden: 'the API key is valid but may not do this',
   api_not_found: 'the upstream has no such lead, pipeline or path',
