@@ -1,19 +1,19 @@
 /** All generated files, by their paths from the root of the project. */
 import { settingsJsonSchema } from '../../src/config/schema.ts'
-import { exampleYaml } from '../../src/config/settings-yaml.ts'
 import { blocksPage } from './blocks.ts'
 import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'
 import { dependenciesPage } from './dependencies.ts'
+import { jsonOutputPage } from './json-output.ts'
 import { settingsPage } from './settings.ts'
 import { checksPage, errorsPage, figuresPage, metricsPage, releasePages } from './tables.ts'
 
 export async function generatePages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
-    ['leadsheet.example.yaml', exampleYaml()],
     ['docs/reference/settings.md', settingsPage()],
     ['docs/reference/leadsheet.schema.json', `${JSON.stringify(settingsJsonSchema(), null, 2)}\n`],
     ['docs/reference/commands.md', await commandsPage()],
+    ['docs/reference/json-output.md', await jsonOutputPage()],
     ['docs/reference/exit-and-error-codes.md', errorsPage()],
     ['docs/reference/checks.md', checksPage()],
     ['docs/reference/metrics.md', await metricsPage()],

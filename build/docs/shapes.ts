@@ -25,7 +25,7 @@ export function printShape(shape: Shape, indent = ''): string {
   if ('either' in shape) return shape.either.map((each) => printShape(each, indent)).join(' | ')
   const deeper = `${indent}  `
   const fields = shape.fields.map(({ name, shape: inner, isOptional, meaning }) => {
-    const key = /^[\w$]+$/.test(name) ? name : `'${name}'`
+    const key = /^(?:[\w$]+|\[.*)$/.test(name) ? name : `'${name}'`
     return { line: `${key}${isOptional ? '?' : ''}: ${printShape(inner, deeper)}`, meaning }
   })
   const short = `{ ${fields.map(({ line }) => line).join('; ')} }`
@@ -33,7 +33,7 @@ export function printShape(shape: Shape, indent = ''): string {
   if (isShort && fields.every(({ meaning }) => meaning === undefined)) return short
   const lines = fields.map(({ line, meaning }) => {
     if (meaning === undefined) return `${deeper}${line}`
-    return line.includes('\n')
+    return line.includes('\n') || line.length + meaning.length > WIDTH
       ? `${deeper}// ${meaning}\n${deeper}${line}`
       : `${deeper}${line}  // ${meaning}`
   })

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { holdToContract } from './contract.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 /** Shared by all programs that tests start: compiling is most of a start. */
@@ -43,7 +44,7 @@ function startScript(args: readonly string[], { cwd, env }: RunOptions): ChildPr
 }
 
 export async function runLeadsheet(args: readonly string[], options: RunOptions): Promise<Finished> {
-  return finished(startLeadsheet(args, options))
+  return holdToContract(args, await finished(startLeadsheet(args, options)))
 }
 
 /** What a started one has said and its status, once it has left. */

@@ -6,6 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { holdToContract } from './contract.ts'
 import { COMPILED, type Finished, type RunOptions } from './leadsheet.ts'
 import type { WarmCommand } from './warm-process.ts'
 
@@ -41,7 +42,7 @@ async function runNext(args: readonly string[], { cwd, env = {} }: RunOptions): 
   const answered = once(child, 'message', { signal: gone })
   child.send({ args, cwd, env: { ...bare, ...env } } satisfies WarmCommand)
   const [finished] = await answered
-  return finished
+  return holdToContract(args, finished)
 }
 
 function start(env: Readonly<Record<string, string>>): Program {

@@ -143,7 +143,14 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
   const { result, reports } = await syncAndReport(terminal, { config, store, service, log })
   const database = nameOf(store.place)
   const { snapshot } = pathsIn(folder)
-  if (terminal.json) terminal.printJson({ database, snapshot, settings: file, reports, leads: result.leads })
+  if (terminal.json)
+    terminal.printJson('demo', {
+      database,
+      snapshot,
+      settings: file,
+      reports: reports.map(mailedJson),
+      leads: result.leads,
+    })
   else printSummary(terminal, result, { reports, place: store.place, snapshot, settings: file })
   terminal.end(endingOf(result))
 }
@@ -201,6 +208,10 @@ interface Mailed {
   readonly page: string | null
   readonly mails: readonly string[]
   readonly isNew: boolean
+}
+
+function mailedJson({ isNew, ...mailed }: Mailed) {
+  return { ...mailed, is_new: isNew }
 }
 
 async function mailReports(terminal: Terminal, config: Config, store: Store, log: Log): Promise<Mailed[]> {

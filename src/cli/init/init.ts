@@ -160,7 +160,12 @@ function printResult(
 ): void {
   const next = nextCommands(config, option, now)
   if (terminal.json) {
-    terminal.printJson({ files: files.map(({ path, what }) => ({ path, what })), checks, warnings, next })
+    terminal.printJson('init', {
+      files: files.map(({ path, what }) => ({ path, what })),
+      checks,
+      warnings,
+      next,
+    })
     return
   }
   const title = (text: string): string => terminal.style('bold', text)

@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.ts'
 import type { Log } from '../../log.ts'
 import { redactor, withoutNamedSecrets } from '../../redaction.ts'
 import type { Ending } from '../exit-status.ts'
+import type { Printed, ResultName } from '../json/results.ts'
 import { NO_PROGRESS, openBar, openLoggedProgress, type Progress } from './progress.ts'
 import type { Column } from './table.ts'
 import { plainText, styledText } from './table.ts'
@@ -43,10 +44,11 @@ export interface Terminal {
   /** Prints lines on stdout. */
   print(...lines: readonly string[]): void
   /**
-   * Prints `{"data": …}`, the form of all results.
-   * @param meta describes a list as a whole, such as its total; printed beside `data`
+   * Prints `{"data": …}`, the form of all results. What describes a list as a whole, such as its total, is
+   * printed beside it as `meta`.
+   * @param name the command whose result it is
    */
-  printJson(data: unknown, meta?: Readonly<Record<string, unknown>>): void
+  printJson<Name extends ResultName>(name: Name, ...printed: Printed<Name>): void
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void>
   /** Prints names and values, one pair a line. Empty values are left out. */
   printFields(fields: Readonly<Record<string, string | number | null | undefined>>): Promise<void>
@@ -152,7 +154,8 @@ export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): Fra
     },
     log: async () => (await loadOnce()).log,
     print: (...lines) => void stdout.write(`${styledText(lines.join('\n'))}\n`),
-    printJson: (data, meta) => void stdout.write(`${JSON.stringify({ data, meta }, null, 2)}\n`),
+    printJson: (_name, data, meta?: unknown) =>
+      void stdout.write(`${JSON.stringify({ data, meta }, null, 2)}\n`),
     async printTable(columns, rows) {
       const { formatTable } = await import('./table.ts')
       // The number of columns is 0 if the size of the terminal is unknown.

@@ -58,7 +58,13 @@ async function runExport(terminal: Terminal, name: string, options: Options): Pr
   })
   if (terminal.json) {
     const ms = Math.round(performance.now() - started)
-    terminal.printJson({ table: name, format, file: out && resolve(out), ...result, duration_ms: ms })
+    terminal.printJson('export', {
+      table: name,
+      format,
+      file: out && resolve(out),
+      ...result,
+      duration_ms: ms,
+    })
   } else {
     const where = out === undefined ? '' : ` to ${out}`
     terminal.note(`${result.rows.toLocaleString('en')} rows of ${name}${where}, ${sizeText(result.bytes)}`)

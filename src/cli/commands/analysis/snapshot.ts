@@ -25,7 +25,7 @@ async function runSnapshot(terminal: Terminal): Promise<void> {
   )
   const { file, bytes, durationMs, leadsAsOf } = published
   if (terminal.json) {
-    terminal.printJson({ file, bytes, duration_ms: durationMs, leads_as_of: leadsAsOf })
+    terminal.printJson('snapshot', { file, bytes, duration_ms: durationMs, leads_as_of: leadsAsOf })
   } else {
     terminal.print(`${file}: ${publishedLine(published)}, leads as of ${formatInstant(leadsAsOf)}`)
   }

@@ -23,7 +23,7 @@ export function defineAgents(command: Command, terminal: Terminal): void {
   command.action(async () => {
     await withSource(terminal, async (source) => {
       const records = await source.fetchAgents(terminal.signal)
-      if (terminal.json) terminal.printJson(records)
+      if (terminal.json) terminal.printJson('agents', records)
       else await terminal.printTable(COLUMNS, keepReadable(terminal, records.map(source.mapAgent)))
     })
   })

@@ -101,7 +101,7 @@ async function requireData(db: Db): Promise<Instant> {
 
 function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): void {
   const { period, prior, asKnownAt, dataAsOf } = asked
-  terminal.printJson({
+  terminal.printJson('figures show', {
     period: { from: period.from, to: period.to, time_zone: period.timeZone },
     prior: { from: prior.from, to: prior.to },
     as_known_at: asKnownAt,
@@ -188,7 +188,7 @@ function formatCoverage(coverage: HistoryCoverage | undefined): string {
 }
 
 /** Returns a figure for JSON: a number, a share with its counts, or a list by currency or status. */
-function figureJson(unit: FigureUnit, rows: readonly FigureRow[]): unknown {
+function figureJson(unit: FigureUnit, rows: readonly FigureRow[]) {
   const [first] = rows
   switch (unit) {
     case 'leads':
@@ -230,7 +230,10 @@ function defineExplain(parent: Command, terminal: Terminal): void {
 
 async function listFigures(terminal: Terminal): Promise<void> {
   if (terminal.json) {
-    terminal.printJson(FIGURES.map(({ name, title, unit, meaning }) => ({ name, title, unit, meaning })))
+    terminal.printJson(
+      'figures explain',
+      FIGURES.map(({ name, title, unit, meaning }) => ({ name, title, unit, meaning })),
+    )
     return
   }
   await terminal.printTable(
@@ -259,7 +262,7 @@ async function explain(terminal: Terminal, given: string, options: ScopeOptions)
     const coverage = query && {
       ...{ ...known, meaning: query.meaning, sql: explainQuery(query, scope, {}) },
     }
-    terminal.printJson({
+    terminal.printJson('figures explain', {
       ...{ name, title, meaning, unit, period: { from, to, time_zone: timeZone }, value, coverage, sql },
     })
     return

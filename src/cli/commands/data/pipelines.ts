@@ -71,7 +71,7 @@ async function createPipeline(terminal: Terminal, options: CreateOptions): Promi
   const key = options.idempotencyKey ?? randomUUID()
   const pipeline = await withSource(terminal, (source) => source.createPipeline(body, key, terminal.signal))
   if (terminal.json) {
-    terminal.printJson(pipeline)
+    terminal.printJson('pipelines create', pipeline)
     return
   }
   await terminal.printFields({
@@ -91,7 +91,7 @@ async function showStats(
 ): Promise<void> {
   const raw = await source.fetchPipelineStats(id, period, terminal.signal)
   if (terminal.json) {
-    terminal.printJson(raw)
+    terminal.printJson('pipelines stats', raw)
     return
   }
   for (const stat of keepReadable(terminal, [source.mapPipelineStat(raw, id, new Date().toISOString())])) {

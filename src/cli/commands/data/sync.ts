@@ -128,7 +128,7 @@ async function confirmRemovals(terminal: Terminal, { db }: Store, options: Optio
 }
 
 function printResult(terminal: Terminal, result: SyncResult): void {
-  if (terminal.json) terminal.printJson(jsonOf(result))
+  if (terminal.json) terminal.printJson('sync', jsonOf(result))
   const [first] = result.problems
   if (first && (result.outcome === 'failed' || result.outcome === 'deferred')) {
     const notBefore = result.notBefore === null ? {} : { notBefore: result.notBefore }

@@ -87,7 +87,7 @@ async function registerUrl(terminal: Terminal, url: string, options: RegisterOpt
   ).catch((thrown: unknown) => {
     throw isRefused(thrown) ? withHint(thrown, ADDRESS_HINT) : thrown
   })
-  if (terminal.json) return terminal.printJson(webhook)
+  if (terminal.json) return terminal.printJson('webhooks register', webhook)
   await terminal.printFields({
     Webhook: webhook.id,
     URL: webhook.url,
@@ -150,7 +150,7 @@ async function tell(
 ): Promise<void> {
   const { id, url, events, registeredAt } = registration
   if (terminal.json) {
-    return terminal.printJson({
+    return terminal.printJson('webhooks register', {
       ...{ id, url, events, registered_at: registeredAt, outcome, left_over: leftOver },
       test: typeof trial === 'string' ? null : trial,
     })

@@ -77,7 +77,10 @@ async function listWebhooks(terminal: Terminal, source: Source): Promise<void> {
   const own = readState(registrationFile(config.dataDir)).registration
   const webhooks = await source.webhooks.list(terminal.signal)
   if (terminal.json) {
-    return terminal.printJson(webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })))
+    return terminal.printJson(
+      'webhooks list',
+      webhooks.map((each) => ({ ...each, is_own: each.id === own?.id })),
+    )
   }
   if (webhooks.length === 0) terminal.note('No webhooks are registered.')
   else {
@@ -105,7 +108,7 @@ async function showWebhook(terminal: Terminal, source: Source, named: string | u
   const id = webhookIdOf(await terminal.config(), named)
   const webhook = await source.webhooks.show(id, terminal.signal)
   const attempts = await unlessUnoffered(source.webhooks.listAttempts(id, terminal.signal))
-  if (terminal.json) return terminal.printJson({ ...webhook, attempts })
+  if (terminal.json) return terminal.printJson('webhooks show', { ...webhook, attempts })
   await terminal.printFields({
     Webhook: webhook.id,
     URL: webhook.url,
@@ -124,7 +127,7 @@ async function testWebhook(terminal: Terminal, source: Source, named: string | u
   const config = await terminal.config()
   const id = webhookIdOf(config, named)
   const attempt = await source.webhooks.test(id, terminal.signal)
-  if (terminal.json) terminal.printJson(attempt)
+  if (terminal.json) terminal.printJson('webhooks test', attempt)
   else terminal.print(`${id}  ${attemptText(attempt)}`)
   const isOwn = isOwnWebhook(config, id)
   const webhook = await unlessUnoffered(source.webhooks.show(id, terminal.signal))
@@ -146,7 +149,7 @@ async function rotateWebhook(terminal: Terminal, source: Source, named: string |
   const id = webhookIdOf(config, named)
   if (!isOwnWebhook(config, id)) {
     const webhook = await source.webhooks.rotate(id, randomUUID(), terminal.signal)
-    if (terminal.json) return terminal.printJson(webhook)
+    if (terminal.json) return terminal.printJson('webhooks rotate', webhook)
     await terminal.printFields({ Webhook: id, URL: webhook.url, Secret: webhook.secret })
     return terminal.note('Keep the secret: it is not shown again.')
   }
@@ -156,7 +159,8 @@ async function rotateWebhook(terminal: Terminal, source: Source, named: string |
       throw isLost ? withHint(thrown, ASK_AGAIN) : thrown
     },
   )
-  if (terminal.json) return terminal.printJson({ id, url, old_secret_until: oldSecretUntil })
+  if (terminal.json)
+    return terminal.printJson('webhooks rotate', { id, url, old_secret_until: oldSecretUntil })
   terminal.print(`${id}  has a new secret; the one before is accepted until ${formatInstant(oldSecretUntil)}`)
 }
 
@@ -164,7 +168,7 @@ async function enableWebhook(terminal: Terminal, source: Source, named: string |
   const id = webhookIdOf(await terminal.config(), named)
   const before = await unlessUnoffered(source.webhooks.show(id, terminal.signal))
   const webhook = await source.webhooks.enable(id, randomUUID(), terminal.signal)
-  if (terminal.json) return terminal.printJson(webhook)
+  if (terminal.json) return terminal.printJson('webhooks enable', webhook)
   terminal.print(`${id}  ${webhookState(webhook)}`)
   if (before?.status === 'active') return terminal.note('It was not disabled.')
   terminal.note('What happened while it was disabled is not sent; the next sync brings it.')
@@ -186,7 +190,7 @@ async function removeWebhook(
   const outcome = isOwn
     ? (await removeSelf(ownWebhook(config, source), terminal.signal)).outcome
     : await removeOther(source, id, terminal.signal)
-  if (terminal.json) return terminal.printJson({ id, outcome })
+  if (terminal.json) return terminal.printJson('webhooks remove', { id, outcome })
   const words = {
     removed: 'removed',
     gone: 'was not there any more',

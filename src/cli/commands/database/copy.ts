@@ -86,7 +86,7 @@ async function showPlan(terminal: Terminal, store: Store, target: StorePlace): P
   const plan = await planMove(store, target, new Date())
   const tables = plan.tables.filter(({ rows }) => rows > 0)
   if (terminal.json) {
-    terminal.printJson({ ...endsJson(store, target), is_dry_run: true, ...planJson(plan) })
+    terminal.printJson('db copy', { ...endsJson(store, target), is_dry_run: true, ...planJson(plan) })
     return
   }
   await terminal.printTable<MovePlan['tables'][number]>(
@@ -116,7 +116,11 @@ async function moveAndShow(terminal: Terminal, store: Store, target: StorePlace)
   )
   const durationMs = Math.round(performance.now() - started)
   if (terminal.json) {
-    terminal.printJson({ ...endsJson(store, target), ...movedJson(moved), duration_ms: durationMs })
+    terminal.printJson('db copy', {
+      ...endsJson(store, target),
+      ...movedJson(moved),
+      duration_ms: durationMs,
+    })
   } else await printMoved(terminal, store, target, moved, durationMs)
   if (moved.violations.length > 0) terminal.end('partly')
 }

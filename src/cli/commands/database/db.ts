@@ -52,13 +52,13 @@ async function grant(terminal: Terminal, role: string, options: Options): Promis
   await using store = await openDataIfThere(await terminal.config())
   if (options.print) {
     const { statements } = await describeReader(store, { role, password })
-    if (terminal.json) terminal.printJson({ role, statements })
+    if (terminal.json) terminal.printJson('db grant', { role, statements })
     else terminal.print(...statements.map((statement) => `${statement};`))
     return
   }
   const { isNew } = await makeReader(store, { role, password })
   const [tables, views] = [Object.keys(PUBLISHED).length, Object.keys(VIEWS).length]
-  if (terminal.json) terminal.printJson({ role, is_new: isNew, tables, views })
+  if (terminal.json) terminal.printJson('db grant', { role, is_new: isNew, tables, views })
   else {
     const done = isNew ? 'was made' : 'was there, and has been brought up to date'
     terminal.print(
@@ -93,7 +93,7 @@ async function runPrune(terminal: Terminal, isDry: boolean): Promise<void> {
     isDry,
     signal: terminal.signal,
   })
-  if (terminal.json) terminal.printJson(pruned.map(prunedJson), { deleted: !isDry })
+  if (terminal.json) terminal.printJson('db prune', pruned.map(prunedJson), { deleted: !isDry })
   else {
     await terminal.printTable<Pruned>(
       [
@@ -126,7 +126,7 @@ async function check(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(await terminal.config())
   const checks = await Array.fromAsync(checkStore(store, { whole: true, now: new Date() }))
   terminal.end(STATUS_ENDINGS[worstOf(checks)])
-  if (terminal.json) return terminal.printJson(checks)
+  if (terminal.json) return terminal.printJson('db check', checks)
   for (const { status, found, remedy } of checks) {
     terminal.print(`${terminal.style(STATUS_COLORS[status], status.padEnd(4))}  ${found}`)
     if (remedy !== null) terminal.print(`      ${terminal.style('dim', remedy)}`)

@@ -27,7 +27,7 @@ async function showDead(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(await terminal.config())
   const dead = (await listDeadJobs(store)) ?? noWorkers()
   if (dead.length > 0) terminal.end('partly')
-  if (terminal.json) return terminal.printJson(dead.map(jobJson))
+  if (terminal.json) return terminal.printJson('queue list', dead.map(jobJson))
   if (dead.length === 0) return terminal.note('No job was given up.')
   await terminal.printTable<DeadJob>(
     [
@@ -46,7 +46,7 @@ async function retryDead(terminal: Terminal, ids: readonly string[]): Promise<vo
   await using store: Store = await openData(await terminal.config())
   if (store.place.kind === 'sqlite') noWorkers()
   const jobs = await retryDeadJobs(store, ids)
-  if (terminal.json) terminal.printJson({ retried: jobs })
+  if (terminal.json) terminal.printJson('queue retry', { retried: jobs })
   else terminal.print(jobs === 1 ? '1 job is done again' : `${jobs} jobs are done again`)
 }
 

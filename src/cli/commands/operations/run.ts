@@ -110,7 +110,7 @@ async function reload(terminal: Terminal): Promise<void> {
     })
   }
   const changed = reading.changed ?? []
-  if (terminal.json) terminal.printJson({ pid, in_force_since: reading.at, changed })
+  if (terminal.json) terminal.printJson('reload', { pid, in_force_since: reading.at, changed })
   else
     terminal.print(`In force: ${changed.join(', ') || 'no setting is another than before'} (process ${pid})`)
 }

@@ -45,7 +45,7 @@ async function listSchedules(terminal: Terminal): Promise<void> {
   await using store = await openDataIfThere(config)
   const lines = await readScheduleStates(store.db, schedulesOf(config), now)
   const warnings = scheduleWarnings(config, now)
-  if (terminal.json) return terminal.printJson(lines.map(jsonOf), { warnings })
+  if (terminal.json) return terminal.printJson('schedule list', lines.map(jsonOf), { warnings })
   await terminal.printTable<ScheduleState<ConfiguredSchedule>>(
     [
       { title: 'SCHEDULE', value: ({ name }) => name, isWhole: true },
@@ -138,7 +138,7 @@ async function showNext(terminal: Terminal, name: string | undefined, options: O
   }
   const since = new Date(now.getTime() - DAYS_BACK * DAY_MS).toISOString()
   const gaps = await listGaps(store.db, { since, now: now.toISOString(), leastMs: GAP_MS })
-  if (terminal.json) return terminal.printJson(explanations.map(explanationJson), { gaps })
+  if (terminal.json) return terminal.printJson('schedule next', explanations.map(explanationJson), { gaps })
   for (const explanation of explanations) await printExplanation(terminal, explanation)
   if (gaps.length === 0) return
   terminal.print(terminal.style('bold', `When the daemon did not run, in the last ${DAYS_BACK} days`))
@@ -273,7 +273,7 @@ function explanationJson({ schedule: { name, timing, catchUp }, coming, problems
       note,
     })),
     missed: problems.map(({ first, last, count }) => ({
-      ...{ from: first.due_at, to: last.due_at, scheduledRuns: count, state: first.state },
+      ...{ from: first.due_at, to: last.due_at, scheduled_runs: count, state: first.state },
       ...{ started_at: first.started_at, message: first.message },
     })),
   }

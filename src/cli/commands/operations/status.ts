@@ -49,7 +49,7 @@ async function showStatus(terminal: Terminal): Promise<void> {
   const status = await readStatus(installationOf(config, store), ROWS, now, {
     findViolations: () => findBroken(store, now),
   })
-  if (terminal.json) terminal.printJson(statusJson(database, status))
+  if (terminal.json) terminal.printJson('status', statusJson(database, status))
   else await printStatus(terminal, database, status)
   terminal.end(ENDINGS[status.health.status])
 }
@@ -76,7 +76,7 @@ function statusJson(database: string, { health, ...status }: Status) {
     alerts: status.alerts.map(alertJson),
     runs: status.runs.map(runJson),
     schedules: status.schedules.map(scheduleJson),
-    scheduledRuns: status.scheduledRuns,
+    scheduled_runs: status.scheduledRuns,
     deliveries: status.deliveries,
     servers_away: status.serversAway.map(outageJson),
     issues: status.issues.map(issueJson),

@@ -14,6 +14,7 @@ import { issueState, variantText } from '../../../jobs/archive/archive.ts'
 import { release } from '../../../jobs/schedule/schedule-state.ts'
 import { type ListedIssue, listIssues } from '../../../store/reports/issue-list.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
+import { periodJson } from '../../json/parts.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -29,7 +30,7 @@ export function defineList(parent: Command, terminal: Terminal): void {
 
 async function listReports(terminal: Terminal): Promise<void> {
   const { reports } = await terminal.config()
-  if (terminal.json) return terminal.printJson(reports.map(reportJson))
+  if (terminal.json) return terminal.printJson('report list', reports.map(reportJson))
   if (reports.length === 0) return terminal.note('The settings list no reports.')
   await terminal.printTable<ReportConfig>(
     [
@@ -72,7 +73,7 @@ async function approveReport(terminal: Terminal, name: string): Promise<void> {
   const schedule = findSchedule(config, name)
   await using store = await openData(config)
   const { due_at, message } = await release(store, schedule.name, new Date())
-  if (terminal.json) return terminal.printJson({ schedule: schedule.name, due_at, message })
+  if (terminal.json) return terminal.printJson('report approve', { schedule: schedule.name, due_at, message })
   terminal.print(
     `${schedule.name} of ${formatInstant(due_at)} is approved: the daemon runs it within a minute`,
   )
@@ -81,7 +82,7 @@ async function approveReport(terminal: Terminal, name: string): Promise<void> {
 async function listHistory(terminal: Terminal, report: string | undefined, limit: number): Promise<void> {
   await using store = await openDataIfThere(await terminal.config())
   const issues = await listIssues(store.db, report ?? null, limit)
-  if (terminal.json) return terminal.printJson(issues.map(issueJson))
+  if (terminal.json) return terminal.printJson('report history', issues.map(issueJson))
   if (issues.length === 0) {
     const which = report === undefined ? 'No issue' : `No issue of ${JSON.stringify(report)}`
     return terminal.note(
@@ -111,10 +112,9 @@ export function issueJson({
   notSent,
   messages,
 }: ListedIssue) {
-  const { from, to, timeZone } = period
   return {
     report,
-    period: { from, to, time_zone: timeZone },
+    period: periodJson(period),
     filter: filterJson(variant),
     subject,
     made_at: renderedAt,

@@ -12,6 +12,7 @@ import { findDeliveries, type ListedDelivery, listRefusing } from '../../../stor
 import { type Finding, settleMessage } from '../../../store/outbox/message-resolve.ts'
 import { listMailOutages, type MailOutage, nextTry } from '../../../store/outbox/send-limits.ts'
 import { addExamples, instant, wholeNumber } from '../../command.ts'
+import { periodJson } from '../../json/parts.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 
@@ -65,7 +66,7 @@ async function listMessages(terminal: Terminal, options: Options): Promise<void>
   if (terminal.json) {
     const refusing = await listRefusing(store.db, REFUSED_IN_ROW)
     const messages = deliveries.map((one) => deliveryJson(one, outages))
-    return terminal.printJson(messages, {
+    return terminal.printJson('outbox list', messages, {
       servers_away: outages.map(outageJson),
       refusing: refusing.map(({ recipient: to, report: of, issues, since: from, response }) => ({
         ...{ recipient: to, report: of, issues_in_a_row: issues, since: from, response },
@@ -139,7 +140,7 @@ function deliveryJson(one: ListedDelivery, outages: readonly MailOutage[]) {
     message_id: one.messageId,
     recipient: one.recipient,
     report: one.report,
-    period: period && { from: period.from, to: period.to, time_zone: period.timeZone },
+    period: period && periodJson(period),
     revision: one.revision,
     state: one.state,
     attempts: one.attempts,
@@ -212,8 +213,11 @@ async function resolveMessages(
     for (const { messageId } of messages) await settleMessage(trx, messageId, finding, at)
   })
   if (terminal.json) {
-    const resolved = messages.map(({ messageId, period }) => ({ message_id: messageId, period }))
-    return terminal.printJson({
+    const resolved = messages.map(({ messageId, period }) => ({
+      message_id: messageId,
+      period: period && periodJson(period),
+    }))
+    return terminal.printJson('outbox resolve', {
       report,
       recipient: address,
       finding: delivered ? 'delivered' : 'lost',

@@ -56,7 +56,7 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
   const reports = name === undefined ? config.reports : [findReport(config, name)]
   await using store = await openDataIfThere(config)
   const lines = await readLines(store, config, reports, name)
-  if (terminal.json) return terminal.printJson(lines.map(jsonOf))
+  if (terminal.json) return terminal.printJson('recipients list', lines.map(jsonOf))
   if (lines.length === 0) {
     return terminal.note('Nobody gets a report: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.')
   }
@@ -213,7 +213,7 @@ async function change(
     const by = { by: 'operator', reason } as const
     changed.push(await changePreference(store, { address, report }, choice, by, new Date()))
   }
-  if (terminal.json) return terminal.printJson(changed.map(changedJson))
+  if (terminal.json) return terminal.printJson('recipients pause', changed.map(changedJson))
   await terminal.printTable<ChangedPreference>(
     [
       { title: 'RECIPIENT', value: ({ preference }) => preference.address, isWhole: true },
@@ -305,7 +305,7 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
   const lines = (await reportsOf(store, config, address, report)).map((name) => ({
     ...{ address, report: name, url: linkOf({ address, report: name }) },
   }))
-  if (terminal.json) return terminal.printJson(lines)
+  if (terminal.json) return terminal.printJson('recipients link', lines)
   for (const { report: name, url } of lines) terminal.print(`${name}  ${url}`)
   terminal.note('Whoever has such a link can change what they get.')
 }
@@ -337,5 +337,5 @@ async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> 
     await lease.release()
     terminal.note('Links in all mails sent so far lead nowhere from now on; new mails have new ones.')
   }
-  if (terminal.json) terminal.printJson({ revoked: isMeant })
+  if (terminal.json) terminal.printJson('recipients revoke-links', { revoked: isMeant })
 }

@@ -19,6 +19,7 @@ import { type KeptMessage, listKeptMessages } from '../../../store/outbox/kept-m
 import { readMessage } from '../../../store/outbox/message.ts'
 import { findIssue, type Issue, type IssueKey } from '../../../store/reports/issue.ts'
 import { addExamples, instant } from '../../command.ts'
+import { periodJson } from '../../json/parts.ts'
 import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { previewKind, writePreview } from './report-output.ts'
@@ -125,7 +126,7 @@ async function compareKept(
   if (differences.length > 0) terminal.end('partly')
   if (terminal.json) {
     const { subject, renderedAt, programVersion } = issue
-    terminal.printJson({
+    terminal.printJson('report compare', {
       ...{
         report: key.report,
         period: periodJson(key.period),
@@ -201,7 +202,8 @@ async function showAsSent(
   const head = { report, period: periodJson(period) }
   if (recipient === null && output === null) {
     if (messages.length === 0) throw notKept(report, period)
-    if (terminal.json) return terminal.printJson({ ...head, messages: messages.map(messageJson) })
+    if (terminal.json)
+      return terminal.printJson('report show', { ...head, messages: messages.map(messageJson) })
     return await printMessages(terminal, messages)
   }
   const kept = messages.find((message) => recipient === null || message.recipient === recipient)
@@ -212,7 +214,7 @@ async function showAsSent(
   const file = output === null ? null : resolve(output)
   const files = message.files.filter(({ cid }) => cid === null).map(({ name }) => name)
   if (terminal.json)
-    return terminal.printJson({ ...head, ...messageJson(kept), subject, files, output: file })
+    return terminal.printJson('report show', { ...head, ...messageJson(kept), subject, files, output: file })
   await terminal.printFields({
     Report: `${report}, ${formatDates(period)} (${period.timeZone})`,
     To: kept.recipient,
@@ -238,10 +240,6 @@ function printMessages(terminal: Terminal, messages: readonly KeptMessage[]): Pr
 
 function messageJson({ recipient, messageId, state, stateAt, response }: KeptMessage) {
   return { recipient, message_id: messageId, state, state_at: stateAt, response }
-}
-
-function periodJson({ from, to, timeZone }: Period) {
-  return { from, to, time_zone: timeZone }
 }
 
 function notKept(report: string, period: Period, recipient: string | null = null): LeadsheetError {

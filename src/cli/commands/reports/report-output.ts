@@ -12,6 +12,7 @@ import type { Report } from '../../../jobs/reports/report-definition.ts'
 import type { DkimKey } from '../../../mail/dkim.ts'
 import { buildMessage } from '../../../mail/message.ts'
 import { withPictures } from '../../../report/archive/pages.ts'
+import { periodJson } from '../../json/parts.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { wordOf } from './outbox.ts'
 
@@ -64,7 +65,8 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   const { mailings, deliveries, leftOut } = output
   const preview = output.preview === null ? null : resolve(output.preview)
   noteFailed(terminal, mailings)
-  if (terminal.json) return terminal.printJson(jsonOf(report, { mailings, deliveries, preview, leftOut }))
+  if (terminal.json)
+    return terminal.printJson('report send', jsonOf(report, { mailings, deliveries, preview, leftOut }))
   for (const { issue, page, notSent } of mailings) {
     const { period, variant, subject } = issue
     await terminal.printFields({
@@ -107,7 +109,7 @@ function jsonOf(report: Report, { mailings, preview, deliveries, leftOut }: Outp
   return {
     report: report.name,
     issues: mailings.map(({ issue: { period, variant, subject }, page, notSent, failed }) => ({
-      period,
+      period: periodJson(period),
       leads: variantText(variant),
       subject,
       page,

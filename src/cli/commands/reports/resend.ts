@@ -18,6 +18,7 @@ import {
   type ResendPlan,
 } from '../../../jobs/reports/resend.ts'
 import { addExamples, instant } from '../../command.ts'
+import { periodJson } from '../../json/parts.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { wordOf } from './outbox.ts'
 
@@ -113,7 +114,8 @@ function requireNewMail({ which }: ResendChoice, reason: string | undefined): vo
 
 async function showPlan(terminal: Terminal, plan: ResendPlan, why: 'nothing' | 'asks'): Promise<void> {
   terminal.end('usage')
-  if (terminal.json) return terminal.printJson({ sent: false, ...planJson(plan), deliveries: [] })
+  if (terminal.json)
+    return terminal.printJson('report resend', { sent: false, ...planJson(plan), deliveries: [] })
   const rows = rowsOf(plan)
   if (rows.length > 0) {
     await terminal.printTable<Row>(
@@ -142,7 +144,7 @@ async function showSent(
   if (sent < deliveries.length) terminal.end(sent > 0 ? 'partly' : 'failed')
   if (terminal.json) {
     const told = deliveries.map(({ recipient, state, response }) => ({ recipient, state, response }))
-    return terminal.printJson({ sent: true, ...planJson(plan), deliveries: told })
+    return terminal.printJson('report resend', { sent: true, ...planJson(plan), deliveries: told })
   }
   await terminal.printTable<DeliverySummary>(
     [
@@ -185,7 +187,7 @@ function planJson({ again, anew, leftOut }: ResendPlan) {
   const of = ({ issue, message }: ResendPlan['again'][number]) => ({
     recipient: message.recipient,
     state: message.state,
-    period: { from: issue.period.from, to: issue.period.to, time_zone: issue.period.timeZone },
+    period: periodJson(issue.period),
   })
   return { same_mail: again.map(of), new_mail: anew.map(of), left_out: leftOut }
 }

@@ -36,7 +36,7 @@ async function checkSettings(terminal: Terminal): Promise<void> {
   const notLogged = [...aboutDashboard, ...ofWebhooks, ...scheduleWarnings(config, new Date())]
   const warnings = [...config.warnings.filter((warning) => !isAboutDashboard(warning)), ...notLogged]
   if (terminal.json) {
-    terminal.printJson({ file: config.file, settings, warnings })
+    terminal.printJson('config check', { file: config.file, settings, warnings })
   } else {
     await terminal.printTable(
       [

@@ -61,7 +61,7 @@ async function serve(terminal: Terminal, options: ServeOptions): Promise<void> {
   await using service = await startService(terminal, file, options, faults)
   const key = await service.createKey({ name: 'service run', scope: 'write' })
   if (terminal.json) {
-    terminal.printJson({ url: service.url, key, scope: 'write', database: file })
+    terminal.printJson('service run', { url: service.url, key, scope: 'write', database: file })
   } else {
     await terminal.printFields({
       Service: service.url,
@@ -175,7 +175,7 @@ function dataOption(): Option {
 async function createKey(terminal: Terminal, { data, name, scope }: CreateOptions): Promise<void> {
   await using keyring = await openKeyring(serviceFile(data))
   const key = await keyring.create({ name, scope })
-  if (terminal.json) terminal.printJson({ key, name, scope })
+  if (terminal.json) terminal.printJson('service keys create', { key, name, scope })
   else terminal.print(key)
 }
 
@@ -184,10 +184,11 @@ async function listKeys(terminal: Terminal, { data }: DataOption): Promise<void>
   const keys = await keyring.list()
   if (terminal.json) {
     terminal.printJson(
+      'service keys list',
       keys.map(({ createdAt, revokedAt, ...key }) => ({
         ...key,
-        created_at: createdAt,
-        revoked_at: revokedAt,
+        created_at: createdAt.toISOString(),
+        revoked_at: revokedAt?.toISOString() ?? null,
       })),
     )
   } else if (keys.length === 0) {
@@ -205,7 +206,7 @@ async function revokeKey(terminal: Terminal, key: string, { data }: DataOption):
       hint: `${shellCommand('service keys list')} shows the keys and those that were revoked before.`,
     })
   }
-  if (terminal.json) terminal.printJson({ revoked })
+  if (terminal.json) terminal.printJson('service keys revoke', { revoked })
   else terminal.note(revoked === 1 ? 'Revoked.' : `Revoked ${revoked} keys.`)
 }
 

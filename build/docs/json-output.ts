@@ -1,0 +1,82 @@
+/** The page of what each command prints with `--json`, from the schemas of the results. */
+import { z } from 'zod'
+import { RESULTS, type ResultName } from '../../src/cli/json/results.ts'
+import { CALLED } from '../../src/errors.ts'
+import { listLeaves } from './commands.ts'
+import examples from './json-examples.json' with { type: 'json' }
+import { fenced, page } from './markdown.ts'
+import { type Field, printShape, type Shape } from './shapes.ts'
+
+const OPENING = `What each command prints with \`--json\`. A result is one object: \`{"data": …}\`, with \`meta\` beside it where a list as a whole has properties. A test holds every command to the shape on this page.`
+
+const ABOUT = `## How to read the shapes
+
+A shape is a type of TypeScript. These rules hold for all of them:
+
+- \`Instant\` is a text in UTC, such as \`2026-11-20T07:00:00.000Z\`.
+- A field that is not marked with \`?\` is always there. It may be null where its type says so.
+- \`unknown\` is data of the upstream, or of your own query, as it is there.
+- Examples are real output of the demo. Of each list they show the first entry, and long texts are cut.
+
+A later version may add fields. It does not remove or rename a field within a major version.
+
+A failure is one line on standard error: \`{"error": {"code", "message", "hint"}}\`. There are \`mistakes\` where there are several, and \`not_before\` where the upstream asks for a wait. [Exit status and error codes](exit-and-error-codes.md) lists the codes.
+
+\`demo --live\` prints one such object a line, one for each change. \`completion\`, \`config schema\`, \`report watch\` and \`run\` print no result.`
+
+export async function jsonOutputPage(): Promise<string> {
+  const leaves = await listLeaves()
+  const shown: Readonly<Record<string, unknown>> = examples
+  const sections = leaves.flatMap(({ name }) => {
+    if (!isResultName(name)) return []
+    const schema = z.toJSONSchema(RESULTS[name], { reused: 'inline' }) as Schema
+    const variants = (schema.anyOf ?? [schema]).map((each) => fenced('ts', printShape(shapeOf(each))))
+    const example = shown[name] === undefined ? [] : [exampleOf(name, shown[name])]
+    return [[`## ${name}`, variants.join('\n\nOr:\n\n'), ...example].join('\n\n')]
+  })
+  return page('JSON output', OPENING, ABOUT, ...sections)
+}
+
+function exampleOf(name: ResultName, example: unknown): string {
+  return `\`${CALLED} ${name} --json\` prints, for example:\n\n${fenced('json', JSON.stringify(example, null, 2))}`
+}
+
+function isResultName(name: string): name is ResultName {
+  return Object.hasOwn(RESULTS, name)
+}
+
+/** The parts of JSON Schema that zod writes for the results. */
+interface Schema {
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly const?: unknown
+  readonly enum?: readonly string[]
+  readonly description?: string
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | boolean
+}
+
+function shapeOf(schema: Schema): Shape {
+  const { type, anyOf, items, properties, required = [], additionalProperties } = schema
+  if (anyOf) return { either: anyOf.map(shapeOf) }
+  if (schema.enum) return { either: schema.enum.map((value) => `'${value}'`) }
+  if (schema.const !== undefined) return String(schema.const)
+  if (items) return { list: shapeOf(items) }
+  if (properties) {
+    const fields = Object.entries(properties).map(([name, inner]): Field => {
+      const meaning = inner.description === undefined ? {} : { meaning: inner.description }
+      return { name, shape: shapeOf(inner), isOptional: !required.includes(name), ...meaning }
+    })
+    return { fields }
+  }
+  if (typeof additionalProperties === 'object' && additionalProperties.type) {
+    return { fields: [{ name: '[name: string]', shape: shapeOf(additionalProperties), isOptional: false }] }
+  }
+  if (type === 'object') return { fields: [{ name: '[name: string]', shape: 'unknown', isOptional: false }] }
+  if (schema.format === 'date-time') return 'Instant'
+  const types = [type ?? 'unknown'].flat()
+  return { either: types.map((each) => (each === 'integer' ? 'number' : each)) }
+}
