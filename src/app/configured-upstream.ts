@@ -1,7 +1,7 @@
 /** Opens the configured upstream, and returns the settings of a sync. */
 import type { Config } from '../config/config.ts'
 import { requireApi } from '../config/requirements.ts'
-import { eventSecrets } from '../config/schema.ts'
+import { eventSecrets } from '../config/schema-web.ts'
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { registrationFile, secretsIn, watchState } from '../jobs/events/webhook-registration.ts'
 import { SYNC_PARTS } from '../jobs/sync/run-sync.ts'

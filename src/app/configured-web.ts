@@ -2,8 +2,7 @@
 
 import { readHealth } from '../checks/run-checks.ts'
 import type { Config } from '../config/config.ts'
-import { eventSecrets } from '../config/schema.ts'
-import { dashboardAccess, TOKEN_REMEDY } from '../config/schema-web.ts'
+import { dashboardAccess, eventSecrets, TOKEN_REMEDY } from '../config/schema-web.ts'
 import { CALLED, errorText, LeadsheetError } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'

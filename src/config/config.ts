@@ -5,7 +5,8 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { addressOf, reportFrom } from './report-config.ts'
-import { linesOf, type Settings, schemaAt, settingsIn } from './schema.ts'
+import { type Settings, schemaAt, settingsIn } from './schema.ts'
+import { linesOf } from './schema-web.ts'
 import { Secret, type SecretKind } from './secrets.ts'
 import type { ProfileData } from './settings-file.ts'
 

@@ -1,8 +1,10 @@
 /**
- * The schema of the pages of operators and recipients, and the rule that decides who may see the dashboard.
+ * The schema of the pages of operators and recipients and of the events that come in there, and the rule that
+ * decides who may see the dashboard.
  */
 import { isIP } from 'node:net'
-import { group, LOOPBACK, listOf, named, path, secret, text } from './validators.ts'
+import type { Secret } from './secrets.ts'
+import { group, LOOPBACK, listOf, named, path, secret, section, text } from './validators.ts'
 
 /** The value of `listen` for no pages. */
 const NONE = 'none'
@@ -46,9 +48,7 @@ const webGroup = group({
     description:
       'Token with which operators sign in to the dashboard, of at least 16 characters. Without it the dashboard is only for this machine and has no actions. Keep it out of this file: see token_file.',
   }),
-  token_file: path.optional().meta({
-    description: 'File that holds the token, in place of token.',
-  }),
+  token_file: path.optional().meta({ description: 'File that holds the token, in place of token.' }),
 }).superRefine(({ listen, public_url }, context) => {
   if (listen !== null || public_url === undefined) return
   const message = 'none where web.listen is none, since no pages are served then'
@@ -146,4 +146,36 @@ export function dashboardAccess({ listen, publicUrl, allowedHosts, hasToken }: D
 
 function isThisMachine(host: string): boolean {
   return host === '::1' || LOOPBACK.test(host)
+}
+
+const SECRET_LENGTH = 8
+
+export const eventsSchema = section({
+  secret: secret(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault, 'lines')
+    .optional()
+    .meta({
+      env: 'LEADSHEET_EVENTS_SECRET',
+      description:
+        'The secret of a webhook that was registered at the service by hand; several while secrets are rotated, one a line. Keep it out of this file: see secret_file.',
+    }),
+  secret_file: path
+    .optional()
+    .meta({ description: 'File that holds the secret or secrets, in place of secret.' }),
+})
+
+/** Splits the setting into its secrets, one a line. */
+export function eventSecrets(secret: Secret | null): string[] {
+  return secret === null ? [] : linesOf(secret.reveal())
+}
+
+function secretFault(value: string): string | null {
+  const shortest = Math.min(...linesOf(value).map(({ length }) => length))
+  return shortest < SECRET_LENGTH ? 'one is shorter' : null
+}
+
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 }

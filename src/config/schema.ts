@@ -7,8 +7,8 @@ import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { postgresFault } from '../store/db/place.ts'
 import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { recipients, reportSchema } from './schema-reports.ts'
-import { webSchema } from './schema-web.ts'
-import type { Secret, SecretKind } from './secrets.ts'
+import { eventsSchema, webSchema } from './schema-web.ts'
+import type { SecretKind } from './secrets.ts'
 import type { SettingPath } from './setting-path.ts'
 import { isTree, pathText } from './setting-path.ts'
 import {
@@ -27,38 +27,6 @@ import {
   timeZone,
   wholeNumber,
 } from './validators.ts'
-
-const SECRET_LENGTH = 8
-
-const eventsSchema = section({
-  secret: secret(`texts of at least ${SECRET_LENGTH} characters, one a line`, secretFault, 'lines')
-    .optional()
-    .meta({
-      env: 'LEADSHEET_EVENTS_SECRET',
-      description:
-        'The secret of a webhook that was registered at the service by hand; several while secrets are rotated, one a line. Keep it out of this file: see secret_file.',
-    }),
-  secret_file: path.optional().meta({
-    description: 'File that holds the secret or secrets, in place of secret.',
-  }),
-})
-
-/** Splits the setting into its secrets, one a line. */
-export function eventSecrets(secret: Secret | null): string[] {
-  return secret === null ? [] : linesOf(secret.reveal())
-}
-
-function secretFault(value: string): string | null {
-  const shortest = Math.min(...linesOf(value).map(({ length }) => length))
-  return shortest < SECRET_LENGTH ? 'one is shorter' : null
-}
-
-export function linesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-}
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -111,9 +79,9 @@ export const settingsSchema = section({
         'A PostgreSQL database, where several machines share one; a file in data_dir if absent. A percent-encoded user and password may stand before the host. ?schema= names another schema than leadsheet.',
       examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
     }),
-  database_url_file: path.optional().meta({
-    description: 'File that holds the URL, in place of database_url.',
-  }),
+  database_url_file: path
+    .optional()
+    .meta({ description: 'File that holds the URL, in place of database_url.' }),
   allow_network_fs: z.boolean({ error: 'true or false' }).default(false).meta({
     description: 'Allows a data_dir on a network file system (NFS, SMB, FUSE), where SQLite can lose data.',
   }),

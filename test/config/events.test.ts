@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { secretsOf } from '../../src/config/config.ts'
 import { changedSettings, effectiveSettings } from '../../src/config/describe.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { eventSecrets } from '../../src/config/schema.ts'
+import { eventSecrets } from '../../src/config/schema-web.ts'
 import { folderWith } from '../support/folder.ts'
 
 const [OLD, ANEW] = ['whsec_b2xkIG9sZCBvbGQ=', 'whsec_bmV3IG5ldyBuZXc=']
