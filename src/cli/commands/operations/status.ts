@@ -174,7 +174,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
         { title: 'WORKER', value: ({ host }) => host, isWhole: true },
         { title: 'PROCESS', value: ({ pid }) => String(pid) },
         { title: 'SINCE', value: ({ since }) => formatInstant(since) },
-        { title: 'LAST BEAT', value: ({ lastHeartbeat }) => formatInstant(lastHeartbeat) },
+        { title: 'LAST HEARTBEAT', value: ({ lastHeartbeat }) => formatInstant(lastHeartbeat) },
         { title: 'IN HAND', value: ({ inHand }) => inHand.join(', ') || null },
       ],
       status.workers,
