@@ -11,8 +11,6 @@ const PICTURES_MAX_BYTES = 3 * 1024 ** 2
 const PICTURE_MAX_BYTES = 300 * 1024
 /** What GitHub and the site both show. */
 const ELEMENTS = new Set(['a', 'br', 'details', 'summary', 'img', 'kbd', 'sub', 'sup'])
-/** Pages that wait to be taken apart. */
-const WAITING = new Set(['docs/old-readme.md'])
 /** Pages that are being written: links to them are taken for good until they are there. */
 const TO_COME = new Set([
   'docs/explanation/failures.md',
@@ -22,7 +20,6 @@ const TO_COME = new Set([
 ])
 
 const texts = new Map(PAGES.map((path) => [path, readFileSync(path, 'utf8')]))
-const pages = PAGES.filter((path) => !WAITING.has(path))
 
 interface Link {
   readonly written: string
@@ -51,7 +48,7 @@ function isDead({ path, anchor }: Link): boolean {
 
 describe('the pages', () => {
   it('link only to what is there, by the anchors of GitHub', () => {
-    const dead = pages.flatMap((page) =>
+    const dead = PAGES.flatMap((page) =>
       linksOf(page)
         .filter(isDead)
         .map(({ written }) => `${page}: ${written}`),
@@ -63,12 +60,12 @@ describe('the pages', () => {
     const found = new Set(['README.md'])
     for (const page of found) for (const { path } of linksOf(page)) if (texts.has(path)) found.add(path)
     expect(
-      pages.filter((page) => page.startsWith('docs/') && page !== 'docs/index.md' && !found.has(page)),
+      PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/index.md' && !found.has(page)),
     ).toEqual([])
   })
 
   it('are of Markdown, but for a few elements', () => {
-    const others = pages.flatMap((page) =>
+    const others = PAGES.flatMap((page) =>
       listElementNames(texts.get(page) ?? '')
         .filter((name) => !ELEMENTS.has(name))
         .map((name) => `${page}: <${name}>`),

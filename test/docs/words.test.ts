@@ -13,14 +13,11 @@ const DECISION_MAX_LINES = 12
 
 /** Their sentences come from the code, from the settings' own descriptions for example. */
 const generated = new Set((await generatePages()).keys())
-/** Pages that wait to be taken apart. */
-const WAITING = new Set(['docs/old-readme.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])
 
 const pages = globSync(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/**/*.md'], {
   exclude: (path) => path.includes('node_modules'),
 })
   .sort()
-  .filter((path) => !WAITING.has(path))
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
 
 /** Words a sentence, with the longest ones for whoever has to fix them. */
