@@ -14,9 +14,11 @@ import { isTree, pathText } from './setting-path.ts'
 import {
   apiUrlFault,
   date,
+  group,
   leadUrlFault,
   listOf,
   locale,
+  named,
   path,
   pipelineIds,
   schedule,
@@ -31,7 +33,7 @@ import {
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-export const settingsSchema = section({
+const topLevel = group({
   api: section({
     url: text('a URL with http:// or https://', apiUrlFault)
       .optional()
@@ -221,6 +223,7 @@ export const settingsSchema = section({
     .prefault([{ name: 'daily', schedule: 'every weekday at 07:00', period: 'working_day' }])
     .meta({ description: 'The reports. Without this list there is one: daily, every weekday at 07:00.' }),
 })
+export const settingsSchema = named(topLevel)
 export type Settings = z.output<typeof settingsSchema>
 
 /** The parts of JSON Schema used here, and our own facts about a setting. */

@@ -193,9 +193,9 @@ export function group<T extends z.ZodRawShape>(shape: T) {
 }
 
 /**
- * A group whose settings the program knows by camelCase names, null where a setting is absent. `own` gives
- * names that differ by more: after `section({ spread_seconds: … }, { spread_seconds: 'jitterSeconds' })` only
- * the settings file says spread_seconds. A setting `…_file` has no name, because merging has read the file.
+ * A group whose settings the program knows by camelCase names, null where a setting is absent. `own` keeps
+ * the name of a renamed setting: with `{ spread_seconds: 'jitterSeconds' }` only the settings file says
+ * spread_seconds. A setting `…_file` has no name, because merging has read the file.
  */
 export function section<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(shape: T, own?: N) {
   return named(group(shape), own)
