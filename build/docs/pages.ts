@@ -1,5 +1,6 @@
 /** All generated files, by their paths from the root of the project. */
 import { settingsJsonSchema } from '../../src/config/schema.ts'
+import { exampleYaml } from '../../src/config/settings-yaml.ts'
 import { blocksPage } from './blocks.ts'
 import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'
@@ -10,6 +11,7 @@ import { checksPage, errorsPage, figuresPage, metricsPage, releasePages } from '
 
 export async function generatePages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
+    ['leadsheet.example.yaml', exampleYaml()],
     ['docs/reference/settings.md', settingsPage()],
     ['docs/reference/leadsheet.schema.json', `${JSON.stringify(settingsJsonSchema(), null, 2)}\n`],
     ['docs/reference/commands.md', await commandsPage()],
