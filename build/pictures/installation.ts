@@ -5,8 +5,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -14,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import PostalMime, { type Email } from 'postal-mime'
 import { openService } from '../../src/service/open.ts'
 import { readAddress } from '../../test/support/daemon-address.ts'
+import { openInTime } from '../../test/support/in-time.ts'
 import { clockAt } from '../../test/support/shifted-clock.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
@@ -156,33 +155,6 @@ export async function openInstallation(): Promise<Installation> {
     async [Symbol.asyncDispose]() {
       await closeService()
       rmSync(cwd, { recursive: true })
-    },
-  }
-}
-
-/** Stands before a server whose `Date` header is of today, and tells the time of the pictures in it. */
-async function openInTime(url: string, now: () => Date): Promise<{ url: string; close(): Promise<void> }> {
-  const { origin, pathname } = new URL(url)
-  let [told, toldAt] = [now(), performance.now()]
-  const server = createServer((asked, answer) => {
-    if (told !== now()) [told, toldAt] = [now(), performance.now()]
-    const date = new Date(told.getTime() + performance.now() - toldAt).toUTCString()
-    const { method, headers } = asked
-    const passed = request(`${origin}${asked.url}`, { method, headers }, (response) => {
-      answer.writeHead(response.statusCode ?? 500, { ...response.headers, date })
-      response.pipe(answer)
-    })
-    passed.on('error', () => answer.destroy())
-    asked.pipe(passed)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`,
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
     },
   }
 }

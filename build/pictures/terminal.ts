@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { clockStandingAt } from '../../test/support/shifted-clock.ts'
+import { clockAt } from '../../test/support/shifted-clock.ts'
 import { ROOT } from './installation.ts'
 
 const COMMAND = 'npm run demo'
+/** How far apart states of the progress bar are that are kept. */
+const BAR_EVERY_MS = 250
 const SHOWN_AT = '2026-11-18T08:30:00Z'
 const COLUMNS = 104
 const LINE_PX = 19
@@ -34,28 +36,45 @@ export async function recordDemo(): Promise<string> {
   }
 }
 
-/** Each line of a run, with when it came. */
-async function record(cwd: string): Promise<Line[]> {
-  const { PATH = '' } = process.env
-  const began = performance.now()
-  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'demo'], {
-    cwd,
-    env: { PATH, HOME: cwd, TZ: 'UTC', NO_COLOR: '1', ...clockStandingAt(SHOWN_AT) },
-  })
-  const lines: Line[] = []
-  let rest = ''
-  for await (const part of child.stdout) {
-    const texts = `${rest}${part}`.split('\n')
-    rest = texts.pop() ?? ''
-    const atMs = performance.now() - began
-    for (const text of texts) lines.push({ text: stripVTControlCharacters(text), atMs })
-  }
-  const end = lines.findIndex(({ text }) => LAST_LINE.test(text))
-  if (end === -1) throw new Error(`the demo has not told all: ${lines.map(({ text }) => text).join('\n')}`)
-  return lines.slice(0, end - 1)
+interface Recording {
+  readonly lines: readonly Line[]
+  /** States of the progress bar, which is drawn again and again in the line below the command. */
+  readonly bars: readonly Line[]
 }
 
-function draw(lines: readonly Line[]): string {
+/** What a run in a terminal shows, with when it came. */
+async function record(cwd: string): Promise<Recording> {
+  const { PATH = '' } = process.env
+  const began = performance.now()
+  const program = `stty cols ${COLUMNS} rows 50; exec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" demo`
+  const child = spawn('script', ['-qfec', program, '/dev/null'], {
+    ...{ cwd, stdio: ['ignore', 'pipe', 'inherit'] },
+    env: { PATH, HOME: cwd, TZ: 'UTC', NO_COLOR: '1', SHELL: '/bin/sh', TERM: 'xterm', ...clockAt(SHOWN_AT) },
+  })
+  const [lines, bars]: Line[][] = [[], []]
+  let rest = ''
+  for await (const part of child.stdout) {
+    const texts = `${rest}${part}`.split(/\r?\n/)
+    rest = texts.pop() ?? ''
+    const atMs = performance.now() - began
+    for (const text of texts) lines?.push({ text: shownOf(text), atMs })
+    const bar = shownOf(rest)
+    if (bar !== '' && atMs - (bars?.at(-1)?.atMs ?? 0) > BAR_EVERY_MS) bars?.push({ text: bar, atMs })
+  }
+  const told = lines ?? []
+  const end = told.findIndex(({ text }) => LAST_LINE.test(text))
+  if (end === -1) throw new Error(`the demo has not told all: ${told.map(({ text }) => text).join('\n')}`)
+  return { lines: told.slice(0, end - 1), bars: bars ?? [] }
+}
+
+/** What is seen of a line that was written over itself. */
+function shownOf(written: string): string {
+  return stripVTControlCharacters(
+    written.split('\u001b[1G').findLast((part) => stripVTControlCharacters(part).trim() !== '') ?? '',
+  ).trimEnd()
+}
+
+function draw({ lines, bars }: Recording): string {
   const total = TYPING_S + RUN_S + REST_S
   const width = Math.round(COLUMNS * CHARACTER_PX + 2 * PADDING_PX)
   const height = BAR_PX + 2 * PADDING_PX + (lines.length + 2) * LINE_PX
@@ -66,6 +85,22 @@ function draw(lines: readonly Line[]): string {
     const at = moments[row] ?? total
     return { text, row: row + 2, at: Math.round((at / total) * 1000) / 10 }
   })
+  const shareOf = (atMs: number): number =>
+    Math.round(((TYPING_S + (atMs / last) * RUN_S) / total) * 1000) / 10
+  const shown = bars.filter(({ atMs }) => shareOf(atMs) < (rows[0]?.at ?? 0))
+  const progress = shown.map(({ text, atMs }, index) => {
+    const until = shown[index + 1]?.atMs
+    return {
+      text,
+      from: shareOf(atMs),
+      until: until === undefined ? (rows[0]?.at ?? 0) : shareOf(until),
+      index,
+    }
+  })
+  const turns = progress.map(
+    ({ from, until, index }) =>
+      `@keyframes p${index}{0%,${from}%{opacity:0}${(from + 0.01).toFixed(2)}%,${until}%{opacity:1}${(until + 0.01).toFixed(2)}%,100%{opacity:0}}.p${index}{opacity:0;animation:p${index} ${total}s linear infinite}`,
+  )
   const typed = [...COMMAND].map((_, index) => {
     const share = ((0.3 + (index / COMMAND.length) * (TYPING_S - 0.4)) / total) * 100
     return { share: Math.round(share * 10) / 10, index }
@@ -76,10 +111,11 @@ function draw(lines: readonly Line[]): string {
       `@keyframes s${nameOf(at)}{0%,${at}%{opacity:0}${(at + 0.1).toFixed(1)}%,99.9%{opacity:1}100%{opacity:0}}.s${nameOf(at)}{animation:s${nameOf(at)} ${total}s linear infinite}`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="npm run demo in a terminal">
-<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;fill:#d7dce2;white-space:pre}.b{font-weight:700;fill:#fff}.d{fill:#8b96a3}.p{fill:#5fd38d}${steps.join('')}@media(prefers-reduced-motion:reduce){text,tspan{animation:none!important}}</style>
+<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;fill:#d7dce2;white-space:pre}.b{font-weight:700;fill:#fff}.d{fill:#8b96a3}.p{fill:#5fd38d}${steps.join('')}${turns.join('')}@media(prefers-reduced-motion:reduce){[class^=s]{animation:none!important}}</style>
 <rect width="${width}" height="${height}" rx="8" fill="#161b22"/>
 <circle cx="20" cy="16" r="5.5" fill="#f2645a"/><circle cx="38" cy="16" r="5.5" fill="#f0b73c"/><circle cx="56" cy="16" r="5.5" fill="#46c25c"/>
 <text x="${PADDING_PX}" y="${y(0)}" textLength="${((COMMAND.length + 2) * CHARACTER_PX).toFixed(1)}"><tspan class="p">$ </tspan>${typed.map(({ share, index }) => `<tspan class="s${nameOf(share)}">${escapeXml(COMMAND[index] ?? '')}</tspan>`).join('')}</text>
+${progress.map(({ text, index }) => `<text x="${PADDING_PX}" y="${y(1)}" class="p${index}">${escapeXml(text)}</text>`).join('\n')}
 ${rows
   .filter(({ text }) => text !== '')
   .map(

@@ -26,6 +26,7 @@ import type { Log } from '../../log.ts'
 import { fileNameOf, openTransport } from '../../mail/transport.ts'
 import type { Service } from '../../service/open.ts'
 import { openService } from '../../service/open.ts'
+import { DAY_MS } from '../../service/simulation/calendar.ts'
 import type { StorePlace } from '../../store/db/place.ts'
 import { nameOf } from '../../store/db/place.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -156,14 +157,14 @@ async function runDemo(terminal: Terminal, address: string | undefined, isFresh:
 }
 
 async function startService(terminal: Terminal, folder: string): Promise<Service> {
-  using bar = await terminal.progress('Simulating 120 days')
+  using bar = await terminal.progress('Simulating days')
   return await openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,
     port: 0,
     seed: SEED,
     rateLimitPerMinute: REQUESTS_PER_MINUTE,
-    onProgress: (done, total) => bar.update(done, total),
+    onProgress: (done, total) => bar.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
     signal: terminal.signal,
   })
 }

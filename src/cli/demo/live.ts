@@ -127,12 +127,12 @@ async function startService(
     changes,
   }: { readonly playFrom: Date; readonly speed: number; readonly changes: LiveChanges },
 ): Promise<Service> {
-  using bar = await terminal.progress('Simulating 120 days')
+  using bar = await terminal.progress('Simulating days')
   return await openService({
     file: join(folder, 'service.db'),
     companiesFile: COMPANIES,
     ...{ seed: SEED, playFrom, speed, webhooksToLoopback: true, onPlayed: changes.notePlayed },
-    onProgress: (done, total) => bar.update(done, total),
+    onProgress: (done, total) => bar.update(Math.floor(done / DAY_MS), Math.ceil(total / DAY_MS)),
     signal: terminal.signal,
   })
 }
