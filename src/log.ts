@@ -1,5 +1,5 @@
 /**
- * The log: JSON lines, or readable lines on a terminal. Always written to stderr, because stdout is for
+ * The log: JSON lines, or readable lines on a terminal. The log goes to stderr, because stdout is for
  * results. Secrets are removed by value and by name before a line is written.
  */
 import { type LevelWithSilent, type Logger, pino } from 'pino'
@@ -12,9 +12,9 @@ interface LogOptions {
   /** Tells whether to write readable lines instead of JSON. */
   readonly pretty: boolean
   readonly color: boolean
-  /** Values that must never appear in any encoding, or a function that removes them, if they change. */
+  /** The secrets to remove from each line, or a function that removes them, if more may be added later. */
   readonly secrets: readonly string[] | ((text: string) => string)
-  /** Takes the lines; writes to stderr by default. */
+  /** Writes a line; to stderr by default. */
   readonly write?: (line: string) => void
 }
 

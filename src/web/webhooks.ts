@@ -1,5 +1,5 @@
 /**
- * Takes the upstream's webhooks at POST /webhooks/leads. An unverified message only leaves a line in the log.
+ * Receives the upstream's webhooks at POST /webhooks/leads. A message that cannot be verified is only logged.
  * A verified message is stored before it is answered, and processed afterwards.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -12,7 +12,7 @@ import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-sig
 import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
 export interface WebhookDeps extends EventPlaces {
-  /** The public address; null if the upstream uses an address of this machine. */
+  /** The base of the URL that the upstream signs; null to take it from the request, for a local upstream. */
   readonly publicUrl: string | null
   /** Returns the secrets that are valid now. */
   readonly secrets: () => readonly string[]
@@ -27,7 +27,7 @@ export type WebhookOutcome = 'taken' | 'refused' | 'busy'
 
 export const WEBHOOK_PATH = '/webhooks/leads'
 const BODY_BYTES = 256 * 1024
-// Above this number, refused messages of one network get 429. Verified messages are always taken.
+// Further refused messages of one network get status 429. Verified messages are never limited.
 const REFUSED_PER_MINUTE = 120
 const BUSY_SECONDS = '1'
 const MINUTE_MS = 60_000
@@ -40,7 +40,7 @@ const ANSWERS: Readonly<Record<number, string>> = {
   429: 'Too many messages were refused.',
 }
 
-/** Adds the route. Refused messages are limited here, so the route needs no other rate limit. */
+/** Adds the route. It limits refused messages itself and needs no other rate limit. */
 export function webhookRoutes(deps: WebhookDeps): AddRoutes {
   const { webhook, publicUrl, secrets, intake, now, log, onOutcome } = deps
   const refusals = createRefusalLog(log)
@@ -70,7 +70,7 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
       const events = readEvents(deps, message)
-      // Without verification anybody could have sent the events, and each costs a request to the upstream.
+      // Unverified events are limited, because anybody can send them and each causes a request upstream.
       if (webhook.verify.scheme === 'none') {
         const counted = await Promise.all(events.map(() => isTooMany(request)))
         if (counted.includes(true))

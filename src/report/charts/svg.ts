@@ -89,14 +89,14 @@ export const COLOURS: Readonly<Record<Scheme, Colours>> = {
 }
 
 /**
- * A colour that is readable on white and on the dark card, so that one transparent picture serves both
- * schemes and inverted mails.
+ * A colour that is readable on light and on dark backgrounds. A transparent picture in this colour needs no
+ * second version for dark mode or for mail programs that invert the colours.
  */
 export const ON_ANY_BACKGROUND = '#5078f0'
 
 /*
- * Estimates the width of a text in the font Inter. The estimate is never too small and seldom a fifth too
- * large; `test/report/charts/text-width.test.ts` compares it with the font.
+ * Estimates the width of a text in the font Inter. The estimate is never too small, and seldom more than 20%
+ * too large; `test/report/charts/text-width.test.ts` compares it with the font.
  */
 
 // Widths of the semi-bold weight in ems, narrow letters first. Accents do not make a letter wider.
@@ -116,8 +116,8 @@ export function widthOf(text: string, fontSize: number): number {
 }
 
 /**
- * Shortens the text to fit into `room` pixels. The ellipsis stands before the last word, because that is the
- * number.
+ * Shortens the text to fit into `room` pixels. The last word stays after the ellipsis, because that word is
+ * the number.
  */
 export function fitInto(text: string, room: number, fontSize: number): string {
   if (widthOf(text, fontSize) <= room) return text

@@ -1,5 +1,6 @@
 /**
- * Compiles Handlebars templates in strict mode, with a few helpers. Every mistake names its file and line.
+ * Compiles Handlebars templates in strict mode, with a few helpers. Errors name the file and, if known, the
+ * line.
  */
 import Handlebars, { type TemplateDelegate } from 'handlebars'
 import { CALLED, errorText, LeadsheetError } from '../../errors.ts'
@@ -10,12 +11,12 @@ import type { TemplateFile } from './template-files.ts'
 const FONT_PX = 14
 
 const HELPERS = {
-  // Pads text to fill columns in the text part. A longer text gets a line of its own before the columns.
+  // Pads a text for the columns of plain-text mails. A text that is too long gets a line of its own.
   padEnd: (text: string, columns: number) =>
     text.length < columns ? text.padEnd(columns) : `${text}\n${' '.repeat(columns)}`,
   padStart: (text: string, columns: number) => text.padStart(columns),
   upper: (text: string) => text.toUpperCase(),
-  /** Returns the class `whole` if each word fits into so many pixels, so that no word is split. */
+  /** Returns the CSS class `whole` if each word fits into `room` pixels, so that no word is split. */
   whole: (text: string, room: number) =>
     text.split(/[ -]/).every((word) => widthOf(word, FONT_PX) <= room) ? 'whole' : '',
   /** Allows only http, https and mailto, because escaping alone would let `javascript:` through. */
@@ -24,7 +25,7 @@ const HELPERS = {
   safePath: (path: string) => (/^[\w./-]+$/.test(path) ? path : '#'),
   /** Allows a path, a query or both on the same server, never another host. */
   safeLink: (link: string) => (/^(?:[?#]|\/(?![/\\]))[^\s\\]*$/.test(link) ? link : '#'),
-  /** Returns a command line that can be pasted where the program runs. */
+  /** Returns a command line that operators can paste into their shell. */
   shell: (args: string) => `${CALLED} ${args}`,
   /** Allows pictures inside the mail or beside the page. */
   safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
@@ -54,7 +55,7 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
     named(file, () => {
       const program = Handlebars.parse(file.text)
       new PartialNames(known).accept(program)
-      // `compile` works only on the first call, so `precompile` finds mistakes before anything is sent.
+      // Because `compile` finds mistakes only when a report is rendered, `precompile` finds them here.
       handlebars.precompile(program, options)
       const filled = handlebars.compile(program, options)
       return (view: unknown, runtime) => named(file, () => filled(view, runtime))
@@ -74,7 +75,7 @@ function checkedEach(this: unknown, list: unknown, options: Handlebars.HelperOpt
 
 /**
  * Checks the argument of a helper, because Handlebars passes undefined for an unknown name. The last argument
- * holds the place of the call.
+ * contains the line and column of the call.
  */
 function checked(name: string, help: Help): Handlebars.HelperDelegate {
   return (...given: unknown[]) => {
@@ -90,7 +91,7 @@ function placeOf(options: unknown): string {
   return ` - ${start.line}:${start.column}`
 }
 
-/** Finds unknown partials at once, because Handlebars reports them only when they are reached. */
+/** Finds unknown partials when a template is compiled. Handlebars reports them only when it renders them. */
 class PartialNames extends Handlebars.Visitor {
   readonly known: ReadonlySet<string>
 

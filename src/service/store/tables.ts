@@ -1,5 +1,6 @@
 /**
- * The types of the service's tables. Instants are whole milliseconds since 1970 (UTC), unlike on the wire.
+ * The types of the service's tables. Instants are whole milliseconds since 1970 (UTC). The API sends them as
+ * text.
  */
 import type { Generated, Insertable, Selectable } from 'kysely'
 import type { LeadStatus, WireActivity } from '../../contract/lead.ts'
@@ -22,7 +23,7 @@ export interface ServiceTables {
   idempotent_answer: IdempotentAnswerTable
 }
 
-/** The single row with the seed of the history and how far it has been played. */
+/** The single row of the simulation: its random seed, and the time up to which it has run. */
 interface SimulationTable {
   id: 1
   seed: number
@@ -80,14 +81,12 @@ interface LeadTable {
   tags: string
   /** A JSON object; null until the lead is enriched. */
   enrichment: string | null
-  /** The folded text of company and contact, for `q`. */
+  /** The text of company and contact that the query `q` searches: lower case, without accents. */
   search_text: string
   created_at: number
   updated_at: number
   status_changed_at: number
-  /**
-   * The next step of the lead, its time, its agent, and when that agent begins; null where no step follows.
-   */
+  /** The next step of the lead, its time, its agent, and the time when the agent begins; null for none. */
   next_step: string | null
   next_at: number | null
   next_agent_id: string | null
@@ -157,12 +156,12 @@ interface WebhookTable {
   /** The secret in clear, because it signs the messages. */
   secret: string
   created_at: number
-  /** The secret before the last rotation, and how long it signs too. */
+  /** The secret before the last rotation, and the time until which it also signs messages. */
   old_secret: string | null
   old_secret_until: number | null
   disabled_reason: (typeof DISABLED_REASONS)[number] | null
   disabled_at: number | null
-  /** The first failed attempt since the last success. */
+  /** The time of the first failed attempt since the last success. */
   failing_since: number | null
   /** The end of the pause that the receiver asked for. */
   paused_until: number | null
@@ -184,7 +183,7 @@ interface WebhookMessageTable {
   state: 'waiting' | 'delivered' | 'failed'
   attempts: number
   created_at: number
-  /** The time of the next attempt; null where none follows. */
+  /** The time of the next attempt; null if there is none. */
   next_attempt_at: number | null
 }
 export type WebhookMessageRow = Selectable<WebhookMessageTable>
@@ -206,7 +205,7 @@ interface IdempotentAnswerTable {
   path: string
   idempotency_key: string
   request_sha256: string
-  /** The body of the first answer, which was a success. */
+  /** The body of the answer to the first request with this key. A repeated request gets the same answer. */
   answer: string
   created_at: number
 }

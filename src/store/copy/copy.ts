@@ -1,7 +1,7 @@
 /**
  * Moves a store to another database with all its history: copies it table by table, and compares it row by
- * row. The target cannot be opened until it is complete. An interrupted move leaves it so, and the next move
- * starts over. The source is only read, and no process may write to it meanwhile.
+ * row. The target cannot be opened until it is complete. After an interrupted move it still cannot be opened,
+ * and the next move starts over. The source is only read, and no process may write to it during the move.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -35,7 +35,7 @@ export interface MovedTable extends TableDigest {
 export interface Moved {
   /** The state of the target before the move. */
   readonly state: TargetState
-  /** The tables, each the same in both databases. */
+  /** The copied tables, which have the same rows in both databases. */
   readonly tables: readonly MovedTable[]
   /** The invariants that the target violates. The source violates them too. */
   readonly violations: readonly Violation[]
@@ -70,15 +70,15 @@ async function readState(to: StorePlace, sourceId: string): Promise<TargetState>
 
 /**
  * Moves a store.
- * @throws LeadsheetError job_busy where a process uses the source; store_taken; store_unfinished where the
- * copy differs from the source; any error of opening the target; the reason of the signal
+ * @throws LeadsheetError job_busy if a process uses the source; store_taken; store_unfinished if the copy
+ * differs from the source; any error of opening the target; the reason of the signal
  */
 export async function moveStore(source: Store, to: StorePlace, moving: Moving): Promise<Moved> {
   if (to.kind === 'sqlite') await mkdir(dirname(to.file), { recursive: true })
   const target = await openTarget(to)
   try {
-    // This transaction holds the turn to write without writing, so that all tables are read in one final
-    // state.
+    // This transaction takes the write lock but writes nothing, so that the source cannot change while it is
+    // read.
     return await source.db.transaction().execute(async (reading) => {
       if (isPostgres(reading)) await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(reading)
       await refuseWhileUsed(reading, source.place, moving.now())
@@ -100,7 +100,7 @@ function openTarget(to: StorePlace): Promise<Db> {
   return retryWhileBusy(() => openDatabase(to))
 }
 
-/** Refuses a source in use, because a process would go on writing to it, and its work would be lost. */
+/** Refuses a source in use, because whatever a process writes there during the move would be lost. */
 async function refuseWhileUsed(db: Db, place: StorePlace, now: Date): Promise<void> {
   const holder = (await findHolder(db, now)) ?? (await findWorker(db, now))
   if (holder === undefined) return
@@ -111,7 +111,7 @@ async function refuseWhileUsed(db: Db, place: StorePlace, now: Date): Promise<vo
   )
 }
 
-/** Finds a worker. Workers that share a store hold no lease while nothing is due. */
+/** Finds a daemon by its heartbeat, because daemons that share a store hold no lease while nothing is due. */
 async function findWorker(
   db: Db,
   now: Date,
@@ -208,18 +208,17 @@ function unlike(
 }
 
 /**
- * The state of the database that a store is moved to. `begun` means that a move was interrupted; `whole`
- * means that a move has ended, and the store may be in use since. Until then, the row in `installation` keeps
- * other processes from opening it.
+ * The state of the target. `begun`: a move was interrupted, and no other process can open the target.
+ * `whole`: a move has ended, and the target may already be in use.
  */
 type TargetState = 'empty' | 'begun' | 'whole'
 
-/** Tables that a daemon fills before it has done any work, or a person who only looked at the store. */
+/** Tables that get rows when a daemon starts or a person looks at the store. A target may have these rows. */
 const OF_LOOKING: readonly string[] = ['daemon_span', 'config_load', 'stage', 'pipeline']
 
 /**
  * Reads the state of the target.
- * @throws LeadsheetError store_taken where another installation has worked there
+ * @throws LeadsheetError store_taken if another installation has worked there
  */
 async function readTargetState(db: Db, place: StorePlace, sourceId: string): Promise<TargetState> {
   const found = await db.selectFrom('installation').selectAll().executeTakeFirst()
@@ -242,7 +241,7 @@ function taken(place: StorePlace, table: string): LeadsheetError {
   )
 }
 
-/** Marks the target as begun. From here on nothing else can open it. */
+/** Marks the target as begun. From now on no other process can open the target. */
 async function markBegun(
   trx: Trx,
   installation: { readonly id: string; readonly created_at: string },
@@ -261,14 +260,15 @@ async function markWhole(trx: Trx): Promise<void> {
 
 async function emptyTables(trx: Trx, tables: readonly CopiedTable[]): Promise<void> {
   if (isPostgres(trx)) {
-    // The tables are truncated together, with all that depend on them, because they refer to one another.
+    // Because the tables refer to one another, they are truncated together, with all tables that depend on
+    // them.
     await sql`TRUNCATE ${sql.join(tables.map(({ name }) => sql.table(name)))} CASCADE`.execute(trx)
     return
   }
   for (const { name } of tables.toReversed()) await sql`DELETE FROM ${sql.table(name)}`.execute(trx)
 }
 
-/** Continues the numbers of new rows after the largest number copied. SQLite does this by itself. */
+/** Makes PostgreSQL number new rows after the largest copied number. SQLite does this by itself. */
 async function continueNumbers(trx: Trx): Promise<void> {
   if (!isPostgres(trx)) return
   const { rows } = await sql<{ table: string; column: string }>`

@@ -17,21 +17,21 @@ import {
 import type pg from 'pg'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
-/** The time in which a restarted server is usually back. */
+/** The longest time to retry a connection. A server usually restarts faster. */
 const CONNECT_WITHIN_MS = 30_000
 const CONNECT_PAUSE_MS = 250
 
 export const POOLER_HINT =
   'Connect to PostgreSQL itself: poolers such as PgBouncer keep no settings of a session.'
 
-/** The longest wait for a turn to write. A longer wait would probably never end. */
+/** The longest wait for the write lock. A longer wait would probably never end. */
 const TURN_TIMEOUT = '60s'
 
-/** Makes commits wait for the disk, whatever the settings of the server, the database or the user. */
+/** Limits the wait for the write lock. Makes commits wait for the disk, whatever the server's settings. */
 const SETTINGS_OF_TURN = `SELECT set_config('lock_timeout', '${TURN_TIMEOUT}', true), set_config('synchronous_commit',
   replace(current_setting('synchronous_commit'), 'off', 'on'), true)`
 
-/** A class of its own by which `isPostgres` recognizes the database. */
+/** Lets `isPostgres` recognize the database, because no other adapter has this class. */
 export class PostgresStoreAdapter extends PostgresAdapter {}
 
 /**
@@ -68,7 +68,7 @@ class TurnDriver extends PostgresDriver {
     }
   }
 
-  /** Takes the lock of writers, unless the transaction only reads. */
+  /** Takes the write lock, unless the transaction only reads. */
   override async beginTransaction(
     connection: DatabaseConnection,
     settings: TransactionSettings,
@@ -84,8 +84,8 @@ class TurnDriver extends PostgresDriver {
   }
 
   /**
-   * Changes the connection in place, because the driver identifies connections by object. The change lasts
-   * while the connection is in the pool.
+   * Makes a connection clean its parameters and throw errors with hints. The connection itself is changed,
+   * because the driver compares connections by identity. A connection from the pool may already be changed.
    */
   #tellingFailures(connection: DatabaseConnection): DatabaseConnection {
     if (Object.hasOwn(connection, 'executeQuery')) return connection
@@ -111,8 +111,8 @@ function storable(value: unknown): unknown {
 }
 
 /**
- * Returns the error for a failed connection, including wrong certificates, passwords and files named by the
- * address.
+ * Returns the error for a failed connection. The cause may also be in the store's address: a wrong password
+ * or certificate, or a missing file.
  */
 export function connectFailure(name: string, cause: unknown): LeadsheetError {
   const failure = postgresFailure(name, cause)

@@ -1,6 +1,6 @@
 /**
- * Quarantined records: records that could not be mapped. The last state of each is kept whole with its
- * reason, until it can be mapped.
+ * Quarantined records: records that could not be mapped. The last state of each record is kept with the
+ * reason, until the record can be mapped.
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
@@ -11,8 +11,7 @@ import type { Db, Trx } from '../db/store.ts'
 const RESOURCES: readonly QuarantinedRecord['resource'][] = ['lead', 'pipeline_stat', 'agent', 'activity']
 
 /**
- * Saves quarantined records. A record with an id replaces its earlier state, and the same record is kept
- * once.
+ * Saves quarantined records. A record with an id replaces its earlier state. Equal records are saved once.
  */
 export async function saveQuarantinedRecords(
   trx: Trx,
@@ -44,7 +43,7 @@ export async function saveQuarantinedRecords(
   })
 }
 
-/** Deletes the quarantined records of resources that could be mapped now. */
+/** Deletes the quarantined records with these ids, because the records could now be mapped. */
 export async function releaseQuarantinedRecords(
   trx: Trx,
   resource: QuarantinedRecord['resource'],
@@ -69,7 +68,7 @@ export async function deleteQuarantinedRecord(
     .execute()
 }
 
-/** Lists the quarantined records of a kind that are kept whole, in parts and in order of their hash. */
+/** Lists the next quarantined records of a kind by hash, without records of which only a part is kept. */
 export async function listQuarantinedRecords(
   db: Db,
   resource: QuarantinedRecord['resource'],
@@ -175,25 +174,26 @@ export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean>
 }
 
 /*
- * Finds times of leads that the upstream cannot mean: the time of our first reading, because a field is empty
- * or has another name, or the same day for nearly all leads. Only some leads are examined, so that the check
- * is quick.
+ * Finds wrong times of leads. If the upstream's field is missing, a lead gets the time at which we first read
+ * it. If the profile names the wrong field, nearly all leads may have the same day. Only some leads are
+ * examined, so that the check is quick.
  */
 
 interface ImplausibleTime {
   readonly field: 'created_at' | 'updated_at' | 'status_changed_at'
   /**
-   * `read` means the time at which we first read the lead. `same` means one single day (UTC), which is in
-   * `day`.
+   * The reason why the times are implausible. `read`: they are the times at which we first read the leads.
+   * `same`: they are all on one day (UTC), which is in `day`.
    */
   readonly why: 'read' | 'same'
   readonly day: string | null
 }
 
-/** The number of oldest leads, and of newest leads, that are examined. */
+/** The number of leads that are examined at each end: the oldest and the newest. */
 const SAMPLE = 500
-/** Fewer leads than this may well have the same day. */
+/** The minimum number of leads for a finding, because a few leads may really have the same day. */
 const LEADS_LEAST = 50
+/** The minimum share of leads with such a time. */
 const SHARE = 0.9
 
 interface Counted {

@@ -1,6 +1,6 @@
 /**
  * Issues: the report of a period as it was made, kept for ever. There is one issue for each report, period
- * and variant. A variant is the choice of leads of some recipients.
+ * and variant. Recipients with the same filter of leads get the same variant.
  */
 import { randomUUID } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
@@ -14,32 +14,32 @@ import type { ReportIssueTable } from '../tables/tables.ts'
 export interface IssueKey {
   readonly report: string
   readonly period: Period
-  /** JSON of the filter that its recipients have; empty for all leads of the report. */
+  /** The recipients' filter of leads as JSON; empty for all leads of the report. */
   readonly variant: string
 }
 
 export interface Issue extends IssueKey, Rendered {
   readonly id: string
-  /** The time just before the figures were read. What became known later is not in the issue. */
+  /** The time just before the figures were read. The issue lacks everything that became known later. */
   readonly renderedAt: Instant
   readonly figures: ReportFigures
   /** The version of leadsheet that made the issue; null where it is unknown. */
   readonly programVersion: string | null
-  /** The reason why the issue was not sent on time; null where it was sent, or was made for viewing only. */
+  /** The reason why the issue was not sent on time; null if it was sent, or was made only for viewing. */
   readonly notSent: string | null
-  /** Tells whether the issue has messages, so that it must not change. */
+  /** Tells whether the issue has messages. An issue with messages must not change. */
   readonly isMailed: boolean
 }
 
 /** An issue that is not in the store. */
 export type UnsavedIssue = Omit<Issue, 'id' | 'isMailed' | 'notSent'>
 
-/** A series of issues: those of a report with the same leads and the same kind of period. */
+/** A series of issues: all issues of a report with the same variant and the same kind of period. */
 export interface SeriesKey extends Pick<IssueKey, 'report' | 'variant'> {
   readonly kind: PeriodKind
 }
 
-/** The facts about the last issue sent that the next issue needs. */
+/** The part of the last sent issue that the next issue needs. */
 export interface SentIssue {
   readonly periodTo: Instant
   readonly renderedAt: Instant
@@ -64,8 +64,8 @@ export async function readIssue(db: Db, id: string): Promise<Issue | undefined> 
 }
 
 /**
- * Lists the issues with messages whose period ended last by an instant: one for each variant, and a weekly
- * one where its period ended then too.
+ * Lists the issues with messages for the last period that ended by an instant: one for each variant. Weekly
+ * issues are included if the week ended at the same time.
  */
 export async function listLastMailed(db: Db, report: string, by: Instant): Promise<Issue[]> {
   const last = await findLastMailedEnd(db, report, by)
@@ -79,7 +79,7 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
   return rows.map((row) => issueOf(row, true))
 }
 
-/** Finds the end of the last period by an instant that has an issue with messages. */
+/** Finds the last period that ended by an instant and has an issue with messages. Returns its end. */
 export async function findLastMailedEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
   const row = await mailedIssues(db, report)
     .where('period_to', '<=', by)
@@ -105,14 +105,14 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
   return row?.failed ? JSON.parse(row.failed) : []
 }
 
-/** Finds the end of the last period of a series that ended before an instant and has messages. */
+/** Finds the last period of a series that ended before an instant and has messages. Returns its end. */
 export async function findLastSentEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
   const row = await sentIssues(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
 }
 
 /**
- * Finds the last issue of a series whose period ended by an instant and which has messages.
+ * Finds the last issue with messages in a series. The period of the issue must have ended by an instant.
  * @param madeBefore leaves out the issues made at or after this time
  */
 export async function findLastSent(
@@ -132,8 +132,8 @@ export async function findLastSent(
 }
 
 /**
- * Returns the point up to which an issue has reported changes. Where its changes failed, the next issue
- * reports them from the beginning, because it is unknown when each became known.
+ * Returns the time up to which an issue has reported changes. If the list of changes failed in this issue,
+ * the next issue starts where this one should have started.
  */
 export function toldUpTo({ periodTo, renderedAt, figures }: SentIssue): LastTold {
   const hasFailed = figures.failed.some(({ block }) => block === 'changes')
@@ -142,8 +142,8 @@ export function toldUpTo({ periodTo, renderedAt, figures }: SentIssue): LastTold
 }
 
 /**
- * Saves an issue. It replaces an earlier issue of the same key, but keeps its reason for not being sent.
- * Where the earlier one has messages, that one stays and is returned.
+ * Saves an issue. An existing issue with the same key is replaced, but its id and `notSent` are kept. An
+ * existing issue with messages is not replaced: the function returns it and saves nothing.
  */
 export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
   const earlier = await findIssue(trx, issue)
@@ -175,8 +175,8 @@ export async function saveIssue(trx: Trx, issue: UnsavedIssue): Promise<Issue> {
 }
 
 /**
- * Tells whether any issue of a report whose period ended within a span was sent, or was deliberately not
- * sent.
+ * Tells whether a report was sent, or deliberately not sent, for any period that ended between `from` and
+ * `to`.
  */
 export async function wasSent(
   db: Db,
@@ -201,7 +201,7 @@ export async function wasSent(
 
 /**
  * Notes why an issue was not sent.
- * @param reason null where it is sent after all
+ * @param reason null if the issue is sent after all
  */
 export async function noteNotSent(trx: Trx, id: string, reason: string | null): Promise<void> {
   await trx.updateTable('report_issue').where('id', '=', id).set({ not_sent: reason }).execute()

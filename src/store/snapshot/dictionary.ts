@@ -1,7 +1,7 @@
 /**
- * The dictionary of a snapshot: the meaning of each table, view and column. It comes from the comments of the
- * schema and from the rows. A column without a comment has the meaning of the column that it comes from or
- * points to.
+ * The dictionary of a snapshot: two tables that explain each table, view and column. The meanings come from
+ * the comments of the schema, the examples from the rows. A column without a comment gets the meaning of the
+ * column that it comes from or points to.
  */
 import type Database from 'better-sqlite3'
 import { quoted } from '../db/rows.ts'
@@ -13,7 +13,7 @@ export interface TableEntry {
   readonly table_name: string
   readonly kind: Relation['kind']
   readonly meaning: string
-  /** Is null for a view. */
+  /** The number of rows; null for a view. */
   readonly rows: number | null
 }
 
@@ -62,7 +62,7 @@ const STATEMENTS = `
 /** The tables whose columns come from the lead records. */
 const LEAD_TABLES = ['lead', 'lead_version']
 
-/** Describes everything in the file, including the dictionary itself. */
+/** Describes all tables and views of the snapshot, including the dictionary itself. */
 export function fillDictionary(
   database: Database.Database,
   sourcePaths: Readonly<Record<string, string>>,
@@ -107,7 +107,7 @@ export function fillDictionary(
       insertColumn.run(entry)
     }
   }
-  // Because the two tables also describe themselves, they lacked rows when they were counted.
+  // The two tables were counted before all their rows were inserted, so they are counted again.
   for (const table of ['dictionary', 'dictionary_table']) {
     database.exec(
       `UPDATE dictionary_table SET rows = (SELECT count(*) FROM ${table}) WHERE table_name = '${table}'`,
@@ -115,7 +115,7 @@ export function fillDictionary(
   }
 }
 
-/** Reads the dictionary of a file that has one. */
+/** Reads the dictionary of a snapshot. */
 export function readDictionary(database: Database.Database): Dictionary {
   return {
     tables: database.prepare<[], TableEntry>('SELECT * FROM dictionary_table').all(),
@@ -123,7 +123,7 @@ export function readDictionary(database: Database.Database): Dictionary {
   }
 }
 
-/** Reads the fields of the lead records, as some of the records have shown them. */
+/** Reads the fields that syncs have seen in the lead records. */
 function readFields(database: Database.Database) {
   const rows = database
     .prepare<[], { path: string; first_seen: string; last_seen: string }>(
@@ -133,7 +133,7 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/** Facts about the columns of a table from its rows: the share of missing values, and some examples. */
+/** The facts that the rows of a table show about its columns: the share of missing values, some examples. */
 export interface Sample {
   readonly rows: number
   /** The share by column, from 0 to 1; empty for an empty table. */
@@ -188,7 +188,7 @@ function findExamples(database: Database.Database, { name: table, columns }: Rel
   )
 }
 
-/** Returns the key of a table, so that the examples are the same wherever the rows come from. */
+/** Returns the columns to sort by, so that the examples do not depend on the order of insertion. */
 function keyOf(database: Database.Database, table: string): string {
   const key = database
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk')

@@ -1,6 +1,6 @@
 /**
- * The snapshot: one file beside the store that analysts open, made from one consistent read of the database.
- * It is only ever replaced as a whole. A program that has it open goes on reading the old file.
+ * The snapshot: a file for analysts beside the store, made from one consistent read of the database. Each new
+ * snapshot replaces the file as a whole. A program that has the old file open can go on reading it.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,13 +21,13 @@ import type { Dictionary } from './dictionary.ts'
 import { readDictionary } from './dictionary.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
-/** The file is never written, and other users may read it. */
+/** The mode of the file: everybody may read it, nobody may write it. */
 const MODE = 0o444
 
-/** The moment of the copy that a snapshot shows. */
+/** The origin of a snapshot: when it was made, and how recent its leads are. */
 export interface SnapshotInfo {
   readonly madeAt: Instant
-  /** Is null before the first sync that read all leads. */
+  /** The last sync that read all leads; null before the first. */
   readonly runId: string | null
   readonly leadsAsOf: Instant | null
   readonly schema: string
@@ -35,9 +35,10 @@ export interface SnapshotInfo {
 }
 
 /**
- * Makes a snapshot in a child process and replaces the one before. A kill at any time leaves that one intact;
- * the next call deletes leftovers. The caller has to hold a lease, because only one call may run at a time.
- * @param options.keep how many of the last snapshots also stay, each with its time in its name
+ * Makes a snapshot in a child process and replaces the previous one. If the process is killed, the previous
+ * snapshot stays intact, and the next call deletes unfinished files. The caller must have a lease, because
+ * only one call may run at a time.
+ * @param options.keep the number of last snapshots to keep under a second name with their time
  * @throws LeadsheetError data_unwritable, store_corrupt, store_busy; the reason of the signal
  */
 export async function makeSnapshot(
@@ -68,8 +69,8 @@ export async function makeSnapshot(
 }
 
 /**
- * Reads when and of what a snapshot was made; null where there is no snapshot, or this version cannot read
- * it.
+ * Reads the origin of a snapshot. Returns null if there is no snapshot, or if this version of leadsheet
+ * cannot read it.
  */
 export function readSnapshotInfo(file: string): SnapshotInfo | null {
   return readFrom(
@@ -84,7 +85,7 @@ export function readSnapshotInfo(file: string): SnapshotInfo | null {
   )
 }
 
-/** Reads the dictionary of a snapshot; null as in {@link readSnapshotInfo}. */
+/** Reads the dictionary of a snapshot. Returns null in the same cases as {@link readSnapshotInfo}. */
 export function readSnapshotDictionary(file: string): Dictionary | null {
   return readFrom(file, readDictionary)
 }
@@ -104,15 +105,15 @@ function readFrom<T>(file: string, read: (database: Database.Database) => T): T 
   }
 }
 
-/** Deletes leftovers. They belong to no other process, because the caller holds the lease. */
+/** Deletes unfinished files. No other process uses them, because the caller has the lease. */
 async function removeLeftovers(file: string): Promise<void> {
   const leftovers = (await readdir(dirname(file))).filter((name) => name.startsWith(`${basename(file)}.tmp-`))
   for (const name of leftovers) await rm(join(dirname(file), name), { force: true })
 }
 
 /**
- * Returns the file from which the snapshot is built: the store itself, or a copy of what is published of a
- * PostgreSQL store.
+ * Returns the SQLite file from which the snapshot is built: the store itself, or a copy of the published
+ * parts of a PostgreSQL store.
  */
 async function liveFile(
   { db, place }: Pick<Store, 'db' | 'place'>,
@@ -185,19 +186,19 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
 export interface SnapshotNews {
   /** The last migration of the store. */
   readonly schema: string
-  /** The last sync that read all leads, in the snapshot or not; null before the first. */
+  /** The last sync that read all leads, whether or not the snapshot includes it; null before the first. */
   readonly wholeRunId: string | null
-  /** The leads that later syncs have inserted, updated or deleted, and the later events that did so. */
+  /** The number of inserts, updates and deletions of leads by later syncs and events. */
   readonly changes: number
-  /** The leads whose details were read since. */
+  /** The number of leads whose details were read after the snapshot. */
   readonly details: number
-  /** The issues that were made since. */
+  /** The number of issues that were made after the snapshot. */
   readonly issues: number
 }
 
 /**
  * Reads what has happened since a snapshot.
- * @param info null counts everything
+ * @param info the snapshot; null to count everything
  */
 export async function readSnapshotNews(db: Db, info: SnapshotInfo | null): Promise<SnapshotNews> {
   const madeAt = info?.madeAt ?? ''

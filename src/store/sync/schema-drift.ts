@@ -6,7 +6,7 @@ import type { FieldDrift, FieldType } from '../../domain/sync.ts'
 import { insertRows, listOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** What the examined records show about one field. */
+/** The facts about one field that the examined records show. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
   /** `count`: the number of records that have the field. `nulls`: the number of these in which it is null. */
@@ -21,8 +21,8 @@ export interface FieldSample {
 const CHANCE_MIN = 1e-6
 
 /**
- * Merges the fields of some records into the table. Returns the fields that are new, have vanished or have
- * changed their type since the last time, each once. Returns nothing the first time.
+ * Saves the fields of some records. Returns the fields that are new, have vanished or have a new type since
+ * the last save, each once. The first save returns nothing, because there is nothing to compare with.
  */
 export async function saveFields(
   trx: Trx,
@@ -78,16 +78,16 @@ function typesOf(json: string): FieldType[] {
   return JSON.parse(json)
 }
 
-/** A change of a field that a scan found. */
+/** A change of a field, with the time at which a scan found it. */
 interface DatedDrift extends FieldDrift {
   /** The end of the scan. */
   readonly at: Instant
 }
 
-/** The maximum number of syncs whose changes are listed: more than usually run in a day. */
+/** The number of last syncs that are searched for changes. Usually fewer run in a day. */
 const RUNS_MAX = 200
 
-/** Lists the changes found by the scans of the last runs since an instant, newest first. */
+/** Lists the changes of fields that syncs have found since an instant, newest first. */
 export async function listDrift(db: Db, since: Instant): Promise<DatedDrift[]> {
   const { rows } = await sql<{ drift: string; at: Instant }>`
     SELECT drift, ended_at AS at FROM (SELECT id FROM sync_run ORDER BY rowid DESC LIMIT ${RUNS_MAX}) AS run

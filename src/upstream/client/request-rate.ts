@@ -1,33 +1,33 @@
 /**
- * Decides when the next request may leave. Pure functions compute the state; the client does the waiting. All
- * times are milliseconds of one steady clock.
+ * Decides when the next request may be sent. Pure functions compute the state; the client does the waiting.
+ * All times are milliseconds of one steady clock.
  */
 import type { Budget } from './rate-limit-headers.ts'
 
 /** The rate limit of one process, or of all processes that ask the same upstream. */
 export interface RequestRate {
   /**
-   * Reserves the next request, which {@link RequestRate.endRequest} ends.
+   * Reserves the next request. Each reserved request must be ended by {@link RequestRate.endRequest}.
    * @param gapMs the gap between two requests by the configured rate limit; 0 without one
-   * @returns the wait in milliseconds; nothing is reserved where the upstream wants a wait over `maxWaitMs`
+   * @returns the wait in milliseconds; nothing is reserved if the upstream asks for more than `maxWaitMs`
    */
   takeRequest(gapMs: number, maxWaitMs: number): Promise<{ readonly isTaken: boolean; readonly inMs: number }>
-  /** How long the upstream wants no request, in milliseconds from now. */
+  /** Returns how many milliseconds remain of the wait that the upstream asked for. */
   heldMs(): Promise<number>
   /** Records a wait that the upstream asked for. */
   hold(ms: number): Promise<void>
-  /** @param budget the requests that an answer says are left; null where it says nothing, or none came */
+  /** @param budget the requests left, as the answer states them; null if it does not, or if no answer came */
   endRequest(budget: Budget | null): Promise<void>
-  /** Records a wait that is too long for any run to wait. */
+  /** Records a wait so long that requests fail instead of waiting. */
   putOff(ms: number): Promise<void>
 }
 
 export interface RateState {
-  /** The earliest time of the next request by our own rate limit. */
+  /** The earliest time of the next request that our own rate limit allows. */
   readonly nextAt: number
-  /** The earliest time of the next request by the upstream's word. */
+  /** The earliest time of the next request that the upstream asked for. */
   readonly heldUntil: number
-  /** The requests left until `resetAt`; null while nothing is known. */
+  /** The requests that the upstream still allows until `resetAt`; null if this is unknown. */
   readonly left: number | null
   readonly resetAt: number
 }
@@ -35,7 +35,7 @@ export interface RateState {
 export const UNLIMITED: RateState = { nextAt: 0, heldUntil: 0, left: null, resetAt: 0 }
 
 /**
- * Computes when a request may leave, and the state after it.
+ * Computes when the next request may be sent, and the state after that request.
  * @param gapMs the gap between two requests by the configured rate limit; 0 without one
  */
 export function admit(pace: RateState, now: number, gapMs: number): { at: number; pace: RateState } {
@@ -45,8 +45,8 @@ export function admit(pace: RateState, now: number, gapMs: number): { at: number
 }
 
 /**
- * When the upstream takes requests again, as far as is known. The result is `now` or earlier if it does
- * already.
+ * Returns when the upstream accepts requests again, as far as we know. The result is not after `now` if the
+ * upstream accepts requests already.
  */
 export function upstreamFreeAt(pace: RateState, now: number): number {
   const isSpent = pace.left !== null && pace.left <= 0 && pace.resetAt > now
@@ -54,8 +54,8 @@ export function upstreamFreeAt(pace: RateState, now: number): number {
 }
 
 /**
- * Records the budget of an answer. Subtracts the requests under way, which the upstream may not have counted
- * yet.
+ * Records how many requests are left according to an answer. Subtracts the requests under way, because the
+ * upstream may not have counted them yet.
  */
 export function heed(pace: RateState, budget: Budget, underWay: number, now: number): RateState {
   return { ...pace, left: budget.remaining - underWay, resetAt: now + budget.resetMs }
@@ -66,8 +66,7 @@ export function hold(pace: RateState, until: number): RateState {
   return { ...pace, heldUntil: Math.max(pace.heldUntil, until) }
 }
 
-/** Creates the rate limit of a single process, by a steady clock. */
-
+/** Creates the rate limit of a single process. */
 export function createRequestRate(nowMs: () => number): RequestRate {
   let pace = UNLIMITED
   let underWay = 0

@@ -18,7 +18,7 @@ export interface DashboardDeps {
   readonly now: () => Date
   /** The IANA time zone of the installation, in which times are shown. */
   readonly timeZone: string
-  /** Whether users may act; false if no token is set. */
+  /** Tells whether users may change anything; false if no token is set. */
   readonly canAct: boolean
 }
 
@@ -35,7 +35,7 @@ interface Frame {
   /** The heading of the page and of the browser's tab. */
   readonly title: string
   readonly places: readonly { readonly path: string; readonly name: string; readonly isHere: boolean }[]
-  /** The hidden fields of each form; null if the user cannot act. */
+  /** The hidden fields of each form; null if the user may not use forms. */
   readonly acts: { readonly formToken: string; readonly back: string } | null
   readonly flash: { readonly text: InlineCode; readonly isWrong: boolean } | null
 }
@@ -127,8 +127,8 @@ const ASSETS = [
 ] as const
 
 /**
- * Serves the stylesheet, script and icon. They are public, because the sign-in page needs them. The files are
- * read at the start, because an upgrade may remove them while the daemon runs.
+ * Serves the stylesheet, script and icon. They need no sign-in, because the sign-in page uses them. The files
+ * are read at the start, because an upgrade may remove them while the daemon runs.
  */
 export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
   const files = ASSETS.map(([path, type, file]) => ({ path, type, content: readFileSync(file) }))
@@ -142,9 +142,9 @@ export function assetRoutes({ stylesheet }: DashboardPages): AddRoutes {
 
 export interface ErrorPage {
   readonly title: string
-  /** The fault, and what to do about it. */
+  /** The error, and what the user can do about it. */
   readonly text: string
-  /** The path of the page that leads on, if there is one. */
+  /** The path that the button "Go on" opens; no button is shown without it. */
   readonly next?: string
 }
 
