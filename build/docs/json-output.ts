@@ -38,7 +38,20 @@ export async function jsonOutputPage(): Promise<string> {
 }
 
 function exampleOf(name: ResultName, example: unknown): string {
-  return `\`${CALLED} ${name} --json\` prints, for example:\n\n${fenced('json', JSON.stringify(example, null, 2))}`
+  return `\`${CALLED} ${name} --json\` prints, for example:\n\n${fenced('json', compact(example))}`
+}
+
+/** Prints JSON with each object and list on one line where it fits. */
+function compact(value: unknown, indent = ''): string {
+  const isList = Array.isArray(value)
+  const line = JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, ' ')
+  if (typeof value !== 'object' || value === null || (indent !== '' && line.length + indent.length <= 100))
+    return line
+  const deeper = `${indent}  `
+  const lines = Object.entries(value).map(
+    ([name, inner]) => `${deeper}${isList ? '' : `${JSON.stringify(name)}: `}${compact(inner, deeper)}`,
+  )
+  return `${isList ? '[' : '{'}\n${lines.join(',\n')}\n${indent}${isList ? ']' : '}'}`
 }
 
 function isResultName(name: string): name is ResultName {

@@ -1,11 +1,19 @@
-/** With `--json` a result is `{"data": …}`, with `meta` beside a list, and a failure is `{"error": …}`, of every command. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+/** With `--json` every command prints what its schema says on a demo installation, and a failure is `{"error": …}`. */
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
+import { RESULTS } from '../../src/cli/json/results.ts'
+import { openPgBossQueue } from '../../src/queue/pg-boss.ts'
+import { openService, type Service } from '../../src/service/open.ts'
+import { openStore } from '../../src/store/open.ts'
 import { listCommands } from '../support/commands.ts'
-import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { resultOf } from '../support/contract.ts'
+import { hasPostgres, newDatabase } from '../support/postgres.ts'
+import { COMPANIES } from '../support/service.ts'
+import { SILENT } from '../support/syncing.ts'
 import { runWarm } from '../support/warm-leadsheet.ts'
 
 /** They print no result: a script, a schema, pages, or what goes on until it is stopped. */
@@ -27,18 +35,20 @@ const GIVEN: readonly string[] = [
   'report show daily',
   'report compare daily',
   'report new mine',
-  'recipients pause ana@example.com',
-  'recipients resume ana@example.com',
-  'recipients unsubscribe ana@example.com',
-  'recipients frequency default ana@example.com',
-  'recipients link ana@example.com',
-  'outbox resolve daily ana@example.com --lost',
-  'leads show nobody',
+  'recipients pause you@example.com',
+  'recipients resume you@example.com',
+  'recipients unsubscribe you@example.com',
+  'recipients frequency default you@example.com',
+  'recipients link you@example.com',
+  'outbox resolve daily you@example.com --lost',
   'leads list --remote',
+  'leads list --limit 2',
+  'leads show LEAD --remote',
+  'leads show LEAD',
   'leads list --as-of 2999-01-01',
   'figures explain won',
   'pipelines create --name Robots',
-  'pipelines stats pl_1',
+  'pipelines stats PIPELINE',
   'query SELECT+1',
   'export lead -o leads.csv',
   'alerts ack 1',
@@ -46,16 +56,28 @@ const GIVEN: readonly string[] = [
   'db restore copy.db',
   'db copy --to copied.db',
   'db grant analysts',
-  'webhooks register https://hooks.example.com/',
+  'webhooks register https://example.com/',
+  'webhooks show WEBHOOK',
+  'webhooks test WEBHOOK',
+  'webhooks rotate WEBHOOK',
+  'webhooks enable WEBHOOK',
+  'webhooks remove WEBHOOK --yes',
   'service keys create --data service',
   'service keys list --data service',
-  'service keys revoke key_1 --data service',
+  'service keys revoke KEY --data service',
 ]
 
-const resultSchema = z.strictObject({
-  data: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]),
-  meta: z.record(z.string(), z.unknown()).optional(),
-})
+/** They need a daemon, a server, a lost answer or several workers, as the tests have that are named. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  init: 'test/cli/init/init.test.ts',
+  'service run': 'test/cli/commands/start/service.test.ts',
+  reload: 'test/cli/commands/operations/reload.test.ts',
+  'report approve': 'test/cli/commands/operations/schedule.test.ts',
+  'queue list': 'test/cli/json.test.ts',
+  'queue retry': 'test/cli/json.test.ts',
+  'db grant': 'test/cli/json.test.ts',
+}
+
 const failureSchema = z.strictObject({
   error: z.strictObject({
     code: z.string(),
@@ -66,12 +88,30 @@ const failureSchema = z.strictObject({
   }),
 })
 
-const SETTINGS = `
-mail: { url: file:./outbox, from: reports@example.com }
-recipients: [ana@example.com]
+const SETTINGS = `web: { public_url: https://leads.example.com }
+alerts: { recipients: [ops@example.com] }
 `
-const cwd = mkdtempSync(join(tmpdir(), 'leadsheet-json-'))
-let upstream: Upstream
+/** An open alert, and a message whose end nobody knows. */
+const STATE = `INSERT INTO alert (check_id, subject, state, seen, message, hint, first_seen_at, opened_at, announced)
+  VALUES ('sync_failing', '', 'open', 3, 'three syncs failed', 'look at the log', '2026-11-20T07:00:00.000Z', '2026-11-20T07:00:00.000Z', 'nothing');
+  UPDATE delivery SET state = 'unconfirmed' WHERE recipient = 'you@example.com'`
+const root = mkdtempSync(join(tmpdir(), 'leadsheet-json-'))
+/** What the demo makes, with settings that commands find there. */
+const cwd = join(root, 'data/demo')
+let service: Service
+let env: Readonly<Record<string, string>>
+const results = new Map<string, unknown>()
+/** Words of a line that earlier results give. */
+const FILLED: Readonly<Record<string, () => string>> = {
+  WEBHOOK: () => idSchema.parse(results.get('webhooks register')).data.id,
+  LEAD: () => firstSchema.parse(results.get('leads list')).data[0]?.id ?? '',
+  PIPELINE: () => firstSchema.parse(results.get('leads list')).data[0]?.pipeline_id ?? '',
+  KEY: () =>
+    z.object({ data: z.array(z.object({ prefix: z.string() })) }).parse(results.get('service keys list'))
+      .data[0]?.prefix ?? '',
+}
+const firstSchema = z.object({ data: z.array(z.object({ id: z.string(), pipeline_id: z.string() })) })
+const idSchema = z.object({ data: z.object({ id: z.string() }) })
 const commands = await listCommands()
 const lines = [
   ...GIVEN,
@@ -83,22 +123,39 @@ const lines = [
 ]
 
 beforeAll(async () => {
-  writeFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS)
-  upstream = await startUpstream(5)
+  const { stdout } = await runWarm(['demo', '--json'], { cwd: root, env: { TZ: 'UTC' } })
+  results.set('demo', JSON.parse(stdout))
+  appendFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS)
+  const database = new Database(join(cwd, 'leadsheet.db'))
+  database.exec(STATE)
+  database.close()
+  service = await openService({ file: join(cwd, 'service.db'), companiesFile: COMPANIES, seed: 1 })
+  const key = await service.createKey({ name: 'test', scope: 'write' })
+  env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, TZ: 'UTC' }
 })
 afterAll(async () => {
-  await upstream[Symbol.asyncDispose]()
-  rmSync(cwd, { recursive: true })
+  if (process.env['EXAMPLES'] === 'renew') writeExamples()
+  await service[Symbol.asyncDispose]()
+  rmSync(root, { recursive: true })
 })
 
 it.each(lines)('%s', async (line) => {
-  const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
-  const args = line.split(' ').map((word) => word.replace('+', ' '))
+  const args = line.split(' ').map((word) => FILLED[word]?.() ?? word.replace('+', ' '))
+  // What is printed is held to its schema by runWarm itself.
   const { stdout, stderr } = await runWarm([...args, '--json'], { cwd, env })
-  if (stdout !== '') resultSchema.parse(JSON.parse(stdout))
+  if (stdout !== '') results.set(resultOf(args) ?? line, JSON.parse(stdout))
   const failure = stderr.split('\n').find((each) => each.startsWith('{"error"'))
   if (failure !== undefined) failureSchema.parse(JSON.parse(failure))
   expect(stdout !== '' || failure !== undefined, stderr).toBe(true)
+})
+
+it('every command has printed its result here, or does in the test that is named', () => {
+  const missing = Object.keys(RESULTS).filter((name) => !results.has(name))
+  expect(missing.sort()).toEqual(Object.keys(ELSEWHERE).sort())
+  for (const [name, file] of Object.entries(ELSEWHERE)) {
+    const [word = ''] = name.split(' ').slice(-1)
+    expect(readFileSync(file, 'utf8'), name).toMatch(new RegExp(`\\b${word}\\b`))
+  }
 })
 
 it('a failure with several mistakes lists each by itself', async () => {
@@ -108,3 +165,39 @@ it('a failure with several mistakes lists each by itself', async () => {
   const { error } = failureSchema.parse(JSON.parse(stderr))
   expect(error.mistakes).toHaveLength(2)
 })
+
+it.skipIf(!hasPostgres)('what only a store in PostgreSQL has is printed as its schema says too', async () => {
+  const address = await newDatabase()
+  await using store = await openStore(address, new Date())
+  if (store.place.kind !== 'postgres') throw new Error('it is in a file')
+  await using _queue = await openPgBossQueue(store.place, SILENT)
+  for (const line of ['queue list', 'queue retry', 'db grant analysts --print']) {
+    const postgres = { LEADSHEET_DATABASE_URL: address }
+    const { stdout, stderr } = await runWarm([...line.split(' '), '--json'], { cwd: root, env: postgres })
+    expect(stdout, stderr).not.toBe('')
+  }
+})
+
+/** `EXAMPLES=renew` writes the examples of the page on JSON output, without what is secret or of this machine. */
+function writeExamples(): void {
+  const shortened = Object.fromEntries([...results].map(([name, result]) => [name, shorten(result)]))
+  writeFileSync('build/docs/json-examples.json', `${JSON.stringify(shortened, null, 2)}\n`)
+}
+
+function shorten(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map((item) => shorten(item))
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).slice(0, key === 'rows' ? 3 : undefined)
+    return Object.fromEntries(entries.map(([name, inner]) => [name, shorten(inner, name)]))
+  }
+  if (typeof value !== 'string') return value
+  const text = value
+    .replaceAll(cwd, '/srv/leadsheet')
+    .replaceAll(root, '/srv')
+    .replace(service.url, 'http://127.0.0.1:8484/api/v1')
+  return /^(?:key|secret)$/.test(key)
+    ? `${text.slice(0, 8)}…`
+    : text.length > 90
+      ? `${text.slice(0, 90)}…`
+      : text
+}

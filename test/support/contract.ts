@@ -7,9 +7,6 @@ const names = (await listLeaves()).map(({ name }) => name)
 /** A command, or the one below it that a call of its name alone stands for. */
 const STANDARD = ['', ' list', ' show']
 
-/** The results that the schemas have accepted in this process. */
-export const held = new Map<ResultName, unknown>()
-
 /** Parses the result strictly, if there is one. */
 export function holdToContract<F extends { readonly stdout: string }>(args: readonly string[], done: F): F {
   const name = resultOf(args)
@@ -21,7 +18,7 @@ export function holdToContract<F extends { readonly stdout: string }>(args: read
   const { error } = own.safeParse(result)
   if (error)
     throw new Error(`${name} --json is not as its schema in src/cli/json says: ${z.prettifyError(error)}`)
-  held.set(name, result)
+
   return done
 }
 
@@ -30,7 +27,7 @@ function leadOf(name: ResultName, schema: z.ZodUnion): z.ZodType {
   return name === 'leads show' && own instanceof z.ZodType ? own : schema
 }
 
-function resultOf(args: readonly string[]): ResultName | null {
+export function resultOf(args: readonly string[]): ResultName | null {
   const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config')
   for (let length = 3; length > 0; length -= 1) {
     const called = words.slice(0, length).join(' ')
