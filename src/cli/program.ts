@@ -21,12 +21,12 @@ export function createProgram(signal: AbortSignal): {
       'Keeps a local, queryable copy of a lead pipeline service and mails people a report that they read.',
     )
     .version(readVersion(), '-V, --version', 'print the version')
-    .option('--config <file>', 'settings file (default: LEADSHEET_CONFIG, or leadsheet.yaml if it is there)')
-    .option('--json', 'print the result as {"data": …}, and an error as {"error": {…}}')
-    .option('-q, --quiet', 'no progress, and only errors in the log')
-    .option('-v, --verbose', 'also log what matters only when something is wrong')
-    .option('--no-color', 'no colours; NO_COLOR does the same')
-    .helpOption('-h, --help', 'show this help, or that of a command')
+    .option('--config <file>', 'settings file (default: LEADSHEET_CONFIG, or leadsheet.yaml if it exists)')
+    .option('--json', 'print the result as {"data": …}, and errors as {"error": {…}}')
+    .option('-q, --quiet', 'show no progress, and log only errors')
+    .option('-v, --verbose', 'also log details that help to find a problem')
+    .option('--no-color', 'print no colours; setting NO_COLOR does the same')
+    .helpOption('-h, --help', 'show help for leadsheet, or for one command')
     .helpCommand(false)
     .configureHelp({
       showGlobalOptions: true,

@@ -66,18 +66,18 @@ const GO_ON_IN = {
   postgres: [['demo --database-url …', WHAT_IS_NEW]],
 } satisfies Record<StorePlace['kind'], readonly Step[]>
 const GO_ON: readonly Step[] = [
-  ['service run', 'the service alone, with an API key to try the commands on'],
-  ['init', 'settings for a service and for readers of your own'],
-  ['--help', 'all commands; the README tells how to run it for real'],
+  ['service run', 'run only the service, with an API key for trying the commands'],
+  ['init', 'write settings for your own service and recipients'],
+  ['--help', 'list all commands; the README explains how to run leadsheet for real'],
 ]
 
 // At a lower speed the simulated time would never catch up with the present.
 const SPEED_MIN = 2
 const SPEED_MAX = 3600
 const LIVE_HELP = `
-With --live all of it is in data/demo/live, and begun anew each time: the service goes on from the afternoon of a past
-working day, ${LIVE_SPEED} times as fast unless --speed says otherwise, until it is at the present. Nothing polls it. With --json
-the first line says where everything is, and each other line is a lead that has changed in the copy.`
+With --live, all files are in data/demo/live, and each start begins anew. The service starts on the afternoon of a past
+working day and runs ${LIVE_SPEED} times as fast as real time, unless --speed says otherwise, until it reaches the present. Nothing
+is polled. With --json, the first line says where everything is, and each other line is a lead that changed in the copy.`
 
 interface DemoOptions {
   readonly fresh?: boolean
@@ -88,21 +88,21 @@ interface DemoOptions {
 
 export function defineDemo(command: Command, terminal: Terminal): void {
   command
-    .option('--fresh', 'start over: forget what the demo made before')
+    .option('--fresh', 'delete what an earlier demo made, and start again')
     .addOption(
       new Option(
         '--database-url <url>',
-        'the copy is in PostgreSQL: postgres://user@host/database?schema=NAME',
+        'keep the copy in PostgreSQL: postgres://user@host/database?schema=NAME (default: a file)',
       ).env('LEADSHEET_DATABASE_URL'),
     )
     .addOption(
-      new Option('--live', 'a daemon that is told of each change by a webhook, until Ctrl-C').conflicts(
+      new Option('--live', 'run a daemon that receives each change by webhook, until Ctrl-C').conflicts(
         'fresh',
       ),
     )
     .option(
       '--speed <factor>',
-      `with --live: simulated seconds a second, ${SPEED_MIN} to ${SPEED_MAX}`,
+      `with --live: simulated seconds per second, ${SPEED_MIN} to ${SPEED_MAX} (default: ${LIVE_SPEED})`,
       wholeNumber(SPEED_MIN, SPEED_MAX),
     )
     .action((options: DemoOptions) => startDemo(terminal, options))

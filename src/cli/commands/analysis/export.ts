@@ -28,11 +28,12 @@ export function defineExport(command: Command, terminal: Terminal): void {
   command
     .argument('<table>', `table or view of the snapshot; ${shellCommand('schema')} lists them`)
     .addOption(
-      new Option('--format <format>', "of the file (default: by its name's ending; csv)").choices(
-        EXPORT_FORMATS,
-      ),
+      new Option(
+        '--format <format>',
+        "format of the file (default: from the file's extension, else csv)",
+      ).choices(EXPORT_FORMATS),
     )
-    .option('-o, --output <file>', 'the file to write or replace; standard output if absent')
+    .option('-o, --output <file>', 'file to write or replace (default: standard output)')
     .action((table: string, options: Options) => runExport(terminal, table, options))
   addExamples(command, [
     'export lead_now -o leads.xlsx',

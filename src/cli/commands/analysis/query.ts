@@ -25,8 +25,8 @@ interface Options {
 export function defineQuery(command: Command, terminal: Terminal): void {
   command
     .argument('<sql>', 'a SELECT, the name of a .sql file, or - for standard input')
-    .addOption(new Option('--format <format>', 'of the rows').choices(FORMATS).default('table'))
-    .option('--limit <rows>', 'at most so many', wholeNumber(1, ROWS_MAX), ROWS_DEFAULT)
+    .addOption(new Option('--format <format>', 'format of the rows').choices(FORMATS).default('table'))
+    .option('--limit <rows>', 'most rows to print', wholeNumber(1, ROWS_MAX), ROWS_DEFAULT)
     .action((sql: string, options: Options) => query(terminal, sql, options))
   addExamples(command, [
     'query "SELECT status, count(*) AS leads FROM lead_now GROUP BY status"',

@@ -26,8 +26,8 @@ interface Options {
 
 export function defineSchema(command: Command, terminal: Terminal): void {
   command
-    .argument('[table]', 'a table or view; all of them if absent')
-    .option('--markdown', 'print it as Markdown')
+    .argument('[table]', 'table or view to describe (default: list all of them)')
+    .option('--markdown', 'print the description as Markdown')
     .action((table: string | undefined, options: Options) => runSchema(terminal, table, options))
   addExamples(command, ['schema', 'schema lead', 'schema --markdown > database.md', 'schema lead_now --json'])
 }

@@ -28,14 +28,14 @@ const DAYS_DEFAULT = 7
 export function addScopeOptions(command: Command): void {
   command
     .option('--from <date>', 'first day of the period, in the time zone of the settings', day)
-    .option('--to <date>', 'the day after its last one (default: the last 7 whole days)', day)
-    .option('--pipeline <id>', 'only this pipeline; may be given several times', collect)
+    .option('--to <date>', 'day after the last day of the period (default: the last 7 whole days)', day)
+    .option('--pipeline <id>', 'only this pipeline; may be repeated', collect)
     .option(
       '--where <condition>',
-      "only leads that now meet it: source=crawl, 'score>=60'; may be given several times",
+      "only leads that meet this condition now: source=crawl, 'score>=60'; may be repeated",
       condition,
     )
-    .option('--as-known-at <time>', 'leave out what was read after this time', instant)
+    .option('--as-known-at <time>', 'use only data that was read up to this time', instant)
 }
 
 /** @throws LeadsheetError usage_invalid if only one end is given, or the period is empty */

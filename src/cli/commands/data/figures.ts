@@ -51,7 +51,7 @@ interface Line {
 export function defineFigures(command: Command, terminal: Terminal): void {
   const show = command
     .command('show', { isDefault: true })
-    .description('print every figure of a period, in all and by pipeline; `figures` alone does it too')
+    .description('print all figures of a period, in total and by pipeline (same as `figures`)')
   addScopeOptions(show)
   show.action((options: ScopeOptions) => figures(terminal, options))
   defineExplain(command, terminal)
@@ -214,8 +214,8 @@ function count(value: number): string {
 function defineExplain(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('explain')
-    .description('show what a figure means, its SQL and its value')
-    .argument('[figure]', 'name of the figure; all of them are listed without')
+    .description('explain a figure: its meaning, its SQL and its value')
+    .argument('[figure]', 'name of the figure; without it, all figures are listed')
   addScopeOptions(command)
   command.action((name: string | undefined, options: ScopeOptions) =>
     name === undefined ? listFigures(terminal) : explain(terminal, name, options),

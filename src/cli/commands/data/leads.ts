@@ -55,20 +55,30 @@ const COLUMNS: readonly Column<Lead>[] = [
 export function defineLeads(command: Command, terminal: Terminal): void {
   const list = command
     .command('list')
-    .description('list leads of the local copy, the last changed first; with --remote ask the upstream')
-    .option('--remote', 'ask the upstream, a page at a time')
-    .option('--pipeline <id>', 'only of this pipeline')
-    .option('--status <status>', 'only with this status; may be given several times', collect)
-    .option('--min-score <number>', 'with this score or more', wholeNumber(0, 100))
-    .option('--limit <number>', 'how many at most', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
-    .option('--all', 'all of them; with --remote from the cursor on if there is one')
-    .option('--updated-since <time>', 'with --remote: changed at or after this day or time', instant)
-    .option('--created-since <time>', 'with --remote: created at or after this day or time', instant)
-    .option('--q <words>', 'with --remote: with these words in company or contact')
-    .addOption(new Option('--sort <order>', 'with --remote: their order').choices(LEAD_SORTS))
-    .option('--cursor <cursor>', 'with --remote: the page that the one before pointed to')
+    .description('list leads of the local copy, last changed first; with --remote, of the upstream')
+    .option('--remote', 'ask the upstream, one page at a time')
+    .option('--pipeline <id>', 'only leads of this pipeline')
+    .option('--status <status>', 'only leads with this status; may be repeated', collect)
+    .option('--min-score <number>', 'only leads with at least this score, 0 to 100', wholeNumber(0, 100))
+    .option('--limit <number>', 'most leads to list', wholeNumber(1, PAGE_LIMIT_MAX), PAGE_DEFAULT)
+    .option('--all', 'list all leads; with --remote and --cursor, all from the cursor on')
+    .option(
+      '--updated-since <time>',
+      'with --remote: only leads changed at or after this day or time',
+      instant,
+    )
+    .option(
+      '--created-since <time>',
+      'with --remote: only leads created at or after this day or time',
+      instant,
+    )
+    .option('--q <words>', 'with --remote: only leads with these words in company or contact')
     .addOption(
-      new Option('--as-of <time>', 'as they were at the end of this day, or at this time')
+      new Option('--sort <order>', 'with --remote: sort order; - means descending').choices(LEAD_SORTS),
+    )
+    .option('--cursor <cursor>', 'with --remote: start at this cursor, which the previous page returned')
+    .addOption(
+      new Option('--as-of <time>', 'list leads as they were at the end of this day, or at this time')
         .argParser(dayOrInstant)
         .conflicts(['remote']),
     )
@@ -82,9 +92,9 @@ export function defineLeads(command: Command, terminal: Terminal): void {
 
   const show = command
     .command('show')
-    .description('show one lead of the local copy with its enrichment and its history')
+    .description('show one lead of the local copy with its enrichment and history')
     .argument('<id>', 'id of the lead')
-    .option('--remote', 'ask the upstream')
+    .option('--remote', 'show the lead as the upstream has it now')
     .action((id: string, { remote }: { remote?: boolean }) =>
       remote
         ? withSource(terminal, (source) => showRemoteLead(terminal, source, id))

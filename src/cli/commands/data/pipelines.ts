@@ -34,17 +34,20 @@ const STAGES: readonly Column<StageStat>[] = [
 export function definePipelines(command: Command, terminal: Terminal): void {
   const create = command
     .command('create')
-    .description('create a discovery pipeline; leads must meet all criteria, and one value of each')
-    .requiredOption('--name <name>', 'what it is called')
-    .option('--industry <name>', 'may be given several times, like the next three', collect)
-    .option('--region <name>', 'such as Europe', collect)
-    .option('--country <name>', 'such as Germany', collect)
-    .option('--keyword <word>', 'in what the company says of itself', collect)
-    .option('--employees-min <number>', 'at least so many', wholeNumber(0, 10_000_000))
-    .option('--employees-max <number>', 'at most so many', wholeNumber(0, 10_000_000))
-    .option('--limit <number>', 'stop after so many leads', wholeNumber(1, 100_000))
-    .option('--file <file>', 'the criteria from a YAML or JSON file, in place of the options above')
-    .option('--idempotency-key <key>', 'the same key never creates a second pipeline (default: a new one)')
+    .description('create a discovery pipeline; a lead must match every criterion, with one of its values')
+    .requiredOption('--name <name>', 'name of the pipeline')
+    .option('--industry <name>', 'industry of the company; may be repeated', collect)
+    .option('--region <name>', 'region of the company, such as Europe; may be repeated', collect)
+    .option('--country <name>', 'country of the company, such as Germany; may be repeated', collect)
+    .option('--keyword <word>', "word in the company's description of itself; may be repeated", collect)
+    .option('--employees-min <number>', 'smallest number of employees', wholeNumber(0, 10_000_000))
+    .option('--employees-max <number>', 'largest number of employees', wholeNumber(0, 10_000_000))
+    .option('--limit <number>', 'stop after this many leads', wholeNumber(1, 100_000))
+    .option('--file <file>', 'read the criteria from a YAML or JSON file instead of the options above')
+    .option(
+      '--idempotency-key <key>',
+      'key that makes a retry safe: one key never creates two pipelines (default: a new key)',
+    )
     .action((options: CreateOptions) => createPipeline(terminal, options))
   addExamples(create, [
     'pipelines create --name "Robotics DACH" --industry Industrials --country Germany --employees-min 10',
@@ -53,10 +56,10 @@ export function definePipelines(command: Command, terminal: Terminal): void {
 
   const stats = command
     .command('stats')
-    .description('show the numbers of a pipeline, over its life or for the leads created in a period')
+    .description('show the statistics of a pipeline, for all leads or those created in a period')
     .argument('<id>', 'id of the pipeline')
-    .option('--from <time>', 'leads created at or after this day or time', instant)
-    .option('--to <time>', 'leads created before this day or time', instant)
+    .option('--from <time>', 'only leads created at or after this day or time', instant)
+    .option('--to <time>', 'only leads created before this day or time', instant)
     .action((id: string, options: StatsOptions) =>
       withSource(terminal, (source) => showStats(terminal, source, id, options)),
     )

@@ -34,13 +34,13 @@ const ENDINGS = {
 export function defineSync(command: Command, terminal: Terminal): void {
   command
     .option('--full', 'read all leads, not only those changed since the last sync')
-    .addOption(new Option('--only <part>', 'only one part').choices(SYNC_PARTS))
+    .addOption(new Option('--only <part>', 'sync only this part').choices(SYNC_PARTS))
     .option(
       '--accept-removals',
-      'with --full: the leads that the last complete scan missed are really deleted',
+      'with --full: mark as deleted the leads that the last complete scan did not find',
     )
-    .option('--new', 'begin a new database although one was here before and is lost')
-    .option('--yes', 'with --accept-removals: do not ask')
+    .option('--new', 'start a new database, although the earlier one is missing')
+    .option('--yes', 'with --accept-removals: do not ask for confirmation')
     .action((options: Options) => {
       refuseFullWithout(options)
       return runSync(terminal, options)

@@ -43,15 +43,22 @@ const ADDRESS_HINT = `Give an address that the upstream takes: with https://, an
 export function defineRegister(parent: Command, terminal: Terminal): void {
   const register = parent
     .command('register')
-    .description('register this daemon for events, or an address, whose secret is shown this once')
-    .argument('[url]', 'where events are POSTed, http:// or https://')
-    .option('--self', 'this daemon, at web.public_url; its secret is kept in the data directory')
+    .description('register this daemon or another address for events')
+    .argument(
+      '[url]',
+      'address that events are POSTed to, http:// or https://; its secret is shown only once',
+    )
+    .option('--self', 'register this daemon, at web.public_url; the secret is kept in the data directory')
     .option(
       '--event <type>',
-      `only this kind of event; may be given several times: ${EVENT_TYPES.join(', ')}`,
+      `only events of this type; may be repeated: ${EVENT_TYPES.join(', ')}`,
       collectEvent,
     )
-    .addOption(new Option('--description <text>', 'what the address is for').conflicts('self'))
+    .addOption(
+      new Option('--description <text>', 'description of the webhook, such as what it is for').conflicts(
+        'self',
+      ),
+    )
     .action((url: string | undefined, options: RegisterOptions) => runRegister(terminal, url, options))
   addExamples(register, [
     'webhooks register --self',

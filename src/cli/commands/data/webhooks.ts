@@ -28,44 +28,46 @@ import { defineRegister } from './webhook-register.ts'
 import { withSource } from './with-source.ts'
 
 const ATTEMPTS_SHOWN = 20
-const ID = 'its ID; that of this installation if left out'
+const ID = "id of the webhook (default: this installation's)"
 
 export function defineWebhooks(command: Command, terminal: Terminal): void {
   defineRegister(command, terminal)
   const list = command
     .command('list')
-    .description('list the webhooks at the upstream, and which of them is ours')
+    .description('list the webhooks at the upstream and mark the one of this installation')
     .action(() => withSource(terminal, (source) => listWebhooks(terminal, source)))
   addExamples(list, ['webhooks list', 'webhooks list --json'])
   const show = command
     .command('show')
-    .description('show a webhook, and what was sent to it of late')
+    .description('show a webhook and its recent deliveries')
     .argument('[id]', ID)
     .action((id?: string) => withSource(terminal, (source) => showWebhook(terminal, source, id)))
   addExamples(show, ['webhooks show', 'webhooks show wh_0123456789abcdef --json'])
   const test = command
     .command('test')
-    .description('have a message sent at once, and say whether it arrived')
+    .description('send a test event to a webhook, and say whether it arrived')
     .argument('[id]', ID)
     .action((id?: string) => withSource(terminal, (source) => testWebhook(terminal, source, id)))
   addExamples(test, ['webhooks test', 'webhooks test wh_0123456789abcdef'])
   const rotate = command
     .command('rotate')
-    .description('give a webhook a new secret; ours is kept, that of another is shown this once')
+    .description(
+      "rotate the secret of a webhook; stores it for this installation's webhook, else prints it once",
+    )
     .argument('[id]', ID)
     .action((id?: string) => withSource(terminal, (source) => rotateWebhook(terminal, source, id)))
   addExamples(rotate, ['webhooks rotate', 'webhooks rotate wh_0123456789abcdef --json'])
   const enable = command
     .command('enable')
-    .description('have events sent again to a webhook that the upstream has disabled')
+    .description('enable a webhook that the upstream has disabled')
     .argument('[id]', ID)
     .action((id?: string) => withSource(terminal, (source) => enableWebhook(terminal, source, id)))
   addExamples(enable, ['webhooks enable', 'webhooks enable wh_0123456789abcdef'])
   const remove = command
     .command('remove')
-    .description('end a registration')
+    .description('remove a webhook')
     .argument('[id]', ID)
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action((id: string | undefined, { yes }: { yes?: boolean }) =>
       withSource(terminal, (source) => removeWebhook(terminal, source, id, yes === true)),
     )

@@ -20,9 +20,9 @@ import type { Terminal } from '../../terminal/terminal.ts'
 export function defineBackup(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('backup')
-    .description('copy the whole database, what is private included, into one checked file')
-    .argument('<file>', 'the file to write')
-    .option('-f, --force', 'replace the file if it is there')
+    .description('back up the whole database, private data included, to one file and check it')
+    .argument('<file>', 'file to write')
+    .option('-f, --force', 'replace the file if it exists')
     .action((file: string, options: { force?: boolean }) => backup(terminal, file, options.force === true))
   addExamples(command, ['db backup /backups/leadsheet-$(date +%F).db', 'db backup leadsheet-backup.db -f'])
 }
@@ -64,8 +64,8 @@ function contentLine({ leadsAsOf, rows }: BackupContent): string {
 export function defineRestore(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('restore')
-    .description('put a backup in the place of the database')
-    .argument('[file]', `a file that ${shellCommand('db backup')} has made; none after pg_restore`)
+    .description('replace the database with a backup')
+    .argument('[file]', `file that ${shellCommand('db backup')} made; leave it out after pg_restore`)
     .action((file: string | undefined) => restore(terminal, file))
   addExamples(command, ['db restore /backups/leadsheet-2026-11-20.db', 'db restore'])
 }

@@ -23,10 +23,13 @@ const STEPS = { copy: 'Copying', compare: 'Comparing' }
 export function defineCopy(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('copy')
-    .description('copy the whole store into another database, and compare the two')
-    .option('--from <store>', 'a file, or the address of a schema (default: the store of the settings)')
-    .option('--to <store>', 'the same, where it is copied to (default: the store of the settings)')
-    .option('--dry-run', 'show what would be copied; nothing is written')
+    .description('copy the whole store to another database and compare the two')
+    .option(
+      '--from <store>',
+      'store to copy: a file, or the address of a schema (default: the configured store)',
+    )
+    .option('--to <store>', 'store to copy to, in the same form (default: the configured store)')
+    .option('--dry-run', 'show what would be copied, without writing anything')
     .action((options: Options) => copy(terminal, options))
   addExamples(command, [
     'db copy --to postgres://leadsheet@db.example.com/leadsheet   (the password in PGPASSWORD or ~/.pgpass)',

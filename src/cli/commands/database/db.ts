@@ -36,10 +36,10 @@ export function defineDb(command: Command, terminal: Terminal): void {
 function defineGrant(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('grant')
-    .description('let a role of PostgreSQL read what a snapshot shows, and nothing else')
-    .argument('<role>', 'name of the role; made if it is not there, else brought up to date')
-    .option('--password-file <file>', 'a file with the password that it logs in by')
-    .option('--print', 'print the SQL, to be run with other rights; nothing is changed')
+    .description('let a PostgreSQL role read what the snapshot shows, and nothing else')
+    .argument('<role>', 'name of the role; it is created or updated')
+    .option('--password-file <file>', 'file with the password of the role')
+    .option('--print', 'print the SQL, for running it with other rights, and change nothing')
     .action((role: string, options: Options) => grant(terminal, role, options))
   addExamples(command, [
     'db grant analysts --password-file /run/secrets/analysts',
@@ -79,8 +79,8 @@ async function readPassword(file: string): Promise<string> {
 function definePrune(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('prune')
-    .description('delete what is older than the settings want it kept; shows it first')
-    .option('--yes', 'delete it; without this nothing is changed')
+    .description('delete data that is older than the retention settings; without --yes, only show it')
+    .option('--yes', 'delete the data; without it nothing is changed')
     .action((options: { yes?: boolean }) => runPrune(terminal, options.yes !== true))
   addExamples(command, ['db prune', 'db prune --yes'])
 }
@@ -117,7 +117,7 @@ function prunedJson({ table, before, read, gone }: Pruned) {
 function defineCheck(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('check')
-    .description('read the whole database, and check that its rules hold')
+    .description('check the whole database for damage and broken rules')
     .action(() => check(terminal))
   addExamples(command, ['db check', 'db check --json'])
 }

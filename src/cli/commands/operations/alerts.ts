@@ -31,22 +31,26 @@ interface Options {
 export function defineAlerts(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list open alerts; `alerts` alone does it too')
-    .option('--all', 'also resolved ones')
-    .option('--limit <number>', 'how many', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
+    .description('list open alerts (same as `alerts`)')
+    .option('--all', 'also list resolved alerts')
+    .option('--limit <number>', 'most alerts to list', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
     .action((options: Options) => showAlerts(terminal, options))
   addExamples(list, ['alerts list', 'alerts list --all --json'])
 
   const ack = command
     .command('ack')
-    .description('acknowledge an alert: there are no more reminders of it')
-    .argument('<number>', 'its number', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .description('acknowledge an alert, so that no more reminders of it are sent')
+    .argument(
+      '<number>',
+      'number of the alert, as `alerts list` shows it',
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    )
     .action((id: number) => acknowledgeOne(terminal, id))
   addExamples(ack, ['alerts ack 12'])
 
   const test = command
     .command('test')
-    .description('send a test alert by each way that the settings name')
+    .description('send a test alert through every configured channel')
     .action(() => testChannels(terminal))
   addExamples(test, ['alerts test'])
 }

@@ -15,7 +15,7 @@ interface Options {
 
 export function defineDoctor(command: Command, terminal: Terminal): void {
   command
-    .option('--whole', 'read a large database from one end to the other')
+    .option('--whole', 'check the whole database even if it is large')
     .action((options: Options) => runDoctor(terminal, options))
   addExamples(command, [
     'doctor',

@@ -11,14 +11,14 @@ import type { Terminal } from '../../terminal/terminal.ts'
 export function defineQueue(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list the jobs that were given up, and why; `queue` alone does it too')
+    .description('list jobs that failed for good, with the reason (same as `queue`)')
     .action(() => showDead(terminal))
   addExamples(list, ['queue list', 'queue list --json'])
 
   const retry = command
     .command('retry')
-    .description('have those done again that were given up')
-    .argument('[id...]', 'which of them; all unless told')
+    .description('retry jobs that failed for good')
+    .argument('[id...]', 'id of a job to retry (default: all of them)')
     .action((ids: string[]) => retryDead(terminal, ids))
   addExamples(retry, ['queue retry'])
 }

@@ -33,7 +33,7 @@ import type { Terminal } from '../../terminal/terminal.ts'
 export function defineSchedule(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('show what runs when; `schedule` alone does it too')
+    .description('list schedules with their last and next run (same as `schedule`)')
     .action(() => listSchedules(terminal))
   addExamples(list, ['schedule', 'schedule --json'])
   defineNext(command, terminal)
@@ -103,10 +103,10 @@ const DAYS_BACK = 30
 function defineNext(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('next')
-    .description('show the next runs in local time and UTC, and what was missed, when and why')
-    .argument('[name]', 'of a report or schedule (default: all)')
-    .option('--count <number>', 'how many runs', wholeNumber(1, 1000), 10)
-    .option('--from <date>', 'from this local date on, such as 2026-11-20 (default: now)', day)
+    .description('show the next runs in local time and UTC, and the missed runs with the reason')
+    .argument('[name]', 'name of a report or schedule (default: all)')
+    .option('--count <number>', 'number of runs to show', wholeNumber(1, 1000), 10)
+    .option('--from <date>', 'show runs from this local date on, such as 2026-11-20 (default: now)', day)
     .action((name: string | undefined, options: Options) => showNext(terminal, name, options))
   addExamples(command, [
     'schedule next',

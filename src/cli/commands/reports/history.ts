@@ -23,7 +23,7 @@ const LIMIT_DEFAULT = 50
 export function defineList(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('list')
-    .description('list the reports of the settings: when each is made, and for how many')
+    .description('list the configured reports with their schedules and number of recipients')
     .action(() => listReports(terminal))
   addExamples(command, ['report list', 'report list --json'])
 }
@@ -51,9 +51,9 @@ function reportJson({ name, schedule, timeZone, template, recipients }: ReportCo
 export function defineHistory(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('history')
-    .description('list the issues that are kept, the newest first, and what became of each')
-    .argument('[name]', 'only the issues of this report')
-    .option('--limit <number>', 'how many', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
+    .description('list the kept issues with their state, newest first')
+    .argument('[name]', 'only issues of this report')
+    .option('--limit <number>', 'most issues to list', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
     .action((name: string | undefined, { limit }: { limit: number }) => listHistory(terminal, name, limit))
   addExamples(command, ['report history', 'report history daily --json'])
 }
@@ -61,7 +61,7 @@ export function defineHistory(parent: Command, terminal: Terminal): void {
 export function defineApprove(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('approve')
-    .description('have a report sent that is held, or waits for its data')
+    .description('approve a report that is held or waits for its data: the daemon sends it')
     .argument('<name>', 'name of the report')
     .action((name: string) => approveReport(terminal, name))
   addExamples(command, ['report approve daily'])

@@ -40,14 +40,17 @@ const REFUSED_IN_ROW = 3
 export function defineOutbox(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description(
-      'list the messages, how each stands and what the mail server said; `outbox` alone does it too',
-    )
+    .description('list messages with their state and the answer of the mail server (same as `outbox`)')
     .option('--report <name>', 'only messages of this report')
     .option('--recipient <address>', 'only messages to this address')
     .addOption(new Option('--state <state>', 'only messages in this state').choices(Object.keys(STATES)))
-    .option('--since <time>', 'only messages written since', instant)
-    .option('--limit <number>', 'how many, the newest first', wholeNumber(1, 1_000_000), LIMIT_DEFAULT)
+    .option('--since <time>', 'only messages written since this day or time', instant)
+    .option(
+      '--limit <number>',
+      'most messages to list, newest first',
+      wholeNumber(1, 1_000_000),
+      LIMIT_DEFAULT,
+    )
     .action((options: Options) => listMessages(terminal, options))
   addExamples(list, [
     'outbox list',
@@ -176,11 +179,11 @@ interface ResolveOptions {
 function defineResolve(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('resolve')
-    .description('say whether unconfirmed messages were delivered, once somebody has looked')
+    .description('resolve unconfirmed messages as delivered or lost, after you have checked')
     .argument('<report>', 'name of the report')
     .argument('<address>', 'address of the recipient')
-    .option('--delivered', 'they were delivered')
-    .option('--lost', `they were not; ${shellCommand('report resend')} sends them again`)
+    .option('--delivered', 'the messages were delivered')
+    .option('--lost', `the messages were lost; ${shellCommand('report resend')} sends them again`)
     .action((report: string, address: string, options: ResolveOptions) =>
       resolveMessages(terminal, report, address, options),
     )

@@ -43,7 +43,7 @@ const REFUSED_IN_ROW = 3
 export function defineRecipients(command: Command, terminal: Terminal): void {
   const list = command
     .command('list', { isDefault: true })
-    .description('list who gets which report, why, and how it stands; `recipients` alone does it too')
+    .description('list recipients with their reports, states and preferences (same as `recipients`)')
     .option('--report <name>', 'only recipients of this report')
     .action(({ report }: { report?: string }) => listRecipients(terminal, report))
   addExamples(list, ['recipients', 'recipients list --report weekly', 'recipients list --json'])
@@ -152,9 +152,17 @@ const PREFERENCES: readonly {
   readonly choice: PreferenceChoice
   readonly summary: string
 }[] = [
-  { name: 'pause', choice: 'pause', summary: 'send a recipient nothing until they are resumed' },
-  { name: 'resume', choice: 'start', summary: 'send again to who was paused or unsubscribed' },
-  { name: 'unsubscribe', choice: 'stop', summary: 'send a recipient no more, mails that wait included' },
+  { name: 'pause', choice: 'pause', summary: 'pause a recipient: send nothing until `recipients resume`' },
+  {
+    name: 'resume',
+    choice: 'start',
+    summary: 'resume sending to a recipient who was paused or unsubscribed',
+  },
+  {
+    name: 'unsubscribe',
+    choice: 'stop',
+    summary: 'unsubscribe a recipient and withdraw their waiting mails',
+  },
 ]
 
 const FREQUENCIES: Readonly<Record<string, PreferenceChoice>> = { weekly: 'weekly', default: 'as_scheduled' }
@@ -175,9 +183,9 @@ function definePreferences(parent: Command, terminal: Terminal): void {
   }
   const frequency = parent
     .command('frequency')
-    .description('send a recipient one report a week, of the week before; or every report again')
+    .description('send a recipient one report a week, for the week before; or restore every report')
     .addArgument(
-      new Argument('<frequency>', 'weekly, or default: as the settings say').choices(
+      new Argument('<frequency>', 'weekly, or default for the schedule of the settings').choices(
         Object.keys(FREQUENCIES),
       ),
     )
@@ -193,8 +201,8 @@ function definePreferences(parent: Command, terminal: Terminal): void {
 
 function addOptions(command: Command): Command {
   return command
-    .option('--report <name>', 'only this report (default: all that they get)')
-    .option('--reason <text>', `the reason, for ${shellCommand('recipients')}`)
+    .option('--report <name>', 'only this report (default: all reports that the recipient gets)')
+    .option('--reason <text>', `reason to show in ${shellCommand('recipients')}`)
 }
 
 async function change(
@@ -279,15 +287,15 @@ function changedJson({ preference, withdrawn }: ChangedPreference) {
 function defineLinks(parent: Command, terminal: Terminal): void {
   const link = parent
     .command('link')
-    .description('print the page of a recipient, for them alone')
-    .argument('<address>', 'of the recipient')
-    .option('--report <name>', 'only of this report (default: all that they get)')
+    .description('print the link to the preferences page of a recipient')
+    .argument('<address>', 'address of the recipient')
+    .option('--report <name>', 'only this report (default: all reports that the recipient gets)')
     .action((address: string, { report }: { report?: string }) => printLinks(terminal, address, report))
   addExamples(link, ['recipients link dana@example.com', 'recipients link dana@example.com --report daily'])
   const revoke = parent
     .command('revoke-links')
-    .description('make every link worthless that was ever sent')
-    .option('--yes', 'do it; without this nothing is changed')
+    .description('revoke all preference links that were ever sent')
+    .option('--yes', 'revoke the links; without it nothing is changed')
     .action(({ yes }: { yes?: boolean }) => revokeLinks(terminal, yes === true))
   addExamples(revoke, ['recipients revoke-links --yes'])
 }

@@ -24,7 +24,7 @@ import { formatInstant } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { previewKind, writePreview } from './report-output.ts'
 
-const AT = 'the issue that was the last one at this time (default: now)'
+const AT = 'use the last issue made by this time (default: now)'
 
 interface KeptOptions {
   readonly at?: string
@@ -34,11 +34,11 @@ interface KeptOptions {
 export function defineCompare(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('compare')
-    .description('compare the figures of a kept issue with those of now')
-    .argument('<name>', 'report, as named in the settings')
+    .description('compare the figures of a kept issue with the current data')
+    .argument('<name>', 'name of the report')
     .option('--at <time>', AT, instant)
-    .option('--for <address>', 'the issue that this recipient got')
-    .option('--as-known', 'with the figures by what was known when the issue was made')
+    .option('--for <address>', 'use the issue that this recipient got')
+    .option('--as-known', 'compare with figures from the data that was known when the issue was made')
     .action((name: string, options: KeptOptions & { asKnown?: boolean }) =>
       runCompare(terminal, name, options, options.asKnown === true),
     )
@@ -51,10 +51,10 @@ export function defineCompare(parent: Command, terminal: Terminal): void {
 export function defineShow(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('show')
-    .description('show who got a kept issue; with --for or --output one mail as it was sent')
-    .argument('<name>', 'report, as named in the settings')
+    .description('show who got a kept issue; with --for or --output, show one mail as it was sent')
+    .argument('<name>', 'name of the report')
     .option('--at <time>', AT, instant)
-    .option('--for <address>', 'the mail to this recipient')
+    .option('--for <address>', 'show the mail to this recipient')
     .option('-o, --output <file>', 'write the mail to a file: .html, .txt or .eml')
     .action((name: string, options: KeptOptions & { output?: string }) => runShow(terminal, name, options))
   addExamples(command, [

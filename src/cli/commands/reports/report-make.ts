@@ -34,16 +34,20 @@ interface Options {
   readonly locale?: string
 }
 
-const AT = 'as if made then: the report covers the last whole period (default: now)'
+const AT = 'make the report as of this time: it covers the last whole period before (default: now)'
 
 export function definePreview(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('preview')
-    .description('make a report and show what it says of itself; nothing is sent')
-    .argument('<name>', 'report of the settings, or a folder of templates')
-    .option('-o, --output <file>', 'write it to a file: .html, .txt or .eml')
-    .option('--for <address>', 'as this recipient gets it')
-    .option('--locale <locale>', 'in another language, or with other numbers and dates: de-DE', locale)
+    .description('make a report without sending it; print its subject and page, or write it to a file')
+    .argument('<name>', 'name of a configured report, or of a folder of templates')
+    .option('-o, --output <file>', 'write the report to a file: .html, .txt or .eml')
+    .option('--for <address>', 'make the report as this recipient gets it')
+    .option(
+      '--locale <locale>',
+      "language and format of numbers and dates, such as de-DE (default: the recipient's)",
+      locale,
+    )
     .option('--at <time>', AT, instant)
     .action((name: string, { output, ...options }: Options & { output?: string }) =>
       makeOne(terminal, name, options, { output: output ?? null, to: null }),
@@ -59,11 +63,15 @@ export function definePreview(parent: Command, terminal: Terminal): void {
 export function defineTest(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('test')
-    .description('mail a report to one address as a test; it counts as sent to nobody')
-    .argument('<name>', 'report of the settings, or a folder of templates')
-    .requiredOption('--to <address>', 'who gets the test')
-    .option('--for <address>', 'as this recipient gets it')
-    .option('--locale <locale>', 'in another language, or with other numbers and dates: de-DE', locale)
+    .description('mail a report to one address as a test; this does not count as sending it')
+    .argument('<name>', 'name of a configured report, or of a folder of templates')
+    .requiredOption('--to <address>', 'address to send the test to')
+    .option('--for <address>', 'make the report as this recipient gets it')
+    .option(
+      '--locale <locale>',
+      "language and format of numbers and dates, such as de-DE (default: the recipient's)",
+      locale,
+    )
     .option('--at <time>', AT, instant)
     .action((name: string, { to, ...options }: Options & { to: string }) =>
       makeOne(terminal, name, options, { output: null, to }),
@@ -74,10 +82,10 @@ export function defineTest(parent: Command, terminal: Terminal): void {
 export function defineSend(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('send')
-    .description('send a report to its recipients; nobody gets the same one twice')
-    .argument('<name>', 'report of the settings')
+    .description('send a report to its recipients; nobody gets the same issue twice')
+    .argument('<name>', 'name of the report')
     .option('--at <time>', AT, instant)
-    .option('-f, --force', 'also where the settings hold it, since its data are old or odd')
+    .option('-f, --force', 'send the report even if its settings hold it because the data is old or odd')
     .action((name: string, options: SendOptions) => sendReport(terminal, name, options))
   addExamples(command, ['report send daily', 'report send daily --at 2026-11-20T07:00:00Z'])
 }

@@ -33,9 +33,9 @@ export function defineReport(command: Command, terminal: Terminal): void {
 function defineWatch(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('watch')
-    .description('show a report in the browser, and again whenever one of its files changes')
-    .argument('<name>', 'report of the settings, or a folder of templates')
-    .option('--port <number>', 'port on 127.0.0.1; 0 takes a free one', wholeNumber(0, 65_535), 8025)
+    .description('show a report in the browser and update it when one of its files changes')
+    .argument('<name>', 'name of a configured report, or of a folder of templates')
+    .option('--port <number>', 'port on 127.0.0.1; 0 picks a free port', wholeNumber(0, 65_535), 8025)
     .action(async (name: string, { port }: { port: number }) => {
       // The preview server is loaded only here, because it would slow down all other commands.
       const { watchReport } = await import('./report-watch.ts')
@@ -60,9 +60,9 @@ const SCHEDULES: Readonly<Record<string, string>> = { week: '0 7 * * 1', month: 
 function defineReportNew(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('new')
-    .description('make a folder for a report of your own, with two queries to begin with')
-    .argument('<name>', 'what it is called: lower-case letters, digits and hyphens')
-    .option('--from <report>', 'whose period and blocks it begins with', 'daily')
+    .description('create a folder for a report of your own, with two example queries')
+    .argument('<name>', 'name of the new report: lower-case letters, digits and hyphens')
+    .option('--from <report>', 'report to copy the period and blocks from', 'daily')
     .action((name: string, options: Options) => makeReport(terminal, name, options))
   addExamples(command, ['report new industries', 'report new weekly-emea --from weekly'])
 }

@@ -35,15 +35,24 @@ interface Options {
 export function defineResend(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('resend')
-    .description('send mails of a report again: those that failed, or all as new ones')
-    .argument('<name>', 'report, as named in the settings')
-    .option('--failed', 'to those whose mail was refused or given up, under the same Message-ID')
-    .option('--unconfirmed', 'to those whose mail may have arrived or not, under the same Message-ID')
-    .option('--to <address>', 'to this recipient alone; if they have it, as a new mail that says so')
-    .option('--all', 'to everybody: who has it gets a new mail that says so')
-    .option('--at <time>', 'the report as of then (default: the last one)', instant)
-    .option('--reason <text>', 'told to those who get it a second time: wrong currency in the first one')
-    .option('--yes', 'do it, also where several people have it or may have it; without this they are listed')
+    .description('send mails of a report again: those that failed, or new mails to everybody')
+    .argument('<name>', 'name of the report')
+    .option('--failed', 'send again to recipients whose mail failed, with the same Message-ID')
+    .option('--unconfirmed', 'send again to recipients whose mail is unconfirmed, with the same Message-ID')
+    .option(
+      '--to <address>',
+      'send only to this recipient; if they already have the report, as a new mail that says so',
+    )
+    .option('--all', 'send to all recipients; those who already have the report get a new mail that says so')
+    .option('--at <time>', 'resend the last issue whose period ended by this time (default: now)', instant)
+    .option(
+      '--reason <text>',
+      "reason to state in mails that are sent a second time: 'wrong currency in the first one'",
+    )
+    .option(
+      '--yes',
+      'send even if several recipients have or may have the mail; without it they are only listed',
+    )
     .action((name: string, options: Options) => resend(terminal, name, options))
   addExamples(command, [
     'report resend daily --failed',

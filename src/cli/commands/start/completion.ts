@@ -25,7 +25,7 @@ export function defineCompletion(
   loadAll: () => Promise<Command>,
 ): void {
   command
-    .addArgument(new Argument('<shell>', 'the shell to complete in').choices(Object.keys(SCRIPTS)))
+    .addArgument(new Argument('<shell>', 'shell to print the script for').choices(Object.keys(SCRIPTS)))
     .action(async (shell: Shell) => {
       const program = await loadAll()
       terminal.print(SCRIPTS[shell](placesOf(program, '', program.options)))

@@ -15,13 +15,13 @@ import type { Terminal } from '../../terminal/terminal.ts'
 export function defineConfig(command: Command, terminal: Terminal): void {
   const check = command
     .command('check')
-    .description('check the settings and print those in force, each with its origin; secrets stay hidden')
+    .description('check the settings and print the values in force with their origin; secrets stay hidden')
     .action(() => checkSettings(terminal))
   addExamples(check, ['config check', 'config check --config deploy/leadsheet.yaml --json'])
 
   const schema = command
     .command('schema')
-    .description('print the JSON Schema of the settings file, for editors')
+    .description('print the JSON Schema of the settings file, for use in editors')
     .action(() => terminal.print(JSON.stringify(settingsJsonSchema(), null, 2)))
   addExamples(schema, ['config schema > leadsheet.schema.json'])
 }

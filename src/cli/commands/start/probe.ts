@@ -23,16 +23,16 @@ interface Options {
 
 export function defineProbe(command: Command, terminal: Terminal): void {
   command
-    .argument('[url]', 'base address of the API, or of its list of leads (default: api.url)')
-    .option('--key-file <file>', 'file that holds the key (default: api.key, or LEADSHEET_API_KEY)')
-    .option('--auth <header>', "how the key goes along, if you know it: 'Name: value {key}'")
+    .argument('[url]', 'base address of the API, or the address of its list of leads (default: api.url)')
+    .option('--key-file <file>', 'file with the API key (default: api.key, or LEADSHEET_API_KEY)')
+    .option('--auth <header>', "header that carries the key, if you know it: 'Name: value {key}'")
     .option(
       '--header <header...>',
-      "a header for every request: 'Name: value'; it is written into the profile",
+      "header to send with every request: 'Name: value'; also written to the profile",
     )
-    .option('--path <path>', 'the path of the list, if you know it')
-    .option('-o, --output <file>', 'write the profile to this file, for api.profile')
-    .option('-f, --force', 'write over a file that is there')
+    .option('--path <path>', 'path of the list of leads, if you know it')
+    .option('-o, --output <file>', 'write the profile to this file, which you can name in api.profile')
+    .option('-f, --force', 'overwrite an existing file')
     .action((url: string | undefined, options: Options) => runProbe(terminal, url, options))
   addExamples(command, [
     'probe https://crm.example.com/api -o profile.yaml',

@@ -31,27 +31,35 @@ interface ServeOptions {
 
 export function defineService(command: Command, terminal: Terminal): void {
   defineRun(command, terminal)
-  defineKeys(command.command('keys').description('create, list and revoke API keys of the service'), terminal)
+  defineKeys(
+    command.command('keys').description('create, list and revoke API keys of the reference service'),
+    terminal,
+  )
 }
 
 function defineRun(parent: Command, terminal: Terminal): void {
   const command = parent
     .command('run')
     .description('run the reference service')
-    .option('--port <number>', 'where it listens; 0 takes a free port', wholeNumber(0, 65_535), 8484)
-    .option('--host <address>', 'the address it listens on', '127.0.0.1')
-    .option('--data <dir>', 'its data directory', SERVICE_DIR)
-    .option('--seed <number>', 'what a new history follows from', wholeNumber(0, 2 ** 31), 1)
-    .option('--speed <factor>', 'simulated seconds a second', speed, 1)
-    .option('--faults <file>', 'faults to have, for rehearsing what a client does: a YAML or JSON file')
-    .option('--webhooks-to-loopback', 'send webhooks to this machine too, over http, to try them out')
+    .option('--port <number>', 'port to listen on; 0 picks a free port', wholeNumber(0, 65_535), 8484)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--data <dir>', 'data directory of the service', SERVICE_DIR)
+    .option(
+      '--seed <number>',
+      'seed for generating a new history; the same seed gives the same history',
+      wholeNumber(0, 2 ** 31),
+      1,
+    )
+    .option('--speed <factor>', 'simulated seconds per second', speed, 1)
+    .option('--faults <file>', 'YAML or JSON file of faults to simulate, for testing a client')
+    .option('--webhooks-to-loopback', 'allow webhooks to this machine over http, for trying them out')
     .action((options: ServeOptions) => serve(terminal, options))
   addExamples(command, [
     'service run',
-    'service run --speed 3600   # an hour a second',
+    'service run --speed 3600   # one simulated hour per second',
     'service run --port 0 --data /tmp/service --json',
     'service run --faults faults.yaml',
-    'service run --webhooks-to-loopback --speed 3600   # what happens is sent to http://127.0.0.1 as well',
+    'service run --webhooks-to-loopback --speed 3600   # also sends events to http://127.0.0.1',
   ])
 }
 
@@ -142,10 +150,12 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 function defineKeys(command: Command, terminal: Terminal): void {
   const create = command
     .command('create')
-    .description('create a key; it is shown this once')
+    .description('create an API key; it is shown only once')
     .addOption(dataOption())
-    .option('--name <name>', 'who or what uses it', 'unnamed')
-    .addOption(new Option('--scope <scope>', 'what it may do').choices(['read', 'write']).default('read'))
+    .option('--name <name>', 'name of the user or program that will use the key', 'unnamed')
+    .addOption(
+      new Option('--scope <scope>', 'what the key allows').choices(['read', 'write']).default('read'),
+    )
     .action((options: CreateOptions) => createKey(terminal, options))
   addExamples(create, [
     'service keys create --name sync',
@@ -154,15 +164,15 @@ function defineKeys(command: Command, terminal: Terminal): void {
 
   const list = command
     .command('list')
-    .description('list the keys, revoked ones included')
+    .description('list the API keys, including revoked ones')
     .addOption(dataOption())
     .action((options: DataOption) => listKeys(terminal, options))
   addExamples(list, ['service keys list', 'service keys list --data ./data/service'])
 
   const revoke = command
     .command('revoke')
-    .description('revoke a key; it is refused from the next request on')
-    .argument('<key>', 'its id, or its beginning as the list shows it')
+    .description('revoke an API key; the service refuses it from the next request on')
+    .argument('<key>', 'id of the key, or the start of the key as shown by `service keys list`')
     .addOption(dataOption())
     .action((key: string, options: DataOption) => revokeKey(terminal, key, options))
   addExamples(revoke, ['service keys revoke key_0123456789ab'])
