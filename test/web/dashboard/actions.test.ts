@@ -209,7 +209,7 @@ describe('a report', () => {
     const dashboard = await openOperated()
     await mail(dashboard, {})
     const asked = await dashboard.act('/actions/test', { what: 'report=daily' })
-    expect(asked).toMatch(/^200 .* Send a test of daily It is made/)
+    expect(asked).toMatch(/^200 .* Send a test of daily It uses/)
     expect(asked).toContain(
       'ops@example.com (operator) ana@example.com (recipient) ben@example.com (recipient, Ben)',
     )
@@ -307,7 +307,7 @@ describe('messages', () => {
     await mail(dashboard, { ana: 'sent' })
     const form = { report: 'daily', to: 'ana@example.com' }
     const asked = await dashboard.act('/actions/resend', form)
-    expect(asked).toMatch(/^200 .* Send it again\? Who has the mail/)
+    expect(asked).toMatch(/^200 .* Send it again\? A recipient who has the mail/)
     expect(asked).toContain('ana@example.com 2026-11-19 has it a new mail that says so')
     expect(await dashboard.messages()).toHaveLength(1)
     const sent = await dashboard.act('/actions/resend', {

@@ -63,7 +63,7 @@ describe('the page of agents', () => {
     )
     expect(text).toContain('up 75.0% of 4 h known')
     expect(text).toContain('up 100% of 4 h known')
-    expect(text).toContain('where two are more than 3 h apart, nothing is known')
+    expect(text).toContain('Where two samples are more than 3 h apart, nothing is known')
   })
 
   it('keeps agents that went away in sight, for 30 days', async () => {

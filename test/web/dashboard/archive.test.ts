@@ -324,7 +324,7 @@ describe('an issue in the archive', () => {
     await makeDue(archive.deps)
     const path = await pathOf(store)
     const page = await get(url, path)
-    expect(wordsOf(page.text)).toContain('Nobody: it was not sent. looked at, not sent.')
+    expect(wordsOf(page.text)).toContain('Nobody. It was not sent. looked at, not sent.')
     expect(page.text).toContain(`<iframe src="${path}/mail/issue"`)
     const { text } = await get(url, `${path}/mail/issue`)
     expect(text).toContain('src="data:image/png;base64,')

@@ -220,7 +220,7 @@ function composeMail({ issue }: KeptIssue, { message, content, isText }: MailCho
   const isThere = message === null || content !== null
   const text = message === null ? issue.text : (content?.text ?? null)
   return {
-    heading: message === null ? 'As it was made, for nobody in particular' : `To ${message.recipient}`,
+    heading: message === null ? 'As it was made, for no recipient in particular' : `To ${message.recipient}`,
     subject: content === null || content.subject === issue.subject ? null : content.subject,
     tag: message && tagOf(message),
     since: message && clock.at(message.stateAt),

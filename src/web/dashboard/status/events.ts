@@ -117,7 +117,7 @@ function formatPolling(
   return `Changes come by polling: with each sync${every}. ${
     canRegister
       ? `${shellCommand('webhooks register --self')} has the upstream tell of each at once.`
-      : 'To be told of each at once, register a webhook at the upstream, and put its secret into `events.secret_file`.'
+      : 'To hear of each at once, register a webhook at the upstream, and put its secret into `events.secret_file`.'
   }`
 }
 
@@ -134,9 +134,9 @@ function formatRecent(counts: readonly EventCount[]): string | null {
   const parts = [
     [countIn(counts, ['inserted', 'updated', 'removed']), 'brought a change'],
     [countIn(counts, ['unchanged', 'gone']), 'brought nothing new'],
-    [countIn(counts, ['read']), 'had something read'],
-    [countIn(counts, ['ignored']), 'were about nothing that is kept'],
-    [countIn(counts, ['unreadable', 'failed']), 'came to nothing'],
+    [countIn(counts, ['read']), 'had data read again'],
+    [countIn(counts, ['ignored']), 'were about something that is not stored'],
+    [countIn(counts, ['unreadable', 'failed']), 'failed'],
   ] as const
   const told = parts.filter(([events]) => events > 0)
   const areAlike = told.length === 1 && all > 1
@@ -149,7 +149,7 @@ const TAGS: Readonly<Record<NonNullable<EventNews['outcome']>, Tag>> = {
   updated: { kind: 'ok', text: 'changed' },
   unchanged: { kind: 'off', text: 'nothing new' },
   removed: { kind: 'ok', text: 'removed' },
-  gone: { kind: 'off', text: 'gone upstream' },
+  gone: { kind: 'off', text: 'deleted upstream' },
   read: { kind: 'ok', text: 'read' },
   ignored: { kind: 'off', text: 'ignored' },
   unreadable: { kind: 'fail', text: 'unreadable' },
