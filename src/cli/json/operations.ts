@@ -73,7 +73,7 @@ const schedule = { schedule: text, when: text.describe('cron or words'), time_zo
 const lastRun = { due_at: instant, state: runState, message: text.nullable() }
 const scheduledRun = z.strictObject({
   ...{ schedule: text, ...lastRun, noted_at: instant, not_before: instant.nullable(), attempts: count },
-  ...{ started_at: instant.nullable(), finished_at: instant.nullable() },
+  ...{ released_at: instant.nullable(), started_at: instant.nullable(), finished_at: instant.nullable() },
 })
 const content = {
   ...{ run_id: text.nullable(), leads_as_of: instant.nullable(), schema: text },
