@@ -1,0 +1,298 @@
+// @long
+/**
+ * Every command line of the documentation is run, page by page, on an installation with a service, a mail server and a clock
+ * that stands. What is not run, and what is refused there, is in the tables below with its reason.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openService } from '../../src/service/open.ts'
+import { npm, packInto } from '../container/support/built.ts'
+import { folderWith } from '../support/folder.ts'
+import { openInTime } from '../support/in-time.ts'
+import { finished, startLeadsheet } from '../support/leadsheet.ts'
+import { openMailServer } from '../support/mail-server.ts'
+import { quickFolder } from '../support/programs.ts'
+import { COMPANIES } from '../support/service.ts'
+import { clockAt, clockStandingAt } from '../support/shifted-clock.ts'
+import { listShownLines } from '../support/shown-commands.ts'
+import { runWarm } from '../support/warm-leadsheet.ts'
+
+/** A Friday. */
+const SHOWN_AT = '2026-11-20T08:30:00Z'
+
+const RECIPIENTS = ['you', 'sie', 'ana', 'ben', 'dana', 'me'].map((name) => `  - ${name}@example.com`)
+const SETTINGS = `
+mail: { from: reports@example.com }
+alerts: { recipients: [ops@example.com] }
+web: { public_url: "https://reports.example.com", token_file: ./secrets/web-token }
+recipients:
+${RECIPIENTS.join('\n')}
+reports: [{ name: daily, schedule: "0 7 * * *" }, { name: weekly, schedule: "0 7 * * 1" }]
+`
+const FILES: Readonly<Record<string, string>> = {
+  'data/service/.keep': '',
+  'secrets/.keep': '',
+  'faults.yaml': 'faults: [{ fault: status, status: 503, hits: [2] }]',
+  'criteria.yaml': 'industries: [Industrials]',
+  'secrets/web-token': 'a-token-of-the-documentation',
+  'run/secrets/.keep': '',
+  'backups/.keep': '',
+  token: 'a-token-of-the-documentation',
+}
+
+/** Lines that are not run, and why. */
+const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
+  [
+    /^(?:sudo|journalctl|docker|kubectl) |\| sudo /,
+    'it changes the machine; test/deploy and test/container hold the files',
+  ],
+  [/^git clone /, 'it has the address of a copy of the repository'],
+  [/^npm (?:ci|pack|test|run (?!demo))/, 'it installs, builds or tests the clone that this test is in'],
+  [/^npx (?:vitest|node) /, 'it runs tests or measurements of the clone'],
+  [/^(?:openssl|curl|datasette|install|\(umask)/, 'it is another program'],
+  [/^export NODE_EXTRA_CA_CERTS/, 'it is read when the program starts, for a certificate that there is not'],
+  [/^(?:createdb|pg_dump|pg_restore|psql) /, 'it needs a server of PostgreSQL of its own'],
+  [/\bleadsheet init\b/, 'it asks questions; test/cli/init has them answered'],
+  [/^leadsheet\(\) /, 'it needs sudo'],
+  [/\bdb (?:copy|grant) |\bqueue |--database-url/, 'it needs PostgreSQL; test/cli has it run with one'],
+]
+/** Pages whose lines are run by another test. */
+const ELSEWHERE = new Set(['docs/tutorials/your-own-report.md'])
+
+/** Lines that are answered with a warning or a refusal here, because what they are about is not there, and what they say. */
+const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
+  [/ (?:reload)\b/, /no daemon runs/],
+  [/ (?:health|webhooks test$)/, /daemon/],
+  [/ leadsheet (?:status|doctor)\b/, /"data"|Daily leads|ok +settings/],
+  [/ report resend daily --failed| report resend daily --all$/, /Nothing was sent/],
+  [/ report approve daily/, /Nothing of report:daily is held/],
+  [/ alerts ack \d/, /expected the number of an open alert/],
+  [/ outbox resolve /, /No message of daily/],
+  [/ probe /, /looking for/],
+  [/ --accept-removals/, /nothing to accept/],
+  [/ keys revoke key_0123456789ab/, /there is no key/],
+  [/ wh_0123456789abcdef/, /wh_0123456789abcdef/],
+  [/ webhooks remove$/, /changes come with each sync alone/],
+  [/ db restore$/, /not named/],
+  [/ "SELECT nam FROM agent"/, /no such column: nam/],
+]
+
+/** Commands that go on until they are stopped, and what they say when they have begun. */
+const LASTING: readonly (readonly [line: RegExp, begun: RegExp])[] = [
+  [/ service run\b/, /Ctrl-C|"url"/],
+  [/^(?:npx )?leadsheet run\b/, /listen/],
+  [/ report watch /, /http:/],
+  [/ demo --live/, /http:/],
+]
+
+const lines = listShownLines()
+const byPage = Map.groupBy(
+  lines.filter(({ page, line }) => !ELSEWHERE.has(page) && !NOT_RUN.some(([row]) => row.test(line))),
+  ({ page }) => page,
+)
+const PAGES = [...byPage.keys()]
+
+const base = mkdtempSync(join(quickFolder(), 'leadsheet-shown-'))
+const closing: (() => Promise<void>)[] = []
+/** What pages write in the place of what is there, and what is there. */
+const replacements: [RegExp, string][] = []
+let env: Record<string, string> = {}
+
+beforeAll(async () => {
+  const service = await openService({
+    ...{ file: join(base, 'data/service/service.db'), companiesFile: COMPANIES, seed: 7, historyDays: 60 },
+    ...{ rateLimitPerMinute: 1_000_000, webhooksToLoopback: true, now: () => Date.parse(SHOWN_AT) },
+  })
+  const upstream = await openInTime(service.url, () => new Date(SHOWN_AT))
+  const mail = await openMailServer()
+  closing.push(
+    () => upstream.close(),
+    () => service.close(),
+    async () => mail[Symbol.asyncDispose](),
+  )
+  const key = await service.createKey({ name: 'documentation', scope: 'write' })
+  const address = `api: { url: "${upstream.url}", key_file: ./key }\nsmtp: { url: "${mail.url}" }\n`
+  const text = address + SETTINGS
+  const below = text.replaceAll('./', '../')
+  const settings = { 'leadsheet.yaml': text, 'etc/leadsheet.yaml': below, 'deploy/leadsheet.yaml': below }
+  for (const [file, text] of Object.entries({
+    ...FILES,
+    ...settings,
+    key,
+    'run/secrets/leads-key': key,
+    'run/secrets/smtp-url': mail.url,
+  })) {
+    mkdirSync(dirname(join(base, file)), { recursive: true })
+    writeFileSync(join(base, file), text, { mode: 0o600 })
+  }
+  cpSync('docs/queries', join(base, 'docs/queries'), { recursive: true })
+  cpSync('deploy', join(base, 'deploy'), { recursive: true })
+  env = { HOME: base, ...clockStandingAt(SHOWN_AT) }
+  for (const args of [
+    ['demo'],
+    ['sync'],
+    ['report', 'send', 'daily'],
+    ['report', 'send', 'weekly'],
+    ['db', 'backup', 'backups/leadsheet-2026-11-20.db'],
+  ]) {
+    const { status, stderr } = await runWarm(args, { cwd: base, env })
+    expect(status, `${args.join(' ')}: ${stderr}`).toBe(0)
+  }
+  using database = openDatabase(join(base, 'data/leadsheet.db'))
+  const first = (sql: string): string => String(database.prepare(sql).pluck().get())
+  replacements.push(
+    [/\bld_01\b/g, first('SELECT id FROM lead ORDER BY id')],
+    [/\bpl_01\b/g, first('SELECT id FROM pipeline ORDER BY id')],
+    [/https?:\/\/(?:leads|crm)\.example\.com[\w/.]*/g, upstream.url],
+    [/smtp:\/\/mail\.example\.com:587/g, mail.url],
+    [/(?<![\w.])\/(etc|run|tmp|backups)\//g, './$1/'],
+  )
+})
+
+afterAll(async () => {
+  for (const close of closing) await close()
+  rmSync(base, { recursive: true })
+})
+
+describe('the tables of this test', () => {
+  it.each([...NOT_RUN, ...REFUSED, ...LASTING])('have a line for %s', (row) => {
+    expect(
+      lines.filter(
+        ({ line }) =>
+          row.test(` ${line}`.replace('npm start', 'npx leadsheet run')) ||
+          row.test(line) ||
+          row.test(line.replace('npm run demo --', 'npx leadsheet demo')),
+      ),
+    ).not.toEqual([])
+  })
+})
+
+describe('each command line', () => {
+  it.each(PAGES)('of %s is run', async (page) => {
+    const cwd = folderWith()
+    cpSync(base, cwd, { recursive: true })
+    const own: Record<string, string> = {}
+    const mistakes: string[] = []
+    for (const { line } of byPage.get(page) ?? []) {
+      const assigned = /^export (.*)$/.exec(line)
+      if (assigned !== null) Object.assign(own, assignmentsIn(replaced(assigned[1] ?? '')).values)
+      else mistakes.push(...(await tryLine(line, cwd, { ...env, HOME: cwd, ...own })))
+    }
+    expect(mistakes).toEqual([])
+  })
+
+  it('that begins with leadsheet is run by the package as it is installed', async () => {
+    const cwd = folderWith()
+    await npm(
+      ['install', '--prefix', '.', '--prefer-offline', '--no-audit', '--no-fund', await packInto(cwd)],
+      cwd,
+    )
+    const shown = [...byPage.values()].flat().filter(({ line }) => /^leadsheet /.test(line))
+    expect(shown.length).toBeGreaterThan(1)
+    for (const { page, line } of shown) {
+      const told = await npm(['exec', '--', ...splitWords(line.split(/[|>]/)[0] ?? ''), '--help'], cwd)
+      expect(told, `${page}: ${line}`).toMatch(/^Usage: leadsheet /)
+    }
+  })
+})
+
+/** What is wrong with a line; nothing if it does what it should. */
+async function tryLine(shown: string, cwd: string, given: Record<string, string>): Promise<string[]> {
+  const line = replaced(
+    shown
+      .replace(/^npm run demo(?: -- | ?)/, 'npx leadsheet demo ')
+      .replace(/\bnpm start$/, 'npx leadsheet run'),
+  ).trim()
+  const { values, rest } = assignmentsIn(line)
+  const [, command = '', then = ''] =
+    /^(?:npx )?leadsheet ((?:'[^']*'|"[^"]*"|[^|>'"])*)(.*)$/s.exec(rest) ?? []
+  const options = { cwd, env: { ...given, ...values } }
+  if (command === '') return runInShell(line, '', options, shown)
+  const args = splitWords(command)
+  const [, begun = null] = LASTING.find(([row]) => row.test(rest)) ?? []
+  if (begun !== null) return startLasting(shown, args, begun, options)
+  const { status, stdout, stderr } = await runWarm(args, options)
+  const [, says = null] = REFUSED.find(([row]) => row.test(` ${rest}`)) ?? []
+  if (says !== null)
+    return says.test(`${stdout}${stderr}`)
+      ? []
+      : [`${shown}: expected ${says}, found ${status}: ${stdout}${stderr}`]
+  if (status !== 0) return [`${shown}: ${status}: ${stderr}${stdout.slice(-600)}`]
+  return then === '' ? [] : runInShell(`cat ${then}`, stdout, options, shown)
+}
+
+/** Waits for its first words, and stops it as Ctrl-C does. */
+async function startLasting(
+  shown: string,
+  args: readonly string[],
+  begun: RegExp,
+  { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
+): Promise<string[]> {
+  const anyPort =
+    / (?:service run|report watch)/.test(shown) && !shown.includes('--port') ? ['--port', '0'] : []
+  const { CLOCK_STANDS_AT_MS: _, ...moving } = env
+  const child = startLeadsheet([...args, ...anyPort], {
+    cwd,
+    env: { ...moving, ...clockAt(SHOWN_AT), LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
+  })
+  let said = ''
+  const { promise, resolve } = Promise.withResolvers<void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (part) => {
+      said += part
+      if (begun.test(said)) resolve()
+    })
+  }
+  child.once('exit', () => resolve())
+  const end = finished(child)
+  await promise
+  child.kill('SIGINT')
+  const { status } = await end
+  return begun.test(said) && status === 0 ? [] : [`${shown}: ${status}: ${said}`]
+}
+
+async function runInShell(
+  line: string,
+  input: string,
+  { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
+  shown: string,
+): Promise<string[]> {
+  const folder = shown.includes('snapshot.db') && !shown.includes('data/') ? join(cwd, 'data/demo') : cwd
+  const script = `set -o pipefail; ${line.replaceAll(/\bjq /g, 'jq -e ').replaceAll('~', cwd)}`
+  for (const [path] of script.matchAll(/(?<=>>? ?)\/\S+\//g)) mkdirSync(path, { recursive: true })
+  const { status, stderr } = spawnSync('bash', ['-c', script], {
+    ...{ cwd: folder, input, encoding: 'utf8' },
+    env: { PATH: process.env['PATH'], HOME: env['HOME'] },
+  })
+  return status === 0 ? [] : [`${shown}: ${status}: ${stderr}`]
+}
+
+/** `A=1 B="2 3" npx leadsheet run` -> the two, and the command. */
+function assignmentsIn(line: string): { readonly values: Record<string, string>; readonly rest: string } {
+  const values: Record<string, string> = {}
+  let rest = line
+  for (;;) {
+    const [all, name, value] = /^([A-Z_]+)=((?:"[^"]*"|\S)*)\s*/.exec(rest) ?? []
+    if (all === undefined || name === undefined || value === undefined) return { values, rest }
+    values[name] = value.replaceAll('"', '')
+    rest = rest.slice(all.length)
+  }
+}
+
+function replaced(line: string): string {
+  return replacements.reduce((text, [what, instead]) => text.replaceAll(what, instead), line)
+}
+
+function splitWords(line: string): string[] {
+  return execFileSync('bash', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1)
+}
+
+function openDatabase(file: string): Database.Database & Disposable {
+  const database = new Database(file, { readonly: true })
+  return Object.assign(database, { [Symbol.dispose]: () => void database.close() })
+}
