@@ -16,7 +16,7 @@ export function checksPage(): string {
   return page(
     'Checks and alerts',
     'The daemon runs every check once a minute. `status`, `doctor`, `/readyz`, `/metrics`, the alerts and the dashboard all read the same findings.',
-    '## All checks\n\nThe severity is that of most findings. A check can find something worse or milder.',
+    '## All checks\n\nThe severity is the usual one; a finding can be more or less severe.',
     table(
       ['Name of the check', 'Question', 'Severity', 'Setting', 'Shown in'],
       CHECK_IDS.map((id) => {
@@ -83,10 +83,10 @@ export async function metricsPage(): Promise<string> {
   const head = ['Metric', 'Labels', 'Type', 'Meaning']
   return page(
     'Metrics',
-    'The daemon serves these metrics at `/metrics` for Prometheus. Every series exists from the start, unless its meaning says when it is absent.',
+    'The daemon serves these metrics at `/metrics` for Prometheus. Every series exists from the start, unless its meaning says otherwise.',
     '## Metrics of leadsheet',
     table(head, all.filter(isOurs)),
-    '## Metrics of the process\n\nThese come from prom-client, and only from one process.',
+    '## Metrics of the process\n\nThese come from prom-client, and describe only the process that serves `/metrics`.',
     table(
       ['Metric of the process', ...head.slice(1)],
       all.filter((row) => !isOurs(row)),

@@ -25,24 +25,25 @@ const OF_EVENTS = { part: 'events', severity: 'warn', shownIn: SHOWN_AND_ALERTED
 export const EVENT_CHECKS = {
   events_stopped: {
     ...OF_EVENTS,
-    question: 'Do events come?',
+    question: 'Do events arrive?',
     title: 'events stopped',
     meaning:
-      'the webhook brings nothing any more, though two syncs in a row or more found leads new or changed; where nobody knows what it tells of, as of one registered by hand, it may be silent for three days',
+      'the webhook receives nothing any more, although at least two syncs in a row found new or changed leads; a webhook that was registered by hand may be silent for three days, because it is unknown what it reports',
     find: whereEvents(findStopped),
   },
   events_waiting: {
     ...OF_EVENTS,
-    question: 'Are events followed in time?',
+    question: 'Are events processed in time?',
     title: 'events waiting',
-    meaning: 'leads of which events told have been waiting to be read for half an hour',
+    meaning: 'leads that events announced have waited half an hour to be read',
     find: whereEvents(findWaiting),
   },
   events_failing: {
     ...OF_EVENTS,
-    question: 'Can events be read and followed?',
+    question: 'Can events be read and processed?',
     title: 'events failing',
-    meaning: 'a tenth of the events of a day, and five at least, could not be read or followed',
+    meaning:
+      'at least a tenth of the events of a day, and no fewer than five, could not be read or processed',
     find: whereEvents(findFailing),
   },
 } as const satisfies Record<string, Check>

@@ -15,9 +15,10 @@ const LEADS_LEAST = 50
 export const LEAD_CHECKS = {
   removals_refused: {
     part: 'upstream',
-    question: 'Are few leads missing from the last complete scan?',
+    question: 'Did the last complete scan find most of the known leads?',
     title: 'mass removal refused',
-    meaning: 'more than a fifth of the leads were missing from a whole scan, so that none was marked removed',
+    meaning:
+      'more than a fifth of the leads were missing from a complete scan, so none of them was marked as deleted',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'at_once',
@@ -25,9 +26,9 @@ export const LEAD_CHECKS = {
   },
   counts_unusual: {
     part: 'upstream',
-    question: 'Did the last complete scan meet about as many leads as the one before?',
+    question: 'Did the last complete scan find about as many leads as the one before?',
     title: 'unusual number of leads',
-    meaning: 'a whole scan met less than half, or more than twice, of what the one before met',
+    meaning: 'a complete scan found less than half, or more than twice, as many leads as the one before',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'once',
@@ -38,9 +39,9 @@ export const LEAD_CHECKS = {
   },
   fields_changed: {
     part: 'upstream',
-    question: 'Do the records still have the fields they had?',
+    question: 'Do records still have the same fields?',
     title: 'fields changed',
-    meaning: 'a field of the records has vanished or has another type',
+    meaning: 'a field has disappeared from the records, or its type has changed',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'once',
@@ -48,9 +49,9 @@ export const LEAD_CHECKS = {
   },
   records_quarantined: {
     part: 'quarantined records',
-    question: 'Can all records be read?',
+    question: 'Can all records be mapped?',
     title: 'records quarantined',
-    meaning: 'records of the last day cannot be read',
+    meaning: 'records of the last day cannot be mapped',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'at_once',

@@ -30,25 +30,25 @@ const OF_MESSAGES = {
 export const MAIL_CHECKS = {
   mail_away: {
     ...OF_MESSAGES,
-    question: 'Does the mail server take messages?',
+    question: 'Does the mail server accept messages?',
     title: 'mail waiting',
     meaning:
-      'the mail server cannot be reached or does not let us in; with how many messages wait, since when',
+      'the mail server cannot be reached or refuses the login; the alert shows how many messages are waiting and since when',
     setting: 'smtp.url',
     alert: 'after_failures',
     find: findOutage,
   },
   messages_waiting: {
     ...OF_MESSAGES,
-    question: 'Do messages leave in time?',
+    question: 'Are messages sent in time?',
     title: 'messages deferred',
-    meaning: 'the mail server has been putting messages off for more than two hours',
+    meaning: 'the mail server has deferred messages for more than two hours',
     find: findWaiting,
   },
   outbox_late: {
     part: 'messages',
     severity: 'warn',
-    question: 'Is the outbox emptied?',
+    question: 'Is the outbox being emptied?',
     title: 'messages waiting',
     meaning: null,
     shownIn: SHOWN,
@@ -59,14 +59,14 @@ export const MAIL_CHECKS = {
     question: 'Are messages accepted?',
     title: 'messages refused',
     meaning:
-      'messages of the last week were refused for good or given up, and none to the same recipient was sent since',
+      'messages of the last week were refused for good or given up, and no later message to the same recipient was sent',
     find: async ({ db, now }) => (await listRefused(db, minutesBefore(now, WEEK_MINUTES))).map(refused),
   },
   messages_unconfirmed: {
     ...OF_MESSAGES,
-    question: 'Is it known of each message whether it has arrived?',
+    question: 'Is it clear for every message whether it arrived?',
     title: 'messages unconfirmed',
-    meaning: 'messages that may or may not have arrived are left to a person',
+    meaning: 'messages may or may not have arrived, and a person has to decide',
     setting: 'mail.on_unconfirmed',
     find: async ({ db, now }) =>
       (await listUnconfirmed(db, minutesBefore(now, WEEK_MINUTES))).map(unconfirmed),
@@ -74,9 +74,9 @@ export const MAIL_CHECKS = {
   recipient_failing: {
     ...OF_MESSAGES,
     part: 'recipients',
-    question: 'Do the addresses of the recipients take mail?',
+    question: 'Do the addresses of recipients accept mail?',
     title: 'recipient failing',
-    meaning: 'three issues in a row, or more, to a recipient were refused',
+    meaning: 'three or more issues in a row to one recipient were refused',
     find: async ({ db }) => (await listRefusing(db, REFUSED_IN_ROW)).map(failing),
   },
   recipient_paused: {
@@ -84,7 +84,7 @@ export const MAIL_CHECKS = {
     part: 'recipients',
     question: 'Do all recipients still get their reports?',
     title: 'recipient paused',
-    meaning: 'too many messages in a row to a recipient were refused, so that there are no more',
+    meaning: 'too many messages in a row to one recipient were refused, so no more are sent there',
     setting: 'mail.suppress_after_bounces',
     find: findPaused,
   },

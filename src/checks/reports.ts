@@ -21,7 +21,7 @@ const DAY_MINUTES = 24 * 60
 export const REPORT_CHECKS = {
   schedule_behind: {
     part: 'schedules',
-    question: 'Is all begun that is due?',
+    question: 'Are due runs started in time?',
     title: 'schedule behind',
     meaning: null,
     severity: 'fail',
@@ -30,7 +30,7 @@ export const REPORT_CHECKS = {
   },
   report_held: {
     part: 'schedules',
-    question: 'Does no report wait for a person?',
+    question: 'Is no report held for approval?',
     title: 'report held',
     meaning: 'a report waits until a person approves it',
     severity: 'warn',
@@ -42,7 +42,7 @@ export const REPORT_CHECKS = {
     part: 'reports',
     question: 'Did the last run of each report succeed?',
     title: 'report failed',
-    meaning: 'the last scheduled run of a report ended without messages: it failed or was skipped',
+    meaning: 'the last scheduled run of a report sent no messages because it failed or was skipped',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'at_once',
@@ -52,7 +52,7 @@ export const REPORT_CHECKS = {
     part: 'reports',
     question: 'Is each report made in time?',
     title: 'report late',
-    meaning: 'a report is more than half an hour late and not made yet',
+    meaning: 'a report is more than half an hour late and still not made',
     severity: 'warn',
     // A report may wait for the data of its period. If nothing has begun it, `status` shows
     // schedule_behind.
@@ -64,7 +64,7 @@ export const REPORT_CHECKS = {
     part: 'reports',
     question: 'Was every report of the last day made?',
     title: 'report missed',
-    meaning: 'scheduled runs of a report were missed while nothing ran, and were not made up for',
+    meaning: 'scheduled runs of a report were missed while the daemon was down, and were not caught up',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'once',
@@ -77,9 +77,9 @@ export const REPORT_CHECKS = {
   },
   sections_failed: {
     part: 'reports',
-    question: 'Did each report that was mailed last have all its parts?',
+    question: 'Was the last mailed issue of each report complete?',
     title: 'report incomplete',
-    meaning: 'of the issue of a report that was mailed last, a part could not be made',
+    meaning: 'a block of the last mailed issue of a report could not be made',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'at_once',

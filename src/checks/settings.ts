@@ -15,10 +15,10 @@ const UNREAD_MINUTES = 60
 export const SETTINGS_CHECKS = {
   settings_old: {
     part: 'settings',
-    question: 'Does the daemon run with the settings on the disk?',
+    question: 'Does the daemon use the current settings file?',
     title: 'settings not in force',
     meaning:
-      'the daemon refused the settings on the disk, or they were changed an hour ago and nobody had it read them',
+      'the daemon refused the settings file, or the file was changed an hour ago and the daemon has not reloaded it',
     severity: 'warn',
     shownIn: SHOWN_AND_ALERTED,
     alert: 'at_once',

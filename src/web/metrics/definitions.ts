@@ -29,19 +29,19 @@ const MESSAGE_STATES = ['pending', 'sending', 'data', 'sent', 'failed', 'unconfi
 const HELD_KINDS = ['lead', 'pipeline_stat', 'agent', 'activity'] as const
 
 export const DEFINITIONS: readonly Definition[] = [
-  gauge('leadsheet_health_state', 'Whether all is well: 0 ok, 1 warn, 2 fail.', ({ health }) =>
+  gauge('leadsheet_health_state', 'Overall health: 0 ok, 1 warn, 2 fail.', ({ health }) =>
     one(STATES[health.status]),
   ),
   gauge(
     'leadsheet_health_check_state',
-    'What was found in one respect: 0 ok, 1 warn, 2 fail.',
+    'State of one line of `leadsheet status`: 0 ok, 1 warn, 2 fail.',
     ({ health }) =>
       health.checks.map(({ what, status }) => sample({ check: what.replace(' ', '_') }, STATES[status])),
     ['check'],
   ),
   gauge(
     'leadsheet_last_success_timestamp_seconds',
-    'As of when the copy has all of a resource. Moves only with the commit that ends the scan.',
+    'Time up to which the copy of a resource is complete. Changes only with the commit that ends a scan.',
     ({ health }) =>
       health.freshness.flatMap(({ resource, asOf }) =>
         asOf === null ? [] : sample({ resource }, secondsOf(asOf)),
@@ -50,7 +50,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_data_lag_seconds',
-    'How old the copy of a resource is now.',
+    'Age of the copy of a resource.',
     ({ health, now }) =>
       health.freshness.flatMap(({ resource, asOf }) =>
         asOf === null ? [] : sample({ resource }, secondsSince(asOf, now)),
@@ -59,78 +59,76 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_data_fresh',
-    'Whether a resource was read often enough: 0 after three scheduled runs without, or 26 hours.',
+    '1 if a resource is fresh, 0 after three scheduled runs or 26 hours without a complete sync of it.',
     ({ health }) => health.freshness.map(({ resource, isFresh }) => sample({ resource }, isFresh ? 1 : 0)),
     ['resource'],
   ),
-  gauge('leadsheet_leads', 'Leads that are there upstream, as far as is known.', ({ leads }) => one(leads)),
+  gauge('leadsheet_leads', 'Leads in the copy, without deleted leads.', ({ leads }) => one(leads)),
   gauge(
     'leadsheet_quarantined_records',
-    'Records that cannot be read, and are kept until they can.',
+    'Quarantined records: records that cannot be mapped, kept until they can.',
     ({ held }) =>
       HELD_KINDS.map((resource) => sample({ resource }, numberIn(held, 'resource', resource, 'records'))),
     ['resource'],
   ),
   counter(
     'leadsheet_sync_runs_total',
-    'Syncs that ended, by how.',
+    'Finished syncs, by outcome.',
     ({ runs }) => OUTCOMES.map((outcome) => sample({ outcome }, numberIn(runs, 'outcome', outcome, 'runs'))),
     ['outcome'],
   ),
   counter(
     'leadsheet_sync_rows_total',
-    'Records of leads that syncs read, by what became of them.',
+    'Lead records read by syncs, by result.',
     ({ runs }) => RESULTS.map((result) => sample({ result }, sum(runs.map((run) => run[result])))),
     ['result'],
   ),
   counter(
     'leadsheet_sync_requests_total',
-    'Requests to the upstream of the syncs that ended, by how these did.',
+    'Requests that finished syncs sent to the source API, by the outcome of the sync.',
     ({ runs }) =>
       OUTCOMES.map((outcome) => sample({ outcome }, numberIn(runs, 'outcome', outcome, 'requests'))),
     ['outcome'],
   ),
-  counter(
-    'leadsheet_sync_retries_total',
-    'Requests of these that repeated one that had failed.',
-    ({ runs }) => one(sum(runs.map((run) => run.retries))),
+  counter('leadsheet_sync_retries_total', 'Retries among these requests.', ({ runs }) =>
+    one(sum(runs.map((run) => run.retries))),
   ),
-  gauge('leadsheet_sync_running', 'Whether a sync is under way.', ({ runs }) =>
+  gauge('leadsheet_sync_running', '1 while a sync is running, else 0.', ({ runs }) =>
     one(runs.some(({ outcome }) => outcome === 'running') ? 1 : 0),
   ),
-  gauge('leadsheet_sync_last_duration_seconds', 'How long the last sync took that ended.', ({ lastRun }) =>
+  gauge('leadsheet_sync_last_duration_seconds', 'Duration of the last finished sync.', ({ lastRun }) =>
     lastRun?.durationMs == null ? [] : one(lastRun.durationMs / 1000),
   ),
   counter(
     'leadsheet_events_received_total',
-    'Events of the upstream, each once, by what became of them; those that wait are not among them yet.',
+    'Webhook events from the source API, by outcome. Each event counts once, when it has been processed.',
     ({ events }) =>
       EVENT_OUTCOMES.map((outcome) => sample({ outcome }, numberIn(events, 'outcome', outcome, 'events'))),
     ['outcome'],
   ),
   counter(
     'leadsheet_events_lag_seconds_total',
-    'Seconds from when each of these came to when what it told of was in the copy, all together.',
+    'Total time from the arrival of each of these events to the update of the copy, in seconds.',
     ({ events }) => one(sum(events.map(({ seconds }) => seconds))),
   ),
   gauge(
     'leadsheet_events_waiting',
-    'Leads and pipelines of which events told that are still to be read.',
+    'Leads and pipelines that events announced and that are still to be read.',
     ({ waitingEvents }) => one(waitingEvents.toRead),
   ),
   gauge(
     'leadsheet_events_oldest_waiting_seconds',
-    'How long the first of these has waited; 0 where none waits.',
+    'How long the oldest of these has waited; 0 if none is waiting.',
     ({ waitingEvents: { since }, now }) => one(since === null ? 0 : secondsSince(since, now)),
   ),
   gauge(
     'leadsheet_event_last_received_timestamp_seconds',
-    'When the last event came; absent where none has for a week.',
+    'When the last event arrived; absent after a week without events.',
     ({ lastEventAt }) => (lastEventAt === null ? [] : one(secondsOf(lastEventAt))),
   ),
   gauge(
     'leadsheet_scheduled_runs',
-    'Scheduled runs in the ledger, by state.',
+    'Scheduled runs in the database, by state.',
     ({ schedules, scheduledRuns }) =>
       namesOf(schedules, scheduledRuns).flatMap((schedule) => {
         const own = scheduledRuns.filter((scheduledRun) => scheduledRun.schedule === schedule)
@@ -142,7 +140,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   counter(
     'leadsheet_scheduled_runs_missed_total',
-    'Scheduled runs that were missed and not made up for.',
+    'Scheduled runs that were missed and not caught up.',
     ({ schedules, missed }) =>
       namesOf(schedules, missed).map((schedule) =>
         sample({ schedule }, numberIn(missed, 'schedule', schedule, 'runs')),
@@ -151,7 +149,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_schedule_next_timestamp_seconds',
-    'When a schedule is due next.',
+    'When the next run of a schedule is due.',
     ({ schedules }) =>
       schedules.flatMap(({ name, next }) =>
         next === null ? [] : sample({ schedule: name }, next.getTime() / 1000),
@@ -160,54 +158,52 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_outbox_messages',
-    'Messages in the ledger, by how far they are.',
+    'Messages in the outbox, by state.',
     ({ messages }) => MESSAGE_STATES.map((state) => sample({ state }, messages[state] ?? 0)),
     ['state'],
   ),
   gauge(
     'leadsheet_outbox_oldest_waiting_seconds',
-    'How long the oldest message has waited that is still to be sent; 0 where none waits.',
+    'How long the oldest unsent message has waited; 0 if none is waiting.',
     ({ waitingSince, now }) => one(waitingSince === null ? 0 : secondsSince(waitingSince, now)),
   ),
   gauge(
     'leadsheet_mail_servers_away',
-    'Mail servers that cannot be reached or do not let us in.',
+    'Mail servers that cannot be reached or refuse the login.',
     ({ serversAway }) => one(serversAway),
   ),
   gauge(
     'leadsheet_alerts_open',
-    'Alerts that are open and that no operator has acknowledged, by check.',
+    'Open alerts that nobody has acknowledged, by check.',
     ({ openAlerts }) =>
       ALERTING_IDS.map((check) => sample({ check }, openAlerts.filter((open) => open === check).length)),
     ['check'],
   ),
   gauge('leadsheet_database_bytes', 'Size of the database.', ({ size }) => one(size.database)),
-  gauge(
-    'leadsheet_database_wal_bytes',
-    'Size of its write-ahead log; absent where it is in PostgreSQL.',
-    ({ size }) => (size.room === null ? [] : one(size.room.log)),
+  gauge('leadsheet_database_wal_bytes', 'Size of the write-ahead log; absent with PostgreSQL.', ({ size }) =>
+    size.room === null ? [] : one(size.room.log),
   ),
   gauge(
     'leadsheet_disk_free_bytes',
-    'What is free on the disk of the database; absent where it is in PostgreSQL.',
+    'Free space on the disk of the database; absent with PostgreSQL.',
     ({ size }) => (size.room === null ? [] : one(size.room.free)),
   ),
   gauge(
     'leadsheet_snapshot_timestamp_seconds',
-    'When the snapshot was made; absent where none follows a sync.',
+    'When the last snapshot was made; absent if snapshots are not made after syncs.',
     ({ snapshotMadeAt }) => (snapshotMadeAt === null ? [] : one(secondsOf(snapshotMadeAt))),
   ),
   gauge(
     'leadsheet_daemon_last_heartbeat_timestamp_seconds',
-    'The last sign of life of the daemon, committed each minute.',
+    'Last heartbeat of the daemon, which it writes every minute.',
     ({ lastHeartbeatAt }) => (lastHeartbeatAt === null ? [] : one(secondsOf(lastHeartbeatAt))),
   ),
-  gauge('leadsheet_workers', 'Daemons that run on the store; absent where it is a file.', ({ workers }) =>
+  gauge('leadsheet_workers', 'Daemons that run on the database; absent with SQLite.', ({ workers }) =>
     workers === null ? [] : one(workers),
   ),
   gauge(
     'leadsheet_queue_jobs',
-    'Jobs of the workers that wait, are active, or were given up; absent where the store is a file.',
+    'Jobs of the workers that are waiting, active or dead (given up); absent with SQLite.',
     ({ jobs }) =>
       (jobs ?? []).flatMap(({ queue, waiting, active, dead }) => [
         sample({ queue, state: 'waiting' }, waiting),

@@ -26,19 +26,19 @@ interface MetricsOptions {
 
 const BUILD_INFO = {
   name: 'leadsheet_build_info',
-  help: 'Always 1; the version of the program and of Node.',
+  help: 'Always 1; the labels give the versions of leadsheet and Node.',
   labels: ['version', 'node'],
 } as const
 
 const HTTP_REQUESTS = {
   name: 'leadsheet_http_requests_total',
-  help: 'Requests for pages since this process began to serve them, by route and class of status.',
+  help: 'Requests for pages since this process started, by route and status class.',
   labels: ['route', 'status'],
 } as const
 
 const EVENTS_REFUSED = {
   name: 'leadsheet_events_refused_total',
-  help: "Messages to the webhook that were not taken since this process began to listen: not known to be the upstream's, or too many at once.",
+  help: 'Refused requests to the webhook since this process started, by reason: the signature is not that of the source API, or too many came at once.',
   labels: ['reason'],
 } as const
 const REFUSALS = { refused: 'unverified', busy: 'busy' } as const
