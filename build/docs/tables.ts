@@ -64,7 +64,7 @@ export function figuresPage(): string {
       ['Figure', 'Title', 'Unit', 'Meaning'],
       FIGURES.map(({ name, title, unit, meaning }) => [code(name), title, unit, meaning]),
     ),
-    'Money is in whole units of its currency. A share is from 0 to 1, and comes with its part and its whole.',
+    'Money is in whole units of its currency. A share is a number from 0 to 1 and comes with its part and its whole.',
   )
 }
 

@@ -23,7 +23,7 @@ const counted = (
 
 export const COUNTS_BY_PIPELINE = {
   title: 'By pipeline',
-  meaning: 'the figures new_leads, won and win_rate (part of whole) of each pipeline',
+  meaning: 'the figures new_leads, won and win_rate (as part and whole) for each pipeline',
   reads: ['lead_then', 'closed'],
   sql: `${counted('pipeline_id')} GROUP BY pipeline_id`,
 } as const
@@ -31,14 +31,14 @@ export const COUNTS_BY_PIPELINE = {
 export const COUNTS_BY_SOURCE = {
   title: 'By source',
   meaning:
-    'the figures new_leads, won and win_rate (part of whole) of the leads of each source, as the source is now',
+    'the figures new_leads, won and win_rate (as part and whole) for each source; a lead counts under its present source',
   reads: ['lead_then', 'closed'],
   sql: `${counted('source')} JOIN lead ON lead.id = each.lead_id GROUP BY source`,
 } as const
 
 export const LEVELS_BY_PIPELINE = {
   title: 'Leads and open pipeline by pipeline',
-  meaning: 'the figures leads and open_value of each pipeline, a row a currency',
+  meaning: 'the figures leads and open_value for each pipeline, one row per currency',
   reads: ['level'],
   sql: `SELECT pipeline_id AS "of", value_currency AS currency, sum(leads) AS leads,
     coalesce(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
@@ -48,7 +48,7 @@ export const LEVELS_BY_PIPELINE = {
 
 export const STALLED_BY_PIPELINE = {
   title: 'Stalled by pipeline',
-  meaning: 'the figure stalled of each pipeline',
+  meaning: 'the figure stalled for each pipeline',
   reads: ['open_now', 'idle', 'idle_then'],
   sql: `SELECT pipeline_id AS "of", sum(leads) AS stalled FROM (
     SELECT pipeline_id, leads FROM open_now

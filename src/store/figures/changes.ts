@@ -12,11 +12,11 @@ import type { Moment } from './read-transaction.ts'
 const KINDS: readonly ChangeKind[] = ['won', 'forward', 'back', 'lost', 'gone', 'returned']
 
 const MEANING =
-  'leads whose status at the end of the period is not the one that the last issue knew, by what they came to: won; lost, or disqualified; forward or back in the funnel; gone upstream, or there again'
+  'leads whose status at the end of the period differs from the one in the last issue, by kind of change: won; lost or disqualified; forward or back in the funnel; deleted or returned'
 
 export const CHANGE_COUNTS = {
   title: 'Changes',
-  meaning: `${MEANING}; how many, and their value by currency`,
+  meaning: `${MEANING}; their number, and their value by currency`,
   reads: ['change'],
   sql: `SELECT kind, value_currency AS currency, count(*) AS total, ${toCents('sum(value_amount)')} AS amount
   FROM change GROUP BY kind, value_currency ORDER BY kind, count(value_amount) DESC, value_currency NULLS FIRST`,
@@ -24,7 +24,7 @@ export const CHANGE_COUNTS = {
 
 export const CHANGED_LEADS = {
   title: 'Changed leads',
-  meaning: `${MEANING}; of each those with a value first, by currency, that of most leads first, and by value`,
+  meaning: `${MEANING}; in each kind, leads with a value come first, ordered by currency (the most common first) and by value`,
   reads: ['change'],
   sql: `SELECT kind, lead_id AS id, coalesce(company_name, lead_id) AS "companyName", pipeline.name AS "pipelineName",
     iif(kind IN ('gone', 'returned'), NULL, from_status) AS "fromStatus", to_status AS "toStatus", at, change.value_amount AS amount,

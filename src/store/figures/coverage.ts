@@ -20,20 +20,20 @@ export const COVERAGES: Readonly<
   period: {
     title: 'Coverage',
     meaning:
-      'of the leads that may have moved in the period, those each of whose statuses in it is known (lead_known.known_from)',
+      'leads whose statuses in the period are all known (lead_known.known_from), out of the leads that may have moved in it',
     reads: ['in_question'],
     sql: `SELECT count(*) FILTER (WHERE known_from <= max(:from, created_at)) AS known, count(*) AS "of" FROM in_question`,
   },
   end: {
     title: 'Coverage',
-    meaning: 'of the leads that were there at the end of the period, those whose status then is known',
+    meaning: 'leads whose status at the end of the period is known, out of all leads that existed then',
     reads: ['level', 'in_question'],
     sql: `SELECT leads - ${UNKNOWN_AT_END} AS known, leads AS "of"
   FROM (SELECT coalesce(sum(leads), 0) AS leads FROM level) AS counted`,
   },
   cohort: {
     title: 'Coverage',
-    meaning: 'of the leads created in the period, those whose status at its end is known',
+    meaning: 'leads whose status at the end of the period is known, out of the leads created in it',
     reads: ['lead_then', 'in_question'],
     sql: `SELECT leads - (SELECT count(*) FROM in_question
       WHERE created_at >= :from AND changed_at >= :to AND known_from >= :to) AS known, leads AS "of"
@@ -42,7 +42,7 @@ export const COVERAGES: Readonly<
   life: {
     title: 'Coverage',
     meaning:
-      'of the leads there were at the end of the period, those each of whose statuses up to then is known',
+      'leads whose statuses up to the end of the period are all known, out of all leads that existed then',
     reads: ['reach', 'lead_now', 'deleted_then'],
     sql: `SELECT (SELECT count(*) FROM reach) AS known, count(*) AS "of"
   FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then)`,
@@ -50,14 +50,14 @@ export const COVERAGES: Readonly<
   value: {
     title: 'Coverage',
     meaning:
-      'of the leads that were open at the end of the period, those whose value then is known: read since their last change before it, with no other change before the next sync',
+      'leads whose value at the end of the period is known (read after their last change before it, with no other change before the next sync), out of the leads that were open then',
     reads: ['level', 'value_unsure'],
     sql: `SELECT leads - (SELECT count(*) FROM value_unsure WHERE outcome = 'open') AS known, leads AS "of"
   FROM (SELECT coalesce(sum(leads), 0) AS leads FROM level WHERE outcome = 'open') AS counted`,
   },
   won_value: {
     title: 'Coverage',
-    meaning: 'of the leads counted as won, those whose value at the end of the period is known',
+    meaning: 'leads whose value at the end of the period is known, out of the leads counted as won',
     reads: ['closed', 'value_unsure'],
     sql: `SELECT count(*) FILTER (WHERE lead_id NOT IN (SELECT lead_id FROM value_unsure)) AS known, count(*) AS "of"
   FROM closed WHERE outcome = 'won' AND closed_at >= :from`,
@@ -65,7 +65,7 @@ export const COVERAGES: Readonly<
   stalled: {
     title: 'Coverage',
     meaning:
-      'of the leads that were open at the end of the period, those of which it is known whether they stood still',
+      'leads for which it is known whether they were stalled, out of the leads that were open at the end of the period',
     reads: ['level', 'idle_then'],
     sql: `SELECT leads - (SELECT count(*) FROM idle_then WHERE NOT is_known) AS known, leads AS "of"
   FROM (SELECT coalesce(sum(leads), 0) AS leads FROM level WHERE outcome = 'open') AS counted`,

@@ -49,7 +49,7 @@ export const FIGURES = [
   {
     name: 'leads',
     title: 'Leads',
-    meaning: 'leads that were there at the end of the period, whatever their status',
+    meaning: 'leads that existed at the end of the period, in any status',
     unit: 'leads',
     coverage: null,
     reads: ['level'],
@@ -68,7 +68,7 @@ export const FIGURES = [
     name: 'qualified',
     title: 'Qualified',
     meaning:
-      'leads that came into a qualified stage (stage.is_qualified) in the period, by a move that is known or since they are as new, for the first time that is known; empty where the profile marks no stage as qualified',
+      'leads that entered a qualified stage (stage.is_qualified) in the period, for the first time as far as is known; a lead first seen in such a stage counts only if it was created in the period; empty if the profile marks no stage as qualified',
     unit: 'leads',
     coverage: 'period',
     reads: ['entry', 'ended'],
@@ -81,7 +81,7 @@ export const FIGURES = [
   {
     name: 'won',
     title: 'Won',
-    meaning: 'leads that were won in the period and still are at its end',
+    meaning: 'leads that were won in the period and were still won at its end',
     unit: 'leads',
     coverage: 'end',
     reads: ['closed'],
@@ -90,7 +90,7 @@ export const FIGURES = [
   {
     name: 'lost',
     title: 'Lost',
-    meaning: 'leads that were lost in the period and still are at its end',
+    meaning: 'leads that were lost in the period and were still lost at its end',
     unit: 'leads',
     coverage: 'end',
     reads: ['closed'],
@@ -99,7 +99,7 @@ export const FIGURES = [
   {
     name: 'disqualified',
     title: 'Disqualified',
-    meaning: 'leads that were disqualified in the period and still are at its end',
+    meaning: 'leads that were disqualified in the period and were still disqualified at its end',
     unit: 'leads',
     coverage: 'end',
     reads: ['closed'],
@@ -109,7 +109,7 @@ export const FIGURES = [
     name: 'won_value',
     title: 'Won value',
     meaning:
-      'value of the leads counted as won, as it was at the end of the period; those without a value left out',
+      'value of the leads counted as won, as it was at the end of the period; leads without a value are left out',
     unit: 'money',
     coverage: 'won_value',
     reads: ['closed', 'lead_then'],
@@ -121,7 +121,7 @@ export const FIGURES = [
   {
     name: 'win_rate',
     title: 'Win rate',
-    meaning: 'won out of won and lost, of the leads closed in the 30 days up to the end of the period',
+    meaning: 'won / (won + lost), over the leads closed in the 30 days up to the end of the period',
     unit: 'share',
     coverage: 'end',
     reads: ['closed'],
@@ -133,7 +133,7 @@ export const FIGURES = [
     name: 'period_conversion',
     title: 'Conversion by period',
     meaning:
-      'leads won in the period for each lead created in it, whether they are the same leads or not; may be above 1',
+      'leads won in the period / leads created in it; not necessarily the same leads, so it may be above 1',
     unit: 'share',
     coverage: 'end',
     reads: ['closed', 'lead_then'],
@@ -145,7 +145,7 @@ export const FIGURES = [
     name: 'cohort_conversion',
     title: 'Conversion by cohort',
     meaning:
-      'of the leads created in the period, the share that was won by its end; choose periods longer than winning takes',
+      'share of the leads created in the period that were won by its end; choose periods longer than leads take to be won',
     unit: 'share',
     coverage: 'cohort',
     reads: ['lead_then', 'closed'],
@@ -157,7 +157,7 @@ export const FIGURES = [
     name: 'open',
     title: 'Open',
     meaning:
-      'leads that were neither won, lost nor disqualified at the end of the period; a status without a stage counts as open',
+      'leads that were not won, lost or disqualified at the end of the period; a status without a stage counts as open',
     unit: 'leads',
     coverage: 'end',
     reads: ['level'],
@@ -167,7 +167,7 @@ export const FIGURES = [
     name: 'open_value',
     title: 'Open pipeline',
     meaning:
-      'value of the leads that were open at the end of the period, as it was then, or, of a lead first read later, as it was first known',
+      'value of the leads that were open at the end of the period, as it was then; for a lead that was first read later, its first known value',
     unit: 'money',
     coverage: 'value',
     reads: ['level'],
@@ -179,7 +179,7 @@ export const FIGURES = [
     name: 'stalled',
     title: 'Stalled',
     meaning:
-      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days); without those of which that is not known, since they changed before anything read them after the period',
+      'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days); leads that changed after the period before they were read again are left out, because it is unknown when they had changed before',
     unit: 'leads',
     coverage: 'stalled',
     reads: ['open_now', 'idle', 'idle_then'],
@@ -192,7 +192,7 @@ export const FIGURES = [
     name: 'time_in_stage',
     title: 'Days in stage',
     meaning:
-      'median days that leads spent in a status, of the stays that ended in the period; blind to stays that began before what is known',
+      'median days that leads spent in a status, over the stays that ended in the period; stays whose beginning is unknown are left out',
     unit: 'days',
     coverage: 'period',
     reads: ['ended'],
@@ -206,7 +206,7 @@ export const FIGURES = [
     name: 'velocity',
     title: 'Sales velocity',
     meaning:
-      'what the pipeline earns a day: open leads with a value x win rate x mean value won / median days from creation to winning, the last three over the 30 days up to the end of the period; empty where nothing was won in them',
+      'money that the pipeline earns per day: open leads with a value x win rate x mean value won / median days from creation to winning; the last three over the 30 days up to the end of the period; empty if nothing was won in those 30 days',
     unit: 'money a day',
     coverage: 'end',
     reads: ['level', 'closed', 'win'],

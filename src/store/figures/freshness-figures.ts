@@ -17,7 +17,7 @@ import type { Moment } from './read-transaction.ts'
 
 export const LAST_WHOLE_RUN = {
   title: 'Freshness',
-  meaning: 'the last sync that read all leads: everything that changed before leads_as_of is in',
+  meaning: 'the last sync that read all leads; it includes every change before leads_as_of',
   reads: [],
   sql: `SELECT id, leads_as_of, requests FROM sync_run
   WHERE leads_as_of IS NOT NULL ORDER BY sync_run.rowid DESC LIMIT 1`,
@@ -25,7 +25,7 @@ export const LAST_WHOLE_RUN = {
 
 export const AGENTS = {
   title: 'Agents',
-  meaning: 'the agents of the last reading; not told of a period long before it',
+  meaning: 'the agents in their last sample; none for a period long before it',
   reads: [],
   sql: `SELECT agent.name, kind, agent.status, status_changed_at AS "statusChangedAt", task_type AS "taskType",
     pipeline.name AS "taskPipelineName", last_seen_at AS "lastSeenAt", errors_24h AS "errors24h",
@@ -36,7 +36,8 @@ export const AGENTS = {
 
 export const OUTAGES = {
   title: 'Outages',
-  meaning: 'runs of samples in which an agent was failing that touch the period, the longest first',
+  meaning:
+    'outages of agents (consecutive samples in which the agent was failing) that overlap the period, longest first',
   reads: [],
   sql: `SELECT agent_name AS "agentName", began_at AS "beganAt", ended_at AS "endedAt", hours FROM agent_outage
   WHERE began_at < :to AND (ended_at IS NULL OR ended_at > :from) ORDER BY hours DESC, began_at, agent_name`,
@@ -44,7 +45,7 @@ export const OUTAGES = {
 
 export const HELD_RECORDS = {
   title: 'Held records',
-  meaning: 'records that could not be read and wait until they can, by reason',
+  meaning: 'quarantined records, by reason',
   reads: [],
   sql: `SELECT resource, reason, count(*) AS records FROM quarantined_record
   GROUP BY resource, reason ORDER BY records DESC, resource, reason`,
@@ -52,7 +53,7 @@ export const HELD_RECORDS = {
 
 export const DRIFT = {
   title: 'Changed fields',
-  meaning: 'fields of the records that were new, gone or of another type in a sync of the period',
+  meaning: 'fields of the records that were new, missing or of another type in a sync of the period',
   reads: [],
   sql: `SELECT each.value ->> 'change' AS change, each.value ->> 'path' AS path, ended_at AS at
   FROM sync_scan_result CROSS JOIN json_each(drift) AS each
@@ -62,7 +63,7 @@ export const DRIFT = {
 
 export const LAST_SCAN = {
   title: 'Last reading',
-  meaning: 'whether the last reading of the leads proved complete',
+  meaning: 'whether the last scan of the leads was complete',
   reads: [],
   sql: 'SELECT scan_result, ended_at AS at FROM sync_scan_result ORDER BY ended_at DESC, run_id DESC LIMIT 1',
 } as const

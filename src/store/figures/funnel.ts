@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000
 export const SERVICE_FUNNEL = {
   title: 'Funnel',
   meaning:
-    'leads that ever came so far or further, as the upstream counts them in the last reading of its statistics, over the pipelines that have leads',
+    'leads that ever reached the stage or a later one, as counted in the last statistics of the upstream, over the pipelines that have leads',
   reads: [],
   sql: `SELECT status, sum(reached) AS reached, min(as_of) AS "asOf" FROM funnel_latest
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
@@ -39,7 +39,7 @@ export const SERVICE_FUNNEL = {
 export const REACHED = {
   title: 'Funnel',
   meaning:
-    'leads that had come so far or further by the end of the period, of those whose whole history is known; each has come to the first stage',
+    'leads that had reached the stage or a later one by the end of the period, among those whose whole history is known; every lead counts in the first stage',
   reads: ['reach'],
   sql: `SELECT status, (SELECT count(*) FROM reach WHERE reach.position >= stage.position) AS reached
   FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM reach) ORDER BY position`,
@@ -47,7 +47,7 @@ export const REACHED = {
 
 const STAYS_BY_PIPELINE = {
   title: 'Days in stage by pipeline',
-  meaning: 'the figure time_in_stage of each pipeline',
+  meaning: 'the figure time_in_stage for each pipeline',
   reads: ['ended'],
   sql: `SELECT pipeline_id AS pipeline, status AS "of", round(avg(days), 2) AS value FROM (
       SELECT pipeline_id, status, days, row_number() OVER (PARTITION BY pipeline_id, status ORDER BY days) AS place,

@@ -27,7 +27,7 @@ const LISTED = `lead.id, coalesce(company_name, lead.id) AS "companyName", ${AS_
 
 export const TOP_LEADS = {
   title: 'Top leads',
-  meaning: 'the leads created in the period with a score of top_score or more, the best first',
+  meaning: 'leads created in the period with a score of at least top_score, best first',
   reads: ['lead_then'],
   sql: `SELECT ${LISTED}, lead.updated_at AS "changedAt", count(*) OVER () AS total
   FROM lead_then JOIN lead ON lead.id = lead_id JOIN pipeline ON pipeline.id = lead_then.pipeline_id
@@ -37,7 +37,7 @@ export const TOP_LEADS = {
 
 export const STALLED_LEADS = {
   title: 'Stalled leads',
-  meaning: 'the leads that the figure stalled counts, those that have stood still longest first',
+  meaning: 'the leads counted by the figure stalled, longest stalled first',
   reads: ['idle', 'idle_then'],
   sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt"
   FROM (

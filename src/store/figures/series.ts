@@ -32,14 +32,14 @@ const COUNTS = `(SELECT count(*) FROM arrival AS each WHERE each.place = span.pl
 
 export const TREND = {
   title: 'Trend',
-  meaning: 'new leads and leads won of each day, counted as the figures new_leads and won of that day',
+  meaning: 'new leads and won leads of each day, counted like the figures new_leads and won',
   reads: ['span', 'arrival', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
 } as const
 
 const TREND_BY_PIPELINE = {
   title: 'Trend by pipeline',
-  meaning: 'the trend of each pipeline; days on which nothing was new or won have no row',
+  meaning: 'the trend of each pipeline; days without new or won leads have no row',
   reads: TREND.reads,
   sql: `SELECT place, pipeline_id AS "of", sum(is_new) AS "newLeads", sum(is_won) AS won FROM (
     SELECT span.place, pipeline_id, 1 AS is_new, 0 AS is_won FROM span CROSS JOIN arrival AS each
@@ -58,7 +58,7 @@ const TREND_BY_PIPELINE = {
 export const SPARKLINES = {
   title: 'Sparklines',
   meaning:
-    'the figures new_leads, won and win_rate of this period and of those before it; the win rate as won of so many closed',
+    'the figures new_leads, won and win_rate of this period and of earlier ones; the win rate as won leads and closed leads',
   reads: ['span', 'arrival', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS},
     ${closedSince(RECENT_BEFORE('span_to'), 'won')} AS part,
@@ -69,7 +69,7 @@ export const SPARKLINES = {
 export const OPEN_VALUE_SERIES = {
   title: 'Sparkline of the open pipeline',
   meaning:
-    'the figure open_value at the end of this period and of those before it, in one currency, empty where more than a hundredth of it is of leads whose value then is not known',
+    'the figure open_value at the end of this period and of earlier ones, in one currency; empty if more than one percent of it comes from leads whose value at that time is unknown',
   reads: ['span', 'level_now', 'state', 'early', 'early_once'],
   sql: `SELECT iif(unsure > value * ${UNSURE_MAX}, NULL, value) AS value
   FROM (SELECT place, ${toCents(`(SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)

@@ -10,7 +10,7 @@ import type { Moment } from './read-transaction.ts'
 
 export const STAT_SAMPLES = {
   title: "The service's own statistics",
-  meaning: 'the last reading of the statistics of each pipeline that our copy covers',
+  meaning: 'the last statistics of each pipeline that our copy covers',
   reads: [],
   sql: `SELECT pipeline.name AS "pipelineName", stat.* FROM pipeline_stat AS stat JOIN pipeline ON pipeline.id = pipeline_id
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
@@ -21,7 +21,7 @@ export const STAT_SAMPLES = {
 
 export const OUR_LEVELS = {
   title: 'Ours beside them',
-  meaning: 'leads at that moment by how they counted, with their value; for each pipeline as of its reading',
+  meaning: 'leads and their value by outcome, for each pipeline at the time of its last statistics',
   reads: ['level'],
   sql: `SELECT outcome, value_currency AS currency, sum(leads) AS leads, ${toCents('sum(value_amount)')} AS amount
   FROM level GROUP BY outcome, value_currency`,

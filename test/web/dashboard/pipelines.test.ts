@@ -67,7 +67,7 @@ describe('the list of pipelines', () => {
 
   it('says what each number means, and with which command its SQL is shown', async () => {
     const text = await readText(`${await openFilledPages()}/pipelines`)
-    expect(text).toContain('Won leads that were won in the period and still are at its end')
+    expect(text).toContain('Won leads that were won in the period and were still won at its end')
     expect(text).toContain('had not changed in any way for 7 days')
     expect(text).toContain('leadsheet figures explain won --from 2026-10-22 --to 2026-11-21')
   })
