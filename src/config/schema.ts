@@ -1,6 +1,6 @@
 /**
  * The schema of the settings file, in its own snake_case: types, defaults, limits and descriptions. Mail, web
- * and reports have files of their own.
+ * and reports have files of their own. To rename a setting, see `section` in `validators.ts`.
  */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'

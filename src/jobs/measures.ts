@@ -16,6 +16,7 @@ import {
 import { countLeads } from '../store/leads/lead.ts'
 import { countDeliveries } from '../store/outbox/delivery.ts'
 import { countWaiting } from '../store/outbox/delivery-problems.ts'
+import { listMailOutages } from '../store/outbox/send-limits.ts'
 import {
   countMissedScheduledRuns,
   countQuarantinedByKind,
@@ -23,8 +24,7 @@ import {
   createRunCounter,
   type RunCounts,
   type ScheduledRunCounts,
-} from '../store/outbox/ledger-counts.ts'
-import { listMailOutages } from '../store/outbox/send-limits.ts'
+} from '../store/schedule/run-counts.ts'
 import { findLastSpan } from '../store/schedule/uptime.ts'
 import { readSnapshotInfo } from '../store/snapshot/snapshot.ts'
 import { listRuns, type RunSummary } from '../store/sync/sync-run.ts'

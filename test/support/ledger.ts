@@ -1,5 +1,5 @@
 /** A ledger with messages that wait, without a report that was made for them. */
-import { type MessageContent, messageFor } from '../../src/jobs/outbox/message.ts'
+import { type MessageContent, messageFor } from '../../src/jobs/outbox/compose-message.ts'
 import type { DeliverDeps } from '../../src/jobs/outbox/send-batch.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { type Delivery, listDeliveries } from '../../src/store/outbox/delivery.ts'

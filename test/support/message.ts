@@ -2,10 +2,10 @@
 
 import type { Message, MessageFile } from '../../src/domain/message.ts'
 import type { Instant } from '../../src/domain/model.ts'
-import type { Sender } from '../../src/jobs/outbox/message.ts'
+import type { Sender } from '../../src/jobs/outbox/compose-message.ts'
 import type { Trx } from '../../src/store/db/store.ts'
 import { enqueueMessages } from '../../src/store/outbox/delivery.ts'
-import { addToPack, createMessagePack } from '../../src/store/outbox/message.ts'
+import { addToPack, createMessagePack } from '../../src/store/outbox/stored-message.ts'
 
 export const MESSAGE: Message = {
   from: 'leadsheet <reports@example.com>',

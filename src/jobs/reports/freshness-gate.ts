@@ -1,6 +1,6 @@
 /**
  * The gate before a report: checks that all data up to the end of the report's period was read. It starts
- * syncs and waits for them until the deadline; then the settings decide whether the report is sent with a
+ * syncs and waits for them until the deadline, which is the report's setting `wait_minutes`; then the settings decide whether the report is sent with a
  * banner, held or skipped. Because the gate stores nothing, a report can pass through it again.
  */
 

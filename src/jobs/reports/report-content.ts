@@ -17,7 +17,7 @@ import { checkRendered } from '../../report/render/finish.ts'
 import type { Templates } from '../../report/render/templates.ts'
 import { createLocaleContext, type LocaleContext, nameReport } from '../../report/words/locale-context.ts'
 import type { Issue } from '../../store/reports/issue.ts'
-import { type MessageContent, type Sender, unsubscribeFor } from '../outbox/message.ts'
+import { type MessageContent, type Sender, unsubscribeFor } from '../outbox/compose-message.ts'
 import { type Attachment, makeAttachments } from './attachment.ts'
 import type { Reader, Report } from './report-definition.ts'
 

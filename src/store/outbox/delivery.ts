@@ -16,7 +16,7 @@ import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { deleteLostLeases } from '../schedule/lease.ts'
 import type { DeliveryTable } from '../tables/outbox-tables.ts'
-import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './message.ts'
+import { addToPack, createMessagePack, insertMessage, keepFiles, type MessagePack } from './stored-message.ts'
 
 /**
  * The name of the lease of a process that sends messages. If several processes may send, the name of each
@@ -29,7 +29,7 @@ export type DeliveryRowState = DeliveryTable['state']
 /** A message that was unconfirmed this many times waits for a person. */
 export const DOUBTS_MAX = 2
 
-/** The state of a message; `store/outbox/message.ts` has the message itself. */
+/** The state of a message; `store/outbox/stored-message.ts` has the message itself. */
 export interface Delivery {
   readonly messageId: string
   /** The id of the issue; null for an alert. */

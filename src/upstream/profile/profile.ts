@@ -33,6 +33,7 @@ const endpointsSchema = z.strictObject({
 })
 export type EndpointName = keyof z.output<typeof endpointsSchema>
 
+/** How a request carries the key. `client/request.ts` sends it, and `probe/auth-probe.ts` tries the forms. */
 const authSchema = z
   .strictObject({
     /** The header that carries the key, unless `query` is set. */

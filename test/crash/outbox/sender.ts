@@ -13,7 +13,7 @@ import type { DkimKey } from '../../../src/mail/dkim.ts'
 import { openTransport, type Transport } from '../../../src/mail/transport.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { readMessage } from '../../../src/store/outbox/message.ts'
+import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { findHolder } from '../../../src/store/schedule/lease.ts'
 
 export interface SenderJob {

@@ -1,6 +1,6 @@
 /** The ways out that a message names: a page of its recipient's own where pages are served. */
 import { describe, expect, it } from 'vitest'
-import { messageFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/message.ts'
+import { messageFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { busyDay } from '../../support/figures.ts'
 import { MESSAGE, SENDER } from '../../support/message.ts'

@@ -1,6 +1,6 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { messageFor } from '../../../src/jobs/outbox/message.ts'
+import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import { deliverDue, deliverIssues, sendTest } from '../../../src/jobs/outbox/send-due.ts'
 import type { Transport } from '../../../src/mail/transport.ts'

@@ -1,6 +1,6 @@
 /** Who is refused by their server issue after issue: named after three, paused after as many as the settings say. */
 import { describe, expect, it } from 'vitest'
-import { messageFor } from '../../../src/jobs/outbox/message.ts'
+import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
 import { changePreference, pauseRefused } from '../../../src/jobs/recipients/change-preference.ts'
 import { openTransport } from '../../../src/mail/transport.ts'

@@ -1,7 +1,7 @@
 /** What a filter for spam thinks of our messages. Where it is not installed, the tests are skipped and say so. */
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
-import { messageFor } from '../../../src/jobs/outbox/message.ts'
+import { messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'

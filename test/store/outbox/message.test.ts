@@ -12,7 +12,7 @@ import { buildMessage } from '../../../src/mail/message.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { enqueueMessages, listDeliveries } from '../../../src/store/outbox/delivery.ts'
-import { addToPack, createMessagePack, readMessage } from '../../../src/store/outbox/message.ts'
+import { addToPack, createMessagePack, readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { enqueueMessage, FILES, MESSAGE } from '../../support/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 

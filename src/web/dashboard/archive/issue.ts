@@ -13,7 +13,7 @@ import {
 } from '../../../jobs/reports/issue-page.ts'
 import type { AboutView } from '../../../report/archive/pages.ts'
 import type { IssueMessage } from '../../../store/outbox/kept-messages.ts'
-import { findMessage } from '../../../store/outbox/message.ts'
+import { findMessage } from '../../../store/outbox/stored-message.ts'
 import type { IssueName } from '../../../store/reports/issue-list.ts'
 import { type DashboardDeps, frameOf } from '../../server/frame.ts'
 import { type AddRoutes, sendPage } from '../../server/server.ts'

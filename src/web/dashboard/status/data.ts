@@ -144,7 +144,11 @@ export async function readRecords(db: Db, clock: Clock): Promise<RecordsView> {
     more: total > held.length ? `and ${count(total - held.length)} more` : null,
     drift: [
       ...drift,
-      ...gone.map(({ path, missingSince }) => ({ path, change: 'missing since', at: clock.at(missingSince) })),
+      ...gone.map(({ path, missingSince }) => ({
+        path,
+        change: 'missing since',
+        at: clock.at(missingSince),
+      })),
     ].slice(0, DRIFT_MAX),
     days: DRIFT_DAYS,
   }
