@@ -148,8 +148,10 @@ function drawTrends(trend: readonly TrendDay[], labels: ChartLabels): readonly D
   }))
 }
 
+/** Draws no sparkline where most of its values are unknown, because a stub of a line says nothing. */
 function drawSpark(name: ChartName, values: readonly (number | null)[]): readonly Drawing[] {
-  if (values.filter((value) => value !== null).length < LEAST_SPARK_VALUES) return []
+  const known = values.filter((value) => value !== null).length
+  if (known < LEAST_SPARK_VALUES || known < values.length / 2) return []
   const svg = drawSparkline(values)
   return [{ name: `${name}.png`, svg, zoom: 1, width: SPARKLINE_WIDTH, height: SPARKLINE_HEIGHT }]
 }

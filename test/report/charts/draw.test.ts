@@ -60,7 +60,8 @@ describe('the charts of an issue', () => {
       (index) => (index < 90 ? null : 5),
       () => null,
     )
-    const sparklines = { newLeads: [null, null, 5], won: [], winRate: [null], openValue: [null, 1, 2] }
+    const won = [null, null, null, 1, 2]
+    const sparklines = { newLeads: [null, null, 5], won, winRate: [null], openValue: [null, 1, 2] }
     const { files } = await drawCharts({ trend, sparklines }, english)
     expect(files.map(({ name }) => name)).toEqual(['spark-open-value.png'])
   })
