@@ -16,12 +16,12 @@ export async function databasePage(): Promise<string> {
   const index = dictionary.tables.map(({ table_name, kind, meaning }) => [
     code(table_name),
     kind,
-    meaning.replace(/^one row (?:for )?/, ''),
+    meaning.replace(/^one row per /, ''),
   ])
   return page(
     'Database',
     OPENING,
-    table(['Table or view', 'Kind', 'One row for'], index),
+    table(['Table or view', 'Kind', 'One row per'], index),
     markdownOf(dictionary),
   )
 }

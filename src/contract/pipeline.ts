@@ -60,7 +60,7 @@ const stageStatSchema = z
     median_hours: z
       .number()
       .nullable()
-      .meta({ description: 'median time in the stage, of those that left it' }),
+      .meta({ description: 'median time in the stage, of the leads that left it' }),
   })
   .meta({ id: 'StageStat' })
 

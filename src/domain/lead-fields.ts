@@ -240,7 +240,7 @@ export const LEAD_FIELDS = [
     name: 'agentId',
     column: 'agent_id',
     type: 'text',
-    meaning: 'agent.id, the last to work on it',
+    meaning: 'agent.id of the last agent that worked on it',
     isFilter: true,
     hasHistory: true,
     wire: 'agent_id',
@@ -282,8 +282,7 @@ export const LEAD_FIELDS = [
     name: 'statusChangedAt',
     column: 'status_changed_at',
     type: 'instant',
-    meaning:
-      "UTC, by the upstream's clock: when the status began; updated_at where the upstream does not tell",
+    meaning: "UTC, by the upstream's clock: when the status began; updated_at if the upstream does not say",
     wire: 'status_changed_at',
     probe: `statuschangedat stagechangedat stagechangetime statusupdatedat stageupdatedat stagesince
       statussince closedate`,

@@ -8,8 +8,8 @@ import type { Tables } from '../tables/tables.ts'
 
 export const VIEWS = {
   lead_now: sql`CREATE VIEW lead_now AS
-    -- leads that are there upstream, with their pipeline's name and how their status counts
-    -- outcome: open, won, lost or disqualified, as "stage" has it; a status that is not in there counts as open
+    -- one row per lead that exists in the service, with the name of its pipeline and its outcome
+    -- outcome: open, won, lost or disqualified, by the table stage; a status that is not in it counts as open
     -- closed_at: UTC: when the lead was won, lost or disqualified; null while it is open
     SELECT lead.*, pipeline.name AS pipeline_name, coalesce(stage.outcome, 'open') AS outcome,
       CASE WHEN coalesce(stage.outcome, 'open') <> 'open' THEN lead.status_changed_at END AS closed_at
@@ -19,12 +19,12 @@ export const VIEWS = {
     WHERE lead.deleted_at IS NULL`,
 
   stage_stay: sql`CREATE VIEW stage_stay AS
-    -- one row for each stay of a lead in a status that is known; lead_known says since when all of a lead are known
+    -- one row per known stay of a lead in a status; lead_known tells since when all stays of a lead are known
     -- lead_id: lead.id
-    -- entered_at: UTC: when the stay began; null where it began before what is known
-    -- left_at: UTC: when it ended, also by the removal of the lead; null while it lasts
-    -- next_status: stage.status that the lead went on to; null while the stay lasts and where the lead was removed
-    -- days: how long it lasted, or has lasted at the last whole reading of the leads
+    -- entered_at: UTC: when the stay began; null if its beginning is unknown
+    -- left_at: UTC: when the stay ended, by a move or because the lead was deleted; null while it lasts
+    -- next_status: stage.status of the next stay; null while this one lasts, and if the lead was deleted
+    -- days: length of the stay; while it lasts, up to the last sync that read the leads to the end
     SELECT lead_id, pipeline_id, from_status AS status, entered_at, moved_at AS left_at, to_status AS next_status,
       days_before AS days
     FROM stage_move
@@ -34,10 +34,10 @@ export const VIEWS = {
     FROM lead`,
 
   lead_known: sql`CREATE VIEW lead_known AS
-    -- one row per lead: since when its status is known without a gap: its history is known for periods and creations from known_from on
+    -- one row per lead: since when its statuses are known without a gap; its history is complete for periods and cohorts that begin at known_from or later
     -- lead_id: lead.id
-    -- has_moved: 1: its status changed after the lead was created; 0: it did not, but for the first minute
-    -- known_from: UTC: each status since then is known; created_at where all are. A move between two samples ends a gap until the details are read again
+    -- has_moved: 1: its status changed more than a minute after the lead was created; 0: it did not
+    -- known_from: UTC: every status since then is known; created_at if all are known. A move that was only seen between two samples counts as the end of a gap until the details are read again
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
       iif(status_changed_at > settled_at, 1, 0) AS has_moved, coalesce(
         -- the end of the last gap; without one the beginning of the first move: in the first stage a lead is from its creation on
@@ -55,11 +55,11 @@ export const VIEWS = {
     FROM (SELECT *, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds') AS settled_at FROM lead) AS lead`,
 
   agent_outage: sql`CREATE VIEW agent_outage AS
-    -- one row for each run of samples in which an agent was failing: failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
-    -- began_at: UTC, by our clock: the first reading that found it failing
-    -- ended_at: UTC, by our clock: the first reading that did not, or when the agent was gone; null while it lasts
-    -- samples: how many found it failing
-    -- hours: from began_at to ended_at, or to the last reading while it lasts
+    -- one row per outage of an agent: consecutive samples in which its status was failing, failed, error, errored, down, offline, crashed, unhealthy or degraded
+    -- began_at: UTC, by our clock: the first sample that found it failing
+    -- ended_at: UTC, by our clock: the first sample that did not find it failing, or when the agent was deleted; null while the outage lasts
+    -- samples: number of samples that found it failing
+    -- hours: from began_at to ended_at, or to the last sample while the outage lasts
     WITH reading AS (
       SELECT agent_id, observed_at, lower(status) IN ('failing', 'failed', 'error', 'errored', 'down', 'offline',
         'crashed', 'unhealthy', 'degraded') AS is_failing
@@ -78,13 +78,13 @@ export const VIEWS = {
     FROM outage JOIN agent ON agent.id = outage.agent_id`,
 
   pipeline_stat_change: sql`CREATE VIEW pipeline_stat_change AS
-    -- one row for each reading of a pipeline's statistics but the first: how much more it counts than the one before
-    -- since: UTC, by the upstream's clock: as_of of the reading before
-    -- leads_change: of all leads
-    -- open_change: of leads that are open
-    -- won_change: of leads that were won
-    -- lost_change: of leads that were lost
-    -- disqualified_change: of leads that were disqualified
+    -- one row per sample of a pipeline's statistics after the first: what changed since the sample before
+    -- since: UTC, by the upstream's clock: as_of of the sample before
+    -- leads_change: change in the number of all leads
+    -- open_change: change in the number of open leads
+    -- won_change: change in the number of won leads
+    -- lost_change: change in the number of lost leads
+    -- disqualified_change: change in the number of disqualified leads
     SELECT * FROM (
       SELECT pipeline_id, as_of, lag(as_of) OVER samples AS since,
         leads - lag(leads) OVER samples AS leads_change, open - lag(open) OVER samples AS open_change,
@@ -94,14 +94,14 @@ export const VIEWS = {
     WHERE since IS NOT NULL`,
 
   pipeline_stat_latest: sql`CREATE VIEW pipeline_stat_latest AS
-    -- the last reading of each pipeline's statistics, as the upstream computes them
+    -- one row per pipeline: the last sample of its statistics, as the upstream computes them
     SELECT pipeline.name AS pipeline_name, pipeline_stat.*
     FROM pipeline_stat JOIN pipeline ON pipeline.id = pipeline_stat.pipeline_id
     WHERE pipeline_stat.observed_at = (SELECT max(observed_at) FROM pipeline_stat AS other
       WHERE other.pipeline_id = pipeline_stat.pipeline_id)`,
 
   funnel_latest: sql`CREATE VIEW funnel_latest AS
-    -- the stages of the last reading of each pipeline's statistics, in funnel order
+    -- one row per stage in the last statistics of each pipeline, in funnel order
     SELECT latest.pipeline_id, latest.pipeline_name, latest.as_of, stat.status, stage.position, stat.current,
       stat.reached, stat.conversion, stat.median_hours
     FROM pipeline_stat_latest AS latest
@@ -110,10 +110,10 @@ export const VIEWS = {
     ORDER BY latest.pipeline_name, stage.position NULLS FIRST`,
 
   pipeline_overview: sql`CREATE VIEW pipeline_overview AS
-    -- one row per pipeline: our count of its leads beside the upstream's, and the difference
-    -- leads: leads that are there, of whatever status
-    -- leads_upstream: pipeline_stat.leads, by the upstream's own count
-    -- difference: leads less leads_upstream
+    -- one row per pipeline: our count of its leads, the count of the upstream, and the difference
+    -- leads: leads that exist, in any status
+    -- leads_upstream: pipeline_stat.leads, as counted by the upstream
+    -- difference: leads - leads_upstream
     SELECT pipeline.id, pipeline.name, pipeline.status, ours.leads, ours.open, ours.won, ours.lost, ours.disqualified,
       latest.leads AS leads_upstream, ours.leads - latest.leads AS difference, latest.as_of AS upstream_as_of
     FROM (
@@ -130,12 +130,12 @@ export const VIEWS = {
     LEFT JOIN pipeline_stat_latest AS latest ON latest.pipeline_id = pipeline.id`,
 
   stat_reconciliation: sql`CREATE VIEW stat_reconciliation AS
-    -- one row for each figure that the last reading of a pipeline's statistics tells, beside our own at the moment that it is of
+    -- one row per pipeline and figure of its last statistics: the value of the upstream beside our own for the same time
     -- figure: leads, open, won, lost and disqualified count leads; win_rate is won / (won + lost); open_value and won_value are money
-    -- currency: ISO 4217, of a value; null for other figures
-    -- ours: counted from our history as of as_of; money in whole units of the column currency
+    -- currency: ISO 4217, for figures that are money; null for others
+    -- ours: counted from our history for the time as_of; money in whole units of the column currency
     -- upstream: as the upstream computes it
-    -- difference: ours - upstream; in a whole reading with a steady upstream it is 0
+    -- difference: ours - upstream; 0 if the copy is complete and the upstream did not change during the sync
     WITH level AS (
       -- the counts of now, with the states that have ended since as_of put back, those that have begun since taken out,
       -- and leads that were there before their first known state

@@ -145,12 +145,12 @@ function canRead(database: Database.Database, view: string): boolean {
 
 function addInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
   database.exec(`
-    CREATE TABLE snapshot_info ( -- one row: which moment of which copy this file shows
+    CREATE TABLE snapshot_info ( -- one row per file: which data this snapshot has, and when it was made
       made_at TEXT NOT NULL, -- UTC, by our clock: when the file was made
-      run_id TEXT REFERENCES sync_run (id), -- sync_run.id of the last sync that read the leads to their end
-      leads_as_of TEXT, -- UTC: every lead that changed upstream before this instant is in here as it was then or later
-      schema TEXT NOT NULL, -- the last change to the tables that the file has
-      leadsheet_version TEXT NOT NULL -- of the program that made the file
+      run_id TEXT REFERENCES sync_run (id), -- sync_run.id of the last sync that read the leads to the end
+      leads_as_of TEXT, -- UTC: all changes of leads before this time are included; later ones may be
+      schema TEXT NOT NULL, -- name of the last migration of its tables
+      leadsheet_version TEXT NOT NULL -- version of leadsheet that made the file
     ) STRICT`)
   database
     .prepare(
@@ -201,12 +201,12 @@ function addSearch(database: Database.Database): void {
 }
 
 const LEAD_TEXT = `CREATE VIEW lead_text AS
-  -- one row per lead: the texts that lead_search looks into
+  -- one row per lead: the texts that lead_search searches
   -- no: lead.no
-  -- company: name, domain, industry and what the company says of itself
+  -- company: name, domain, industry and one-liner of the company
   -- place: city, region and country
   -- contact: name and title of the contact
-  -- activity: summaries of what was done with the lead, oldest first; null where none is known
+  -- activity: summaries of the activity of the lead, oldest first; null if there are none
   SELECT no,
     coalesce(company_name, '') || coalesce(' · ' || company_domain, '') || coalesce(' · ' || company_industry, '')
       || coalesce(' · ' || company_subindustry, '') || coalesce(' · ' || company_one_liner, '') AS company,
@@ -221,11 +221,11 @@ const LEAD_FTS = `CREATE VIRTUAL TABLE lead_fts USING fts5 (company, place, cont
   content = 'lead_text', content_rowid = 'no', tokenize = 'unicode61 remove_diacritics 2')`
 
 const LEAD_SEARCH = `CREATE VIEW lead_search AS
-  -- leads by words, as in: SELECT company_name, found FROM lead_search WHERE words MATCH 'solar berlin' ORDER BY rank
-  -- words: what to search for, by MATCH: all words; a OR b; solar*, a beginning; "solar panels", a phrase;
-  -- company: solar, one column of lead_text
-  -- rank: how well the lead fits; the least is the best
-  -- found: where it was found, the words in [ ]
+  -- one row per lead that a full-text search finds, as in: SELECT company_name, found FROM lead_search WHERE words MATCH 'solar berlin' ORDER BY rank
+  -- words: the search, with MATCH: several words mean all of them; a OR b; solar*, a beginning; "solar panels", a phrase;
+  -- company: solar, only that column of lead_text
+  -- rank: how well the lead matches; the lowest is the best
+  -- found: the text that matches, with the words in [ ]
   SELECT lead_fts.lead_fts AS words, lead_fts.rank AS rank, snippet(lead_fts, -1, '[', ']', '…', 12) AS found,
     lead_now.*
   FROM lead_fts JOIN lead_now ON lead_now.no = lead_fts.rowid`

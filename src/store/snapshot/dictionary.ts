@@ -37,24 +37,24 @@ export interface Dictionary {
 }
 
 const STATEMENTS = `
-  CREATE TABLE dictionary_table ( -- one row per table or view of this file: what a row of it is
+  CREATE TABLE dictionary_table ( -- one row per table or view of this file: what it contains
     table_name TEXT PRIMARY KEY, -- as in SELECT … FROM
     kind TEXT NOT NULL CHECK (kind IN ('table', 'view', 'search')), -- table, view, or search: a full-text index, read through lead_search
-    meaning TEXT NOT NULL, -- what it has a row for
-    rows INTEGER -- how many there are; null of a view, which is computed when it is read
+    meaning TEXT NOT NULL, -- what one row of it stands for
+    rows INTEGER -- number of rows; null for a view, which is computed when it is read
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE dictionary ( -- one row per column of each table and view of this file: what it means
     table_name TEXT NOT NULL REFERENCES dictionary_table (table_name),
     column_name TEXT NOT NULL, -- as in SELECT
     position INTEGER NOT NULL, -- order in the table, from 1
-    type TEXT, -- TEXT, INTEGER or REAL; ANY: a number, or a text where the number has too many digits; null: computed
-    unit TEXT, -- of the values; UTC: an instant such as 2026-11-21T06:00:00.000Z, which sorts by time; null: none
-    meaning TEXT NOT NULL, -- what a value says, and by whose clock
-    source_path TEXT NOT NULL, -- where the upstream's records have it; ours: kept by leadsheet; computed: made of other columns
-    first_seen TEXT, -- UTC, by our clock: when the upstream's records were first seen to have it
-    last_seen TEXT, -- UTC, by our clock: when they were last seen to have it
-    null_share REAL, -- of the rows of the table, those without a value, 0 to 1; null of views and empty tables
-    examples TEXT, -- JSON array of up to three values; null of personal data, long texts and columns that are empty or computed by a view
+    type TEXT, -- TEXT, INTEGER or REAL; ANY: a number, or a text if the number has too many digits; null: computed
+    unit TEXT, -- unit of the values; UTC: a time such as 2026-11-21T06:00:00.000Z, which sorts by time; null: none
+    meaning TEXT NOT NULL, -- what a value means, and by whose clock
+    source_path TEXT NOT NULL, -- path in the records of the upstream; ours: kept by leadsheet; computed: derived from other columns
+    first_seen TEXT, -- UTC, by our clock: when a record of the upstream first had it
+    last_seen TEXT, -- UTC, by our clock: when a record of the upstream last had it
+    null_share REAL, -- share of the rows without a value, 0 to 1; null for views and empty tables
+    examples TEXT, -- JSON array of up to three values; null for personal data, long texts, and columns that are empty or computed by a view
     PRIMARY KEY (table_name, position),
     UNIQUE (table_name, column_name)
   ) STRICT, WITHOUT ROWID`

@@ -12,17 +12,17 @@ import { explainQuery, type FigureScope } from '../figures/query.ts'
 import { STALLED_LEADS, TOP_LEADS } from '../figures/report-lists.ts'
 
 const STATEMENT = `
-  CREATE TABLE figure ( -- one row per figure of each report: its definition, and the SQL that gives it for the last issue
-    report TEXT NOT NULL, -- report_issue.report; empty before the first report, then for the last whole day in UTC
+  CREATE TABLE figure ( -- one row per figure of each report: its definition, and the SQL that computes it for the last issue
+    report TEXT NOT NULL, -- report_issue.report; empty before the first issue, when the figures are those of the last whole day in UTC
     name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
-    title TEXT NOT NULL, -- as people call it
-    meaning TEXT NOT NULL, -- what is counted, and what it is blind to
-    unit TEXT NOT NULL, -- of its value: leads; share, of 1; money, in the currency that its column "of" names; money a day; days; list: a row a lead
+    title TEXT NOT NULL, -- title of the figure
+    meaning TEXT NOT NULL, -- what it counts, and what it leaves out
+    unit TEXT NOT NULL, -- unit of its value: leads; share, of 1; money, in the currency that its column "of" names; money a day; days; list: one row per lead
     period_from TEXT NOT NULL, -- UTC: when the period of the last issue begins
-    period_to TEXT NOT NULL, -- UTC: when it ends, not included
-    sql TEXT NOT NULL, -- to be run on this file: the figure for that period, by what was known when the issue was made
-    prior_sql TEXT NOT NULL, -- the same for the period that it is compared with
-    coverage_sql TEXT, -- SQL for this file: of how many leads in question (of) the history is known (known); null where the figure needs no history
+    period_to TEXT NOT NULL, -- UTC: when it ends (exclusive)
+    sql TEXT NOT NULL, -- SQL for this file: the figure for that period, as it was known when the issue was made
+    prior_sql TEXT NOT NULL, -- the same for the period of comparison
+    coverage_sql TEXT, -- SQL for this file: number of the leads in question (of), and of those whose history is known (known); null if the figure needs no history
     PRIMARY KEY (report, name)
   ) STRICT, WITHOUT ROWID`
 

@@ -10,14 +10,14 @@ export const EVENTS = [
   sql`CREATE TABLE event ( -- one row per event that the upstream has told of by a webhook, for a week
     id TEXT PRIMARY KEY, -- the upstream's identifier; made of the event (sha256:…) where it has none
     type TEXT, -- in the upstream's words, such as lead.status_changed; null where it does not tell
-    occurred_at TEXT, -- UTC, by the upstream's clock; null where it does not tell
+    occurred_at TEXT, -- UTC, by the upstream's clock; null if the upstream does not say
     received_at TEXT NOT NULL, -- UTC, by our clock: when it first came
     repeats INTEGER NOT NULL DEFAULT 0, -- how often it came again, which changes nothing
     resource TEXT CHECK (resource IN ('lead', 'pipeline', 'agents')), -- what it is about; null where that is nothing that is kept
     resource_id TEXT NOT NULL, -- lead.id or pipeline.id; empty for all agents
     done_at TEXT, -- UTC, by our clock: when what it told of was in the copy; null while it waits
     outcome TEXT CHECK (outcome IN ('inserted', 'updated', 'unchanged', 'removed', 'gone', 'read', 'ignored', 'unreadable', 'failed')), -- of a lead what became of it (gone: the upstream no longer knew it; read: by a sync), of others read; ignored: about nothing that is kept; null while it waits
-    problem TEXT -- why it could not be read or followed; null where it could
+    problem TEXT -- why it could not be mapped or followed; null where it could
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX event_by_time ON event (received_at, resource)`,
   sql`CREATE INDEX event_waiting ON event (resource, resource_id) WHERE done_at IS NULL`,

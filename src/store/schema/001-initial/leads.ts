@@ -28,12 +28,12 @@ const UNCOUNT_OLD = sql`UPDATE lead_count SET leads = leads - 1, value_amount = 
         AND value_currency = iif(old.value_amount IS NULL, '', ifnull(old.value_currency, ''))`
 
 export const LEADS = [
-  sql`CREATE TABLE lead ( -- one row per lead, as last seen upstream; the record as sent is in lead_raw
-    no INTEGER PRIMARY KEY, -- our number of the lead, in order of arrival; the same for ever in this file
+  sql`CREATE TABLE lead ( -- one row per lead, as last read; lead_raw has the record as it was sent
+    no INTEGER PRIMARY KEY, -- our number of the lead, in order of arrival; never changes in this file
     ${columnsOf(LEAD_FIELDS)}
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
-    observed_at TEXT NOT NULL, -- UTC, by our clock: when we read the state that stands here
-    deleted_at TEXT, -- UTC, by our clock: gone upstream, absent from two whole scans in a row; null while there
+    observed_at TEXT NOT NULL, -- UTC, by our clock: when we read this state
+    deleted_at TEXT, -- UTC, by our clock: when the lead was marked as deleted, because two complete scans in a row did not find it; null while it exists
     run_id TEXT NOT NULL -- sync_run.id that wrote this row
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
@@ -47,22 +47,22 @@ export const LEADS = [
   sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
   sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
 
-  sql`CREATE TABLE lead_raw ( -- one row per lead: its record, with what no column of lead has
+  sql`CREATE TABLE lead_raw ( -- one row per lead: its whole record, including the fields without a column in lead
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
     raw TEXT NOT NULL -- the record as the upstream sent it, JSON
   ) STRICT`,
 
-  sql`CREATE TABLE lead_fingerprint ( -- by what a lead is known again unread; without a row, it is read anew
+  sql`CREATE TABLE lead_fingerprint ( -- one row per lead whose unchanged record need not be mapped again; a lead without a row is mapped anew
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
     fingerprint TEXT NOT NULL -- hash of the bytes that lead_raw.raw was sent as, 16 hex digits
   ) STRICT`,
 
-  sql`CREATE TABLE lead_version ( -- one row for each state of its tracked fields (pipeline to agent) that a lead has been in
+  sql`CREATE TABLE lead_version ( -- one row per state of a lead: a new one begins when a tracked field (pipeline_id to agent_id) changes
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    valid_from TEXT NOT NULL, -- UTC: the state began; by the upstream's clock where it tells, by ours after a return
-    valid_to TEXT, -- UTC: it ended (not included), with the next state or the lead's deletion; null for the present one; valid_from if the lead was deleted then
-    changed_at TEXT NOT NULL, -- UTC: lead.updated_at when it was first in this state; by our clock where the upstream has none
-    status_changed_at TEXT, -- UTC, by the upstream's clock: its own time of the last change of status; null where it does not tell
+    valid_from TEXT NOT NULL, -- UTC: when the state began; by the upstream's clock if it gives a time, by ours after a deleted lead returned
+    valid_to TEXT, -- UTC: when the state ended (exclusive), by the next state or the deletion of the lead; null for the present state; equal to valid_from if the lead was deleted at that time
+    changed_at TEXT NOT NULL, -- UTC: lead.updated_at when the lead was first in this state; by our clock if the upstream has no such time
+    status_changed_at TEXT, -- UTC, by the upstream's clock: when the status last changed; null if the upstream does not say
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
     ${columnsOf(fieldsWith('hasHistory'))}
     run_id TEXT NOT NULL -- sync_run.id that read it
@@ -73,58 +73,58 @@ export const LEADS = [
   sql`CREATE INDEX lead_version_by_end ON lead_version (valid_to, status, pipeline_id, value_currency, value_amount, lead_id)
     WHERE valid_to IS NOT NULL`,
 
-  sql`CREATE TABLE lead_touch ( -- updates of a lead that changed none of its tracked fields: by them late states find their place; the last 16 of a lead
+  sql`CREATE TABLE lead_touch ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; used to put states that arrive late in order
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at then
-    status_changed_at TEXT, -- UTC, by the upstream's clock; null where it does not tell
+    changed_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at at that time
+    status_changed_at TEXT, -- UTC, by the upstream's clock; null if the upstream does not say
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
     run_id TEXT NOT NULL, -- sync_run.id that read it
     PRIMARY KEY (lead_id, changed_at)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE lead_deletion ( -- one row for each span in which a lead was gone upstream
+  sql`CREATE TABLE lead_deletion ( -- one row per period in which a lead was deleted in the service
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    deleted_since TEXT NOT NULL, -- UTC, by our clock: when the second whole scan without it marked it removed
-    returned_at TEXT CHECK (returned_at > deleted_since), -- UTC, by our clock: when it was met again; null while it is gone
-    run_id TEXT NOT NULL, -- sync_run.id that marked it removed
+    deleted_since TEXT NOT NULL, -- UTC, by our clock: when the second complete scan without it marked it as deleted
+    returned_at TEXT CHECK (returned_at > deleted_since), -- UTC, by our clock: when it was found again; null while it is deleted
+    run_id TEXT NOT NULL, -- sync_run.id that marked it deleted
     PRIMARY KEY (lead_id, deleted_since)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX lead_deletion_by_time ON lead_deletion (deleted_since)`,
 
-  sql`CREATE TABLE lead_absence ( -- leads that the last whole scan did not meet; a second such scan removes them
+  sql`CREATE TABLE lead_absence ( -- one row per lead that the last complete scan did not find; a second such scan marks it as deleted
     lead_id TEXT PRIMARY KEY REFERENCES lead (id),
     run_id TEXT NOT NULL, -- sync_run.id of that scan
     since TEXT NOT NULL -- UTC, by our clock
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE stage_move ( -- one row for each change of a lead's status that is known, from its versions and its activity; lead_known says since when all of a lead are known
+  sql`CREATE TABLE stage_move ( -- one row per known change of a lead's status, from its versions and its activity; lead_known tells since when all changes of a lead are known
     lead_id TEXT NOT NULL REFERENCES lead (id),
-    moved_at TEXT NOT NULL, -- UTC, by the upstream's clock where it tells: when to_status began
+    moved_at TEXT NOT NULL, -- UTC, by the upstream's clock if it gives a time: when to_status began
     to_status TEXT NOT NULL, -- stage.status
     from_status TEXT NOT NULL, -- stage.status
-    pipeline_id TEXT NOT NULL, -- pipeline.id, of the lead at that time
-    entered_at TEXT, -- UTC: when from_status began; null where it began before what is known
+    pipeline_id TEXT NOT NULL, -- pipeline.id of the lead at that time
+    entered_at TEXT, -- UTC: when from_status began; null if its beginning is unknown
     days_before REAL, -- days in from_status, from entered_at to moved_at
-    source TEXT NOT NULL CHECK (source IN ('version', 'activity')), -- version: two states that we read; activity: the upstream's own list of the lead's past
-    observed_at TEXT NOT NULL, -- UTC, by our clock: when we first knew of it
+    source TEXT NOT NULL CHECK (source IN ('version', 'activity')), -- version: found between two states that we read; activity: from the activity history of the lead
+    observed_at TEXT NOT NULL, -- UTC, by our clock: when we first learned of it
     PRIMARY KEY (lead_id, moved_at, to_status)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE INDEX stage_move_by_time ON stage_move (moved_at, pipeline_id, to_status, from_status, entered_at, days_before)`,
   sql`CREATE INDEX stage_move_by_reading ON stage_move (observed_at, moved_at)`,
 
-  sql`CREATE TABLE lead_detail ( -- one row per lead whose details were read: what enrichment found out about its company
+  sql`CREATE TABLE lead_detail ( -- one row per lead whose details were read: the enrichment of its company
     lead_id TEXT PRIMARY KEY REFERENCES lead (id), -- lead.id
     fetched_at TEXT NOT NULL, -- UTC, by our clock: when the details were read
-    lead_updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: lead.updated_at as the details have it; where that of lead is later, they are outdated
+    lead_updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: updated_at in the details; if lead.updated_at is later, the details are outdated
     run_id TEXT NOT NULL, -- sync_run.id that read them
-    enrichment TEXT, -- what enrichment found out, JSON as the upstream sent it; null where there is nothing
-    technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- what the company works with, JSON array of text; null, as the columns after it, where enrichment does not tell
+    enrichment TEXT, -- result of the enrichment, JSON as the upstream sent it; null if there is none
+    technologies TEXT GENERATED ALWAYS AS (enrichment ->> '$.technologies') VIRTUAL, -- technologies that the company uses, JSON array of text; this and the columns below are null if the enrichment does not say
     funding_stage TEXT GENERATED ALWAYS AS (enrichment ->> '$.funding.stage') VIRTUAL, -- pre-seed, seed, series A, series B, growth
     funding_total_usd ANY GENERATED ALWAYS AS (enrichment ->> '$.funding.total_usd') VIRTUAL, -- all funding so far, in whole units of USD
     is_hiring ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.is_hiring') VIRTUAL, -- 1: the company has open positions, 0: it has none
     open_roles ANY GENERATED ALWAYS AS (enrichment ->> '$.hiring.open_roles') VIRTUAL, -- number of open positions
     linkedin_followers ANY GENERATED ALWAYS AS (enrichment ->> '$.social.linkedin_followers') VIRTUAL, -- number of people
-    github_stars ANY GENERATED ALWAYS AS (enrichment ->> '$.social.github_stars') VIRTUAL, -- number of stars; null without open source
+    github_stars ANY GENERATED ALWAYS AS (enrichment ->> '$.social.github_stars') VIRTUAL, -- number of stars; null if the company has no open source
     technologies_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.technologies') VIRTUAL, -- how sure the upstream is of technologies, 0 to 1
     funding_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.funding') VIRTUAL, -- how sure it is of funding_stage and funding_total_usd, 0 to 1
     hiring_confidence ANY GENERATED ALWAYS AS (enrichment ->> '$.confidence.hiring') VIRTUAL, -- how sure it is of is_hiring and open_roles, 0 to 1
@@ -134,10 +134,10 @@ export const LEADS = [
 
   sql`CREATE TABLE activity ( -- one row per entry in the activity history of a lead; kept when the upstream drops it
     lead_id TEXT NOT NULL REFERENCES lead (id), -- lead.id
-    id TEXT NOT NULL, -- the upstream's identifier; made of the entry (sha256:…) where it has none
+    id TEXT NOT NULL, -- the upstream's identifier; a hash of the entry (sha256:…) if it has none
     at TEXT NOT NULL, -- UTC, by the upstream's clock: when it happened
     type TEXT, -- such as discovered, enriched, scored, status_changed, note, error
-    agent_id TEXT, -- agent.id that did it
+    agent_id TEXT, -- agent.id of the agent that did it
     summary TEXT, -- what happened, in words
     from_status TEXT, -- stage.status before a change of status
     to_status TEXT, -- stage.status after it
@@ -156,7 +156,7 @@ export const LEADS = [
   ) STRICT`,
   sql`CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
 
-  sql`CREATE TABLE lead_count ( -- one row for each pipeline, status and currency: the leads that are there now, counted as they are written
+  sql`CREATE TABLE lead_count ( -- one row per pipeline, status and currency: number and value of the leads that exist now, updated with every write
     pipeline_id TEXT NOT NULL, -- pipeline.id
     status TEXT NOT NULL, -- stage.status
     value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or its currency

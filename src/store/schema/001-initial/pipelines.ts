@@ -2,28 +2,28 @@
 import { sql } from 'kysely'
 
 export const PIPELINES = [
-  sql`CREATE TABLE stage ( -- the statuses that a lead can have, in funnel order
+  sql`CREATE TABLE stage ( -- one row per status that a lead can have, in funnel order
     status TEXT PRIMARY KEY, -- name of the status, as in lead.status
     position INTEGER NOT NULL, -- order in the funnel, from 0
     outcome TEXT NOT NULL CHECK (outcome IN ('open', 'won', 'lost', 'disqualified')), -- how a lead with this status counts: open, won, lost or disqualified
     in_funnel INTEGER NOT NULL CHECK (in_funnel IN (0, 1)), -- 1: a step on the way to being won
-    is_qualified INTEGER NOT NULL DEFAULT 0 -- 1: a lead that has come this far counts as qualified; 0 for all where the profile marks no such stage
+    is_qualified INTEGER NOT NULL DEFAULT 0 -- 1: a lead that reached this stage counts as qualified; 0 for all stages if the profile marks none
   ) STRICT`,
 
-  sql`CREATE TABLE pipeline ( -- one row per pipeline that a lead or a setting names
+  sql`CREATE TABLE pipeline ( -- one row per pipeline that appears in a lead or in the settings
     id TEXT PRIMARY KEY,
-    name TEXT NOT NULL, -- name of the pipeline; its id until the upstream's statistics tell one
-    status TEXT, -- active, paused, completed; null where the upstream does not tell
+    name TEXT NOT NULL, -- name of the pipeline; its id until the upstream's statistics give a name
+    status TEXT, -- active, paused, completed; null if the upstream does not say
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     observed_at TEXT NOT NULL -- UTC, by our clock: when name and status were last read
   ) STRICT`,
 
-  sql`CREATE TABLE pipeline_stat ( -- one row per reading of a pipeline's statistics, as the upstream computes them
+  sql`CREATE TABLE pipeline_stat ( -- one row per sample of a pipeline's statistics, as the upstream computes them
     pipeline_id TEXT NOT NULL REFERENCES pipeline (id),
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read it
     as_of TEXT NOT NULL, -- UTC, by the upstream's clock
     run_id TEXT NOT NULL, -- sync_run.id
-    leads INTEGER, -- all leads of the pipeline's life
+    leads INTEGER, -- all leads that the pipeline ever had
     open INTEGER,
     won INTEGER,
     lost INTEGER,
@@ -37,14 +37,14 @@ export const PIPELINES = [
     PRIMARY KEY (pipeline_id, observed_at)
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE pipeline_stage_stat ( -- one row per stage of a reading in pipeline_stat
+  sql`CREATE TABLE pipeline_stage_stat ( -- one row per stage of a sample in pipeline_stat
     pipeline_id TEXT NOT NULL,
     observed_at TEXT NOT NULL,
     status TEXT NOT NULL, -- stage.status
-    current INTEGER NOT NULL, -- leads with this status then
+    current INTEGER NOT NULL, -- leads with this status at that time
     reached INTEGER NOT NULL, -- leads that ever had this status or a later one
     conversion REAL, -- reached / reached of the stage before, 0 to 1
-    median_hours REAL, -- median time in the stage, of those that left it
+    median_hours REAL, -- median time in the stage, of the leads that left it
     PRIMARY KEY (pipeline_id, observed_at, status),
     FOREIGN KEY (pipeline_id, observed_at) REFERENCES pipeline_stat (pipeline_id, observed_at)
   ) STRICT, WITHOUT ROWID`,
@@ -55,22 +55,22 @@ export const PIPELINES = [
     kind TEXT, -- such as discovery, enrichment, scoring, outreach
     status TEXT NOT NULL, -- such as running, idle, failing, paused
     status_changed_at TEXT, -- UTC, by the upstream's clock
-    task_type TEXT, -- what it works on; null when it does not
+    task_type TEXT, -- type of its current task; null if it has none
     task_pipeline_id TEXT,
     task_lead_id TEXT,
     task_started_at TEXT, -- UTC
     task_progress REAL, -- 0 to 1
     last_seen_at TEXT, -- UTC, by the upstream's clock
-    tasks_24h INTEGER, -- tasks done in the 24 hours before
+    tasks_24h INTEGER, -- tasks done in the last 24 hours
     errors_24h INTEGER,
     last_error_at TEXT, -- UTC
     last_error_message TEXT,
     observed_at TEXT NOT NULL, -- UTC, by our clock
-    deleted_since TEXT, -- UTC, by our clock: no longer among the agents; null while it is
+    deleted_since TEXT, -- UTC, by our clock: since when it is no longer listed; null while it is
     raw TEXT NOT NULL -- the record as the upstream sent it, JSON
   ) STRICT`,
 
-  sql`CREATE TABLE agent_sample ( -- one row per agent and reading: the time series of their states
+  sql`CREATE TABLE agent_sample ( -- one row per agent and sample: the time series of the states of agents
     agent_id TEXT NOT NULL REFERENCES agent (id),
     observed_at TEXT NOT NULL, -- UTC, by our clock
     run_id TEXT NOT NULL, -- sync_run.id

@@ -5,12 +5,12 @@ export const SYNC = [
   sql`CREATE TABLE sync_run ( -- one row per sync: what it saw, changed and skipped
     id TEXT PRIMARY KEY, -- identifier of the sync; sorts by time
     started_at TEXT NOT NULL, -- UTC
-    finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, and where it was killed
+    finished_at TEXT, -- UTC, by our clock: when it ended; null while it runs, and if it was killed
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     parts TEXT NOT NULL, -- JSON array of leads, stats, agents, details
     outcome TEXT CHECK (outcome IN ('ok', 'ok_no_change', 'partial', 'deferred', 'failed', 'killed')),
-    is_complete INTEGER NOT NULL DEFAULT 0 CHECK (is_complete IN (0, 1)), -- 1: every part was read to its end
-    leads_as_of TEXT, -- UTC: with the leads read to their end, everything changed before this instant is in
+    is_complete INTEGER NOT NULL DEFAULT 0 CHECK (is_complete IN (0, 1)), -- 1: every part was read to the end
+    leads_as_of TEXT, -- UTC: every change before this time is in the copy; null if the leads were not read to the end
     leads_seen INTEGER NOT NULL DEFAULT 0,
     leads_inserted INTEGER NOT NULL DEFAULT 0,
     leads_updated INTEGER NOT NULL DEFAULT 0,
@@ -24,16 +24,16 @@ export const SYNC = [
     retries INTEGER NOT NULL DEFAULT 0,
     duration_ms INTEGER,
     problems TEXT NOT NULL DEFAULT '[]', -- JSON array of {part, code, message}
-    not_before TEXT, -- UTC: the upstream wants no request before this instant
+    not_before TEXT, -- UTC: the upstream asked for no requests before this time
     details_read INTEGER NOT NULL DEFAULT 0, -- leads whose details were read
-    details_missing INTEGER NOT NULL DEFAULT 0, -- leads that the upstream no longer knew when asked for their details
+    details_missing INTEGER NOT NULL DEFAULT 0, -- leads that no longer existed upstream when their details were requested
     details_failed INTEGER NOT NULL DEFAULT 0 -- leads whose details could not be read
   ) STRICT`,
 
   sql`CREATE TABLE sync_watermark ( -- what the next incremental scan starts from
     resource TEXT PRIMARY KEY, -- lead
     updated_at TEXT NOT NULL, -- UTC, by the upstream's clock: everything up to here has been read
-    not_before TEXT -- UTC: the upstream wants no request before this instant
+    not_before TEXT -- UTC: the upstream asked for no requests before this time
   ) STRICT`,
 
   sql`CREATE TABLE sync_scan ( -- at most one row: where the reading of the leads stands
@@ -47,14 +47,14 @@ export const SYNC = [
     seen INTEGER NOT NULL DEFAULT 0, -- distinct leads so far
     pages INTEGER NOT NULL DEFAULT 0,
     reported_total INTEGER, -- what the upstream last called the total of the whole scan
-    moved INTEGER NOT NULL DEFAULT 0, -- how often rows were seen to move from page to page
-    cleaned INTEGER NOT NULL DEFAULT 0, -- leads with text that had to be cleaned or times that stood for none
-    cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB
+    moved INTEGER NOT NULL DEFAULT 0, -- how often records moved from one page to another
+    cleaned INTEGER NOT NULL DEFAULT 0, -- leads with text that had to be cleaned, or with placeholder times that mean no time
+    cut INTEGER NOT NULL DEFAULT 0, -- texts of more than 64 kB, which were cut
     quiet_passes INTEGER NOT NULL DEFAULT 0, -- passes in a row before this one that met no lead the ones before them could have met
     pass INTEGER NOT NULL DEFAULT 1, -- 1 is the first reading of the list; further ones verify it
     pass_since TEXT, -- UTC: the filter of this pass
     cursor TEXT, -- of the next page of this pass; null before the first
-    pass_seen INTEGER NOT NULL DEFAULT 0, -- distinct leads met in this pass
+    pass_seen INTEGER NOT NULL DEFAULT 0, -- distinct leads read in this pass
     pass_new INTEGER NOT NULL DEFAULT 0, -- of them, those that no earlier pass met though they are older than the scan
     pass_held INTEGER NOT NULL DEFAULT 0, -- records of this pass without an id
     pass_pages INTEGER NOT NULL DEFAULT 0,
@@ -80,23 +80,23 @@ export const SYNC = [
     lead_no INTEGER NOT NULL UNIQUE -- lead.no
   ) STRICT`,
 
-  sql`CREATE TABLE sync_scan_result ( -- one row per run that read leads: how far its scan got and can be trusted
+  sql`CREATE TABLE sync_scan_result ( -- one row per sync that read leads: how far its scan got, and how far it can be trusted
     run_id TEXT PRIMARY KEY REFERENCES sync_run (id),
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
-    started_at TEXT NOT NULL, -- UTC: when the scan began, perhaps in an earlier run
+    started_at TEXT NOT NULL, -- UTC: when the scan began, possibly in an earlier sync
     ended_at TEXT NOT NULL, -- UTC
-    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: the list moved; incomplete: not read to the end. Only a complete scan marks leads deleted
+    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: the list changed while it was read; incomplete: not read to the end. Only a complete scan marks leads as deleted
     stop TEXT NOT NULL, -- why it ended: end, empty_page, past_end, loop, page_cap, no_cursor, failed, interrupted
-    reported_total INTEGER, -- what the upstream last called its total; null where it does not
-    distinct_leads INTEGER NOT NULL, -- distinct leads met
-    pages INTEGER NOT NULL, -- pages of all passes and runs
-    passes INTEGER NOT NULL, -- passes over the list; those after the first verify
-    moved INTEGER NOT NULL, -- how often rows were seen to move from page to page
-    cleaned INTEGER NOT NULL, -- leads with text that had to be cleaned or times that stood for none
-    cut INTEGER NOT NULL, -- texts of more than 64 kB
-    warnings TEXT NOT NULL, -- JSON array of text: what is odd and did not fail the run
-    drift TEXT NOT NULL, -- JSON array of {change, path, types}: fields that are new, vanished or of another type
-    held_back INTEGER NOT NULL DEFAULT 0 -- leads that this scan did not meet, where they were too many to be believed deleted, so that none was marked; else 0
+    reported_total INTEGER, -- the total that the upstream reported last; null if it reports none
+    distinct_leads INTEGER NOT NULL, -- distinct leads read
+    pages INTEGER NOT NULL, -- pages read, over all passes and syncs of the scan
+    passes INTEGER NOT NULL, -- passes over the list; those after the first verify it
+    moved INTEGER NOT NULL, -- how often records moved from one page to another
+    cleaned INTEGER NOT NULL, -- leads with text that had to be cleaned, or with placeholder times that mean no time
+    cut INTEGER NOT NULL, -- texts of more than 64 kB, which were cut
+    warnings TEXT NOT NULL, -- JSON array of text: oddities that did not fail the sync
+    drift TEXT NOT NULL, -- JSON array of {change, path, types}: fields that are new, missing or of another type
+    held_back INTEGER NOT NULL DEFAULT 0 -- leads that this scan did not find and that were not marked as deleted because they were implausibly many; else 0
   ) STRICT, WITHOUT ROWID`,
 
   sql`CREATE TABLE sync_dropped_index ( -- indexes that the first load of all leads put aside until it has ended
@@ -120,25 +120,25 @@ export const SYNC = [
   ) STRICT`,
   sql`CREATE INDEX detail_wanted_by_batch ON detail_wanted (run_id, batch)`,
 
-  sql`CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of each page
-    path TEXT PRIMARY KEY, -- where it is in the record, such as company.name; [] stands for the elements of a list
+  sql`CREATE TABLE field_seen ( -- one row per field of the lead records, mapped or not, from a sample of the records on each page
+    path TEXT PRIMARY KEY, -- path in the record, such as company.name; [] stands for the elements of a list
     types TEXT NOT NULL, -- types that its values had, JSON array of string, number, boolean, object, array
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     last_seen_at TEXT NOT NULL, -- UTC, by our clock
-    missing_since TEXT, -- UTC, by our clock: records no longer have it; null while they do
-    records INTEGER NOT NULL, -- records looked at since it was first seen
-    count INTEGER NOT NULL, -- of them, records that have it
-    nulls INTEGER NOT NULL, -- of these, records in which it is null
+    missing_since TEXT, -- UTC, by our clock: since when records no longer have it; null while they do
+    records INTEGER NOT NULL, -- records examined since it was first seen
+    count INTEGER NOT NULL, -- how many of these records have it
+    nulls INTEGER NOT NULL, -- in how many of those it is null
     null_share REAL GENERATED ALWAYS AS (CAST(nulls AS REAL) / count) VIRTUAL -- 0 to 1
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE quarantined_record ( -- records that could not be mapped, until they can
-    resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline_stat', 'agent', 'activity')), -- what the record is of
-    raw_sha256 TEXT NOT NULL, -- of raw, hex
-    record_id TEXT, -- the id of the record, of an activity that of its lead; null where it has none
-    reason TEXT NOT NULL, -- why it could not be read
-    raw TEXT NOT NULL, -- the record as the upstream sent it, JSON; how it begins where is_whole is 0
-    is_whole INTEGER NOT NULL CHECK (is_whole IN (0, 1)), -- 0: too large or too deeply nested to keep
+  sql`CREATE TABLE quarantined_record ( -- one row per record that could not be mapped, kept until it can
+    resource TEXT NOT NULL CHECK (resource IN ('lead', 'pipeline_stat', 'agent', 'activity')), -- kind of record: lead, pipeline_stat, agent or activity
+    raw_sha256 TEXT NOT NULL, -- SHA-256 of raw, in hex
+    record_id TEXT, -- the id of the record; for an activity, the id of its lead; null if it has none
+    reason TEXT NOT NULL, -- why it could not be mapped
+    raw TEXT NOT NULL, -- the record as the upstream sent it, JSON; only its beginning if is_whole is 0
+    is_whole INTEGER NOT NULL CHECK (is_whole IN (0, 1)), -- 0: too large or too deeply nested to keep whole
     first_seen_at TEXT NOT NULL, -- UTC, by our clock
     last_seen_at TEXT NOT NULL, -- UTC, by our clock
     PRIMARY KEY (resource, raw_sha256)
@@ -161,12 +161,12 @@ export const SYNC = [
     under_way INTEGER NOT NULL -- requests without an answer yet, since the upstream last counted anew
   ) STRICT`,
 
-  sql`CREATE TABLE pruned ( -- one row for each table and rule by which old rows have gone; none where all are there
-    table_name TEXT NOT NULL, -- the table that they were in
-    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly, daily: of each hour or day the first reading stays, and each that began another status; ended: states that had ended are gone
-    before TEXT NOT NULL, -- UTC: rows of before this instant
-    pruned_at TEXT NOT NULL, -- UTC, by our clock: when that was last done
-    rows INTEGER NOT NULL, -- how many have gone, over all times that it was done
+  sql`CREATE TABLE pruned ( -- one row per table and retention rule that deleted old rows; empty if none were deleted
+    table_name TEXT NOT NULL, -- the table from which rows were deleted
+    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly, daily: of each hour or day only the first sample was kept, and each with which a new status began; ended: states that had ended were deleted
+    before TEXT NOT NULL, -- UTC: the rule was applied to rows before this time
+    pruned_at TEXT NOT NULL, -- UTC, by our clock: when the rule was last applied
+    rows INTEGER NOT NULL, -- how many rows were deleted in total
     PRIMARY KEY (table_name, rule)
   ) STRICT, WITHOUT ROWID`,
 ]

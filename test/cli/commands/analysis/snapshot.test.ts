@@ -98,7 +98,7 @@ describe('leadsheet schema', () => {
       env: { LEADSHEET_DATA_DIR: 'mistyped' },
     })
     expect(status).toBe(0)
-    expect(stdout).toMatch(/^lead_now +view +- +leads that are there upstream/m)
+    expect(stdout).toMatch(/^lead_now +view +- +one row per lead that exists in the service/m)
     expect(existsSync(join(cwd, 'mistyped'))).toBe(false)
   })
 
