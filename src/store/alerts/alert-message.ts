@@ -1,6 +1,6 @@
 /**
- * Messages about alerts, with the state of each at the alert webhook. The outbox has the same messages as
- * mails.
+ * Stores each message about alerts, and whether the alert webhook has accepted it. The mails with the same
+ * content are in the outbox.
  */
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
@@ -36,7 +36,7 @@ export async function insertAlertMessage(
     .execute()
 }
 
-/** Lists the times of the messages since an instant, in order. */
+/** Lists the times at which the messages since an instant were made, oldest first. */
 export async function listMessageTimes(db: Db, since: Instant): Promise<Instant[]> {
   const rows = await db
     .selectFrom('alert_message')
@@ -64,13 +64,13 @@ export async function listWaitingPosts(db: Db, dueBy: Instant, limit: number): P
   }))
 }
 
-/** Saves the result of an attempt. */
+/** Saves the result of an attempt to post a message to the webhook. */
 export async function updatePost(
   trx: Trx,
   id: number,
   post: {
     readonly state: NonNullable<AlertMessageTable['post_state']>
-    /** Is null where no attempt is left. */
+    /** The time of the next attempt; null where no attempt is left. */
     readonly nextAt: Instant | null
     readonly response: string
   },

@@ -10,7 +10,7 @@ export interface Alert {
   readonly id: number
   /** The id of the check. */
   readonly check: string
-  /** The report, recipient or field of the alert; empty where the check needs none. */
+  /** The report, recipient or field that the alert is about; empty for a check that needs none of them. */
   readonly subject: string
   /** `pending` means that the problem was found, but not often enough to be announced. */
   readonly state: AlertTable['state']
@@ -21,12 +21,12 @@ export interface Alert {
   readonly firstSeenAt: Instant
   /** Is null for an alert that was never opened. */
   readonly openedAt: Instant | null
-  /** The time at which the problem last came back soon after it was resolved. */
+  /** The time at which the problem last came back soon after it was resolved; null if it never did. */
   readonly reopenedAt: Instant | null
   readonly resolvedAt: Instant | null
-  /** The last state that operators were told: nothing, open or resolved. */
+  /** The last state of the alert that operators were told; nothing if they were not told of it. */
   readonly announced: AlertTable['announced']
-  /** The time at which operators were last told. */
+  /** The time at which operators were last told of the alert. */
   readonly announcedAt: Instant | null
   readonly acknowledgedAt: Instant | null
 }
@@ -164,7 +164,7 @@ export interface HeartbeatPing {
   readonly attempts: number
   /** Is null where the monitor has accepted the ping. */
   readonly nextAttemptAt: Instant | null
-  /** The last answer, or the reason why there was none. */
+  /** The last answer of the monitor, or the reason why there was no answer. */
   readonly response: string | null
 }
 

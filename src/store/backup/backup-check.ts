@@ -8,8 +8,9 @@ import { fileFailure } from '../db/sqlite.ts'
 export interface BackupContent {
   /** The last migration that the file has. */
   readonly schema: string
-  /** The last sync that read all leads, and the time up to which all their changes are in the file. */
+  /** The id of the last sync that read all leads; null where there was none. */
   readonly runId: string | null
+  /** The time up to which all changes of leads are in the file; null where no sync read all leads. */
   readonly leadsAsOf: Instant | null
   /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
@@ -43,7 +44,8 @@ function refuseDamaged(database: Database.Database, file: string): void {
     .pluck()
     .all()
     .filter((line) => line !== 'ok')
-  // During the first load of all leads, the indexes for checking references are missing.
+  // Because the first load drops the indexes that this check needs, references are not checked during the
+  // load.
   const orphans = hasIndexesAside(database)
     ? []
     : database.prepare<[], { table: string; parent: string }>('PRAGMA foreign_key_check').all()

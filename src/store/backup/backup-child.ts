@@ -10,7 +10,7 @@ export interface BackupJob {
   readonly file: string
 }
 
-/** Leaves enough time for another process that closes the store, which locks out readers for a moment. */
+/** The longest wait for a lock. Another process that closes the store locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 
 answerParent(({ live, file }: BackupJob): BackupContent => {
@@ -19,7 +19,7 @@ answerParent(({ live, file }: BackupJob): BackupContent => {
 })
 
 /**
- * Copies the store from one consistent read of the database, whatever is written meanwhile. The copy has no
+ * Copies the store as it is at one moment, even if other processes write to it meanwhile. The copy has no
  * free pages and no other file beside it.
  */
 function copy(live: string, file: string): void {

@@ -16,9 +16,10 @@ const CHILD = programFile(import.meta.url, 'backup-child')
 const MODE = 0o600
 
 /**
- * Makes a backup. A sync may run meanwhile: the backup shows the moment at which it began.
+ * Makes a backup. A sync may run meanwhile: the backup has the state of the store at the moment when the
+ * backup began.
  * @param options.replaces whether an existing file may be replaced
- * @throws LeadsheetError usage_invalid, data_unwritable, store_corrupt; the reason of the signal
+ * @throws LeadsheetError usage_invalid, data_unwritable, store_corrupt; the reason of an aborted signal
  */
 export async function makeBackup(
   live: string,
@@ -49,8 +50,9 @@ export async function makeBackup(
 }
 
 /**
- * Checks every page of a backup, after copying the store into it where the job says so.
- * @throws LeadsheetError usage_invalid where the file does not exist, store_corrupt; the reason of the signal
+ * Checks every page of a backup. Where `job.live` names a store, first copies that store into the backup.
+ * @throws LeadsheetError usage_invalid where the file does not exist, store_corrupt; the reason of an aborted
+ * signal
  */
 export async function readBackup(job: BackupJob, signal: AbortSignal): Promise<BackupContent> {
   if (job.live === null && !existsSync(job.file)) {
@@ -102,7 +104,7 @@ export function fileSystemFailure(file: string, thrown: unknown): LeadsheetError
 export interface StoreSize {
   /** The size in bytes. */
   readonly database: number
-  /** The space beside an SQLite file; null for PostgreSQL, whose server has its own disk. */
+  /** The free space on the disk of an SQLite file; null for PostgreSQL, whose server has its own disk. */
   readonly room: Room | null
 }
 

@@ -1,6 +1,7 @@
 /**
- * Replaces the store by a backup. The old file stays under another name, and a file is there at every moment.
- * A daemon that found no file would start with an empty store and send again what it has already sent.
+ * Replaces the store by a backup. The old file is kept under another name. At every moment a file has the
+ * name of the store, because a daemon that found no file would start with an empty store and send again what
+ * was already sent.
  */
 import { existsSync } from 'node:fs'
 import { constants, copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
@@ -16,17 +17,17 @@ import { findHolder } from '../schedule/lease.ts'
 import { fileSystemFailure, flush, readBackup } from './backup.ts'
 import type { BackupContent } from './backup-check.ts'
 
-/** The time that another program has to release the file. */
+/** The longest wait for another program to release the file. */
 const HOLD_WITHIN_MS = 2_000
 
-/** The deliveries that are uncertain, because they may have changed after the backup was made. */
+/** The messages and schedules that may have gone on after the backup was made. */
 export interface Unknown {
   /**
-   * The number of messages that were not sent when the backup was made. They may have been sent since, and
-   * wait for a person.
+   * The number of messages that are not sent according to the backup. Because they may have been sent after
+   * the backup was made, a person has to decide about each.
    */
   readonly messages: number
-  /** The schedules of reports, which continue from now. */
+  /** The schedules of reports. Their scheduled runs up to now are skipped. */
   readonly schedules: readonly string[]
 }
 
@@ -38,10 +39,9 @@ export interface Restored {
 }
 
 /**
- * Restores a backup.
+ * Restores a backup. An error leaves the store unchanged.
  * @param file the store to replace; it need not exist
- * @throws LeadsheetError usage_invalid, store_corrupt, store_newer, store_busy, job_busy, data_unwritable;
- * nothing was changed then
+ * @throws LeadsheetError usage_invalid, store_corrupt, store_newer, store_busy, job_busy, data_unwritable
  */
 export async function restoreBackup(
   backup: string,
@@ -67,7 +67,7 @@ export async function restoreBackup(
   }
 }
 
-/** Migrates the copy to the present schema, and makes sure that nothing is sent twice. */
+/** Migrates the copy of the backup to the present schema, and makes sure that nothing is sent twice. */
 async function prepare(staged: string, backup: string, now: Date): Promise<Unknown> {
   await using store = await openStore(staged, now)
   await takePreferences(store, dirname(staged))
@@ -76,8 +76,9 @@ async function prepare(staged: string, backup: string, now: Date): Promise<Unkno
 }
 
 /**
- * Makes sure that a restored store sends nothing twice. Call it before anything else works on the store.
- * @param from what the store was restored from, for people
+ * Makes sure that a restored store sends nothing twice. Call this function before anything else works on the
+ * store.
+ * @param from the name of the backup, for texts that people read
  */
 export async function settleRestored(store: Store, from: string, now: Date): Promise<Unknown> {
   return store.write(async (trx) => {
@@ -91,8 +92,8 @@ export async function settleRestored(store: Store, from: string, now: Date): Pro
 }
 
 /**
- * Marks messages as unconfirmed for the last time: they are not sent again, and are shown until a person
- * decides.
+ * Marks the messages that were not sent as unconfirmed, with the highest number of doubts, so that no message
+ * is sent again by itself. Each is shown until a person decides.
  */
 async function markUnconfirmed(trx: Trx, now: Date, response: string): Promise<number> {
   const doubted = await trx
@@ -110,7 +111,10 @@ async function markUnconfirmed(trx: Trx, now: Date, response: string): Promise<n
   return Number(doubted.numUpdatedRows)
 }
 
-/** Skips the scheduled runs up to now, and adds one for this moment from which the schedule continues. */
+/**
+ * Skips the scheduled runs of reports up to now, and adds a skipped run for this moment to each schedule. The
+ * schedule continues from there.
+ */
 async function skipReports(trx: Trx, now: Date, message: string): Promise<string[]> {
   const at = now.toISOString()
   const end = { state: 'skipped' as const, finished_at: at, message }
@@ -142,7 +146,7 @@ async function putInPlace(staged: string, file: string, now: Date): Promise<stri
   const isDamaged = await refuseWhileUsed(file, now)
   const hold = isDamaged ? null : holdAlone(file)
   try {
-    // Some file systems have no second names for a file.
+    // Because some file systems have no hard links, the file is copied there.
     await link(file, before).catch(() => copyFile(file, before, constants.COPYFILE_EXCL))
     // The write-ahead log of a damaged file has to move with it, or SQLite would apply it to the new file.
     if (existsSync(`${file}-wal`)) await rename(`${file}-wal`, `${before}-wal`)
@@ -179,8 +183,8 @@ async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
 }
 
 /**
- * Locks the file without a write-ahead log. Another program with the file open would go on with the old file,
- * and delete the log of the new file when it ends.
+ * Locks the file for this process alone, and ends its write-ahead log. Otherwise another program that has the
+ * file open would go on with the old file, and delete the log of the new file when it ends.
  */
 function holdAlone(file: string): Database.Database {
   const database = new Database(file, { timeout: HOLD_WITHIN_MS })

@@ -1,6 +1,6 @@
 /**
- * Upgrades a database of an older leadsheet, after a backup. Child processes do both, so that they can be
- * interrupted, which leaves the file unchanged.
+ * Upgrades a database of an older leadsheet, after a backup. The backup and the upgrade run in child
+ * processes, so that a signal can interrupt them. An interrupted upgrade leaves the file unchanged.
  */
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -19,8 +19,8 @@ import type { UpgradeJob } from './upgrade-child.ts'
 
 const LEASE = 'migration'
 /**
- * The space needed relative to the database: a backup, and at most a write-ahead log with every table
- * rebuilt.
+ * The free space that an upgrade needs, as a multiple of the size of the database: once for the backup, and
+ * at most once for a write-ahead log that holds every table again.
  */
 const ROOM_SHARE = 2
 const TELL_EVERY_MS = 10_000
@@ -37,7 +37,7 @@ export interface Upgrade {
 /**
  * Upgrades an older database. Does nothing where the schema is the present one, or the database is empty.
  * @throws LeadsheetError store_newer, store_corrupt, store_busy; job_busy where a process uses the database;
- * data_unwritable, also where there is too little space; the reason of the signal
+ * data_unwritable, also where there is too little space; the reason of an aborted signal
  */
 export async function upgradeIfOlder(file: string, upgrade: Upgrade): Promise<void> {
   if (!existsSync(file)) return
@@ -105,7 +105,7 @@ export function roomFault(folder: string, { free, database, log }: Room): Leadsh
   )
 }
 
-/** Shows the step, and every few seconds that it is still running. */
+/** Tells the name of a step, and repeats it every 10 seconds with the time since the step began. */
 async function telling(
   { tell }: Pick<Upgrade, 'tell'>,
   step: string,

@@ -1,6 +1,6 @@
 /**
- * The tables that are copied from one store to another, of either kind of database: those with data that
- * cannot be read or derived again. Each comes after the tables that it refers to.
+ * The tables that are copied when a store moves to another database. They hold the data that cannot be read
+ * or derived again. Each table comes after the tables that it refers to.
  */
 
 import { createHash } from 'node:crypto'
@@ -29,7 +29,9 @@ interface CopiedColumn {
 
 /** Tables about the database or its present processes, which are not copied. */
 const LEFT_BEHIND: readonly string[] = ['installation', 'lease', 'sync_dropped_index', 'send_rate']
-/** Tables that triggers keep, also for rows deleted since. They are copied last and completely. */
+/**
+ * Tables of counts that triggers keep. They also count deleted rows, so they are copied last and completely.
+ */
 const COUNTED: readonly string[] = ['lead_count', 'event_count']
 
 export async function listCopiedTables(): Promise<CopiedTable[]> {
@@ -58,7 +60,7 @@ function describeTable(database: Database.Database, table: string): CopiedTable 
     .map(({ name }) => name)
   const isNumbered = NUMBERED.has(table)
   return {
-    // The schema has no other tables.
+    // The cast is correct, because every table of the schema is in `Tables`.
     name: table as keyof Tables & string,
     columns: isNumbered ? [{ name: 'rowid', isNumber: true }, ...columns] : columns,
     key: isNumbered ? ['rowid'] : key,
@@ -66,13 +68,16 @@ function describeTable(database: Database.Database, table: string): CopiedTable 
   }
 }
 
-/** A row of a table. Rows are read in the order of the key, in parts, so that no whole table is in memory. */
+/**
+ * A row of a table. Rows are read in the order of the key, a part at a time, so that no whole table is in
+ * memory.
+ */
 export type CopiedRow = Readonly<Record<string, unknown>>
 
-/** The values of the key of a row, in its order. */
+/** The values of a row's key columns, in the order of the key. */
 type Key = readonly unknown[]
 
-/** The approximate length of a part as JSON, however wide its rows are. */
+/** The wanted length of a part as JSON, in characters. A part has fewer rows if they are wide. */
 const CHUNK_CHARACTERS = 1_000_000
 const FIRST_ROWS = 100
 const ROWS_MAX = 5000
@@ -103,8 +108,8 @@ export async function countRows(db: Db, table: CopiedTable): Promise<number> {
 }
 
 /**
- * Turns a row into one text, the same from either database. A number of any type becomes a JavaScript number,
- * which PostgreSQL stores exactly.
+ * Turns a row into one text, which is the same for SQLite and PostgreSQL. A number of any type becomes a
+ * JavaScript number, which PostgreSQL stores exactly.
  */
 function cellsOf({ columns }: CopiedTable, row: CopiedRow): string {
   return JSON.stringify(
@@ -164,8 +169,8 @@ export function isSame(a: TableDigest, b: TableDigest): boolean {
 export interface MoveStep {
   readonly step: 'copy' | 'compare'
   /**
-   * The rows of all tables. In the step `compare` each row counts twice, because it is read in both
-   * databases.
+   * The number of rows done so far, of all tables. In the step `compare` each row counts twice, because it is
+   * read in both databases.
    */
   readonly done: number
   readonly total: number
@@ -180,14 +185,14 @@ export interface Heard {
 
 export interface Progress {
   /**
-   * Reports progress within a table.
-   * @param rows the rows of this table so far
-   * @throws the reason of the signal
+   * Reports the progress within a table.
+   * @param rows the number of rows of this table that are done so far
+   * @throws the reason of an aborted signal
    */
   tell(table: CopiedTable, rows: number): void
   /**
-   * Ends a table.
-   * @param rows all rows of the table
+   * Reports that a table is done.
+   * @param rows the number of all rows of the table
    */
   end(rows: number): void
 }

@@ -1,7 +1,7 @@
 /**
  * Moves a store to another database with all its history: copies it table by table, and compares it row by
- * row. The target cannot be opened until it is complete. After an interrupted move it still cannot be opened,
- * and the next move starts over. The source is only read, and no process may write to it during the move.
+ * row. No process can open the target until the copy is complete, not even after an interrupted move. The
+ * next move then starts over. The source is only read, and no process may write to it during the move.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -71,7 +71,7 @@ async function readState(to: StorePlace, sourceId: string): Promise<TargetState>
 /**
  * Moves a store.
  * @throws LeadsheetError job_busy if a process uses the source; store_taken; store_unfinished if the copy
- * differs from the source; any error of opening the target; the reason of the signal
+ * differs from the source; any error of opening the target; the reason of an aborted signal
  */
 export async function moveStore(source: Store, to: StorePlace, moving: Moving): Promise<Moved> {
   if (to.kind === 'sqlite') await mkdir(dirname(to.file), { recursive: true })
@@ -213,7 +213,10 @@ function unlike(
  */
 type TargetState = 'empty' | 'begun' | 'whole'
 
-/** Tables that get rows when a daemon starts or a person looks at the store. A target may have these rows. */
+/**
+ * Tables that get rows when a daemon starts or a person looks at the store. A target may already have such
+ * rows.
+ */
 const OF_LOOKING: readonly string[] = ['daemon_span', 'config_load', 'stage', 'pipeline']
 
 /**

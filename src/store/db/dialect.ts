@@ -13,14 +13,18 @@ export function writeUnflushed<T>(
 }
 
 /**
- * Tidies up after many writes. SQLite returns the disk space of its write-ahead log. PostgreSQL analyzes
- * tables that it has no statistics of; otherwise it would plan badly until autovacuum does so after a minute.
+ * Tidies up after many writes. SQLite returns the disk space of its write-ahead log. PostgreSQL analyzes the
+ * tables that have no statistics yet, because it would plan queries badly until autovacuum analyzes them
+ * after a minute.
  */
 export async function settleWrites(db: Kysely<Tables>): Promise<void> {
   await (isPostgres(db) ? countUnknownTables(db) : emptySqliteLog(db))
 }
 
-/** Follows the name of a table. Tells SQLite which index to use; PostgreSQL chooses by its statistics. */
+/**
+ * Returns SQL to put after the name of a table: for SQLite the index to use; for PostgreSQL nothing, because
+ * it chooses the index by its statistics.
+ */
 export function indexedBy(db: Kysely<Tables>, index: string): RawBuilder<unknown> {
   return isPostgres(db) ? sql`` : sql`INDEXED BY ${sql.ref(index)}`
 }

@@ -1,7 +1,7 @@
 /**
- * Drops indexes before very many rows are inserted, and restores them afterwards. Building an index at once
- * costs a fraction of updating it row by row. The definitions are kept in the database, so that a killed
- * process loses none.
+ * Drops indexes before very many rows are inserted, and restores them afterwards. Building a whole index at
+ * once costs a fraction of updating it row by row. The definitions are kept in the database, so that they
+ * survive if the process is killed.
  */
 
 import { dirname, resolve } from 'node:path'
@@ -13,8 +13,8 @@ import type { Store, Trx } from './store.ts'
 import { askChild, programFile } from './subprocess.ts'
 
 /**
- * The largest number of leads for which this process restores the indexes. Beyond it a child process does,
- * because the statement would block the daemon and cannot be interrupted.
+ * The largest number of leads for which this process restores the indexes. For more leads a child process
+ * restores them, because a statement that builds a large index blocks the daemon and cannot be interrupted.
  */
 const LEADS_IN_PLACE_MAX = 50_000
 
@@ -26,15 +26,18 @@ export async function dropIndexes(trx: Trx, tables: readonly (keyof Tables)[]): 
   for (const { name } of rows) await sql`DROP INDEX ${sql.ref(name)}`.execute(trx)
 }
 
-/** Tells whether indexes are missing: during the first load, and after one that was killed. */
+/**
+ * Tells whether indexes are missing, as they are during the first load and after a first load that was
+ * killed.
+ */
 export async function hasDroppedIndexes(db: Kysely<Tables>): Promise<boolean> {
   const dropped = await db.selectFrom('sync_dropped_index').select('name').executeTakeFirst()
   return dropped !== undefined
 }
 
 /**
- * Restores the dropped indexes, of this run or of one that was killed.
- * @throws the reason of the signal; indexes not restored by then stay dropped
+ * Restores the indexes that this process or a killed process has dropped.
+ * @throws the reason of an aborted signal; indexes that are not restored by then stay dropped
  */
 export async function restoreIndexes(store: Store, signal: AbortSignal): Promise<void> {
   if (!(await hasDroppedIndexes(store.db))) return
@@ -45,7 +48,7 @@ export async function restoreIndexes(store: Store, signal: AbortSignal): Promise
   await makeIndexes(store.db)
 }
 
-/** Each index has a transaction of its own, so that others can write between them. */
+/** Restores each index in a transaction of its own, so that other processes can write between two indexes. */
 async function makeIndexes(db: Kysely<Tables>): Promise<void> {
   for (const { name, sql: text } of await db.selectFrom('sync_dropped_index').selectAll().execute()) {
     await db.transaction().execute(async (trx) => {

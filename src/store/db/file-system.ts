@@ -15,8 +15,8 @@ export interface Room {
 }
 
 /**
- * Names by the `f_type` of statfs(2), from include/uapi/linux/magic.h and the sources of the file systems
- * missing there.
+ * The names of network file systems by the `f_type` of statfs(2). The numbers are from
+ * include/uapi/linux/magic.h, and from the sources of the file systems that are missing there.
  */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x00006969, 'NFS'],
@@ -35,7 +35,10 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x47504653, 'GPFS'],
 ])
 
-/** The usual local file systems. The last two lose their data with the machine or the container. */
+/**
+ * The names of usual local file systems by `f_type`. The last two lose their data with the machine or
+ * container.
+ */
 const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x0000ef53, 'ext4'],
   [0x58465342, 'XFS'],
@@ -90,7 +93,7 @@ export async function readRoom(file: string): Promise<Room> {
   const [{ bavail, bsize }, database, log] = await Promise.all([
     statfs(dirname(file)),
     stat(file),
-    // The file exists only while a process has the database open.
+    // Because the log exists only while a process has the database open, a missing file is no error.
     stat(`${file}-wal`).catch(() => null),
   ])
   return { free: bavail * bsize, database: database.size, log: log?.size ?? 0 }

@@ -1,7 +1,7 @@
 /** The place of a store: an SQLite file, or a schema of a PostgreSQL database, parsed from one text. */
 import { LeadsheetError } from '../../errors.ts'
 
-/** The PostgreSQL schema where the address names none. */
+/** The PostgreSQL schema of a store whose address names no schema. */
 export const DEFAULT_SCHEMA = 'leadsheet'
 
 export type StorePlace =
@@ -46,7 +46,7 @@ export function placeOf(text: string): StorePlace {
   const url = new URL(text)
   const schema = url.searchParams.get('schema') ?? DEFAULT_SCHEMA
   url.searchParams.delete('schema')
-  // Makes `require` mean the same as in psql and pg_dump.
+  // Makes the mode `require` mean the same to the driver as in psql and pg_dump.
   if (url.searchParams.has('sslmode')) url.searchParams.set('uselibpqcompat', 'true')
   const shown = new URL(url)
   shown.password = ''
@@ -55,8 +55,8 @@ export function placeOf(text: string): StorePlace {
 }
 
 /**
- * Returns what is wrong with a PostgreSQL address, without any part that may belong to its password; null for
- * a valid one.
+ * Describes what is wrong with a PostgreSQL address; null for a valid address. The text shows no part of the
+ * address that may belong to the password.
  */
 export function postgresFault(text: string): string | null {
   const url = URL.parse(text)

@@ -27,7 +27,10 @@ export const POOLER_HINT =
 /** The longest wait for the write lock. A longer wait would probably never end. */
 const TURN_TIMEOUT = '60s'
 
-/** Limits the wait for the write lock. Makes commits wait for the disk, whatever the server's settings. */
+/**
+ * The SQL that limits the wait for the write lock, and makes the commit wait for the disk whatever the
+ * server's settings.
+ */
 const SETTINGS_OF_TURN = `SELECT set_config('lock_timeout', '${TURN_TIMEOUT}', true), set_config('synchronous_commit',
   replace(current_setting('synchronous_commit'), 'off', 'on'), true)`
 
@@ -84,8 +87,10 @@ class TurnDriver extends PostgresDriver {
   }
 
   /**
-   * Makes a connection clean its parameters and throw errors with hints. The connection itself is changed,
-   * because the driver compares connections by identity. A connection from the pool may already be changed.
+   * Changes how a connection runs queries: replaces the characters of parameters that PostgreSQL cannot
+   * store, and turns failures into errors with a hint. The connection object itself is changed, because the
+   * driver compares connections by identity. A connection of the pool that was already changed stays as it
+   * is.
    */
   #tellingFailures(connection: DatabaseConnection): DatabaseConnection {
     if (Object.hasOwn(connection, 'executeQuery')) return connection
@@ -111,8 +116,8 @@ function storable(value: unknown): unknown {
 }
 
 /**
- * Returns the error for a failed connection. The cause may also be in the store's address: a wrong password
- * or certificate, or a missing file.
+ * Returns the error for a failed connection. The cause may also be in the address of the store: a wrong
+ * password or certificate, or a missing file.
  */
 export function connectFailure(name: string, cause: unknown): LeadsheetError {
   const failure = postgresFailure(name, cause)

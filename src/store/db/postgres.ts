@@ -1,6 +1,6 @@
 /**
- * What only PostgreSQL needs, together with the folder `postgres/`: opening a schema, unflushed transactions,
- * queries with a time limit, and facts about the server.
+ * The operations that only PostgreSQL needs: opening a schema, transactions whose commit does not wait for
+ * the disk, queries with a time limit, and facts about the server. The folder `postgres/` has more of them.
  */
 import type { Transaction } from 'kysely'
 import { Kysely, sql } from 'kysely'
@@ -13,14 +13,17 @@ import type { Db } from './store.ts'
 
 export type PostgresPlace = Extract<StorePlace, { kind: 'postgres' }>
 
-/** The connections of one process: several that read at the same time, and the one that may write. */
+/** The most connections of one process: several that read at the same time, and one that may write. */
 const CONNECTIONS_MAX = 6
 const CONNECT_TIMEOUT_MS = 10_000
-/** Without this setting, the system checks an idle connection only after two hours. */
+/**
+ * The idle time after which the system checks a connection. Without this setting it checks only after two
+ * hours.
+ */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
 const { builtins } = pg.types
-/** Returns counts and sums as numbers and booleans as 1 or 0, as SQLite does. */
+/** The parsers that return counts and sums as numbers, and booleans as 1 or 0, as SQLite does. */
 const NUMBERS: ReadonlyMap<number, (text: string) => number> = new Map<number, (text: string) => number>([
   [builtins.INT8, Number],
   [builtins.NUMERIC, Number],
@@ -77,7 +80,7 @@ function parserOf(type: number): (text: string) => unknown {
   return NUMBERS.get(type) ?? pg.types.getTypeParser(type)
 }
 
-/** Tells whether statements are for PostgreSQL; otherwise they are for SQLite. */
+/** Tells whether the database is PostgreSQL; otherwise it is SQLite. */
 export function isPostgres(db: Kysely<Tables>): boolean {
   return db.getExecutor().adapter instanceof PostgresStoreAdapter
 }
@@ -106,9 +109,10 @@ export async function writeUnflushedPostgres<T>(
 }
 
 /**
- * Runs queries that may take long. PostgreSQL cancels them on the signal.
+ * Runs queries that may take long. PostgreSQL cancels the running query when the signal aborts.
  * @param read gets the only connection that it may use
- * @throws any error of `read`, also where a statement took longer than `timeoutMs`; the reason of the signal
+ * @throws any error of `read`, also where a statement took longer than `timeoutMs`; the reason of an aborted
+ * signal
  */
 export async function readInTime<T>(
   db: Db,
@@ -140,13 +144,13 @@ export async function readInTime<T>(
   })
 }
 
-/** The limit of a short look into a schema, which should not wait for a server that is away. */
+/** The time limit of {@link glance}, which should not wait long for a server that is away. */
 const TIMEOUT_MS = 5_000
 
 /**
- * Looks into a schema without creating it.
+ * Opens a short connection to read from a schema, without creating the schema.
  * @param table the table that has to exist
- * @returns undefined where the table does not exist
+ * @returns the result of `look`; undefined where the table does not exist
  * @throws LeadsheetError store_unreachable, store_refused
  */
 export async function glance<T>(
@@ -254,8 +258,8 @@ export const SERVER_LIFE: readonly string[] = [
 ]
 
 /**
- * Reads the server's random text. Call it before reading what is remembered, and pass the result to {@link
- * checkLife} before relying on that.
+ * Reads the server's random text. Call this function before reading data that the process will remember, and
+ * pass the text to {@link checkLife} before relying on that data.
  */
 export async function readLife(db: Kysely<Tables>): Promise<string> {
   if (!isPostgres(db)) return ''

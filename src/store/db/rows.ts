@@ -16,8 +16,8 @@ export type Rows<T extends keyof Tables> = readonly Readonly<
 
 /**
  * Inserts all rows or none.
- * @param conflict what to do where `key` is taken: overwrite the columns of `update` (all if absent, none if
- * empty)
+ * @param conflict what to do with a row whose `key` is already stored: overwrite the columns in `update` (all
+ * columns if `update` is absent, none if it is empty)
  */
 export async function insertRows<T extends keyof Tables & string>(
   db: Kysely<Tables>,
@@ -27,14 +27,14 @@ export async function insertRows<T extends keyof Tables & string>(
 ): Promise<void> {
   const first = rows[0]
   if (!first) return
-  // The database assigns the order of arrival.
+  // The database itself assigns `rowid`, the order of arrival.
   const columns = Object.keys(first).filter((column) => column !== 'rowid')
   const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
   const wanted = conflict && isPostgres(db) ? onceEach(rows, key, update) : rows
   await insertColumns(db, table, columns, wanted, conflict ? onConflict(key, update) : sql``)
 }
 
-/** Inserts all rows of another store or none, with their order of arrival (`rowid`). */
+/** Inserts rows from another store, all or none, and keeps their order of arrival (`rowid`). */
 export async function insertCopies<T extends keyof Tables & string>(
   db: Kysely<Tables>,
   table: T,
@@ -63,7 +63,7 @@ async function insertColumns(
   await db.executeQuery(batchOf(query, valuesOf(rows, columns)))
 }
 
-/** Deletes the rows whose key equals that of a given row. */
+/** Deletes the rows that have the same key as one of the given rows. */
 export async function deleteRows<T extends keyof Tables & string>(
   db: Kysely<Tables>,
   table: T,

@@ -129,8 +129,8 @@ class WriteLockDriver extends SqliteDriver {
 }
 
 /**
- * Caches prepared statements, because preparing costs more than most statements take. A busy statement is not
- * used a second time.
+ * Caches prepared statements, because preparing costs more than most statements take. A statement that is
+ * still running is not reused.
  */
 function prepareOnce(database: Database.Database): (text: string) => Database.Statement<unknown[]> {
   const statements = new Map<string, Database.Statement<unknown[]>>()

@@ -1,6 +1,6 @@
 /**
- * What only SQLite needs, together with `sqlite-driver.ts`: opening a file, its write-ahead log, and its
- * errors.
+ * The operations that only SQLite needs: opening a file, its write-ahead log, and its errors. The driver is
+ * in `sqlite-driver.ts`.
  */
 import { closeSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -24,8 +24,8 @@ const MODE = 0o600
 const MEMORY = ':memory:'
 
 /**
- * Opens or creates the file, with a write-ahead log, every commit flushed unless told otherwise, and foreign
- * keys checked.
+ * Opens or creates the file. The database has a write-ahead log, flushes every commit to the disk except in
+ * {@link writeUnflushedSqlite}, and checks foreign keys.
  * @throws LeadsheetError data_unwritable, store_corrupt, store_busy
  */
 export function openSqlite(file: string): Kysely<Tables> {
@@ -44,7 +44,7 @@ function openFile(file: string): Database.Database {
   try {
     if (file !== MEMORY) createPrivate(file)
     database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
-    // Another program's file stays unchanged to the byte. The migration refuses it.
+    // A file of another program stays unchanged to the byte. The migration then refuses the file.
     if (isOursOrNew(database)) database.pragma('journal_mode = WAL')
     database.pragma('synchronous = FULL')
     database.pragma('foreign_keys = ON')
@@ -64,7 +64,7 @@ function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', MODE))
   } catch {
-    // The file exists, or cannot be created; SQLite then reports the error.
+    // Where the file can neither be created nor exists already, SQLite reports the error.
   }
 }
 
@@ -74,16 +74,17 @@ function isOursOrNew(database: Database.Database): boolean {
 }
 
 /**
- * Moves the write-ahead log into the database and empties it, so that it does not keep its largest size.
- * Pages that others are reading stay for the next time.
+ * Moves the content of the write-ahead log into the database and empties the log, so that its file does not
+ * keep its largest size. Pages that other processes are reading stay in the log until the next call.
  */
 export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
 }
 
 /**
- * Runs a transaction whose commit does not wait for the disk, but is logged in order. The connection is held
- * until commits wait again, so that no other transaction comes in between.
+ * Runs a transaction whose commit does not wait for the disk. Such commits still reach the disk in their
+ * order. The connection is reserved until commits wait for the disk again, so that no other transaction runs
+ * in between.
  */
 export async function writeUnflushedSqlite<T>(
   db: Kysely<Tables>,
@@ -106,7 +107,10 @@ export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
   return rows[0]?.stamp ?? ''
 }
 
-/** Returns an error that an operator can act on, of the file, its folder or its disk; null for a bug. */
+/**
+ * Returns an error that an operator can act on: a problem of the file, its folder or its disk; null for a
+ * bug.
+ */
 export function fileFailure(file: string, cause: unknown): LeadsheetError | null {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {

@@ -11,16 +11,17 @@ export interface Store {
   /** The database for reading. To write, call {@link Store.write}. */
   readonly db: Db
   readonly place: StorePlace
-  /** A random id, made with the store. See the table `installation`. */
+  /** A random id that was made when the store was created. See the table `installation`. */
   readonly installationId: string
   /**
-   * Runs `work` in a transaction. Inside, use only its argument, because a query on `db` would wait for ever.
+   * Runs `work` in a transaction. `work` must use only its argument, because a query on `db` would wait for
+   * ever.
    */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**
-   * Runs `work` in a transaction that does not wait for the disk, for what can be read again from the
-   * upstream. A power cut loses only the last of these transactions, each as a whole. The next `write`
-   * flushes them too.
+   * Runs `work` in a transaction that does not wait for the disk. Use it only for data that can be read again
+   * from the upstream. A power cut loses only the last of these transactions, each as a whole. The next
+   * `write` flushes them too.
    */
   writeSoon<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -36,8 +37,8 @@ export interface Observation {
 const OF_EVENT = 'event:'
 
 /**
- * Makes the observation for data that was read because of an event rather than by a sync. As there is no sync
- * run, the run id is made from the time: `event:20261121T061500Z`.
+ * Makes the observation for data that was read because of an event, not by a sync. Because no sync run has
+ * read the data, the run id is made from the time: `event:20261121T061500Z`.
  */
 export function observedByEvent(at: Instant): Observation {
   return { runId: `${OF_EVENT}${at.replace(/[-:]|\.\d+/g, '')}`, at }

@@ -1,6 +1,4 @@
-/**
- * Runs a job in a child process, which may take long and can be killed. SQLite itself cannot be interrupted.
- */
+/** Runs a long job in a child process, which can be killed. SQLite itself cannot be interrupted. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
@@ -21,21 +19,23 @@ interface Failure {
 
 /**
  * Thrown where the child process takes too much memory. The message begins with a verb, so that a caller can
- * put its subject first.
+ * write a subject before it.
  */
 export class OutOfMemory extends Error {}
 
-/** The signal for too much memory. No other code sends it. */
+/**
+ * The signal by which the child process ends itself when it takes too much memory. No other code sends it.
+ */
 const TOLD_OF_MEMORY = 'SIGUSR2'
 /** The check is frequent because a process can take one or two gigabytes a second. */
 const LOOK_AT_MEMORY_MS = 10
 
 /**
  * Runs a job in a child process and returns its result.
- * @param script has to call {@link answerParent}
+ * @param script the program of the child process, which has to call {@link answerParent}
  * @param options.folder the working directory, and SQLite's folder for temporary files
- * @param options.bytesMax limits the memory; no limit if absent
- * @throws the error of the child, {@link OutOfMemory}, and the reason of the signal
+ * @param options.bytesMax the most memory that the child may take; no limit if absent
+ * @throws the error of the child, {@link OutOfMemory}, and the reason of an aborted signal
  */
 export async function askChild<Job extends object, Result>(
   script: string,

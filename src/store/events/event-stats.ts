@@ -12,14 +12,16 @@ const DAY_MS = 86_400_000
 export interface EventCount {
   readonly outcome: EventOutcome
   readonly events: number
-  /** The sum of seconds from the arrival of each event until the copy had what it reported. */
+  /**
+   * The sum of seconds from the arrival of each event until our copy had the change that the event reported.
+   */
   readonly seconds: number
 }
 
 export interface WaitingEvents {
-  /** The leads and pipelines to be read, each once however many events were about it. */
+  /** The number of leads and pipelines to be read. A lead with several waiting events counts once. */
   readonly toRead: number
-  /** The arrival of the first waiting event; null where none waits. */
+  /** The time at which the first waiting event arrived; null where no event waits. */
   readonly since: Instant | null
 }
 
@@ -35,7 +37,7 @@ export async function countEvents(db: Db): Promise<EventCount[]> {
   return eventCounts(db).execute()
 }
 
-/** Counts the finished events of the last 24 hours by outcome, rounded to full hours. */
+/** Counts the finished events of the last 24 hours by outcome. The hours are full hours. */
 export async function countRecentEvents(db: Db, now: Date): Promise<EventCount[]> {
   const since = new Date(now.getTime() - DAY_MS).toISOString().slice(0, 'yyyy-mm-ddThh'.length)
   return eventCounts(db).where('hour', '>', since).execute()
@@ -97,7 +99,7 @@ export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
     .orderBy('id')
     .limit(limit)
     .execute()
-  // Without its index, each name would be searched among all leads.
+  // Because a lookup without its index would search all leads, names are left out while indexes are missing.
   const isIndexed = !(await hasDroppedIndexes(db))
   return Promise.all(
     events.map(async (event) => ({

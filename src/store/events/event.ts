@@ -15,7 +15,7 @@ const CHUNK_ROWS = 500
 
 /**
  * Saves the new events, and counts the others as repeats.
- * @returns whether there is anything to read
+ * @returns whether any of the new events needs data to be read
  */
 export async function saveEvents(trx: Trx, events: readonly UpstreamEvent[], at: Instant): Promise<boolean> {
   const known = await findKnown(trx, [...new Set(events.map(({ id }) => id))])
@@ -107,7 +107,7 @@ function rowOf(event: UpstreamEvent, at: Instant): Omit<EventTable, 'repeats'> {
   }
 }
 
-/** Returns the outcome of an event that needs no reading; null for any other. */
+/** Returns the outcome of an event for which nothing has to be read; null for any other event. */
 function fateOf(event: UpstreamEvent): 'unreadable' | 'ignored' | null {
   if (event.problem !== null) return 'unreadable'
   return event.resource === null ? 'ignored' : null
@@ -119,15 +119,16 @@ const ASKED_FOR = { resource: 'lead', isRemoval: false, record: null, occurredAt
 type Told = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'isRemoval' | 'record' | 'occurredAt'>
 
 /**
- * A row of the queue as it was when its reading began. The queue has a row for each lead or pipeline to be
- * read, and one for all agents. An event that arrives during the reading changes the row, so that the lead is
- * read again.
+ * A row of the queue, as it was when leadsheet began to read its lead or pipeline. The queue has a row for
+ * each lead or pipeline to be read, and one row for all agents. An event that arrives during the reading
+ * changes the row, so that the lead is read again.
  */
 export type QueuedEvent = Readonly<EventQueueTable>
 
 /**
- * Queues what events are about. Of two records, that of the later event stays, whichever arrived first. Where
- * an event has no record, the lead is requested from the upstream.
+ * Queues the leads, pipelines and agents that events are about. Where two events have a record of the same
+ * lead, the record of the later event stays, whichever arrived first. Where an event has no record, the lead
+ * is requested from the upstream.
  */
 export async function queueEvents(trx: Trx, events: readonly Told[], at: Instant): Promise<void> {
   if (events.length === 0) return
@@ -171,7 +172,7 @@ function isLater(before: Told, event: Told): boolean {
   return before.occurredAt === null || event.occurredAt === null || before.occurredAt <= event.occurredAt
 }
 
-/** Queues leads that have to be requested, whatever events say about them. */
+/** Queues leads to be requested from the upstream, even if an event already has their record. */
 export async function queueLeads(trx: Trx, ids: readonly string[], at: Instant): Promise<void> {
   await queueEvents(
     trx,
@@ -181,8 +182,9 @@ export async function queueLeads(trx: Trx, ids: readonly string[], at: Instant):
 }
 
 /**
- * Lists the rows that may be read now, the longest waiting first.
- * @param without the keys of rows being read, and whether to leave out leads that have to be requested
+ * Lists the rows that may be read now. The row that has waited longest comes first.
+ * @param without the keys of rows that are being read, and whether to leave out leads that have to be
+ * requested
  */
 export async function listQueued(
   db: Db,
@@ -203,8 +205,8 @@ export async function listQueued(
 }
 
 /**
- * Counts the leads that have to be requested, up to a limit, so that it costs the same however many there
- * are.
+ * Counts the leads that have to be requested. Stops at a limit, so that the query costs the same however many
+ * leads there are.
  */
 export async function countAskedLeads(db: Db, limit: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
@@ -213,8 +215,8 @@ export async function countAskedLeads(db: Db, limit: number): Promise<number> {
 }
 
 /**
- * Tells whether events may be applied. During a first load they may not, because the indexes are missing; nor
- * before it.
+ * Tells whether events may be applied. They may not be applied before the first load, nor during it, because
+ * the indexes are missing then.
  */
 export async function mayApplyEvents(db: Db): Promise<boolean> {
   if (await hasDroppedIndexes(db)) return false
@@ -224,8 +226,8 @@ export async function mayApplyEvents(db: Db): Promise<boolean> {
 }
 
 /**
- * Removes a row from the queue, in the transaction that writes what was read. Where another event arrived
- * meanwhile, the row stays for it.
+ * Removes a row from the queue, in the same transaction that writes the data read for the row. Where another
+ * event arrived meanwhile, the row stays in the queue for that event.
  */
 export async function takeOut(trx: Trx, row: QueuedEvent): Promise<void> {
   const { resource, resource_id, last_at, events } = row

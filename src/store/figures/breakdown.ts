@@ -75,8 +75,8 @@ export interface Level {
 }
 
 /**
- * Returns the pipelines that have leads, or had new or closed leads in one of the periods, in the order
- * given.
+ * Returns the pipelines that have leads, or had new or closed leads in one of the two periods. They keep the
+ * order of `pipelines`.
  */
 export async function readByPipeline(
   moment: Moment,

@@ -9,8 +9,8 @@ import { type FigureScope, type Query, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 
 /**
- * Counts the leads whose status at the end of the period is unknown. Leads that have not moved since then are
- * never among them.
+ * Counts the leads whose status at the end of the period is unknown. A lead that has not moved since that end
+ * is never counted.
  */
 const UNKNOWN_AT_END = '(SELECT count(*) FROM in_question WHERE changed_at >= :to AND known_from >= :to)'
 

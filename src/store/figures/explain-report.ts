@@ -53,8 +53,8 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
   const figure = (block: string, name: FigureName) => explain(block, findFigure(name))
   const compared = (block: string, query: Described) => explain(block, query, scope, {}, prior)
   const changes = changeValues(scope, since)
-  // Queries over many spans are explained with everything known now. A report as of an earlier time counts
-  // each span with its own query.
+  // The query over many spans is explained with everything known now. A report as of an earlier time runs a
+  // query of its own for each span instead.
   const ofSpans = (periods: readonly Period[]) => spansOf({ ...scope, asKnownAt: null }, periods)
   const isOurs = filter.conditions.length > 0
   return [

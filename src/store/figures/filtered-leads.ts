@@ -1,6 +1,6 @@
 /**
- * Finds the leads that match a filter once for all queries of a report. They are kept in temporary tables of
- * the connection, which have the names of the relations that they replace.
+ * Finds the leads that match a filter once for all queries of a report. Temporary tables of the connection
+ * hold these leads, and have the names of the relations that they replace.
  */
 import { CompiledQuery } from 'kysely'
 import { isPostgres } from '../db/postgres.ts'

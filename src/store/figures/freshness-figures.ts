@@ -103,8 +103,9 @@ export async function readDataQuality(moment: Moment, scope: FigureScope): Promi
 }
 
 /**
- * Counts the leads with a state, move, update or activity dated before `to` that was read only after
- * `knownAt`. The figures of a period that ends with `to` may have changed by these leads since then.
+ * Counts the leads with a state, move, update or activity that is dated before `to`, but was read only after
+ * `knownAt`. Because of these leads, the figures of a period that ends with `to` may have changed since
+ * `knownAt`.
  */
 export async function countLeadsKnownLater(db: Db, to: Instant, knownAt: Instant): Promise<number> {
   const { rows } = await sql<{ leads: number }>`SELECT count(*) AS leads FROM (

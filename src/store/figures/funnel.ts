@@ -101,8 +101,8 @@ export async function readFunnel(
 }
 
 /**
- * Tells whether a sample is too late to describe a period: one more period of the same length has passed
- * since its end.
+ * Tells whether a sample is too late to describe a period: since the end of the period, at least the length
+ * of the period has passed before the sample was taken.
  */
 export function isLongAfter(asOf: Instant | null, { from, to }: Pick<FigureScope, 'from' | 'to'>): boolean {
   return asOf !== null && Date.parse(asOf) - Date.parse(to) >= Date.parse(to) - Date.parse(from)

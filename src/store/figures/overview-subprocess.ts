@@ -16,7 +16,7 @@ const TIMEOUT_MS = 5 * 60_000
 
 /**
  * Counts the overview.
- * @throws any error of the store, and the reason of the signal
+ * @throws any error of the store, and the reason of an aborted signal
  */
 export async function countOverview(
   { db, place }: Pick<Store, 'db' | 'place'>,
@@ -30,8 +30,8 @@ export async function countOverview(
 }
 
 /**
- * Returns a text that differs once a sync has ended or old rows were pruned. Only then may the overview
- * differ.
+ * Returns a text that changes when a sync ends or old rows are pruned. While the text is the same, the
+ * overview is the same too.
  */
 export async function readOverviewMark(db: Db): Promise<string> {
   const { rows } = await sql<{ mark: string }>`

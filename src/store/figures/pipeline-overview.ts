@@ -1,6 +1,6 @@
 /**
- * What the dashboard shows of pipelines and agents, read all at once because most queries cost the same for
- * one pipeline as for all. With a million leads this takes seconds, so that
+ * The data that the dashboard shows of pipelines and agents. All pipelines are read at once, because most
+ * queries cost the same for one pipeline as for all. With a million leads this takes seconds, so
  * `store/figures/overview-subprocess.ts` runs it in a child process.
  */
 import type { Funnel, Outage, TrendDay } from '../../domain/figures.ts'
@@ -27,7 +27,7 @@ export interface OverviewRequest {
   /** Whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
   readonly stalledDays: number
-  /** The span of time of the agents' samples, and the meaning of their statuses. */
+  /** The span of time of the agents' samples, and the words for their statuses. */
   readonly agents: Pick<Period, 'from' | 'to'> & AgentWords
 }
 
@@ -51,7 +51,7 @@ export interface PipelineOverview {
   readonly winRate: Ratio
   readonly trend: readonly TrendDay[]
   readonly funnel: Funnel
-  /** Each figure of the upstream's own statistics, with our count of it. */
+  /** Each figure of the upstream's own statistics, with our count of the same figure. */
   readonly statistics: readonly StatPair[]
 }
 
@@ -149,7 +149,7 @@ export interface AgentSpans {
   readonly gapMs: number
 }
 
-/** Neither samples downsampled to one an hour nor a single missed sample make a gap. */
+/** The least gap. It is long enough that hourly samples or one missed sample make no gap. */
 const LEAST_GAP_MS = 2 * 60 * 60_000
 const USUAL_DISTANCES = 3
 

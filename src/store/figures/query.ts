@@ -20,7 +20,7 @@ export interface FigureScope {
   readonly to: Instant
   readonly filter: LeadFilter
   readonly stalledDays: number
-  /** Only what had been read by this time counts; null for everything known now. */
+  /** The figures count only data that had been read by this time; null for everything known now. */
   readonly asKnownAt: Instant | null
 }
 
@@ -59,8 +59,8 @@ const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 const NOTHING_GIVEN: Moment['given'] = new Set()
 
 /**
- * Because PostgreSQL would compute the whole of a relation that is read twice, its queries say NOT
- * MATERIALIZED. SQLite decides by itself, and with these words would compute the relation twice.
+ * The words with which PostgreSQL does not compute a relation that is read twice as a whole. SQLite gets them
+ * only in printed queries, because with them it would compute such a relation twice.
  */
 const INLINE = 'NOT MATERIALIZED '
 
@@ -140,8 +140,8 @@ export function valuesOf({ from, to, filter, stalledDays, asKnownAt }: FigureSco
 }
 
 /**
- * Runs a query with named parameters. SQLite keeps the statement prepared and binds its values. PostgreSQL
- * plans by the values, so that they are written into the text.
+ * Runs a query with named parameters. SQLite keeps the statement prepared and binds the values. Because
+ * PostgreSQL chooses its plan by the values, they are written into the text for it.
  */
 export async function runQuery<Row>(db: Db, query: string, values: QueryValues): Promise<Row[]> {
   if (isPostgres(db)) {

@@ -31,7 +31,7 @@ export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T
   })
 }
 
-/** Reads within a savepoint. After a failure, more can be read at the same moment. */
+/** Reads within a savepoint, so that after a failure the transaction can still be read from. */
 export async function readPart<T>({ db }: Moment, read: () => Promise<T>): Promise<T> {
   await sql`SAVEPOINT part`.execute(db)
   try {

@@ -1,6 +1,6 @@
 /**
- * The names of the relations that figures are counted from, their limits, and the relations that need most
- * SQL.
+ * The names of the relations that figures are counted from, the limits of these relations, and the relations
+ * with the longest SQL.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 
@@ -43,8 +43,8 @@ export type RelationName = (typeof RELATION_NAMES)[number]
 export interface Relation {
   readonly reads: readonly RelationName[]
   /**
-   * Computes the relation first. Otherwise SQLite would look up a row for each candidate before it filters
-   * them.
+   * Tells the database to compute the relation first. Otherwise SQLite would look up a row for each candidate
+   * before it filters the candidates.
    */
   readonly isMaterialized?: true
   /** The SQL opens with a comment on what the relation holds. That comment names no parameter. */
@@ -68,7 +68,7 @@ interface Bounds {
    */
   inScope(pipeline?: string, lead?: string): string
   inPipelines(pipeline?: string): string
-  /** Returns the condition where only what was known at `:known_at` counts, else an empty text. */
+  /** Returns the condition if only data known at `:known_at` counts; otherwise an empty text. */
   past(condition: string): string
   /** Selects the rowid of the first or the last state of `lead` that meets a condition. */
   version(condition: string, order: 'ASC' | 'DESC'): string
@@ -97,8 +97,8 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
 
 /**
  * Selects the leads that have moved, and the time from which each of their statuses is known without a gap
- * (known_from). Goes by status, because an index lists the leads of each status by their last change.
- * KNOWN_THEN selects the same columns by what was known at `:known_at`.
+ * (known_from). The query goes through the statuses, because an index lists the leads of each status by their
+ * last change. KNOWN_THEN selects the same columns from the data known at `:known_at`.
  */
 export const KNOWN_NOW = `
       SELECT lead_id, pipeline_id, created_at, status_changed_at AS changed_at, known_from
@@ -121,7 +121,7 @@ export const KNOWN_THEN = `
         FROM entered GROUP BY lead_id, pipeline_id, created_at) AS each
       WHERE changed_at > ${SETTLED}`
 
-/** The latest time of the last change of a stalled lead. */
+/** The SQL of a time: a lead that last changed at this time or before is stalled. */
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
 export function idleRelations({ chosen, past }: Bounds) {
@@ -151,7 +151,7 @@ export function idleRelations({ chosen, past }: Bounds) {
   } as const satisfies Record<string, Relation>
 }
 
-/** Builds the relation of the funnel that we count ourselves. */
+/** Builds the relation of the funnel for the cases in which leadsheet counts the funnel itself. */
 export function funnelRelations({ chosen, isPast }: Bounds) {
   return {
     reach: {
@@ -171,8 +171,8 @@ export function funnelRelations({ chosen, isPast }: Bounds) {
 }
 
 /**
- * Builds the relations of many spans of time at once. `:spans` is a JSON list of their beginnings and ends,
- * in order. The period of the scope has to end with the first span.
+ * Builds the relations that serve many spans of time at once. `:spans` is a JSON list of the beginnings and
+ * ends of the spans, in order. The period of the scope has to end with the first span.
  */
 export function spanRelations({ chosen, inPipelines, version }: Bounds) {
   const pipelineThen = `(SELECT pipeline_id FROM lead_version AS state WHERE state.rowid = coalesce(
@@ -195,11 +195,14 @@ export function spanRelations({ chosen, inPipelines, version }: Bounds) {
 }
 
 /*
- * Relations of what has changed since the last issue. `:since` is the end of that issue's period, and
- * `:told_at` is the time at which its figures were read, or null before the first issue.
+ * The relations of the changes since the last issue. `:since` is the end of that issue's period. `:told_at`
+ * is the time at which that issue's figures were read, or null before the first issue.
  */
 
-/** Gives the position of a status in the funnel, or -1 for a status outside the funnel or without a stage. */
+/**
+ * Returns SQL for the position of a status in the funnel: -1 for a status outside the funnel or without a
+ * stage.
+ */
 const placeOf = (status: string): string =>
   `coalesce((SELECT iif(in_funnel = 1, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
 

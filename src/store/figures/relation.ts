@@ -1,8 +1,8 @@
 /**
  * The relations that figures are counted from: the leads as they were at the end of a period (`:to`, not
  * included), derived from their history. Each is a common table expression of plain SQLite, so that the SQL
- * of a figure runs in any SQLite program. `:pipelines` is a JSON list of ids; `:known_at` leaves out what was
- * read later.
+ * of a figure runs in any SQLite program. `:pipelines` is a JSON list of ids. With `:known_at`, data that was
+ * read later is left out.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 import { chosenSql } from './lead-filter.ts'
@@ -21,17 +21,22 @@ import {
 export const RECENT_BEFORE = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${at}, '-30 days')`
 export const RECENT = RECENT_BEFORE(':to')
 
-/** Selects the open statuses that leads have now, in a form that can use an index on the status. */
+/**
+ * Selects the open statuses that leads have now. The form of the SQL lets SQLite use an index on the status.
+ */
 export const OPEN_STATUSES = `(SELECT status FROM lead_count LEFT JOIN stage USING (status) WHERE coalesce(outcome, 'open') = 'open')`
 
 const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 
-/** Is empty for a value without a currency or a currency without a value, as in `lead_count`. */
+/**
+ * The SQL for the currency of a value. As in `lead_count`, it is an empty text where the currency or the
+ * value is missing.
+ */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
 /**
- * Tells that the value of a state at an instant is unknown, because the lead changed again before the next
- * sync.
+ * Builds the condition for a state whose value at an instant is unknown, because the lead changed again
+ * before the next sync.
  */
 export const unsureState = (at: string, past = ''): string =>
   `(valid_to >= ${at} AND valid_to < (SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past}) AND valid_from < ${at}
@@ -48,7 +53,10 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const isChosen = chosen.length > 0
   const counts = isChosen ? 'chosen_count' : 'lead_count'
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
-  /** A stay in a stage became known with the move that began it, or with the lead itself. */
+  /**
+   * Builds the condition that a stay in a stage was known at `:known_at`: since the move that began it, or
+   * since the lead itself was read.
+   */
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)

@@ -51,8 +51,8 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
 }
 
 /**
- * Reads all figures of a report. `queries` and `warnings` stay empty, because a report's own SQL runs
- * elsewhere.
+ * Reads all figures of a report. Leaves `queries` and `warnings` empty, because the report's own SQL is run
+ * by other code.
  * @param db must not be inside a transaction
  * @throws LeadsheetError config_invalid for an invalid filter; report_failed where the core numbers cannot be
  * read; any error of the store

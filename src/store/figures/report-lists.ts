@@ -10,8 +10,8 @@ import { STALLED_SINCE } from './relation-parts.ts'
 const DAY_MS = 24 * 60 * 60_000
 
 /**
- * The status at the end of the period. Before the first state that was read, it comes from the moves in the
- * lead's activity, else from the present status.
+ * The SQL for a lead's status at the end of the period. Where the lead's first known state is later than
+ * that, the status comes from the moves in the lead's activity, or else is the present status.
  */
 const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_move AS each
       WHERE each.lead_id = lead.id AND moved_at < :to AND (:known_at IS NULL OR observed_at <= :known_at)

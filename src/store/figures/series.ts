@@ -1,6 +1,6 @@
 /**
- * Figures of many spans of time at once, for sparklines and the trend. A few queries serve any number of
- * spans, and give the same numbers as the figures of each span.
+ * Counts figures for many spans of time at once, for sparklines and the trend. A few queries serve any number
+ * of spans, and give the same numbers as the figures of each span.
  */
 import type { Sparklines, TrendDay } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
@@ -10,8 +10,8 @@ import type { Moment } from './read-transaction.ts'
 import { RECENT_BEFORE, unsureState } from './relation.ts'
 
 /**
- * The largest unknown share of a point in a sparkline. Points above it are left out, because a sparkline has
- * no room to show its coverage.
+ * The largest share of a point's value in a sparkline that may be unknown. A point with a larger unknown
+ * share is left out, because a sparkline has no room to show its coverage.
  */
 const UNSURE_MAX = 0.01
 
@@ -92,7 +92,7 @@ export const OPEN_VALUE_SERIES = {
   ORDER BY place`,
 } as const
 
-/** Sums the unknown values of one span, as OPEN_VALUE_SERIES does for each. */
+/** Sums the values of one span that are unknown, as OPEN_VALUE_SERIES does for each of its spans. */
 const UNSURE_VALUE: Query = {
   reads: ['value_unsure'],
   sql: `SELECT total(value_amount) AS unsure FROM value_unsure WHERE outcome = 'open' AND value_currency = :currency`,
@@ -237,8 +237,8 @@ async function eachOf<T>(periods: readonly Period[], read: (period: Period) => P
 }
 
 /**
- * Returns the scope and values of a query over spans. The scope ends with the first span, because any state
- * that ended after it may count for some span.
+ * Returns the scope and the values of a query over spans. The period of the scope ends with the first span,
+ * because any state that ended after the first span may count for some span.
  */
 export function spansOf(scope: FigureScope, periods: readonly Period[]): [FigureScope, QueryValues] {
   const spans = JSON.stringify(periods.map(({ from, to }) => [from, to]))
@@ -246,8 +246,8 @@ export function spansOf(scope: FigureScope, periods: readonly Period[]): [Figure
 }
 
 /**
- * Returns the creation time of the first lead, whatever the filter. From that time on, a count of zero is
- * known to be zero.
+ * Returns the time at which the first of all leads was created, whatever the filter. Before that time, a
+ * count of zero may mean that nothing is known.
  */
 async function findFirstLead({ db }: Moment): Promise<Instant | null> {
   const row = await db

@@ -1,6 +1,6 @@
 /**
- * Compares the upstream's own statistics with our counts of the same moment. The comparison uses the last
- * sample that our copy covers, because a later one counts leads that we have not read yet.
+ * Compares the upstream's own statistics with our counts of the same moment. Uses the last sample that our
+ * copy covers, because a later sample counts leads that we have not read yet.
  */
 import type { StatDifference } from '../../domain/figures.ts'
 import type { Instant, StageOutcome } from '../../domain/model.ts'
@@ -56,15 +56,15 @@ type Pair = Pick<StatDifference, 'figure' | 'ours' | 'currency'> & { readonly up
 const RATE_TOLERANCE = 0.0001
 const VALUE_TOLERANCE = 0.011
 
-/** A figure of the upstream's statistics, with our count of it. */
+/** A figure of the upstream's statistics, with our count of the same figure. */
 export interface StatPair extends StatDifference {
   readonly pipelineId: string
   readonly isSame: boolean
 }
 
 /**
- * Reads the figures that differ. Returns none where a filter has conditions, because the statistics cannot be
- * filtered.
+ * Reads the figures that differ between the upstream and our counts. Returns an empty list where the filter
+ * has conditions, because the upstream's statistics cannot be filtered.
  */
 export async function readServiceStats(moment: Moment, scope: FigureScope): Promise<StatDifference[]> {
   if (scope.filter.conditions.length > 0) return []
@@ -72,7 +72,7 @@ export async function readServiceStats(moment: Moment, scope: FigureScope): Prom
   return pairs.filter(({ isSame }) => !isSame).map(({ pipelineId: _, isSame: __, ...rest }) => rest)
 }
 
-/** Reads each figure in the statistics of the pipelines, with our count of it. */
+/** Reads each figure in the upstream's statistics of the pipelines, with our count of the same figure. */
 export async function readStatPairs(moment: Moment, scope: FigureScope): Promise<StatPair[]> {
   const all: StatPair[] = []
   for (const reading of await readRows<Reading>(moment, STAT_SAMPLES, scope)) {
@@ -91,7 +91,9 @@ export async function readStatPairs(moment: Moment, scope: FigureScope): Promise
   return all
 }
 
-/** Returns the scope of a sample: its pipeline, up to and including its moment. */
+/**
+ * Returns the scope of a sample: the pipeline of the sample, up to and including the moment of the sample.
+ */
 export function scopeOfSample(scope: FigureScope, pipelineId: string, asOf: Instant): FigureScope {
   const to = new Date(Date.parse(asOf) + 1).toISOString()
   return { ...scope, to, filter: { pipelineIds: [pipelineId], conditions: [] } }
