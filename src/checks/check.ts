@@ -10,7 +10,10 @@ export interface Check {
   readonly question: string
   /** Names a finding in subjects, headings and sentences. */
   readonly title: string
-  /** Tells when the check finds something, in the words of docs/reference/checks.md; null if it opens no alert. */
+  /**
+   * The condition under which the check finds a problem, worded as in docs/reference/checks.md; null if the
+   * check opens no alert.
+   */
   readonly meaning: string | null
   /** The default severity; a finding may have another. */
   readonly severity: Severity
@@ -18,13 +21,15 @@ export interface Check {
   readonly setting?: string
   readonly shownIn: readonly Place[]
   /**
-   * Tells when a finding opens an alert: `at_once`; `after_failures`, that is after `alerts.after_failures`
-   * runs, if it can pass by itself; `once`, without reminder or resolution, if it reports a past event.
+   * Tells when a finding opens an alert. `at_once`: when the finding first occurs. `after_failures`: after as
+   * many failures as the setting `alerts.after_failures` says, because the problem may pass by itself.
+   * `once`: when the finding first occurs, but without reminders or a resolution, because the finding reports
+   * a past event.
    */
   readonly alert?: 'at_once' | 'after_failures' | 'once'
   /**
-   * Looks for findings. Must be fast enough for each minute: no network, no large table. Null means that
-   * the check did not look; its open alerts then stay open.
+   * Looks for findings. The checks run each minute, so a check must be fast: no network, no large table. Null
+   * means that the check did not look; its open alerts then stay open.
    */
   readonly find: (facts: Facts) => Promise<readonly Finding[] | null>
 }
@@ -66,25 +71,25 @@ export type Part = (typeof PARTS)[number]
 
 /** A problem that exists now. */
 export interface Finding {
-  /** The report, recipient or field of the finding; empty if the check has only one subject. */
+  /** The report, recipient or field that the finding is about; empty if the check has only one subject. */
   readonly subject: string
   /**
-   * States figures and a start time rather than a duration, because an alert is rewritten whenever its
-   * message changes.
+   * The text of the finding. It states figures and a start time but no duration, because an alert is
+   * rewritten whenever this text changes.
    */
   readonly message: string
   readonly hint: string
   readonly severity?: Severity
   /**
-   * The message without addresses and without text from other servers, for more public places. The title of
-   * the check is used if absent.
+   * The message without addresses and without text from other servers, for places that more people can read.
+   * If absent, the title of the check is used.
    */
   readonly brief?: string
-  /** The failures in a row; if absent, the runs of the check that found this are counted. */
+  /** The number of failures in a row. If absent, the runs of the check that had this finding are counted. */
   readonly failures?: number
   /**
-   * The time at which it last happened, if later than its start; an older acknowledgement does not cover
-   * it.
+   * The time at which the problem last occurred, if that is later than its start. An acknowledgement from
+   * before this time does not cover the new occurrence.
    */
   readonly last?: Instant
 }
@@ -93,15 +98,15 @@ export interface Finding {
 export interface CheckResult<What extends string = string> {
   readonly what: What
   readonly status: 'ok' | Severity
-  /** The text of what was found, in one line. */
+  /** The text of the findings, in one line. */
   readonly found: string
   /** The action to take; null if nothing is wrong. */
   readonly remedy: string | null
 }
 
 /**
- * Runs a check and turns an upstream failure into a result. Anything else that is thrown is a bug or the
- * end of the run.
+ * Runs a check and turns an error of the upstream into a failed result. Any other error is thrown again,
+ * because it is a bug or the end of the run.
  */
 export async function attempt(
   what: string,

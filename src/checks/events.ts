@@ -1,4 +1,4 @@
-/** Checks the events of the upstream: whether they arrive and are applied. */
+/** Checks whether the events of the upstream arrive and are applied. */
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { hasDroppedIndexes } from '../store/db/dropped-index.ts'
@@ -16,7 +16,9 @@ import { findStopped } from './stopped-events.ts'
 import { plain } from './sync.ts'
 
 const WAIT_MINUTES = 30
-/** Fewer failures than both of these are normal for a day. */
+/**
+ * The failed events of a day are reported only if they reach both this number and this share of all events.
+ */
 const FAILED_LEAST = 5
 const FAILED_SHARE = 0.1
 
@@ -52,7 +54,10 @@ function whereEvents(find: (facts: Facts, way: EventSource) => Promise<Finding[]
   return async (facts) => (facts.events === null ? [] : find(facts, facts.events))
 }
 
-/** Describes arrivals: `the last one came 3 min ago, 12 events of the last 24 hours followed`. */
+/**
+ * Describes when events arrived, such as `the last one came 3 min ago, 12 events of the last 24 hours
+ * followed`.
+ */
 export async function formatArrivals({ db, now }: Facts, way: EventSource): Promise<string> {
   const lastAt = await findLastArrival(db, 'any')
   if (lastAt !== null) {
@@ -68,7 +73,7 @@ export async function formatArrivals({ db, now }: Facts, way: EventSource): Prom
   return way.isByHand ? 'none has come yet' : 'no webhook is registered: changes come with each sync'
 }
 
-/** Ignores the wait during a first load, which may take long. */
+/** Finds nothing during a first load, because events may then have to wait for a long time. */
 async function findWaiting({ db, now }: Facts): Promise<Finding[]> {
   const { toRead, since } = await countWaitingEvents(db)
   if (since === null || since > minutesBefore(now, WAIT_MINUTES) || (await hasDroppedIndexes(db))) return []

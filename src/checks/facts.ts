@@ -1,4 +1,4 @@
-/** Describes how events of the upstream reach this installation. */
+/** Reads the facts about an installation from which the checks decide. */
 import type { Instant } from '../domain/model.ts'
 import type { QueueCounts } from '../queue/look.ts'
 import { countJobs } from '../queue/look.ts'
@@ -30,11 +30,11 @@ export interface KnownRegistration {
 
 export interface EventSource {
   /**
-   * Reads the registration; null if this installation has registered no webhook.
+   * Reads the webhook that this installation has registered; null if there is none.
    * @throws LeadsheetError webhook_unreadable
    */
   readonly readRegistration: () => Promise<KnownRegistration | null>
-  /** Tells whether the settings have a secret, because a person registered a webhook by hand. */
+  /** Tells whether a person registered a webhook by hand; its secret is then in the settings. */
   readonly isByHand: boolean
   /** Tells whether the upstream lets a program register a webhook. */
   readonly canRegister: boolean
@@ -45,12 +45,12 @@ export interface EventSource {
  * check asks for it.
  */
 
-/** The number of syncs to read: more than a day of them at the default interval. */
+/** The number of syncs to read. At the default interval, more than a day has that many syncs. */
 const RUNS_MAX = 100
 const ALERTS_MAX = 1_000
 
 export interface InstalledSchedule {
-  /** The name in the store: `sync`, `report:daily`. */
+  /** The name of the schedule in the store, such as `sync` or `report:daily`. */
   readonly name: string
   readonly timing: Timing
   readonly catchUp: CatchUp
@@ -65,15 +65,20 @@ export interface Installation {
   readonly reports: readonly string[]
   /** The resources that the upstream offers according to its profile. */
   readonly resources: readonly Resource[]
-  /** The file of the snapshot; null if the settings want none or give it a schedule of its own. */
+  /**
+   * The path of the snapshot that is made after a sync. Null if the settings want no snapshot, or give the
+   * snapshot a schedule of its own.
+   */
   readonly snapshotAfterSync: string | null
-  /** Is null if the upstream has no webhooks or nothing listens for them. */
+  /**
+   * The source of events; null if the upstream has no webhooks or this installation does not listen for them.
+   */
   readonly events: EventSource | null
   /** The maximum number of minutes of a sync. */
   readonly runMinutes: number
   /** The name of the mail server, such as `smtp://mail.example.com:587`; null if nothing is mailed. */
   readonly mailServer: string | null
-  /** Is null if the settings come only from the environment. */
+  /** The path of the settings file; null if all settings come from the environment. */
   readonly settingsFile: string | null
   /** The setting `alerts.after_failures`. */
   readonly afterFailures: number
@@ -81,11 +86,11 @@ export interface Installation {
 
 /** The facts that only some processes know. */
 export interface Knowledge {
-  /** The time by which our clock is ahead of the upstream's; null if unknown. */
+  /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
   readonly clockAheadMs?: () => number | null
-  /** The broken rules of the store; null if nobody has looked. */
+  /** Returns the broken rules of the store; null if nobody has looked for broken rules. */
   readonly findViolations?: (now: Date) => Promise<readonly Violation[] | null>
-  /** Tells whether the daemon itself asks; it is then alive. */
+  /** Tells whether the daemon itself runs the checks; if so, the daemon is alive. */
   readonly isDaemon?: boolean
 }
 
@@ -102,7 +107,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
     life: once(async (): Promise<Life> => {
       if (knowledge.isDaemon) return 'alive'
       const seen = lifeOf(await lastSpan(), now)
-      // A daemon killed on this machine is known to be dead before its heartbeats are missed.
+      // A daemon that was killed on this machine is known to be dead even before its heartbeat is overdue.
       return seen === 'alive' && (await wasLeft(db, 'daemon')) ? 'dead' : seen
     }),
     /** The last syncs, newest first. */
@@ -146,32 +151,36 @@ export function isInMemory(place: Store['place']): boolean {
 
 /* Decides whether the daemon is alive, from the heartbeat that it stores each minute. */
 
-/** One or two ticks may be lost; after three the daemon counts as dead. */
+/** The age of the last heartbeat after which the daemon counts as dead. One or two heartbeats may be lost. */
 export const HEARTBEAT_MAX_MS = 180_000
 
 /**
- * `stopped`: a person ended the daemon. `dead`: it should run but does not, or cannot write. `none`: it
- * never ran.
+ * `stopped`: a person ended the daemon. `dead`: the daemon should run, but does not run or cannot write to
+ * the store. `none`: the daemon never ran.
  */
 export type Life = 'alive' | 'stopped' | 'dead' | 'none'
 
 export function lifeOf(beat: LastHeartbeat | undefined, now: Date): Life {
   if (beat === undefined) return 'none'
   if (beat.ended_at !== null) return 'stopped'
-  // A heartbeat from the future does not count: after the clock was set back, a live daemon writes a new
-  // one at its next tick.
+  // A heartbeat from the future does not count. If the clock was set back, a live daemon writes a new
+  // heartbeat at its next tick.
   return Math.abs(now.getTime() - Date.parse(beat.last_tick_at)) <= HEARTBEAT_MAX_MS ? 'alive' : 'dead'
 }
 
-/* Looks for broken rules of the store in the daemon. These rules are too slow to check each minute. */
+/* The daemon's search for broken rules of the store. The search takes too long to run each minute. */
 
 const EVERY_MS = 60 * 60_000
-/** The wait before a second look; by then another worker has recovered what a killed one left. */
+/**
+ * The wait before a broken rule is checked again. By then another worker has recovered the work of a killed
+ * worker.
+ */
 const SURE_AFTER_MS = 2 * 60_000
 
 /**
- * Creates a function that checks the rules once an hour, and a second time before it reports a broken rule.
- * @returns a function that returns null if it has not looked this time or is not sure
+ * Creates a function that checks the rules once an hour. It reports a broken rule only if a second check
+ * finds the rule broken again.
+ * @returns a function that returns null if it did not check this time or must check a second time
  */
 export function createViolationWatch(db: Db): (now: Date) => Promise<readonly Violation[] | null> {
   let askedAt: number | null = null

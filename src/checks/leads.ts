@@ -9,7 +9,7 @@ import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
 const DAY_MINUTES = 24 * 60
-/** A smaller number of leads may halve or double without meaning anything. */
+/** The number of leads to judge. Fewer leads may halve or double without a fault. */
 const LEADS_LEAST = 50
 
 export const LEAD_CHECKS = {
@@ -97,7 +97,7 @@ async function findChangedFields({ db, now }: Facts): Promise<Finding[]> {
         hint: `Look at the upstream; if the field is called otherwise now, correct the mapping of the profile (${shellCommand('doctor')} names what is not mapped).`,
       }
     })
-  // The newest change of each field is enough.
+  // Only the newest change of each field is reported.
   return [...new Map(found.toReversed().map((finding) => [finding.subject, finding])).values()]
 }
 

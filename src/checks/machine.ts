@@ -22,10 +22,16 @@ import type { Facts } from './facts.ts'
 import { plain } from './sync.ts'
 
 const MB = 1_000_000
-/** The room that a commit and its log may need; with less nothing can be written any more. */
+/**
+ * The free disk space that a commit and its log may need. With less free space, nothing can be written any
+ * more.
+ */
 const FULL_BYTES = 16 * MB
 const LOG_MAX_BYTES = 128 * MB
-/** Free room wanted, as a share of the database: a snapshot is made beside it, and a sync writes a log. */
+/**
+ * The free disk space that should be left, as a multiple of the size of the database. A snapshot is made
+ * beside the database, and a sync writes a log.
+ */
 const FREE_SHARE = 1.5
 const FREE_LEAST_BYTES = 200 * MB
 const SNAPSHOT_MINUTES = 120
@@ -189,8 +195,9 @@ export async function checkServer(db: Db): Promise<CheckResult<'database'>> {
 }
 
 /**
- * Checks the permission to write without writing: /readyz is open to everybody and must not cause disk
- * work. The daemon writes its heartbeat each minute; if that fails, its own check reports it.
+ * Checks the permission to write, but writes nothing: everybody may request /readyz, so a request must not
+ * cause disk work. If the daemon fails to write its heartbeat each minute, the check of the daemon reports
+ * it.
  */
 async function mayWrite(file: string): Promise<boolean> {
   try {
@@ -257,7 +264,10 @@ async function findLogLarge(facts: Facts): Promise<Finding[]> {
   ]
 }
 
-/** Returns sizes and free room; null for PostgreSQL, for a store in memory, and if the file is gone. */
+/**
+ * Returns the size of the database and the free disk space, in bytes. Null for PostgreSQL, for a store in
+ * memory, and if the file is gone.
+ */
 export async function readRoom(facts: Facts) {
   const { place } = facts
   if (place.kind === 'postgres' || place.file === ':memory:' || !(await mayWrite(place.file))) return null
@@ -308,7 +318,8 @@ async function findClockWrong({ knowsClock, clockAheadMs }: Facts): Promise<Find
 async function findStuck(facts: Facts): Promise<Finding[]> {
   const stuck = (await facts.leases()).filter((lease) => {
     const { name, acquired_at } = lease
-    // Daemons, and workers that send messages, hold their leases as long as they run.
+    // Daemons, and workers that send messages, hold their leases for as long as they run, so an old lease is
+    // normal.
     if (isOfDaemon(lease) || name.startsWith('delivery:')) return false
     const longest = name === 'sync' ? Math.max(JOB_MINUTES, 2 * facts.runMinutes) : JOB_MINUTES
     return acquired_at <= minutesBefore(facts.now, longest)

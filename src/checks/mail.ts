@@ -17,7 +17,7 @@ import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
 const PUT_OFF_MINUTES = 120
-/** This many refused issues in a row are no accident. */
+/** The number of refused issues in a row from which the refusals are no accident. */
 const REFUSED_IN_ROW = 3
 const WEEK_MINUTES = 7 * 24 * 60
 const OF_MESSAGES = {
@@ -90,7 +90,7 @@ export const MAIL_CHECKS = {
   },
 } as const satisfies Record<string, Check>
 
-/** Describes the waiting messages: `2 messages wait, the oldest for 3 h`. */
+/** Describes the waiting messages, such as `2 messages wait, the oldest for 3 h`. */
 export async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Promise<string> {
   const { messages, since } = await countWaiting(db)
   if (since === null) return 'none waits'
@@ -102,7 +102,7 @@ export async function formatWaiting({ db, now }: Pick<Facts, 'db' | 'now'>): Pro
 
 async function findOutage(facts: Facts): Promise<Finding[]> {
   const { db, mailServer } = facts
-  // The row of a server that the settings no longer name stays in the store.
+  // The store may still have an outage of a server that the settings no longer name; that outage is ignored.
   const outage = mailServer === null ? undefined : await findMailOutage(db, mailServer)
   if (outage === undefined) return []
   const brief = `the mail server cannot be reached or does not let us in; ${await formatWaiting(facts)}`
@@ -160,7 +160,9 @@ function failing({ recipient, report, issues, since, response }: RefusingRecipie
   }
 }
 
-/** Returns the subject of the alert. */
+/**
+ * Returns the subject of the alert: the report of the message, or `alerts` if the message is about alerts.
+ */
 function subjectOf({ report }: Pick<DeliveryProblem, 'report'>): string {
   return report ?? 'alerts'
 }
@@ -185,7 +187,10 @@ function unconfirmed(one: DeliveryProblem): Finding {
   }
 }
 
-/** Adds what to do about messages of a report; alerts are not sent again. */
+/**
+ * Returns what to do about the messages of a report; empty for messages about alerts, which are not sent
+ * again.
+ */
 function resendHint({ report }: DeliveryProblem, again: (report: string) => string): string {
   return report === null ? '' : ` ${again(report)}`
 }

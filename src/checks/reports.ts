@@ -54,8 +54,8 @@ export const REPORT_CHECKS = {
     title: 'report late',
     meaning: 'a report is more than half an hour late and still not made',
     severity: 'warn',
-    // A report may wait for the data of its period. If nothing has begun it, `status` shows
-    // schedule_behind.
+    // Only alerts show a late report, because it may be waiting for the data of its period. If the report was
+    // not even begun, `status` shows the finding of schedule_behind.
     shownIn: ['alerts'],
     alert: 'at_once',
     find: forEachReport((report, run, { now }) => (run === undefined ? [] : late(report, run, now))),
@@ -104,8 +104,8 @@ function forEachReport(find: FindOfReport): Check['find'] {
 }
 
 /**
- * Looks for runs that were not begun. Only meaningful while the daemon is alive; a dead daemon has its own
- * check.
+ * Looks for scheduled runs that were not begun. Looks only while the daemon is alive, because a dead daemon
+ * has its own check.
  */
 async function findBehind(facts: Facts): Promise<Finding[]> {
   if ((await facts.life()) !== 'alive') return []
@@ -123,7 +123,8 @@ async function findBehind(facts: Facts): Promise<Finding[]> {
 }
 
 /**
- * Returns the first run that nobody has noted, or that has been waiting for too long since it was noted.
+ * Returns the time of the first scheduled run that nobody has noted, or that has waited for too long since it
+ * was noted; null if there is none.
  */
 async function findLate(facts: Facts, { name, timing }: Facts['schedules'][number]): Promise<Date | null> {
   const { db, now } = facts
@@ -131,7 +132,8 @@ async function findLate(facts: Facts, { name, timing }: Facts['schedules'][numbe
   if (last === undefined) return null
   const next = nextScheduledRun(timing, new Date(last.due_at))
   const waiting = (await listOpenScheduledRuns(db, name, now.toISOString())).find(
-    // A run that the upstream or the gate has deferred is not behind before its time.
+    // A run that was deferred by the upstream or by the freshness gate is not behind before the time to which
+    // it was deferred.
     ({ state, due_at, not_before }) =>
       state === 'due' && (not_before ?? due_at) <= minutesBefore(now, LATE_MINUTES),
   )
@@ -180,7 +182,10 @@ function whyText({ message }: ScheduledRun): string {
   return message === null ? '' : `: ${message}`
 }
 
-/** Skips the first row of a schedule, which only marks when it was set up. */
+/**
+ * Looks for missed runs of a report. The first row of a schedule is skipped, because it only marks when the
+ * schedule was set up.
+ */
 function missed(report: string, noted: readonly ScheduledRun[]): Finding[] {
   const scheduledRuns = noted.filter(
     ({ state, attempts, due_at, noted_at }) => state === 'skipped' && attempts === 0 && due_at !== noted_at,

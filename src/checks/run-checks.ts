@@ -1,4 +1,7 @@
-/** Runs the checks for the daemon's alerts and for all places that show the health of the installation. */
+/**
+ * Runs the checks, both for the daemon's alerts and for every place that shows the health of the
+ * installation.
+ */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { nextScheduledRun } from '../schedule/scheduled-runs.ts'
@@ -20,7 +23,7 @@ export interface Found extends Finding {
 
 export interface AlertFindings {
   readonly findings: readonly Found[]
-  /** Checks that did not run or failed; their open alerts stay open. */
+  /** The ids of the checks that did not run or that failed; the open alerts of these checks stay open. */
   readonly unknown: ReadonlySet<string>
 }
 
@@ -45,7 +48,7 @@ export async function findForAlerts(
 }
 
 export interface PartResult extends CheckResult<Part> {
-  /** The findings of the part's checks, the worst first. */
+  /** The findings of this part's checks, the worst first. */
   readonly findings: readonly (Found & { readonly severity: Severity })[]
 }
 
@@ -53,8 +56,8 @@ export interface Health {
   /** The status of the worst part. */
   readonly status: 'ok' | Severity
   /**
-   * One sentence: `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`, or the worst finding
-   * and how many more.
+   * One sentence, such as `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`. If there are
+   * findings, the sentence tells the worst finding and the number of the others.
    */
   readonly sentence: string
   /** Results in the order of {@link PARTS}; none contains an address or text from another server. */
@@ -63,7 +66,8 @@ export interface Health {
 }
 
 /**
- * Judges an installation from its store. Fast: uses no network and no large table.
+ * Judges the health of an installation from its store. This is fast, because it uses no network and no large
+ * table.
  * @throws LeadsheetError store_* if the store cannot be read
  */
 export async function readHealth(
@@ -103,8 +107,8 @@ export async function readHealth(
 }
 
 /**
- * Returns the findings to show. A check that did not look shows its open alerts; a finding that an operator
- * has acknowledged is left out, unless it is a failure.
+ * Returns the findings of a check to show. If the check did not look, its open alerts are shown instead. A
+ * finding that an operator has acknowledged is left out, unless it is a failure.
  */
 async function findForStatus(facts: Facts, check: CheckId): Promise<Finding[]> {
   const alerts = (await facts.openAlerts()).filter((alert) => alert.check === check)
@@ -135,7 +139,7 @@ function resultOf(part: Part, findings: PartResult['findings']): PartResult {
     what: part,
     status: worst?.severity ?? 'warn',
     found: [...new Set(texts)].join(part === 'events' ? ' ' : '; '),
-    // The hint of a recipient's finding contains the address, so it is not shown here.
+    // The hint about a recipient contains the address of the recipient, so the hint is not shown here.
     remedy: part === 'recipients' ? `${shellCommand('alerts list')} tells more` : (worst?.hint ?? null),
     findings,
   }
@@ -152,7 +156,10 @@ function formatWrong(worst: PartResult, others: readonly PartResult[]): string {
   return `${first}. And ${names.length} more: ${names.join(', ')}.`
 }
 
-/** Parts whose findings need the name of the part to be understood. */
+/**
+ * The parts whose findings are shown after the name of the part, because they cannot be understood without
+ * it.
+ */
 const NAMED: readonly Part[] = ['messages']
 
 async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promise<string> {
@@ -169,7 +176,7 @@ async function formatAllWell(facts: Facts, [leads]: readonly Freshness[]): Promi
   return `All is well: ${parts.filter((part) => part !== null).join(', ')}`
 }
 
-/** Describes a part without findings; null if the installation does not use the part. */
+/** Describes a part that has no findings; null if the installation does not use the part. */
 async function formatWell(part: Part, facts: Facts): Promise<string | null> {
   const { db, now, place } = facts
   const isAlive = (await facts.life()) === 'alive'

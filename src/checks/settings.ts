@@ -9,7 +9,7 @@ import { formatUtc, minutesBefore } from '../time.ts'
 import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
-/** The time that a person has to finish editing and reload. */
+/** The minutes that a person has to finish editing the settings and to reload them. */
 const UNREAD_MINUTES = 60
 
 export const SETTINGS_CHECKS = {
@@ -53,16 +53,19 @@ async function findOld({ db, settingsFile, now }: Facts): Promise<Finding[]> {
 
 export interface SettingsInForce {
   readonly since: Instant
-  /** The settings that were read last and refused; null if they were not refused. */
+  /**
+   * The last settings that the daemon read and refused, with the reason; null if it accepted the last
+   * settings.
+   */
   readonly refused: { readonly at: Instant; readonly why: string } | null
-  /** Tells when the settings file was changed, if it was not read since; else null. */
+  /** The time at which the settings file was changed, if the daemon has not read it since; otherwise null. */
   readonly changedAt: Instant | null
 }
 
 /**
- * Returns which settings are in force; null if no daemon runs, because the next one reads them at its
- * start.
- * @param file the settings file; null if there is none
+ * Returns which settings the daemon uses. Null if no daemon runs, because the next daemon reads the settings
+ * when it starts.
+ * @param file the path of the settings file; null if there is none
  */
 export async function readSettingsInForce(
   db: Db,

@@ -1,6 +1,6 @@
 /**
- * Decides whether events have stopped. Reported only if nothing else explains why syncs find changes
- * without events. All times are from our own clock, so the upstream's clock may be wrong.
+ * Decides whether events have stopped: syncs find changes for which no event came, and nothing else explains
+ * that. All times are from our own clock, so the upstream's clock may be wrong.
  */
 
 import type { Instant } from '../domain/model.ts'
@@ -17,32 +17,44 @@ import { lifeOf } from './facts.ts'
 import { plain } from './sync.ts'
 
 /**
- * An event may arrive a little after a sync has found its change: an upstream tries again after some
- * minutes.
+ * The minutes that an event may arrive after the sync that found the same change, because an upstream may
+ * deliver the event only at a later attempt.
  */
 const GRACE_MINUTES = 10
-/** The minimum number of syncs that found changes, and of changes, before they count. */
+/**
+ * Changes without events are reported only if at least this many syncs found changes, and at least this many
+ * changes were found.
+ */
 const SYNCS_LEAST = 2
 const CHANGES_LEAST = 3
-/** If it is unknown what a webhook reports, as with one registered by hand, a silent weekend is normal. */
+/**
+ * The minutes without events after which a webhook that a person registered is reported. Because it is
+ * unknown which events that webhook reports, a silent weekend is normal.
+ */
 const UNSURE_MINUTES = 3 * 24 * 60
-/** The minimum number of syncs in a time with events, before their changes count. */
+/**
+ * The number of syncs during a time with events from which it is judged whether syncs find changes that cause
+ * no event.
+ */
 const BESIDE_LEAST = 4
-/** A kind of change with a smaller share of the events cannot be relied on to cause events. */
+/** The share of all events that a kind of change must cause. A rarer kind is not expected to cause events. */
 const KIND_SHARE = 0.1
-/** Events are kept for this long. */
+/** The minutes for which events are kept. */
 const WEEK_MINUTES = 7 * 24 * 60
 
 type Change = 'inserted' | 'updated'
 
 interface Expected {
-  /** The time from which events should have come. */
+  /** The time since which events should have arrived. */
   readonly since: Instant
   /** The kinds of changes that should have caused events. */
   readonly changes: readonly Change[]
-  /** Tells when the last event came; null if it is no longer kept or there never was one. */
+  /**
+   * The time at which the last event arrived; null if that event is no longer kept, or if there never was
+   * one.
+   */
   readonly lastAt: Instant | null
-  /** Tells whether each of these changes should have caused an event. */
+  /** Tells whether each change of these kinds should have caused an event. */
   readonly isSure: boolean
 }
 
@@ -57,7 +69,7 @@ export async function findStopped(facts: Facts, way: EventSource): Promise<Findi
   const expected =
     registration === null ? await expectByHand(db, way, now) : await expect(db, registration, runs)
   const span = await facts.lastSpan()
-  // While the daemon is away it receives nothing, and what was sent meanwhile comes late.
+  // While the daemon is not running it receives no events; events sent in that time arrive late.
   if (expected === null || span === undefined || lifeOf(span, now) !== 'alive') return []
   const { since, changes, lastAt, isSure } = expected
   if (!isSure && since > minutesBefore(now, UNSURE_MINUTES)) return []
@@ -87,14 +99,16 @@ async function expect(
   if (changes.length === 0) return null
   const lastAt = await findLastArrival(db, 'lead')
   const since = latestOf([registeredAt, lastAt])
-  // If syncs also found changes while events came, the upstream does not send an event for every change.
+  // If syncs also found changes during the time in which events arrived, the upstream does not send an event
+  // for every change.
   const before = runs.filter(({ leadsAsOf }) => (leadsAsOf ?? '') > registeredAt && (leadsAsOf ?? '') < since)
   const found = before.filter((run) => countChanges(run, changes) > 0)
   return { since, changes, lastAt, isSure: before.length < BESIDE_LEAST || found.length * 2 < before.length }
 }
 
 function changesOf(types: readonly string[]): Change[] {
-  // An update may be a change of the status or of anything else, so both types are needed.
+  // An update may change the status or anything else, so an update surely causes an event only if the webhook
+  // reports both types.
   const areUpdates = types.includes('lead.updated') && types.includes('lead.status_changed')
   return [
     ...(types.includes('lead.created') ? (['inserted'] as const) : []),
@@ -102,7 +116,7 @@ function changesOf(types: readonly string[]): Change[] {
   ]
 }
 
-/** Derives what to expect from earlier events; null if no webhook was registered by hand. */
+/** Derives which events to expect from earlier events; null if no webhook was registered by hand. */
 async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promise<Expected | null> {
   if (!isByHand) return null
   const changes = usualChanges(await countEvents(db))
@@ -124,8 +138,8 @@ function countChanges(run: RunSummary, changes: readonly Change[]): number {
 }
 
 /**
- * Lists the syncs whose changes must all have happened since an instant, because the sync before read
- * everything and began later. A full sync after an incremental one is left out: it may show changes that
+ * Lists the syncs whose changes all happened after `from`, because the sync before read everything and began
+ * after `from`. A full sync after an incremental one is left out, because it may find changes that
  * incremental syncs missed long ago.
  * @param runs complete syncs, newest first
  */

@@ -1,4 +1,4 @@
-/** Checks the syncs from the runs in the store: whether they succeed and the data is fresh. */
+/** Checks from the syncs in the store whether syncs succeed and whether the data is fresh. */
 
 import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
@@ -14,16 +14,19 @@ import { type Check, type Finding, type Part, type Severity, SHOWN, SHOWN_AND_AL
 import type { Facts } from './facts.ts'
 
 const DEFERRED_MINUTES = 120
-/** Even without a schedule, one sync a day is expected. */
+/** The hours after which the data is old. Even without a schedule, one sync a day is expected. */
 const LATE_HOURS = 26
-/** Data counts as stale after this many missed syncs; one sync may fail and the next one catch up. */
+/**
+ * The number of missed syncs from which the data counts as stale. A single sync may fail, because the next
+ * one catches up.
+ */
 const MISSED_MAX = 3
-/** After this many failures in a row the next sync is expected to fail too. */
+/** The number of failures in a row from which the next sync is expected to fail too. */
 const LASTING_FAILURES = 3
 const HOUR_MS = 3_600_000
 
 const KEY_CODES: readonly string[] = ['api_unauthorized', 'api_forbidden']
-/** Runs that ended with one of these codes say nothing about the next one. */
+/** The error codes of stopped runs. Such a run says nothing about whether the next one will succeed. */
 const STOPPED_CODES: readonly string[] = ['run_interrupted', 'job_busy']
 
 export const SYNC_CHECKS = {
@@ -79,7 +82,7 @@ export const SYNC_CHECKS = {
     title: 'data old',
     meaning: 'no sync has read all leads for 26 hours',
     severity: 'warn',
-    // Elsewhere leads_stale covers this case, with a stricter limit.
+    // Only alerts show this finding, because the other places show leads_stale, which has a stricter limit.
     shownIn: ['alerts'],
     alert: 'at_once',
     find: findLate,
@@ -88,25 +91,26 @@ export const SYNC_CHECKS = {
 
 export interface Freshness {
   readonly resource: Resource
-  /** Is null if the resource was never read to its end. */
+  /** The instant up to which the data was read; null if the resource was never read to its end. */
   readonly asOf: Instant | null
   readonly isFresh: boolean
 }
 
 export async function readFreshness(facts: Facts, resource: Resource): Promise<Freshness> {
   const sync = facts.schedules.find(({ name }) => name === 'sync')
-  // Without a daemon a schedule means nothing.
+  // If no daemon ever ran, nothing follows the schedule, so it is ignored.
   const timing = (await facts.life()) === 'none' ? null : (sync?.timing ?? null)
   const read = await facts.lastRead(resource)
   if (read === null) return { resource, asOf: null, isFresh: false }
   const { asOf, endedAt } = read
   const isOld = facts.now.getTime() - Date.parse(asOf) > LATE_HOURS * HOUR_MS
-  // Counts from the end of the run, because what is due during a run comes after it.
+  // Counts from the end of the last run, because a sync that becomes due during a run starts only after that
+  // run.
   const missed = timing === null || endedAt === null ? 0 : countDue(timing, new Date(endedAt), facts.now)
   return { resource, asOf, isFresh: !isOld && missed < MISSED_MAX }
 }
 
-/** Counts the runs since then that are due and late, up to MISSED_MAX. */
+/** Counts the syncs that were due after `since` and are late, up to MISSED_MAX. */
 function countDue(timing: Timing, since: Date, now: Date): number {
   let count = 0
   let dueAt = nextScheduledRun(timing, since)
@@ -142,7 +146,9 @@ function freshnessCheck(resource: Resource, part: Part, words: string, severity:
   }
 }
 
-/** Times that cannot be right lead to figures that look right. */
+/**
+ * Looks for implausible times of leads, because figures computed from such times look right but are wrong.
+ */
 async function findDoubtful({ db }: Facts): Promise<Finding[]> {
   const [first, ...others] = await findImplausibleTimes(db)
   if (first === undefined) return []
@@ -157,12 +163,15 @@ async function findDoubtful({ db }: Facts): Promise<Finding[]> {
   ]
 }
 
-/** Makes the single finding of a check, in words that contain nothing private. */
+/** Makes the only finding of a check; `message` must contain nothing private. */
 export function plain(message: string, hint: string): Finding {
   return { subject: '', message, brief: message, hint }
 }
 
-/** Lists the runs that ended by themselves; a stopped or running one says nothing about what is wrong. */
+/**
+ * Lists the runs that ended by themselves. A run that was stopped or is still running does not tell what is
+ * wrong.
+ */
 async function listTelling(facts: Facts): Promise<RunSummary[]> {
   return (await facts.runs()).filter(
     ({ outcome, problems }) => outcome !== null && !problems.some(({ code }) => STOPPED_CODES.includes(code)),
@@ -185,7 +194,7 @@ async function findFailing(facts: Facts): Promise<Finding[]> {
   const [last] = failed
   const oldest = failed.at(-1)
   if (last === undefined || oldest === undefined) return []
-  // A live daemon tries again by itself; without one every failure counts.
+  // A live daemon repeats a failed sync by itself. Without a daemon, every failure is reported.
   if (failed.length < facts.afterFailures && (await facts.life()) === 'alive') return []
   const [problem] = last.problems
   const error = problem ? `${problem.part}: ${problem.message}` : 'the process was killed'

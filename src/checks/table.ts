@@ -24,7 +24,10 @@ export const CHECK_IDS = Object.keys(TABLE) as readonly CheckId[]
 /** The checks that open alerts. */
 export const ALERTING_IDS = CHECK_IDS.filter((id) => CHECKS[id].shownIn.includes('alerts'))
 
-/** Returns the check of a stored alert; a check that this version does not know is named after its id. */
+/**
+ * Returns the title and the alert rule of the check of a stored alert. A check that this version does not
+ * know gets its id as title.
+ */
 export function alertFacts(id: string): Pick<Check, 'title' | 'alert'> & { readonly part?: Part } {
   const known: Readonly<Record<string, Check>> = CHECKS
   return known[id] ?? { title: id.replaceAll('_', ' '), alert: 'at_once' }

@@ -1,6 +1,6 @@
 /**
- * Checks whether an upstream still matches its profile: sends a few GET requests through the source that
- * syncs use and judges each answer. Stores nothing.
+ * Checks whether an upstream still matches its profile. Sends a few GET requests through the same source as a
+ * sync, judges each answer, and stores nothing.
  */
 
 import type { Lead } from '../domain/model.ts'
@@ -20,7 +20,9 @@ const NAMES_SHOWN = 8
 
 const PROBE = `look at the upstream; ${shellCommand('probe')} finds out how it works now`
 
-/** Runs the checks; stops after the first request if it fails, because nothing else could be judged. */
+/**
+ * Runs the checks. If the first request fails, no further check is run, because nothing else could be judged.
+ */
 export async function* checkUpstream(source: Source, signal: AbortSignal): AsyncGenerator<CheckResult> {
   const sample: unknown[] = []
   const first = await attempt('list of leads', PROBE, async () => {
@@ -84,8 +86,8 @@ function* checkFields(source: Source, sample: readonly unknown[]): Generator<Che
 
   const rules = Object.entries(source.profile.mapping.lead) as [string, FieldRule | undefined][]
   const mapped = rules.filter((entry): entry is [string, FieldRule] => entry[1] !== undefined)
-  // Many fields are empty in most records, such as the value of unqualified leads; only a field that no
-  // record has is odd.
+  // Many fields are empty in most records, such as the value of unqualified leads. Therefore a field is
+  // reported only if every record lacks it.
   const empty = mapped
     .filter(([, rule]) => sample.every((record) => isNothing(readField(record, rule))))
     .map(([name]) => name)
@@ -147,9 +149,10 @@ async function* checkBeside(
   } else yield ok('agents', 'the profile says that there are none')
 }
 
-/** Returns whether a path is mapped; a mapped group covers everything in it. */
+/** Returns whether a path is mapped. If a group of fields is mapped, every path in the group is. */
 function isCovered(path: string, known: ReadonlySet<string>): boolean {
-  // A path above a mapped one counts too: it may be null in this sample and an object elsewhere.
+  // A path that contains a mapped path counts as mapped too, because its value may be null in this sample and
+  // an object in other records.
   return (
     known.has(path) || [...known].some((each) => path.startsWith(`${each}.`) || each.startsWith(`${path}.`))
   )

@@ -1,6 +1,6 @@
 /**
- * The queue of a single process. Jobs run in the order in which they came and are lost with the process. A
- * failed job is not tried again here; the next tick adds it anew from the store.
+ * The queue of a single process. Jobs run in the order in which they were added and are lost when the process
+ * ends. The queue does not repeat a failed job; the next tick adds that job again from the store.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -20,10 +20,12 @@ interface Waiting {
 
 /**
  * Opens the queue.
- * @param onFailure called with what a job threw
+ * @param onFailure called with the error that a job threw
  */
 export function openInProcessQueue(onFailure: (thrown: unknown, kind: JobKind) => void): Queue {
-  /** Adds a job for the worker of a kind; jobs of a kind without a worker are dropped. */
+  /**
+   * The functions that add a job for the worker of each kind. A job of a kind without a worker is dropped.
+   */
   const adders = new Map<JobKind, (key: string, data: object) => void>()
   const enqueue = <K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): void => {
     for (const { key, data, afterSeconds = 0 } of jobs) if (afterSeconds === 0) adders.get(kind)?.(key, data)

@@ -1,4 +1,4 @@
-/** Reads which jobs wait, run or were given up, over the store's own connections. */
+/** Reads which jobs wait, run or were given up. Uses the connections of the store. */
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Store } from '../store/db/store.ts'
 import { DEAD_LETTERS, JOB_KINDS, jobSchemaOf } from './pg-boss.ts'
@@ -6,10 +6,10 @@ import type { JobKind } from './queue.ts'
 
 export interface QueueCounts {
   readonly queue: JobKind
-  /** Includes jobs that are deferred; a worker counts them every few seconds. */
+  /** The number of waiting jobs, deferred jobs included. A worker updates the number every few seconds. */
   readonly waiting: number
   readonly active: number
-  /** Jobs given up after all tries. */
+  /** The number of jobs that were given up after all tries. */
   readonly dead: number
 }
 
@@ -24,8 +24,8 @@ export interface DeadJob {
 }
 
 /**
- * Counts jobs; null for an SQLite store, whose single daemon keeps its jobs in memory. Empty before a
- * worker has run.
+ * Counts the jobs of each kind; empty before a worker has run. Null for an SQLite store, because its single
+ * daemon keeps the jobs in memory.
  */
 export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<QueueCounts[] | null> {
   const boss = look(store)
@@ -57,8 +57,8 @@ export async function listDeadJobs(store: Pick<Store, 'db' | 'place'>): Promise<
 
 /**
  * Queues jobs again that were given up.
- * @param ids the jobs; all if empty
- * @returns how many were queued
+ * @param ids the ids of these jobs; if empty, all such jobs
+ * @returns the number of jobs that were queued
  */
 export async function retryDeadJobs(
   store: Pick<Store, 'db' | 'place'>,
@@ -69,7 +69,10 @@ export async function retryDeadJobs(
   return boss.redrive(DEAD_LETTERS, ids.length === 0 ? {} : { ids: [...ids] })
 }
 
-/** Returns a pg-boss that is never started: it does no maintenance and opens no connection. */
+/**
+ * Returns a pg-boss that is never started, so that it does no maintenance and opens no connection; null for
+ * an SQLite store.
+ */
 function look({ db, place }: Pick<Store, 'db' | 'place'>): PgBoss | null {
   return place.kind === 'postgres' ? new PgBoss({ db: fromKysely(db), schema: jobSchemaOf(place) }) : null
 }

@@ -1,7 +1,6 @@
 /**
- * The queue of several workers: pg-boss, in a schema of its own beside the store's. A job that throws is
- * tried again with growing backoff, and is then given up. The job of a worker that died is taken by
- * another.
+ * The queue that several workers share: pg-boss, in a database schema of its own. A job that throws is tried
+ * again with growing backoff, and is given up in the end. If a worker dies, another worker takes its job.
  */
 import { PgBoss } from 'pg-boss'
 import { errorText, LeadsheetError } from '../errors.ts'
@@ -21,7 +20,7 @@ import {
   type WorkOptions,
 } from './queue.ts'
 
-/** The queue of the jobs that were given up; each remembers the queue it came from. */
+/** The queue of the jobs that were given up; each of these jobs remembers its original queue. */
 export const DEAD_LETTERS = 'dead'
 
 /** The kinds of jobs that workers share. */
@@ -36,23 +35,24 @@ export function jobSchemaOf({ schema }: PostgresPlace): string {
 }
 
 const CONNECTIONS_MAX = 4
-/** A worker without a heartbeat for this long has lost its jobs. */
+/** A worker that sends no heartbeat for this long loses its jobs to other workers. */
 const HEARTBEAT_SECONDS = 12
 const HEARTBEAT_REFRESH_SECONDS = 4
-/** The intervals at which pg-boss looks for lost jobs and for jobs that are due. */
+/** The intervals at which pg-boss looks for jobs of dead workers, and for jobs that are due. */
 const LOOK_SECONDS = 5
 const POLL_SECONDS = 2
 
 const PROBE_MS = 2_000
 /**
- * Errors of the connection that wakes workers are ignored: it reopens by itself, and meanwhile workers
- * poll.
+ * Matches errors of the connection that wakes workers. They are ignored, because the connection reopens by
+ * itself and workers poll meanwhile.
  */
 const LISTENING = /LISTEN\/NOTIFY/
 
 const JOB_OPTIONS = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // The maximum of pg-boss, because a first load takes hours; its worker sends heartbeats.
+  // The maximum that pg-boss allows, because a first load takes hours. The heartbeats of the worker show that
+  // the job still runs.
   expireInSeconds: 86_399,
   retryLimit: 20,
   retryDelay: 1,
@@ -102,8 +102,8 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
   return {
     enqueue,
     wake: createWaker((kind) =>
-      // An outage needs no handling here: the next tick wakes the task again, and `watchOutages` has logged
-      // it.
+      // An outage needs no handling here, because the next tick wakes the task again and `watchOutages` logs
+      // the outage.
       enqueue(kind, [{ key: kind, data: {} }]).catch((thrown: unknown) => {
         const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
         if (!isAway) log.error({ queue: kind, err: thrown }, errorText(thrown))
@@ -114,7 +114,10 @@ export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Q
   }
 }
 
-/** Sends one job of a task at a time, and another if the task was woken meanwhile. */
+/**
+ * Creates the function that wakes a task: it sends one job of the task at a time, and a further job if the
+ * task was woken while the job was being sent.
+ */
 function createWaker(send: (kind: TaskKind) => Promise<void>): Queue['wake'] {
   const sending = new Map<TaskKind, { isAskedAgain: boolean }>()
   return function wake(kind) {
@@ -171,7 +174,7 @@ function takeJobs<K extends JobKind>(
     pollingIntervalSeconds: POLL_SECONDS,
     notifyPollingIntervalSeconds: POLL_SECONDS,
     heartbeatRefreshSeconds: HEARTBEAT_REFRESH_SECONDS,
-    // Keeps jobs with the same key from running at the same time, in all workers.
+    // Keeps jobs with the same key from running at the same time, whichever workers run them.
     ...(KEYS[kind] === 'serial' && { groupConcurrency: 1 }),
   }
   const takeOneByOne = async (): Promise<void> => {
@@ -184,7 +187,7 @@ function takeJobs<K extends JobKind>(
         await ended
       } finally {
         inHand.delete(settled)
-        // Otherwise the worker would wait before it looks for the next job.
+        // Without this notice the worker would wait before it looks for the next job.
         boss.notifyWorker(id)
       }
     })
@@ -206,7 +209,7 @@ function takeJobs<K extends JobKind>(
 
 /**
  * Runs a job and logs its failure.
- * @throws unknown what the job threw, or why it was stopped
+ * @throws unknown the error that the job threw, or the reason why the job was stopped
  */
 async function doLogged<K extends JobKind>(
   log: Log,
@@ -225,14 +228,17 @@ async function doLogged<K extends JobKind>(
   signal.throwIfAborted()
 }
 
-/** Logs outages. Without a listener an `error` event would end the process; pg-boss recovers by itself. */
+/**
+ * Logs outages of PostgreSQL. An `error` event without a listener would end the process, although pg-boss
+ * recovers from an outage by itself.
+ */
 function watchOutages(boss: PgBoss, name: string, log: Log): void {
   let isAway = false
   const probe = async (): Promise<void> => {
     try {
       await boss.getDb().executeSql('SELECT 1')
     } catch {
-      // The queue was stopped meanwhile, or PostgreSQL is still away.
+      // Either the queue was stopped meanwhile, or PostgreSQL still cannot be reached.
       if (isAway) setTimeout(probe, PROBE_MS).unref()
       return
     }
@@ -240,7 +246,7 @@ function watchOutages(boss: PgBoss, name: string, log: Log): void {
     log.info(`${name} is back`)
   }
   boss.on('error', (thrown) => {
-    // A failure in a worker is no instance of Error, but has its properties.
+    // A failure in a worker thread is not an instance of Error, but it has the properties of one.
     const error = thrown instanceof Error ? thrown : Object.assign(new Error(), thrown)
     if (LISTENING.test(error.message)) return
     if (!isOutage(name, error)) {

@@ -1,28 +1,28 @@
 /**
- * The queue between the parts of the daemon: the kinds of jobs and the interface of a driver
- * (`in-process.ts` for one process, `pg-boss.ts` for several workers). The store decides what is to be done
- * and a job only says where to look, so a job that is lost, late or done twice costs only time.
+ * The queue between the parts of the daemon: the kinds of jobs, and the interface of a driver
+ * (`in-process.ts` for one process, `pg-boss.ts` for several workers). The store decides what has to be done,
+ * and a job only says where to look. Therefore a job that is lost, late or done twice costs only time.
  */
 
-/** The data of each kind of job; it must survive JSON. */
+/** The data of each kind of job. The data must be the same after it was written as JSON and read again. */
 export interface JobData {
-  /** A scheduled run under this lease may be due. */
+  /** Says that a scheduled run under this lease may be due. */
   readonly 'scheduled-run': { readonly lease: string }
-  /** The details of a batch of leads are to be read for a sync. */
+  /** Says that a sync wants the details of a batch of leads to be read. */
   readonly details: { readonly runId: string; readonly batch: number }
-  /** A message waits to be sent. */
+  /** Says that a message waits to be sent. */
   readonly message: { readonly messageId: string }
-  /** Messages may wait to be sent. */
+  /** Says that messages may wait to be sent. */
   readonly outbox: Nothing
-  /** The checks may have new findings for operators. */
+  /** Says that the checks may have new findings for operators. */
   readonly alerts: Nothing
-  /** Leads from events may wait to be read. */
+  /** Says that leads named by events may wait to be read. */
   readonly events: Nothing
-  /** A snapshot may be due. */
+  /** Says that a snapshot may be due. */
   readonly snapshot: Nothing
-  /** Messages were sent, so the archive may have to change. */
+  /** Says that messages were sent, so the archive may have to change. */
   readonly sent: Nothing
-  /** The settings may have changed. */
+  /** Says that the settings may have changed. */
   readonly reload: Nothing
 }
 
@@ -34,9 +34,9 @@ type Nothing = Readonly<Record<string, never>>
 export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'sent' | 'reload'
 
 /**
- * Tells how many jobs may share a key. `once`: no job is added while one with its key waits or runs.
- * `serial`: one job may wait while another runs, so that it sees what came too late for the running one;
- * two never run at the same time.
+ * Tells how many jobs may share a key. `once`: no job is added while a job with the same key waits or runs.
+ * `serial`: one job may wait while another runs, but two never run at the same time; the waiting job handles
+ * what came too late for the running job.
  */
 export const KEYS = {
   'scheduled-run': 'serial',
@@ -50,7 +50,7 @@ export const KEYS = {
   reload: 'serial',
 } as const satisfies Readonly<Record<JobKind, 'once' | 'serial'>>
 
-/** Tasks that each process runs for itself, even if other jobs are shared. */
+/** The tasks that each process runs for itself, even if the processes share other jobs. */
 export const OWN_TASKS: readonly JobKind[] = ['snapshot', 'sent', 'reload']
 
 export interface Job<T> {
@@ -67,8 +67,8 @@ export interface NewJob<K extends JobKind> {
   /** The key of the job; see {@link KEYS}. */
   readonly key: string
   /**
-   * The minimum wait before the job runs. The in-process driver drops such a job, because the next tick
-   * looks again.
+   * The minimum wait in seconds before the job runs. The in-process driver drops a job with a wait, because
+   * the next tick looks for the same work again.
    */
   readonly afterSeconds?: number
 }
@@ -76,20 +76,20 @@ export interface NewJob<K extends JobKind> {
 export type DoJob<K extends JobKind> = (job: Job<JobData[K]>) => Promise<void>
 
 export interface WorkOptions {
-  /** The number of jobs of the kind that this process runs at once. */
+  /** The number of jobs of this kind that this process may run at the same time. */
   readonly concurrency: number
-  /** Ends the work: running jobs are aborted, and no more are taken. */
+  /** The signal that ends the work: it aborts running jobs, and no further jobs are taken. */
   readonly signal: AbortSignal
 }
 
 export interface Working {
   isBusy(): boolean
-  /** Resolves when this process runs no job of the kind. */
+  /** Resolves as soon as this process runs no job of the kind. */
   idle(): Promise<void>
 }
 
 export interface Queue extends AsyncDisposable {
-  /** Adds the jobs whose keys allow it. */
+  /** Adds the jobs. A job is left out if its key does not allow another job (see {@link KEYS}). */
   enqueue<K extends JobKind>(kind: K, jobs: readonly NewJob<K>[]): Promise<void>
   /** Adds the job of a task; never throws. */
   wake(kind: TaskKind): void

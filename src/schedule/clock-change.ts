@@ -1,19 +1,19 @@
-/** Finds the clock changes of a zone, and the times of a schedule that they skip or repeat. */
+/** Finds the clock changes of a time zone, and the times of a schedule that these changes skip or repeat. */
 
 import { type DueTime, patternOf } from './scheduled-runs.ts'
 import type { Timing } from './timing.ts'
 import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './zone.ts'
 
-/** The largest clock change, except where a zone leaves out a whole date. */
+/** The size of the largest clock change, except for a zone that leaves out a whole date. */
 const CHANGE_MAX_MS = 3 * 3_600_000
 
 interface ClockChange {
   readonly at: Date
-  /** How far the clock goes forward; negative where it is put back. */
+  /** The milliseconds by which the clock goes forward; negative if it is put back. */
   readonly forwardMs: number
 }
 
-/** The changes after one instant, up to and including another. */
+/** Lists the clock changes after `from`, up to and including `to`. */
 export function clockChanges(timeZone: string, from: Date, to: Date): ClockChange[] {
   const changes: ClockChange[] = []
   for (let atMs = from.getTime(); atMs < to.getTime(); ) {
@@ -29,18 +29,18 @@ export function clockChanges(timeZone: string, from: Date, to: Date): ClockChang
   return changes
 }
 
-/** A time of a schedule that the clock skips or shows twice. */
+/** A time of a schedule that a clock change skips or repeats. */
 interface ClockFinding {
   readonly kind: 'skipped' | 'doubled'
-  /** The local time, such as `2026-03-29 02:30`. */
+  /** The skipped or repeated local time, such as `2026-03-29 02:30`. */
   readonly time: string
-  /** The local time at which the run is due all the same, such as `03:00`. */
+  /** The local time at which the run is due in spite of the clock change, such as `03:00`. */
   readonly shown: string
 }
 
 /**
- * The times of day of a schedule that a clock change affects, oldest first. A schedule that runs all day has
- * none.
+ * Lists the times of day of a schedule that a clock change skips or repeats, oldest first. A schedule that
+ * runs all day has no such times.
  */
 export function clockFindings(timing: Timing, from: Date, to: Date): ClockFinding[] {
   const { isContinuous, next } = patternOf(timing)
@@ -60,8 +60,8 @@ export function clockFindings(timing: Timing, from: Date, to: Date): ClockFindin
 }
 
 /**
- * Explains the effect of a clock change on a scheduled run; null where there is none.
- * @param previous the scheduled run before it, or the start of the list
+ * Explains how a clock change affects a scheduled run; null if no clock change affects it.
+ * @param previous the time of the scheduled run before, or the start of the list
  */
 export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous: Date): string | null {
   const { timeZone } = timing
@@ -81,7 +81,7 @@ export function clockNote(timing: Timing, { due_at, shownMs }: DueTime, previous
   return null
 }
 
-/** Writes a local time such as `2026-03-29 02:30`. */
+/** Formats a local time, such as `2026-03-29 02:30`. */
 export function formatClock(shownMs: number): string {
   return new Date(shownMs).toISOString().slice(0, 16).replace('T', ' ')
 }

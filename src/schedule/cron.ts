@@ -1,12 +1,12 @@
 /**
- * Parses cron expressions of five fields. croner finds the times in UTC, so that its own treatment of clock
- * changes does not apply.
+ * Parses cron expressions of five fields. The library croner computes the times in UTC, so that its own
+ * handling of clock changes has no effect.
  */
 import { Cron, CronPattern } from 'croner'
 
-/** The start of the search for a next time. Any moment would do. */
+/** The start of the search for a next time. Any other instant would do too. */
 const SOME_DAY_MS = Date.UTC(2026, 0, 1)
-/** The fields, in the order of the expression. */
+/** The names of the fields, in the order of the expression. */
 const FIELDS = [
   ...['minute (0 to 59)', 'hour (0 to 23)', 'day of the month (1 to 31)'],
   ...['month (1 to 12, or JAN to DEC)', 'weekday (0 to 7, or SUN to SAT)'],
@@ -37,7 +37,10 @@ function read(expression: string): CronPattern | null {
   }
 }
 
-/** Names the wrong field. croner's own messages count days and months from 0. */
+/**
+ * Names the wrong field of an expression. The messages of croner are not used, because they count days and
+ * months from 0.
+ */
 function formatWrong(fields: readonly string[]): string {
   const wrong = fields.findIndex(
     (field, at) => read(FIELDS.map((_, each) => (each === at ? field : '*')).join(' ')) === null,
@@ -50,17 +53,17 @@ function formatWrong(fields: readonly string[]): string {
 /** The times of a schedule on a clock that never changes, in ms as if it were UTC. */
 export interface Pattern {
   /**
-   * Whether the schedule repeats all day by what the clock shows. Otherwise it has times of day, each once a
-   * date.
+   * Tells whether the schedule repeats all day, as the clock shows it. Otherwise the schedule has times of
+   * day, each of which occurs once a date.
    */
   readonly isContinuous: boolean
-  /** The first time after a time; null when there is none. */
+  /** Returns the first time of the schedule after a time; null if there is none. */
   readonly next: (afterMs: number) => number | null
 }
 
-/** The reason why an expression cannot be read, worded to follow "expected …;". */
+/** The reason why an expression cannot be read, worded so that it can stand after "expected …;". */
 export interface Fault {
   readonly fault: string
-  /** The unknown word, if that is the reason. */
+  /** The unknown word, if the expression contains one and cannot be read because of it. */
   readonly unknown?: string
 }

@@ -1,7 +1,8 @@
 /**
- * Computes the scheduled runs of a schedule in its zone. Times of day occur once a date: a skipped time is due
- * right after the jump, a repeated time only the first time. A schedule that repeats all day follows the
- * clock: it has no run in a skipped hour, and all of its runs in both of a repeated hour.
+ * Computes the scheduled runs of a schedule in its time zone. A schedule with times of day runs once a date:
+ * a skipped time is due right after the clock change, and a repeated time only the first time. A schedule
+ * that repeats all day follows the clock: it has no run in a skipped hour, and it runs in both passes of a
+ * repeated hour.
  */
 
 import type { Pattern } from './cron.ts'
@@ -11,13 +12,13 @@ import { DAY_MS, firstInstant, instantOf, isLeftOut, offsetMs, wallMs } from './
 
 export interface DueTime {
   readonly due_at: Date
-  /** The local time in ms as if it were UTC, also where the clock skips it. */
+  /** The local time in ms as if it were UTC, even if a clock change skips that time. */
   readonly shownMs: number
 }
 
 const patterns = new WeakMap<Timing, Pattern>()
 
-/** The next scheduled run after an instant; null when there is none. */
+/** Returns the next scheduled run after an instant; null if there is none. */
 export function nextScheduledRun(timing: Timing, after: Date): Date | null {
   return nextDueTime(timing, after)?.due_at ?? null
 }
@@ -29,7 +30,10 @@ export function nextDueTime(timing: Timing, after: Date): DueTime | null {
     : nextOfDay(pattern, timing.timeZone, after.getTime())
 }
 
-/** @throws Error for an expression that the settings would have refused */
+/**
+ * Returns the parsed expression of a timing.
+ * @throws Error if the expression is invalid, which the settings prevent
+ */
 export function patternOf(timing: Timing): Pattern {
   const known = patterns.get(timing)
   if (known) return known
@@ -44,7 +48,7 @@ function nextOfDay({ next }: Pattern, timeZone: string, afterMs: number): DueTim
     const dueMs = instantOf(shownMs, timeZone)
     const isInGap = wallMs(dueMs, timeZone) !== shownMs
     if (isInGap && isLeftOut(Math.floor(shownMs / DAY_MS), timeZone)) continue
-    // Skips a time that the clock shows for the second time.
+    // Skips a local time that the clock shows for the second time.
     if (dueMs > afterMs) return { due_at: new Date(dueMs), shownMs }
   }
   return null
@@ -57,7 +61,7 @@ function nextShown({ next }: Pattern, timeZone: string, afterMs: number): DueTim
     const offset = offsetMs(atMs, timeZone)
     const dueMs = shownMs - offset
     if (offsetMs(dueMs, timeZone) === offset) return { due_at: new Date(dueMs), shownMs }
-    // The clock changes before that time. The search goes on from the time that it shows then.
+    // The clock changes before that time. The search continues from the local time at the clock change.
     atMs = firstInstant(atMs, dueMs, (ms) => offsetMs(ms, timeZone) !== offset)
     shownMs = next(wallMs(atMs, timeZone) - 1)
   }

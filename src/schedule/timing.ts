@@ -16,17 +16,17 @@ export interface Timing {
 export const CATCH_UP_POLICIES = ['latest', 'all', 'none'] as const
 
 export interface CatchUp {
-  /** The missed scheduled runs that are run: the latest, all of them (oldest first), or none. */
+  /** The missed scheduled runs that are caught up on: the latest, all of them (oldest first), or none. */
   readonly policy: (typeof CATCH_UP_POLICIES)[number]
-  /** The hours after which a missed scheduled run is skipped. */
+  /** The number of hours after which a missed scheduled run is skipped. */
   readonly windowHours: number
 }
 
-/** The delay after which a scheduled run counts as late. */
+/** The delay in milliseconds after which a scheduled run counts as late. */
 export const LATE_MS = 5 * 60_000
 
 /**
- * Parses an expression: cron of five fields, or words.
+ * Parses an expression, which is cron of five fields or words.
  * @param holidays dates that are not working days, besides Saturdays and Sundays
  */
 export function parseExpression(text: string, holidays: readonly string[]): Pattern | Fault {
@@ -34,17 +34,17 @@ export function parseExpression(text: string, holidays: readonly string[]): Patt
 }
 
 /**
- * Whether a text is cron. Its minute and hour are never names, whereas words begin with a word, or with a
- * number and letters.
+ * Returns whether an expression is cron. Cron begins with digits or signs; an expression in words begins with
+ * a word, or with a number and letters.
  */
 export function isCron(text: string): boolean {
   return /^[\d*?][\d*?,/-]*(\s|$)/.test(text.trim())
 }
 
 /**
- * Delays a scheduled run by 0 up to `seconds`, spread evenly over all seeds. The delay of a scheduled run is always the
- * same, so that a restart changes nothing.
- * @param seed the identity of the scheduled run: installation, schedule, instant
+ * Returns the delay of a scheduled run: from 0 up to `seconds`, in milliseconds, spread evenly over all
+ * seeds. The same run always gets the same delay, so that a restart changes nothing.
+ * @param seed the installation, the schedule and the instant of the run
  */
 export function jitterMs(seed: string, seconds: number): number {
   const hash = createHash('sha256').update(seed).digest().readUInt32BE(0)

@@ -1,7 +1,7 @@
 /**
- * Parses schedules in words: `every weekday at 07:00`, `last working day of the month at 17:00`.
- * docs/how-to/schedules.md has the whole grammar. Anything else is refused, because a guess could be wrong by a
- * day.
+ * Parses schedules in words, such as `every weekday at 07:00` or `last working day of the month at 17:00`.
+ * docs/how-to/schedules.md has the whole grammar. Any other text is refused, because a guess could be wrong
+ * by a day.
  */
 
 import type { Fault, Pattern } from './cron.ts'
@@ -22,13 +22,16 @@ const IN_MONTH = new RegExp(
 )
 
 const MINUTE_MS = 60_000
-/** The number of days ahead in which the next day is searched for. Every schedule has a day within a year. */
+/** The number of days to search for the next day of a schedule. Every schedule has a day within a year. */
 const DAYS_MAX = 366
 const LAST = -1
 
 type IsDay = (day: number) => boolean
 
-/** @param holidays dates that are not working days, besides Saturdays and Sundays */
+/**
+ * Parses a schedule in words.
+ * @param holidays dates that are not working days, besides Saturdays and Sundays
+ */
 export function parseWords(text: string, holidays: readonly string[]): Pattern | Fault {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ')
   const unknown = words.split(/[ ,]+/).find((word) => !WORDS.includes(word) && !/^\d/.test(word))
@@ -45,7 +48,10 @@ export function parseWords(text: string, holidays: readonly string[]): Pattern |
   return { isContinuous: false, next: nextOf(isDay, minutes) }
 }
 
-/** Parses `every 15 minutes`. Steps restart with each hour or day, so only divisors of it are even. */
+/**
+ * Parses `every 15 minutes`. The steps restart with each hour or day, so a step is even only if it divides
+ * the hour or day.
+ */
 function parseStep(step: number, unit: string): Pattern | Fault {
   const ofHour = unit === 'minute'
   const whole = ofHour ? 60 : 24
@@ -56,7 +62,7 @@ function parseStep(step: number, unit: string): Pattern | Fault {
   }
 }
 
-/** Parses the days, or returns why they cannot be read. */
+/** Parses the days of a schedule. Returns the reason as a text if the days cannot be read. */
 function parseDays(days: string, holidays: readonly string[]): IsDay | string {
   const inMonth = IN_MONTH.exec(days)
   if (inMonth) return parsePlaces(inMonth[1] ?? '', inMonth[2] ?? 'day', holidays)
@@ -67,7 +73,7 @@ function parseDays(days: string, holidays: readonly string[]): IsDay | string {
   return kind ?? ((day) => weekdays.includes(weekdayOf(day)))
 }
 
-/** Parses places in a month, such as `1st and 15th` or `last`, among its days of one kind. */
+/** Parses places in a month, such as `1st and 15th` or `last`. Only days of the kind `what` are counted. */
 function parsePlaces(list: string, what: string, holidays: readonly string[]): IsDay | string {
   const counts = kindOf(what, holidays)
   const places = listOf(list).map(placeOf)
@@ -86,14 +92,14 @@ function kindOf(name: string, holidays: readonly string[]): IsDay | null {
   return weekday === 0 ? null : (day) => weekdayOf(day) === weekday
 }
 
-/** The place: 1 for `first` and `1st`, LAST for `last`; 0 for a text that is no place. */
+/** Returns the place in a month: 1 for `first` and `1st`, LAST for `last`, 0 if the text names no place. */
 function placeOf(text: string): number {
   if (text === 'last') return LAST
   const number = /^(\d+)(?:st|nd|rd|th)$/.exec(text)?.[1]
   return number === undefined ? ORDINALS.indexOf(text) + 1 : Number(number)
 }
 
-/** Whether a day has this place among the counting days of its month. */
+/** Returns whether a day has this place in its month, counting only the days for which `counts` is true. */
 function isAt(place: number, day: number, counts: IsDay): boolean {
   const [from, to] = place === LAST ? [day, lastOfMonth(day)] : [firstOfMonth(day), day]
   let count = 0

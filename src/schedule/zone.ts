@@ -1,30 +1,33 @@
 /**
- * Computes local times of a zone with Intl. Local times are ms as if they were UTC, and local dates are days
- * since 1970-01-01, so that arithmetic with them never meets a clock change.
+ * Computes local times of a time zone with Intl. Local times are milliseconds as if they were UTC, and local
+ * dates are days since 1970-01-01, so that no clock change affects arithmetic with them.
  */
 
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
-/** The local date of an instant, in days since 1970-01-01. */
+/** Returns the local date of an instant, in days since 1970-01-01. */
 export function localDay(atMs: number, timeZone: string): number {
   return Math.floor(wallMs(atMs, timeZone) / DAY_MS)
 }
 
 /**
- * The first instant of a local date, in ms. If midnight is skipped, it is the first instant after the gap; if
- * midnight occurs twice, the first one. A date that the zone left out is empty and begins where the next one
- * does.
+ * Returns the first instant of a local date, in ms. If a clock change skips midnight, that is the first
+ * instant after the gap; if midnight occurs twice, the first midnight. A date that the zone left out is empty
+ * and begins when the next date begins.
  */
 export function startOfDay(day: number, timeZone: string): number {
   return instantOf(day * DAY_MS, timeZone)
 }
 
-/** Whether the zone left out a whole date. */
+/** Returns whether the time zone left out a whole date. */
 export function isLeftOut(day: number, timeZone: string): boolean {
   return startOfDay(day, timeZone) === startOfDay(day + 1, timeZone)
 }
 
-/** The instant of a local time: the first of two, and for a skipped time the first instant after the gap. */
+/**
+ * Returns the instant of a local time. A repeated local time gives the first of its two instants, and a
+ * skipped one gives the first instant after the gap.
+ */
 export function instantOf(shownMs: number, timeZone: string): number {
   const offsets = [shownMs - DAY_MS, shownMs + DAY_MS].map((atMs) => offsetMs(atMs, timeZone))
   const candidates = offsets.map((offset) => shownMs - offset)
@@ -32,14 +35,14 @@ export function instantOf(shownMs: number, timeZone: string): number {
   return real.length > 0 ? Math.min(...real) : endOfGap(shownMs, timeZone)
 }
 
-/** How far the local clock is ahead of UTC, in ms. */
+/** Returns by how many milliseconds the local clock is ahead of UTC. */
 export function offsetMs(atMs: number, timeZone: string): number {
   return wallMs(atMs, timeZone) - atMs
 }
 
 /**
- * The date whose span holds the instant. It differs from {@link localDay} where a clock is put back over
- * midnight.
+ * Returns the date that an instant belongs to. It differs from {@link localDay} where the clock is put back
+ * over midnight.
  */
 export function dayHolding(atMs: number, timeZone: string): number {
   const day = localDay(atMs, timeZone)
@@ -51,7 +54,7 @@ function endOfGap(shownMs: number, timeZone: string): number {
   return firstInstant(shownMs - 2 * DAY_MS, shownMs + 2 * DAY_MS, isPast)
 }
 
-/** The first instant after `before`, up to `after`, from which on the condition holds. */
+/** Returns the first instant after `before`, at most `after`, from which the condition holds. All in ms. */
 export function firstInstant(before: number, after: number, holds: (atMs: number) => boolean): number {
   let [no, yes] = [before, after]
   while (yes - no > 1) {
@@ -62,7 +65,7 @@ export function firstInstant(before: number, after: number, holds: (atMs: number
   return yes
 }
 
-/** The local time of an instant, in ms as if it were UTC. */
+/** Returns the local time of an instant, in ms as if it were UTC. */
 export function wallMs(atMs: number, timeZone: string): number {
   const parts = clockOf(timeZone).formatToParts(atMs)
   const read = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((part) => part.type === type)?.value)
@@ -98,12 +101,12 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
 
 export const DAY_MS = 86_400_000
 
-/** Writes a day as a date such as `2026-11-20`. */
+/** Formats a day as a date such as `2026-11-20`. */
 export function dateOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** The weekday as in ISO 8601: 1 is Monday, 7 is Sunday. Day 0, 1970-01-01, is a Thursday. */
+/** Returns the weekday as in ISO 8601: 1 is Monday, 7 is Sunday. Day 0, 1970-01-01, is a Thursday. */
 export function weekdayOf(day: number): number {
   return ((((day + 3) % 7) + 7) % 7) + 1
 }
@@ -112,7 +115,10 @@ export function mondayOf(day: number): number {
   return day - weekdayOf(day) + 1
 }
 
-/** The first date of the date's month, or of a later month. */
+/**
+ * Returns the first date of the month of a date.
+ * @param later the number of months to add
+ */
 export function firstOfMonth(day: number, later = 0): number {
   const date = new Date(day * DAY_MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1) / DAY_MS
@@ -122,7 +128,10 @@ export function lastOfMonth(day: number): number {
   return firstOfMonth(day, 1) - 1
 }
 
-/** @param holidays dates that are not working days, besides Saturdays and Sundays: `2026-12-25` */
+/**
+ * Returns whether a day is a working day.
+ * @param holidays dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`
+ */
 export function isWorkingDay(day: number, holidays: readonly string[]): boolean {
   return weekdayOf(day) <= 5 && !holidays.includes(dateOf(day))
 }
