@@ -15,8 +15,8 @@ import { migratePostgres } from './postgres/migrate-postgres.ts'
 import { migrate } from './schema/migrate.ts'
 
 /**
- * Leaves enough time for another process that creates the file, or closes it as the last one. Both lock out
- * readers.
+ * The longest time to try to open a store. Another process that creates the file, or is the last to close it,
+ * locks out readers for a moment.
  */
 const OPEN_WITHIN_MS = 10_000
 const OPEN_PAUSE_MS = 50

@@ -63,8 +63,8 @@ interface Bounds {
   readonly chosen: readonly RelationName[]
   /**
    * Returns ` AND …` with the conditions on the pipelines and the chosen leads, or an empty text. The
-   * arguments name the columns. The plus keeps SQLite from looking up each chosen lead when going by time
-   * would be faster.
+   * arguments name the columns. The plus sign in the SQL keeps SQLite from looking up each chosen lead where
+   * reading in order of time is faster.
    */
   inScope(pipeline?: string, lead?: string): string
   inPipelines(pipeline?: string): string

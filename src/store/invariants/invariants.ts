@@ -1,6 +1,7 @@
 /**
- * The invariants of the store, which hold whatever was killed, cut off or refused. Each rule has a query that
- * finds its violations. `leadsheet doctor` checks them, and so do the tests after every crash.
+ * The invariants of the store: rules that hold even after a process was killed, a write was cut off or the
+ * disk refused one. Each rule has a query that finds its violations. `leadsheet doctor` checks the rules, and
+ * so do the tests after every crash.
  */
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -41,7 +42,8 @@ const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'each reference finds its row',
     isOfFiles: true,
-    // Without the index on lead.id, references cannot be checked. The join keeps SQLite from trying.
+    // Because references cannot be checked without the index on lead.id, the join keeps SQLite from checking
+    // them then.
     violations: sql`SELECT "table" || coalesce(' row ' || rowid, '') || ' to ' || parent AS what
       FROM (SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sync_dropped_index)) CROSS JOIN pragma_foreign_key_check`,
     remedy: RESTORE,
@@ -258,9 +260,9 @@ const EXAMPLES = 3
 
 /**
  * Finds the violations of the rules.
- * @param now the present time, for work that may take only so long
- * @param reads `few` checks the rules on the program's own work; `all` takes a second for some hundred
- * megabytes
+ * @param now the present time, with which the rules find work that has taken too long
+ * @param reads `few` checks only the rules on the program's own work; `all` checks all rules, which takes a
+ * second for some hundred megabytes
  */
 export async function findViolations(db: Db, now: Instant, reads: 'few' | 'all'): Promise<Violation[]> {
   const found: Violation[] = []

@@ -14,7 +14,7 @@ import type { Db, Observation, Trx } from '../db/store.ts'
 import type { LeadTable, LeadTables } from '../tables/lead-tables.ts'
 import { refreshStageMoves } from './stage-move.ts'
 
-/** The leads that one statement looks at, so that it blocks the process for only about 10 ms. */
+/** The most leads that one statement reads. More would block the process for longer than about 10 ms. */
 const CHUNK_LEADS = 25_000
 const FIRST_PAUSE_MS = 10 * 60_000
 const LONGEST_PAUSE_MS = 7 * 24 * 60 * 60_000
@@ -40,8 +40,8 @@ export async function listWaitingLeads(
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   const end = Math.min(n, top ?? n)
-  // Among equal leads the later one comes first. SQLite's indexes have this order, and ORDER BY would sort
-  // again.
+  // Orders equal leads so that the later lead comes first, as SQLite's indexes do. In SQLite an ORDER BY with
+  // this column would sort again.
   const later = isPostgres(db) ? sql`, no DESC` : sql``
   const ranking =
     top === null
@@ -67,14 +67,15 @@ export async function listWaitingLeads(
 }
 
 interface DetailCount {
-  /** The leads whose details were requested, and those among them to be requested again. */
+  /** The number of leads whose details were requested. */
   readonly asked: number
+  /** The number of these leads whose details are to be requested again. */
   readonly due: number
-  /** The leads among them whose last request failed. */
+  /** The number of leads to be requested again whose last request failed. */
   readonly failing: number
 }
 
-/** Counts the leads by their details. Takes no longer for many leads. */
+/** Counts the leads by their details. The query takes no longer with many leads. */
 export async function countDetails(db: Db): Promise<DetailCount> {
   const { rows } = await sql<DetailCount>`
     SELECT (SELECT count(*) FROM detail_queue) AS asked, count(*) AS due,
@@ -84,8 +85,8 @@ export async function countDetails(db: Db): Promise<DetailCount> {
 }
 
 /**
- * Marks the details of changed leads as outdated, so that they are read again. Call it in the transaction
- * that changes the leads.
+ * Marks the details of changed leads as outdated, so that they are read again. Call this function in the
+ * transaction that changes the leads.
  */
 export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: Instant): Promise<void> {
   if (leadNos.length === 0) return
@@ -164,8 +165,9 @@ interface ActivityRead {
 }
 
 /**
- * Merges the entries of each lead by their id. Where an entry occurs twice, the last one counts. Entries that
- * cannot be read are quarantined, and older quarantined entries that did not come again are deleted.
+ * Merges the entries of each lead by their id. Where two entries have the same id, the last one counts.
+ * Entries that cannot be mapped are quarantined. Older quarantined entries that did not come again are
+ * deleted.
  */
 export async function saveActivity(
   trx: Trx,

@@ -1,15 +1,15 @@
 /**
  * The fingerprints of leads: hashes of their records. A record with a known fingerprint is neither parsed nor
- * looked up. They are stored in `lead_fingerprint`, and in memory during a scan.
+ * looked up. The fingerprints are stored in `lead_fingerprint`, and during a scan also held in memory.
  */
 import { sql } from 'kysely'
 import { insertRows, numbersOf } from '../db/rows.ts'
 import type { Db, Trx } from '../db/store.ts'
 
-/** The leads read at once. Between two reads, other work runs. */
+/** The number of leads read at once. Other work runs between two reads. */
 const CHUNK_LEADS = 20_000
 
-/** A lead and the hash of its record, as two unsigned halves. */
+/** A lead and the hash of its record, as two unsigned 32-bit halves. */
 export interface Fingerprint {
   readonly no: number
   readonly high: number
@@ -42,7 +42,7 @@ export async function saveFingerprints(trx: Trx, fingerprints: readonly Fingerpr
   await insertRows(trx, 'lead_fingerprint', rows, { key: ['lead_no'] })
 }
 
-/** Forgets fingerprints, so that the next record of each of these leads is read, whatever it contains. */
+/** Deletes fingerprints, so that the next record of each of these leads is read even if it is unchanged. */
 export async function forgetFingerprints(trx: Trx, leadNos: readonly number[]): Promise<void> {
   if (leadNos.length === 0) return
   await trx.deleteFrom('lead_fingerprint').where('lead_no', 'in', numbersOf(leadNos)).execute()
@@ -85,7 +85,9 @@ const SLOTS_MIN = 1024
 export interface NumberIndex {
   /** Finds the number of the lead with this hash; null where there is none. */
   find(high: number, low: number): number | null
-  /** Gives a lead its hash, in place of any earlier one. Numbers are dense, from 1. */
+  /**
+   * Gives a lead its hash, which replaces an earlier hash of the lead. Numbers of leads are dense, from 1.
+   */
   set(no: number, high: number, low: number): void
   forget(no: number): void
 }
@@ -102,7 +104,7 @@ export function createNumberIndex(leads = 0): NumberIndex {
   let highs = new Uint32Array(leads + 1)
   let lows = new Uint32Array(leads + 1)
 
-  /** Returns the slot of a hash, or the empty slot where it belongs. */
+  /** Returns the slot that has a hash, or the empty slot where the hash belongs. */
   function slotOf(high: number, low: number): number {
     const mask = slots.length - 1
     for (let slot = (low ^ high) & mask; ; slot = (slot + 1) & mask) {

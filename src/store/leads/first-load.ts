@@ -1,6 +1,7 @@
 /**
- * The first load of all leads into an empty store, without indexes and without looking up any lead. Memory
- * alone tells that a lead is new. The load ends with the list, or when a lead occurs a second time.
+ * The first load of all leads into an empty store. To be fast, the load runs without indexes and looks up no
+ * lead in the store: an index in memory tells whether a lead is new. The load ends with the end of the list,
+ * or when a lead occurs a second time.
  */
 import { sql } from 'kysely'
 import { dropIndexes, restoreIndexes } from '../db/dropped-index.ts'
@@ -15,7 +16,7 @@ export interface FirstLoad extends AsyncDisposable {
   takes(leadIds: readonly string[], heldIds: readonly string[]): boolean
   /**
    * Ends the load and restores the indexes. Further calls do nothing.
-   * @throws the reason of the signal; the next sync then restores the indexes
+   * @throws the reason of an aborted signal; the next sync then restores the indexes
    */
   end(signal: AbortSignal): Promise<void>
 }
@@ -26,7 +27,8 @@ export interface FirstLoad extends AsyncDisposable {
  */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   if (store.place.kind === 'postgres' || (await hasLeads(store.db))) return null
-  // Checking foreign keys needs the indexes. Rows that refer to each other are written in one transaction.
+  // Turns off the check of foreign keys, because it needs the indexes. Rows that refer to each other are
+  // written in one transaction.
   await checkForeignKeys(store.db, false)
   const isBegun = await store.write(async (trx) => {
     // An event may have inserted a lead meanwhile.

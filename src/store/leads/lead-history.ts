@@ -1,6 +1,7 @@
 /**
- * The history of a lead, as a pure function of the states that were read of it. The order of their arrival
- * does not matter. The upstream's clock orders them, and our clock only where the upstream gives no time.
+ * The history of a lead, computed by pure functions from the states in which the lead was read. The result
+ * does not depend on the order in which the states arrived. The upstream's clock orders them; our clock does
+ * so only where the upstream gives no time.
  */
 
 import { sql } from 'kysely'
@@ -13,19 +14,22 @@ import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/
 /** The fields whose changes make a new version. */
 export const TRACKED = fieldsWith('hasHistory')
 
-/** A lead as it was read once. */
+/** The state of a lead as one read found it. */
 export type LeadState = Pick<
   LeadVersionTable,
   'changed_at' | 'status_changed_at' | 'observed_at' | 'run_id' | TrackedColumn
 >
 
-/** A span in which a lead was deleted upstream, by our clock. `to` is null while it lasts. */
+/**
+ * A span of time in which a lead was deleted upstream, by our clock. `to` is null while the lead is still
+ * deleted.
+ */
 export interface Absence {
   readonly from: Instant
   readonly to: Instant | null
 }
 
-/** A state and its beginning, whether or not the lead existed then. */
+/** A state and the time at which it began, whether or not the lead existed then. */
 export interface Step {
   readonly state: LeadState
   readonly from: Instant
@@ -40,8 +44,8 @@ export function hasSameTracked(one: LeadState, other: LeadState): boolean {
 }
 
 /**
- * Groups states into steps.
- * @param states in the order of `changed_at`, and those of one instant in the order in which they were read
+ * Groups states into steps: each step begins with a change of a tracked field.
+ * @param states in the order of `changed_at`; states of the same instant in the order in which they were read
  */
 export function stepsOf(states: readonly LeadState[]): Step[] {
   const steps: { state: LeadState; from: Instant; touches: LeadState[] }[] = []
@@ -53,7 +57,10 @@ export function stepsOf(states: readonly LeadState[]): Step[] {
   return steps
 }
 
-/** Builds the versions of a lead: each step without the absences, in order and never overlapping. */
+/**
+ * Builds the versions of a lead: each step without the spans in which the lead was deleted. The versions are
+ * in order and never overlap.
+ */
 export function historyOf(steps: readonly Step[], absences: readonly Absence[]): LeadVersion[] {
   return steps.flatMap(({ state, from }, index) => {
     const to = steps[index + 1]?.from ?? null
@@ -62,8 +69,9 @@ export function historyOf(steps: readonly Step[], absences: readonly Absence[]):
 }
 
 /**
- * Returns when a state began: with its last change of status where the status is new, otherwise with its
- * update. Each state begins after the one before, so that an earlier time from the upstream is not used.
+ * Returns when a state began. If its status is new, that is the time of the change of status; otherwise it is
+ * the time of the update. Because each state begins after the state before, an earlier time from the upstream
+ * is not used.
  */
 function beginOf(state: LeadState, before: Step | undefined, next: LeadState | undefined): Instant {
   const { changed_at, status_changed_at, observed_at } = state
@@ -77,12 +85,18 @@ function beginOf(state: LeadState, before: Step | undefined, next: LeadState | u
   return told > before.from ? told : after(before.from)
 }
 
-/** Returns when the lead was last known to be in a state: its latest update in it. */
+/**
+ * Returns the last time at which the lead was known to be in the state of a step: the latest update within
+ * the step.
+ */
 export function lastSightingOf(step: Step): Instant {
   return step.touches.at(-1)?.changed_at ?? step.state.changed_at
 }
 
-/** Returns the parts of a span outside the absences, or an empty span at its start where nothing is left. */
+/**
+ * Returns the parts of a span outside the absences. If nothing is left, returns an empty span at the start of
+ * the span.
+ */
 function spansOf(from: Instant, to: Instant | null, absences: readonly Absence[]): Absence[] {
   const spans: Absence[] = []
   let start: Instant | null = from
@@ -106,7 +120,9 @@ export interface KnownHistory {
   readonly absences: readonly Absence[]
 }
 
-/** Reads the histories of leads, each in order of time. A lead without a history gets an empty one. */
+/**
+ * Reads the histories of leads, each in order of time. A lead without a stored history gets an empty history.
+ */
 export async function readHistories(db: Db, ids: readonly string[]): Promise<Map<string, KnownHistory>> {
   const known = new Map(
     ids.map((id) => [
@@ -142,8 +158,8 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
 }
 
 /**
- * Rebuilds the states from the rows. A state interrupted by an absence has a row for each part, and a touch
- * has the fields of the state before it.
+ * Rebuilds the states from the stored rows. A state that was interrupted by an absence has one row for each
+ * part. A touch has the tracked fields of the state before it.
  */
 export function statesOf({ versions, touches }: KnownHistory): LeadState[] {
   const states: LeadState[] = []
@@ -180,7 +196,7 @@ export interface PastLead {
   readonly value_amount: number | null
   readonly value_currency: string | null
   readonly agent_id: string | null
-  /** The beginning of that state. */
+  /** The time at which the state that the lead had at the moment began. */
   readonly valid_from: Instant
   readonly company_name: string | null
   readonly company_country: string | null
@@ -194,8 +210,9 @@ export interface PastFilter {
 }
 
 /**
- * Lists the leads that existed at an instant, last changed first, with the number of all.
- * @param limit null for all leads
+ * Lists the leads that existed at an instant, the last changed first. `total` is the number of all such
+ * leads.
+ * @param limit the most leads to list; null for all leads
  */
 export async function listLeadsAsOf(
   db: Db,
@@ -213,7 +230,8 @@ export async function listLeadsAsOf(
     FROM lead_version AS version JOIN lead ON lead.id = version.lead_id
     WHERE version.valid_from <= ${at} AND ${then}
     ORDER BY version.valid_from DESC, version.lead_id LIMIT ${limit ?? -1}`.execute(db)
-  // The plus keeps SQLite from looking up most rows of the table one by one through the index.
+  // The plus keeps SQLite from using the index, with which it would look up most rows of the table one by
+  // one.
   const { rows: counted } = await sql<{ n: number }>`
     SELECT count(*) AS n FROM lead_version AS version WHERE +version.valid_from <= ${at} AND ${then}`.execute(
     db,
@@ -231,7 +249,7 @@ export async function countUnknownAsOf(db: Db, at: Instant): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-/** Finds the beginning of the first known state and of the first sync; null where there is none. */
+/** Finds the beginning of the first known state and of the first sync. Each is null where there is none. */
 export async function findHistoryStart(
   db: Db,
 ): Promise<{ firstState: Instant | null; firstSync: Instant | null }> {

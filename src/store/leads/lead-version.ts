@@ -1,6 +1,6 @@
 /**
  * Saves the history of leads. The history of each changed lead is read and rebuilt with the new records, and
- * only the differences are written. A new lead has no history, so that nothing is looked up for it.
+ * only the differences are written. Because a new lead has no history, nothing is read for it.
  */
 import { sql } from 'kysely'
 import type { Lead } from '../../domain/model.ts'
@@ -28,11 +28,11 @@ interface Arrivals {
   readonly present: readonly Lead[]
   /** Records older than the row in `lead`, which stays unchanged. */
   readonly late: readonly Lead[]
-  /** The ids of leads that were marked as deleted and exist again, whether they changed or not. */
+  /** The ids of leads that were marked as deleted and exist again, whether or not their fields changed. */
   readonly returned: readonly string[]
 }
 
-/** The number of latest updates without a tracked change that are kept of a lead. */
+/** The number of updates without a tracked change that are kept of each lead: the latest ones. */
 const TOUCHES_KEPT = 16
 
 /** The rows to delete, and the rows to insert or replace by their key. */
@@ -43,7 +43,9 @@ interface Changes {
   readonly touches: LeadTouchTable[]
 }
 
-/** Saves the history of a page of leads. Call it after their rows in `lead` are written. */
+/**
+ * Saves the history of a page of leads. Call this function after the rows of the leads in `lead` are written.
+ */
 export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation): Promise<void> {
   await insertRows(
     trx,
@@ -73,8 +75,8 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
 }
 
 /**
- * Ends the open version of deleted leads, and notes the beginning of their absence: not before they last
- * returned.
+ * Ends the open version of deleted leads, and saves when each absence began. An absence begins no earlier
+ * than the last return of its lead.
  */
 export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
   if (ids.length === 0) return
@@ -97,8 +99,8 @@ async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation):
 }
 
 /**
- * Appends the state that is in `lead`. Where the upstream dates it before the last state, it gets the date of
- * that one.
+ * Appends the state that is now in `lead`. If the upstream dates this state before the last known state, it
+ * gets the date of the last known state.
  */
 function addPresent(states: LeadState[], lead: Lead, seen: Observation): void {
   const state = stateOf(lead, seen)

@@ -16,8 +16,8 @@ const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
 
 /**
- * Columns with a value of the lead. `EMPTY` has them all, so that a row is built as quickly as if each were
- * written out.
+ * The columns with a value of the lead. `EMPTY` has all of them, because adding them to a row one by one
+ * would be slower.
  */
 const OWN = LEAD_FIELDS.filter(({ type }) => type !== 'instant').map(({ name, column, type }) => ({
   name,
@@ -46,9 +46,10 @@ export interface SavedLead {
 const PART_LEADS = 20_000
 
 /**
- * Merges a page of leads by id, each once. A record older than the stored one changes nothing. A lead that
- * was marked as deleted and exists again returns.
- * @param isRemap compares all columns of records that are already stored, because the mapping has changed
+ * Merges a page of leads by id, so that each lead is saved once. A record older than the stored one changes
+ * nothing. A lead that was marked as deleted and exists again is marked as returned.
+ * @param isRemap whether to compare all columns of records that are already stored, because the mapping has
+ * changed
  */
 export async function saveLeads(
   trx: Trx,
@@ -81,7 +82,7 @@ export async function saveLeads(
     saved.push({ no: before.no, lead, change: isSettled ? 'unchanged' : 'updated', isLate })
     if (isLate) arrived.late.push(lead)
     if (before.deleted_at !== null) arrived.returned.push(lead.id)
-    // The form of a record in the list replaces that of an event.
+    // A record from the list replaces a record from an event, even if only their forms differ.
     const isRewritten = isSettled && isOtherForm && !isOfEvent(seen.runId)
     if ((isSettled && !isRewritten) || isLate) continue
     const row = rowOf(before.no, isRewritten ? datedAs(before, lead) : lead, before, seen)
@@ -231,8 +232,8 @@ function isStored(before: StoredLead, lead: Lead, seen: Observation, isRemap: bo
 }
 
 /**
- * Tells whether the record differs only in its form, because a list, a single lead and an event may write the
- * same lead in different ways.
+ * Tells whether a record differs from the stored one only in its form. A list, a single lead and an event may
+ * write the same lead in different ways.
  */
 function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const isOneOfEvent = isOfEvent(before.run_id) || isOfEvent(seen.runId)
@@ -240,8 +241,8 @@ function isInOtherForm(before: StoredLead, lead: Lead, seen: Observation): boole
 }
 
 /**
- * Marks leads as returned. A lead that came back with an older record than the stored one has no row written,
- * so that it is marked here.
+ * Marks leads as returned. This function is needed for a lead that came back with a record older than the
+ * stored one, because no row is written for such a lead.
  */
 async function markReturned(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return
@@ -255,7 +256,7 @@ async function markReturned(trx: Trx, ids: readonly string[], seen: Observation)
 
 /**
  * Writes leads.
- * @param changed the columns in which one of them differs from what is stored
+ * @param changed the columns in which at least one of the leads differs from its stored row
  */
 async function writeLeads(
   trx: Trx,
@@ -302,19 +303,24 @@ function rowOf(no: number, lead: Lead, before: StoredLead | undefined, seen: Obs
   return { lead: row, raw: lead.raw }
 }
 
-/** Lists the columns to write, so that an index on other columns alone is not touched. */
+/**
+ * Lists the columns to write. Only changed columns are written, so that indexes on other columns are not
+ * touched.
+ */
 function changedColumns(before: LeadTable, row: LeadTable): string[] {
   const columns = Object.entries(row).filter(([column, value]) => Reflect.get(before, column) !== value)
   return columns.map(([column]) => column).filter((column) => !LASTING.has(column))
 }
 
-/** Tells whether a record has the same values as the stored lead, whatever its form. */
+/** Tells whether a record has the same values as the stored lead, even if its form differs. */
 function saysTheSame(before: StoredLead, lead: Lead, seen: Observation): boolean {
   const { lead: row } = rowOf(before.no, datedAs(before, lead), before, seen)
   return changedColumns(before, row).every((column) => OF_READING.has(column) || column === 'deleted_at')
 }
 
-/** Keeps a lead that the upstream does not date from counting as changed now. */
+/**
+ * Gives a lead without a time from the upstream the stored time, so that it does not count as changed now.
+ */
 function datedAs(before: StoredLead, lead: Lead): Lead {
   return { ...lead, updatedAt: lead.updatedAt ?? before.updated_at }
 }

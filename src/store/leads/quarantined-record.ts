@@ -68,7 +68,10 @@ export async function deleteQuarantinedRecord(
     .execute()
 }
 
-/** Lists the next quarantined records of a kind by hash, without records of which only a part is kept. */
+/**
+ * Lists the quarantined records of a kind that follow a hash, in order of the hashes. Leaves out records of
+ * which only a part is kept.
+ */
 export async function listQuarantinedRecords(
   db: Db,
   resource: QuarantinedRecord['resource'],
@@ -174,26 +177,27 @@ export async function hasNamelessLeads(db: Db, since: Instant): Promise<boolean>
 }
 
 /*
- * Finds wrong times of leads. If the upstream's field is missing, a lead gets the time at which we first read
- * it. If the profile names the wrong field, nearly all leads may have the same day. Only some leads are
- * examined, so that the check is quick.
+ * Finds fields of time that are wrong for most leads. If the upstream's field is missing, a lead gets the
+ * time at which we first read it. If the profile names the wrong field, nearly all leads may have the same
+ * day. Only some leads are examined, so that the check is quick.
  */
 
 interface ImplausibleTime {
   readonly field: 'created_at' | 'updated_at' | 'status_changed_at'
   /**
-   * The reason why the times are implausible. `read`: they are the times at which we first read the leads.
-   * `same`: they are all on one day (UTC), which is in `day`.
+   * The kind of fault. `read`: the field of nearly all leads has the time at which we first read the lead.
+   * `same`: the field of nearly all leads has the same day, which is in `day`.
    */
   readonly why: 'read' | 'same'
+  /** The day (UTC) that nearly all leads have; null if `why` is `read`. */
   readonly day: string | null
 }
 
 /** The number of leads that are examined at each end: the oldest and the newest. */
 const SAMPLE = 500
-/** The minimum number of leads for a finding, because a few leads may really have the same day. */
+/** The minimum number of examined leads for a finding, because a few leads may really have the same day. */
 const LEADS_LEAST = 50
-/** The minimum share of leads with such a time. */
+/** The minimum share of examined leads that must have the same fault for a finding. */
 const SHARE = 0.9
 
 interface Counted {
@@ -226,13 +230,13 @@ export async function findImplausibleTimes(db: Db): Promise<ImplausibleTime[]> {
   return rows.flatMap(({ field, leads, read, day, alike }): ImplausibleTime[] => {
     if (leads < LEADS_LEAST) return []
     if (read >= leads * SHARE) return [{ field, why: 'read', day: null }]
-    // An upstream may really update all its leads at once.
+    // An upstream may really update all its leads on one day.
     if (field === 'updated_at' || alike < leads * SHARE) return []
     return [{ field, why: 'same', day }]
   })
 }
 
-/** Describes an implausible time for operators. */
+/** Describes an implausible time in a sentence for operators. */
 export function formatImplausible({ field, why, day }: ImplausibleTime): string {
   return why === 'read'
     ? `${field} of nearly all leads is when they were first read: the upstream tells none where the profile looks`

@@ -1,7 +1,7 @@
 /**
  * The moves of leads between statuses, derived from the states that were read and from the upstream's
- * activity. A move in both is stored once, as the activity has it. The activity also knows the steps between
- * two reads and those before the first.
+ * activity. A move found in both is stored once, with the data of the activity. Only the activity has the
+ * moves before the first read and the steps between two reads.
  */
 import { sql } from 'kysely'
 import type { Instant, Stage } from '../../domain/model.ts'
@@ -26,8 +26,8 @@ export interface StatusActivity {
 type StageMove = Omit<StageMoveTable, 'lead_id'>
 
 /**
- * Derives the moves of leads again. Call it after their activity was written; changes of the leads themselves
- * need no call.
+ * Derives the moves of leads again. Call this function after the activity of the leads was written. Changes
+ * of the leads themselves do not need this call, because {@link saveStageMoves} follows them.
  */
 export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
   const histories = await readHistories(trx, leadIds)
@@ -70,8 +70,8 @@ async function readActivities(
 }
 
 /**
- * Returns the parts of a history from which moves are derived, beside the activity. Equal results give equal
- * moves.
+ * Returns the parts of a history from which moves are derived. While these parts and the activity are
+ * unchanged, the moves are unchanged too.
  */
 export function moveTraits(steps: readonly Step[]): string {
   const traits = steps.map((step, index) => {
@@ -84,7 +84,7 @@ export function moveTraits(steps: readonly Step[]): string {
   return JSON.stringify(traits.flat())
 }
 
-/** The status of a lead from an instant on, known from a version or from the activity. */
+/** An event that gave a lead a status. It is known from a version or from the activity. */
 interface Event {
   readonly at: Instant
   readonly from: string | null
@@ -121,7 +121,7 @@ export function movesOf(steps: readonly Step[], activities: readonly StatusActiv
   return moves
 }
 
-/** Merges the activities with the changes of versions that no activity has, in order of time. */
+/** Merges the activities with those changes of versions that no activity reports, in order of time. */
 function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[]): Event[] {
   const events: Event[] = []
   const left = [...activities]
@@ -142,8 +142,8 @@ function eventsOf(steps: readonly Step[], activities: readonly StatusActivity[])
 }
 
 /**
- * Orders events of one instant so that each event follows the event that leads to its status, where that is
- * known.
+ * Orders events of the same instant. Each event comes after the event that led to the status from which it
+ * moves the lead, where that status is known.
  */
 function chained(events: readonly Event[]): Event[] {
   const waiting = [...events]
@@ -158,8 +158,9 @@ function chained(events: readonly Event[]): Event[] {
 }
 
 /**
- * Finds the activity that began a status. Where the upstream dates the status, this is the activity nearly at
- * that time. Otherwise it is the last activity since the previous read, if it led to the status.
+ * Finds the activity with which a status began. If the upstream dates the status, this is an activity at
+ * nearly that time. Otherwise it is the last activity since the previous read, provided that this activity
+ * led to the status.
  */
 function findTeller(
   activities: readonly StatusActivity[],
@@ -186,7 +187,9 @@ function eventOf(activity: StatusActivity, seenToo: Instant): Event {
   }
 }
 
-/** Returns the pipeline of a lead at a time. Before the first step it is that of the first step. */
+/**
+ * Returns the pipeline of a lead at a time. Before the first step, returns the pipeline of the first step.
+ */
 function pipelineAt(steps: readonly Step[], at: Instant): string {
   return (steps.findLast((step) => step.from <= at) ?? steps[0])?.state.pipeline_id ?? ''
 }
@@ -203,7 +206,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Replaces the list of stages, which tells the figures which statuses are open, won or lost. */
+/** Replaces the list of stages. The figures take from it which statuses are open, won or lost. */
 export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {
   await trx.deleteFrom('stage').execute()
   const rows = stages.map((stage) => ({

@@ -100,9 +100,9 @@ export interface DeliveryProblem {
 }
 
 /**
- * Lists the messages that, since an instant, were refused permanently or given up, unless a later message of
- * the same report reached the recipient. The states are written into the SQL, because SQLite uses the index
- * on them only then.
+ * Lists the messages that were refused permanently or given up since an instant. Leaves out a message if a
+ * later message of the same report reached the recipient. The states are written into the SQL, because
+ * otherwise SQLite does not use the index on states.
  */
 export function listRefused(db: Db, since: Instant): Promise<DeliveryProblem[]> {
   return listTroubles(
@@ -136,7 +136,7 @@ export interface UnconfirmedMessage {
   readonly nextAttemptAt: Instant | null
 }
 
-/** Lists the messages that became unconfirmed since an instant, one by one, the last first. */
+/** Lists the messages that became unconfirmed since an instant, one by one. The latest comes first. */
 export async function listImplausible(db: Db, since: Instant, limit: number): Promise<UnconfirmedMessage[]> {
   const { rows } = await sql<UnconfirmedMessage>`
     SELECT message_id AS "messageId", recipient, report, issue_id AS "issueId", state_at AS "stateAt",
@@ -156,8 +156,8 @@ export function listPutOff(db: Db, before: Instant): Promise<DeliveryProblem[]> 
 }
 
 /**
- * Groups messages by report, alerts first.
- * @param fate the column with the time of the problem
+ * Groups the selected messages by report, alerts first.
+ * @param fate the column with the time at which a message got the problem
  * @param condition the SQL condition on `message` and its `issue` that selects the messages
  */
 async function listTroubles(

@@ -112,8 +112,9 @@ export async function findDelivery(db: Db, messageId: string): Promise<Delivery 
 }
 
 /**
- * Lists the messages that are due, the longest waiting first. A message is due if its next attempt is at or
- * before `upTo`, or after `beyond`, a time so late that a wrong clock must have set it.
+ * Lists the messages that are due. The message that has waited longest comes first. A message is due if its
+ * next attempt is at or before `upTo`, or after `beyond`, a time so late that only a wrong clock can have set
+ * it.
  */
 export async function listWaiting(
   db: Db,
@@ -145,7 +146,7 @@ export async function countDeliveries(db: Db): Promise<Record<string, number>> {
   )
 }
 
-/** A change of a message's state. A property that is absent stays unchanged. */
+/** A change of a message's state. An absent property leaves the stored value unchanged. */
 export interface DeliveryMove {
   readonly state: DeliveryRowState
   readonly at: Instant
@@ -161,7 +162,8 @@ export interface DeliveryMove {
 
 /**
  * Claims a message for the holder of a lease. No other process takes the message while that lease is valid.
- * @param known the message as it was read before; if an attempt was made since, the message is not claimed
+ * @param known the message as it was read before
+ * @returns false if an attempt was made since `known` was read; the message is not claimed then
  */
 export async function takeInHand(trx: Trx, known: Delivery, sender: string, at: Instant): Promise<boolean> {
   const taken = await trx
@@ -214,9 +216,9 @@ export async function isAnyOnItsWay(db: Db): Promise<boolean> {
 }
 
 /**
- * Recovers the messages of senders that have ended. Messages whose body had not begun to leave are pending
- * again; the others are unconfirmed. The senders' leases are deleted, so that a sender that was only
- * suspended writes nothing more.
+ * Recovers the messages of sending processes that have ended. A message whose body had not begun to leave
+ * becomes pending again; any other becomes unconfirmed. The leases of these processes are deleted, so that a
+ * process that was only suspended writes nothing more.
  * @param doubtsMax how many times a message may be unconfirmed before it waits for a person
  */
 export async function recoverDeliveries(trx: Trx, now: Date, doubtsMax: number): Promise<void> {

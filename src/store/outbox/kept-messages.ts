@@ -15,7 +15,8 @@ export interface KeptMessage {
 }
 
 /**
- * Lists the messages of all issues of a report and period, in order of the recipients, newest first for each.
+ * Lists the messages of all issues of a report and period, in order of the recipients. The newest message of
+ * each recipient comes first.
  */
 export async function listKeptMessages(
   db: Db,
@@ -35,7 +36,10 @@ export interface IssueMessage extends Delivery {
   readonly lang: string | null
 }
 
-/** Lists the messages of an issue in order of the recipients, oldest first for each. */
+/**
+ * Lists the messages of an issue in order of the recipients. The oldest message of each recipient comes
+ * first.
+ */
 export async function listIssueMessages(db: Db, issueId: string): Promise<IssueMessage[]> {
   const { rows } = await sql<{ messageId: string; lang: string | null }>`
     SELECT message_id AS "messageId", head ->> '$.lang' AS lang

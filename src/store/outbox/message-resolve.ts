@@ -14,8 +14,8 @@ import { DOUBTS_MAX } from './delivery.ts'
 export type Finding = 'arrived' | 'lost'
 
 /**
- * Queues a failed or unconfirmed message again, with a new count of attempts. A message that becomes
- * unconfirmed once more waits for a person again.
+ * Queues a failed or unconfirmed message again, with a new count of attempts. If the message becomes
+ * unconfirmed again, it waits for a person again.
  * @returns false if the message has another state
  */
 export async function requeueMessage(trx: Trx, messageId: string, at: Instant): Promise<boolean> {
@@ -70,7 +70,7 @@ const WHY = 'its recipient wanted no more of this report'
 /**
  * Withdraws the waiting messages of a recipient who has unsubscribed from a report. Must be called in the
  * transaction that saves the preference.
- * @returns the number of messages
+ * @returns the number of messages that were withdrawn
  */
 export async function withdrawMessages(
   trx: Trx,

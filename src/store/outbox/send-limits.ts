@@ -11,7 +11,10 @@ import type { MailOutageTable } from '../tables/outbox-tables.ts'
 export interface MailOutage {
   /** The address, such as `smtp://mail.example.com:587`. */
   readonly server: string
-  /** `configuration` means that the outage lasts until a setting changes, here or on the server. */
+  /**
+   * `configuration` means that the outage lasts until an operator changes a setting of leadsheet or of the
+   * server.
+   */
   readonly kind: MailOutageTable['kind']
   readonly beganAt: Instant
   /** The number of failures in a row. */
@@ -27,7 +30,7 @@ export async function findMailOutage(db: Db, server: string): Promise<MailOutage
   return row && outageOf(row)
 }
 
-/** Lists the outages of all mail servers that have not been reached since their outage began. */
+/** Lists the outages of all mail servers. A server has an outage until it has been reached again. */
 export async function listMailOutages(db: Db): Promise<MailOutage[]> {
   return (await db.selectFrom('mail_outage').selectAll().orderBy('began_at').execute()).map(outageOf)
 }
@@ -64,7 +67,8 @@ export async function reserveProbe(trx: Trx, known: MailOutage, until: Instant):
 }
 
 /**
- * Returns when a message that is due at `at` will be tried, which is not before the outages allow an attempt.
+ * Returns when a message that is due at `at` will be tried: not before every outage allows an attempt.
+ * Returns null if `at` is null, because no attempt follows.
  */
 export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Instant | null {
   if (at === null) return null
@@ -80,7 +84,7 @@ export async function reviewMailOutages(trx: Trx, server: string, at: Instant): 
   await trx.updateTable('mail_outage').set({ next_attempt_at: at }).execute()
 }
 
-/** Deletes all outages after a server has answered, because only that server is in use. */
+/** Deletes all outages once a mail server has answered, because no other mail server is in use. */
 export async function deleteMailOutages(trx: Trx): Promise<void> {
   await trx.deleteFrom('mail_outage').execute()
 }
@@ -98,21 +102,22 @@ function outageOf(row: Selectable<MailOutageTable>): MailOutage {
 }
 
 /*
- * The rate limit of messages to a mail server shared by several processes, in PostgreSQL only. It uses the
- * server's clock, because the clocks of the processes differ.
+ * The rate limit of messages to a mail server that several processes share, in PostgreSQL only. The limit
+ * uses the clock of the PostgreSQL server, because the clocks of the processes differ.
  */
 
 /**
  * Takes the permission to send one message, in a transaction of its own. At most `most` messages are sent
  * within any span of `withinMs`.
- * @returns 0, or the milliseconds after which to try again
+ * @returns 0 with the permission; otherwise the milliseconds after which to ask again
  */
 export async function takeSend(
   trx: Trx,
   server: string,
   { most, withinMs }: { readonly most: number; readonly withinMs: number },
 ): Promise<number> {
-  // The clock is read by this statement, because the transaction may have begun long before it could write.
+  // Reads the clock in a statement of its own, because the transaction may have begun long before it could
+  // write.
   const { rows } = await sql<{ now: number }>`
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(trx)
   const now = rows[0]?.now ?? 0

@@ -1,6 +1,6 @@
 /**
- * Stores messages and reads them, to be sent and to be shown. Bodies are compressed, and a file that many
- * messages carry is stored once. Messages are read one at a time, because they are large.
+ * Stores messages, and reads them to send or show them. Bodies are compressed, and a file that many messages
+ * carry is stored once. Because messages are large, they are read one at a time.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
@@ -129,7 +129,7 @@ interface Spool extends Disposable {
 
 /**
  * Opens a spool for bytes that wait to be written to the store together.
- * @param folder the folder of its file, on the disk of the store
+ * @param folder the folder for the file of the spool, on the disk of the store
  */
 function openSpool(folder: string): Spool {
   let file: number | null = null

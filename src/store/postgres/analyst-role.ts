@@ -1,6 +1,6 @@
 /**
- * Roles of analysts in PostgreSQL. They may read what a snapshot shows, and nothing else. The views run with
- * the rights of their owner, so that analysts see private tables only through them.
+ * The roles of analysts in PostgreSQL. Such a role may read what a snapshot shows, and nothing else. The
+ * views run with the rights of their owner, so that analysts see private tables only through the views.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
@@ -13,14 +13,14 @@ import { VIEWS } from '../schema/views.ts'
 import type { Tables } from '../tables/tables.ts'
 import { quoted, textOf } from './schema-from-sqlite.ts'
 
-/** Names that never need quotes. */
+/** Matches role names that never need quotes. */
 const ROLE = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
-/** PostgreSQL's own number of rounds. */
+/** The number of hash rounds of a password, which is PostgreSQL's own default. */
 const SCRAM_ROUNDS = 4096
 
 export interface Reader {
   readonly role: string
-  /** Is null keeps the present password, or sets none. */
+  /** The password to set; null keeps the present password, or sets none for a new role. */
   readonly password: string | null
 }
 
@@ -60,8 +60,8 @@ async function planReader(
 }
 
 /**
- * Tells whether the user of the store may create roles. Otherwise somebody else has to run the statements of
- * {@link planReader}.
+ * Tells whether the user of the store may create roles. If not, another user of the database has to run the
+ * statements of {@link planReader}.
  */
 async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: number }>`
@@ -87,7 +87,10 @@ export async function listGrants(db: Kysely<Tables>, schema: string, role: strin
   ]
 }
 
-/** Lists the roles that may read all our views. They get the same rights on the views that replace these. */
+/**
+ * Lists the roles that may read all our views. When the views are replaced, these roles get the same rights
+ * on the new views.
+ */
 export async function listReaders(db: Kysely<Tables>): Promise<string[]> {
   const ours = sql.join(Object.keys(VIEWS))
   const { rows } = await sql<{ role: string }>`
@@ -126,8 +129,8 @@ async function readDatabase(db: Kysely<Tables>): Promise<string> {
 }
 
 /**
- * Derives what the server stores of a password, so that no log of statements has the password itself (RFC
- * 5803).
+ * Derives the hash that the server stores of a password (RFC 5803). Statements contain only the hash, so that
+ * no log has the password itself.
  */
 function scramOf(password: string): string {
   const salt = randomBytes(16)
@@ -157,7 +160,7 @@ export async function describeReader(store: Store, reader: Reader): Promise<Read
 }
 
 /**
- * Creates a role of analysts, or corrects the rights of an existing one, all or nothing.
+ * Creates a role of analysts, or corrects the rights of an existing one. After an error nothing was changed.
  * @throws LeadsheetError as {@link describeReader}, and store_refused where the user of the store may not
  * create roles
  */

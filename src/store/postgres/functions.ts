@@ -10,8 +10,8 @@ const TWO_TO_MINUS_62 = '0.00000000000000000021684043449710088680149056017398834
 const IN_UTC = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 
 /**
- * Matches JSON escapes that no PostgreSQL text can hold: NUL, and a lone surrogate. An escaped backslash
- * before them makes no escape.
+ * Matches JSON escapes that no PostgreSQL text can hold: NUL, and a lone surrogate. Where an escaped
+ * backslash comes before `u`, the text is no escape.
  */
 const UNTELLABLE = [
   String.raw`\\u0000`,
@@ -38,7 +38,7 @@ export const FUNCTIONS: readonly string[] = [
     SELECT CASE WHEN abs(value) >= 4503599627370496 THEN value
       ELSE pg_catalog.round(trunc(value)::bigint::numeric
         + ((value - trunc(value)) * 4611686018427387904)::bigint::numeric * ${TWO_TO_MINUS_62}, digits)::double precision END $$`,
-  // Sorts values from JSON by their bytes, because they have no collation.
+  // Gives the bytes of a text, by which values from JSON are sorted, because these values have no collation.
   `CREATE OR REPLACE FUNCTION hex(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT coalesce(encode(convert_to(value, 'UTF8'), 'hex'), '') $$`,
   `CREATE OR REPLACE FUNCTION instr(value text, part text) RETURNS integer
@@ -52,7 +52,7 @@ export const FUNCTIONS: readonly string[] = [
   `CREATE OR REPLACE FUNCTION strftime(format text, at text, shift text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT to_char((at::timestamptz + shift::interval) AT TIME ZONE 'UTC', ${IN_UTC}) $$`,
 
-  // U+FFFD replaces what PostgreSQL cannot hold.
+  // Replaces JSON escapes that PostgreSQL cannot hold by U+FFFD.
   String.raw`CREATE OR REPLACE FUNCTION json_of(document text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT CAST(CASE WHEN strpos(document, '\u') = 0 THEN document
       ELSE regexp_replace(document, '(?<!\\)((?:\\\\)*)(?:${UNTELLABLE})', '\1\\ufffd', 'g') END AS json) $$`,
@@ -60,8 +60,8 @@ export const FUNCTIONS: readonly string[] = [
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20 AS $$
     SELECT place - 1, CASE json_typeof(element) WHEN 'null' THEN NULL WHEN 'string' THEN element #>> '{}' ELSE element::text END
     FROM json_array_elements(json_of(list)) WITH ORDINALITY AS each (element, place) $$`,
-  // A body with RETURN is stored parsed, not as text. Computed columns depend on it while a dump is restored,
-  // when our functions are not found by name alone.
+  // A body with RETURN is stored parsed, not as text. While a dump is restored, computed columns depend on
+  // this function, and then PostgreSQL does not find our functions by name alone.
   `CREATE OR REPLACE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN json_of(document) #>> CASE WHEN left(path, 1) = '$'
       THEN string_to_array(ltrim(regexp_replace(substr(path, 2), '\\[(\\d+)\\]', '.\\1', 'g'), '.'), '.') ELSE ARRAY[path] END`,
@@ -91,8 +91,8 @@ export const FUNCTIONS: readonly string[] = [
 ]
 
 /**
- * The currency of a lead's value, as `lead_count` groups by it. The triggers below keep the counts of leads
- * and events and the words of issues up to date, as those of SQLite do.
+ * The currency of a lead's value, by which `lead_count` groups leads. The triggers below keep the counts of
+ * leads and events and the words of issues up to date, as the triggers in SQLite do.
  */
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 

@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 
 /**
  * Reduces a text to its words, such as `acme` for `Acmé!`, whatever the language of the database. Words are
- * cut at 200 characters, because no index takes longer ones.
+ * cut at 200 characters, because an index cannot hold longer words.
  */
 const WORDS_OF = `CREATE OR REPLACE FUNCTION words_of(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT btrim(regexp_replace(regexp_replace(
@@ -15,14 +15,14 @@ const WORDS_OF = `CREATE OR REPLACE FUNCTION words_of(value text) RETURNS text L
     '[^[:alnum:]]+', ' ', 'g'), '([[:alnum:]]{200})[[:alnum:]]+', '\\1', 'g')) $$`
 
 /**
- * Builds the search for all words of a phrase, the last of which may be incomplete. A phrase without a word
- * finds nothing.
+ * Builds the search for all words of a phrase. The last word may be incomplete. A phrase without a word finds
+ * nothing.
  */
 const WANTED_OF = `CREATE OR REPLACE FUNCTION wanted_of(phrase text) RETURNS tsquery LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CAST(CASE words WHEN '' THEN '' ELSE replace(words, ' ', ' & ') || ':*' END AS tsquery)
   FROM (SELECT words_of(phrase) AS words) AS phrase $$`
 
-/** The statements that create the table. A trigger fills it from the first issue on. */
+/** The statements that create the table. A trigger fills the table, beginning with the first issue. */
 export const SEARCH: readonly string[] = [
   `CREATE TABLE issue_search (
     issue_id text COLLATE "C" PRIMARY KEY REFERENCES report_issue ON DELETE CASCADE,
@@ -36,7 +36,7 @@ export const SEARCH: readonly string[] = [
   "COMMENT ON COLUMN issue_search.words IS 'which words those are'",
 ]
 
-/** The functions and triggers, which are created again whenever one of them changes. */
+/** The functions and triggers. They are created again whenever the text of one of them changes. */
 export const SEARCH_TRIGGERS: readonly string[] = [
   WORDS_OF,
   WANTED_OF,
@@ -52,7 +52,7 @@ export const SEARCH_TRIGGERS: readonly string[] = [
     EXECUTE FUNCTION issue_search_insert()`,
 ]
 
-/** Tells whether an issue of the query has each of the phrases. */
+/** Builds the condition that an issue of the query contains each of the phrases. */
 export function saysAllInPostgres(phrases: readonly string[]): RawBuilder<boolean> {
   const each = phrases.map(
     (phrase) => sql`words @@ wanted_of(${phrase}) AND said LIKE concat('% ', words_of(${phrase}), '%')`,

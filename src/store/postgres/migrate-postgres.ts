@@ -19,8 +19,8 @@ const INVALID_TABLE_DEFINITION = '42P16'
 const DEPENDENT_OBJECTS = '2BP01'
 
 /**
- * Migrates the schema. Several processes may start at once; the first one migrates, and the others find its
- * work.
+ * Migrates the schema. Several processes may start at once: the first one migrates, and the others find the
+ * schema already migrated.
  * @throws LeadsheetError store_newer, store_refused, store_unreachable, store_corrupt
  */
 export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace): Promise<void> {
@@ -39,7 +39,7 @@ export async function migratePostgres(db: Kysely<Tables>, place: PostgresPlace):
 
 /**
  * Checks that the connection keeps its schema. Otherwise all tables would go into another schema, and several
- * installations into the same.
+ * installations might share that schema.
  */
 async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ path: string }>`SELECT current_setting('search_path') AS path`.execute(db)
@@ -53,8 +53,8 @@ async function requireOwnPath(db: Kysely<Tables>, { name, schema }: PostgresPlac
 }
 
 /**
- * Checks the encoding, and that the database can be written, before anything is created. Otherwise a text
- * might fail much later, or the error would be less clear.
+ * Checks the encoding of the database, and that it can be written, before anything is created. Without this
+ * check a text could fail much later, or the error would be less clear.
  */
 async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ encoding: string; read_only: string }>`
@@ -73,8 +73,8 @@ async function requireFitDatabase(db: Kysely<Tables>, { name }: PostgresPlace): 
 }
 
 /**
- * Creates the schema where it is missing. An existing schema is checked first, because its user need not have
- * the right to create one.
+ * Creates the schema where it is missing. Looks for an existing schema first, because the user of that schema
+ * need not have the right to create one.
  */
 async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ may_use: number }>`
@@ -106,7 +106,7 @@ async function createAll(trx: Kysely<Tables>, place: PostgresPlace): Promise<voi
   await createDefinitions(trx, place)
 }
 
-/** Creates the definitions that hold no data, again whenever their text changes. */
+/** Creates the definitions that hold no data. They are created again whenever their text changes. */
 async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Promise<void> {
   for (const statement of [...FUNCTIONS, ...SERVER_LIFE, ...TRIGGERS]) await run(trx, statement)
   const readers = await listReaders(trx)
@@ -118,7 +118,8 @@ async function createDefinitions(trx: Kysely<Tables>, place: PostgresPlace): Pro
 }
 
 /**
- * Replaces our views. Views of analysts that read ours stay, unless ours lose columns or change their order.
+ * Replaces our views. Analysts' own views that read ours are kept, unless our views lose columns or change
+ * the order of columns.
  */
 async function replaceViews(trx: Kysely<Tables>, { name }: PostgresPlace): Promise<void> {
   const texts = Object.values(VIEWS).map((view) => view.compile(trx).sql)
@@ -153,8 +154,8 @@ async function run(db: Kysely<Tables>, statement: string): Promise<void> {
 }
 
 /**
- * Reads the schema that the migrations make in an empty file, with the comments of the tables and views that
- * both databases have.
+ * Reads the schema that the migrations make in an empty SQLite file. The comments are those of the tables and
+ * views that both SQLite and PostgreSQL have.
  */
 async function readModel() {
   const database = await openEmptyDatabase()

@@ -1,6 +1,6 @@
 /**
- * Translates the tables that the migrations make in SQLite for PostgreSQL, with their constraints, indexes
- * and comments. Both databases therefore have the same tables.
+ * Translates the tables that the migrations make in SQLite to PostgreSQL, with their constraints, indexes and
+ * comments. So both databases have the same tables.
  */
 
 import type { Relation } from '../schema/describe.ts'
@@ -9,31 +9,31 @@ import type { SqliteObject } from '../schema/migrate.ts'
 /** Instants and ids are sorted by their bytes, as in SQLite, whatever the collation of the database. */
 const TEXT = 'text COLLATE "C"'
 
-/** The tables whose order of arrival is used. SQLite numbers its rows anyway. */
+/** The tables whose order of arrival is used. They get a column `rowid`, which SQLite has for every table. */
 export const NUMBERED: ReadonlySet<string> = new Set(['sync_run', 'lead_version'])
 
 const isOfSearch = (name: string): boolean => name.startsWith('issue_search') || name === 'issue_no'
 
-/** Translates to CREATE TABLE and CREATE INDEX, in an order in which they can run. */
+/** Translates the schema to CREATE TABLE and CREATE INDEX statements, in an order in which they can run. */
 export function translateSchema(objects: readonly SqliteObject[]): string[] {
   const indexes = objects.filter(({ type }) => type === 'index')
   return tablesInOrder(objects).flatMap((table) => [
     tableSql(table),
-    // Indexes follow their table at once, because other tables may refer to columns that only an index makes
-    // unique.
+    // Puts indexes directly after their table, because other tables may refer to columns that only an index
+    // makes unique.
     ...indexes.filter((index) => index.table === table.name).map(indexSql),
   ])
 }
 
 /**
- * Translates an index. The one on scores, read backwards, has the best leads first and those without a score
+ * Translates an index. Read backwards, the index on scores has the best leads first and leads without a score
  * last, as in SQLite.
  */
 function indexSql({ sql }: SqliteObject): string {
   return sql.replace('(score, ', '(score NULLS FIRST, ')
 }
 
-/** Lists the tables that both databases have, each after those that it refers to. */
+/** Lists the tables that both databases have. Each table comes after the tables that it refers to. */
 export function tablesInOrder(objects: readonly SqliteObject[]): SqliteObject[] {
   const tables = objects.filter(
     ({ type, name }) => type === 'table' && !isOfSearch(name) && !/^(sqlite_|kysely_)/.test(name),

@@ -8,13 +8,13 @@ import type { QueryAnswer, QueryJob } from './query-child.ts'
 import { formatLimit, hasSecondStatement, MEMORY_BYTES_MAX } from './select.ts'
 
 const CHILD = programFile(import.meta.url, 'query-child')
-/** The approximate size limit of all values, because the answer is held in memory. */
+/** The approximate limit of the size of all values in bytes, because the answer is held in memory. */
 const BYTES_MAX = 32 * 2 ** 20
 
 /**
  * Runs one statement. Mistakes in the SQL and forbidden statements come back as the `error` of the answer.
- * @throws LeadsheetError query_failed where the query takes too long or too much memory; the reason of the
- * signal
+ * @throws LeadsheetError query_failed where the query takes too long or too much memory; the reason of an
+ * aborted signal
  */
 export async function runQuery(
   file: string,
@@ -23,7 +23,8 @@ export async function runQuery(
 ): Promise<QueryAnswer> {
   if (hasSecondStatement(sql)) return { error: 'there is more than one statement' }
   options.signal.throwIfAborted()
-  // An empty folder, in which a statement finds nothing. SQLite's temporary files are deleted with it.
+  // Runs the statement in an empty folder, in which it finds no file. SQLite's temporary files are deleted
+  // with the folder.
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
   const timeout = AbortSignal.timeout(options.timeoutMs)
   const signal = AbortSignal.any([options.signal, timeout])

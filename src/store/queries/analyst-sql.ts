@@ -1,29 +1,31 @@
 /**
- * Finds what an analyst's SQL would read, before any of it runs. PostgreSQL parses the SQL into a tree, in
- * which each table, column and function has its number, however its name was written.
+ * Finds which tables, columns and functions an analyst's SQL would read, before any of it runs. PostgreSQL
+ * parses the SQL into a tree, which has a number for each table, column and function, however its name was
+ * written.
  */
 import type pg from 'pg'
 import { PUBLISHED } from '../schema/published.ts'
 import { VIEWS } from '../schema/views.ts'
 
 /**
- * The offset of column numbers in the tree. The numbers below it are system columns; the number itself means
+ * The offset of the column numbers in the tree. Smaller numbers mean system columns; the offset itself means
  * all columns.
  */
 const COLUMNS_FROM = 7
 
 /**
- * Functions that run SQL, read files and settings, or look beyond the schema, although PostgreSQL declares
- * that they change nothing.
+ * Matches functions that run SQL, read files and settings, or look beyond the schema. PostgreSQL declares
+ * that they change nothing, but analysts may not call them.
  */
 const CURIOUS = /^(pg_|has_|inet_|current_setting$|.*_to_xml|.*_description$|ts_stat$|ts_rewrite$)/
 
 /**
  * Checks whether a SELECT reads only what analysts may read.
- * @param client in a transaction that may write, with the schema as its search path; the transaction stays
- * unchanged
+ * @param client in a transaction that may write, with the schema as its search path; the transaction is the
+ * same afterwards
  * @param own the temporary tables that the SQL may read too
- * @returns a sentence that names what it may not read; null where everything is allowed
+ * @returns a sentence that names the table, column or function that may not be read; null where everything is
+ * allowed
  * @throws any error of PostgreSQL
  */
 export async function findTrespass(
@@ -49,7 +51,10 @@ export function alone(text: string): pg.QueryConfig {
   return Object.assign({ text }, { queryMode: 'extended' })
 }
 
-/** Looks through the views of analysts as well. Our own views show only what analysts may read. */
+/**
+ * Looks through the views that analysts have made, because they may read private tables. Our own views show
+ * only what analysts may read.
+ */
 async function findInView(client: pg.Client, view: string, own: readonly string[]): Promise<string | null> {
   const { rows } = await client.query<{ id: string; tree: string }>(
     `SELECT CAST(ev_class AS text) AS id, CAST(ev_action AS text) AS tree
@@ -110,8 +115,8 @@ function trespassOn(
 }
 
 /**
- * Returns the numbers of the columns that are read of a table, wherever it is read: `:relid 16391 …
- * :selectedCols (b 8 9)`.
+ * Returns the numbers of the columns of a table that are read anywhere in the tree. The tree writes them as
+ * `:relid 16391 … :selectedCols (b 8 9)`.
  */
 function columnsRead(tree: string, id: string): Set<number> {
   const places = tree.matchAll(new RegExp(`:relid ${id} [^{}]*:selectedCols \\(b([ \\d]*)\\)`, 'g'))

@@ -1,6 +1,6 @@
 /**
- * The child process that runs the SQL of a report's own folder. Beside what analysts may read, it finds
- * `chosen`: the leads that the report is about.
+ * The child process that runs the SQL of a report's own folder. The SQL may read what analysts may read, and
+ * the table `chosen` with the leads that the report is about.
  */
 import { DatabaseSync } from 'node:sqlite'
 import type { LeadFilter } from '../../domain/figures.ts'
@@ -14,7 +14,7 @@ export interface ReportQueryTask extends SelectLimits {
   readonly sqls: readonly string[]
   readonly values: Readonly<Record<string, string | number | null>>
   readonly filter: LeadFilter
-  /** Tells whether the queries are only checked: none runs, and no rows come. */
+  /** Tells whether the queries are only checked. Then no query runs, and the answers have no rows. */
   readonly isTrial: boolean
 }
 
@@ -25,12 +25,15 @@ export interface ReportQueryJob extends ReportQueryTask {
 /** The rows of each query, or the error of the database. */
 export type ReportQueryAnswer = readonly ({ readonly error: string } | Selected)[]
 
-/** Leaves enough time for another process that closes the store, which locks out readers for a moment. */
+/** The longest wait for a lock. Another process that closes the store locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 const CHOSEN = 'chosen'
-/** Functions that stand in the place of a table. */
+/** The functions that SQL may read like tables. */
 const TABLE_FUNCTIONS = ['json_each', 'json_tree']
-/** SQLite's internal tables. Any other name of which no column is read is a CTE of the query. */
+/**
+ * Matches SQLite's internal tables. Any other name of which no column is read is a common table expression of
+ * the query.
+ */
 const INTERNAL = /^(?:sqlite|pragma)_/i
 
 answerParent(answer)
@@ -66,7 +69,10 @@ function trial(database: DatabaseSync, sql: string): Selected {
   return { columns: columns.map(({ name }) => name), rows: [], isCut: false }
 }
 
-/** Fills a table of its own, so that the filter runs once and not for every row that a query reads. */
+/**
+ * Fills a temporary table with the leads of the filter, so that the filter runs once and not for every row
+ * that a query reads.
+ */
 function makeChosen(database: DatabaseSync, filter: LeadFilter): void {
   const { pipelineIds, conditions } = filter
   if (pipelineIds === null && conditions.length === 0) {

@@ -1,6 +1,6 @@
 /**
- * Runs the SQL of a report's own folder in PostgreSQL, on a connection of its own. Beside what analysts may
- * read, it finds `chosen`: the leads that the report is about.
+ * Runs the SQL of a report's own folder in PostgreSQL, on a connection of its own. The SQL may read what
+ * analysts may read, and the table `chosen` with the leads that the report is about.
  */
 import pg from 'pg'
 import type { LeadFilter } from '../../domain/figures.ts'
@@ -18,11 +18,14 @@ import type { Cell, Row } from './snapshot-table.ts'
 
 const CHOSEN = 'chosen'
 const ROWS_AT_ONCE = 10
-/** The limit of all bytes received, because a single value may have a gigabyte. */
+/** The limit of all bytes received for one report, because a single value may have a gigabyte. */
 const RECEIVED_BYTES_MAX = 64 * 2 ** 20
 
 const { builtins } = pg.types
-/** Converts values to those that SQLite would give. Values of other types stay as PostgreSQL writes them. */
+/**
+ * Converts values to the values that SQLite would return. Values of other types stay texts, as PostgreSQL
+ * writes them.
+ */
 const CELLS: ReadonlyMap<number, (text: string) => Cell> = new Map<number, (text: string) => Cell>([
   ...[builtins.INT2, builtins.INT4, builtins.FLOAT4, builtins.FLOAT8].map((type) => [type, Number] as const),
   ...[builtins.INT8, builtins.NUMERIC].map((type) => [type, numberOf] as const),
@@ -43,7 +46,7 @@ export async function answerInPostgres(
 ): Promise<ReportQueryAnswer> {
   const client = new pg.Client({
     ...connectionTo(place),
-    // Ends the statement even where this process is killed.
+    // Makes the server end the statement even if this process is killed.
     statement_timeout: timeoutMs + 1_000,
   })
   // Ignores errors of the connection, because they also fail its query.
@@ -83,7 +86,7 @@ async function whileWanted<T>(
   }
 }
 
-/** Cancels a running statement. Where this fails, the statement ends by its timeout. */
+/** Cancels a running statement. If the cancellation fails, the timeout ends the statement. */
 async function cancelStatement(place: PostgresPlace, pid: number): Promise<void> {
   const client = new pg.Client(connectionTo(place))
   client.on('error', () => {})

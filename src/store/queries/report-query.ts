@@ -34,7 +34,7 @@ export interface ReportQuery {
   readonly place: string
 }
 
-/** The values that the queries are bound to. */
+/** The values for the parameters of the queries. */
 interface QueryScope {
   readonly period: Period
   readonly prior: Period
@@ -45,7 +45,7 @@ interface QueryScope {
 
 export interface QueryOptions {
   readonly signal: AbortSignal
-  /** The limit for all queries of a report together. */
+  /** The limit for all queries of a report together, in milliseconds. */
   readonly timeoutMs?: number
 }
 
@@ -60,8 +60,9 @@ interface QueryAnswers {
 }
 
 /**
- * Runs the queries of a report. A failed query leaves the others intact, apart from the time that they share.
- * @throws the reason of the signal
+ * Runs the queries of a report. If one query fails, the others still run, but all of them share one time
+ * limit.
+ * @throws the reason of an aborted signal
  */
 export async function runReportQueries(
   place: StorePlace,
@@ -85,9 +86,9 @@ export async function runReportQueries(
 }
 
 /**
- * Checks the queries without running them. The tables have columns and no rows.
+ * Checks the queries without running them. The returned tables have columns and no rows.
  * @throws LeadsheetError query_failed with the query and its place, for a mistake in the SQL, an unknown
- * parameter, a statement that does more than read, or a timeout; the reason of the signal
+ * parameter, a statement that does more than read, or a timeout; the reason of an aborted signal
  */
 export async function tryReportQueries(
   place: StorePlace,
@@ -111,7 +112,7 @@ const NO_VALUES = {
   top_score: null,
 }
 
-/** Returns the SQL with all values filled in, for any program of the database. */
+/** Returns the SQL with all values filled in. Any program that opens the database can run it. */
 export function explainReportQuery(sql: string, scope: QueryScope): string {
   const { filter } = scope
   const values: Readonly<Record<string, string | number | null>> = {
@@ -198,7 +199,8 @@ async function askInTime(
 }
 
 async function answerOfChild(job: ReportQueryJob, signal: AbortSignal): Promise<ReportQueryAnswer> {
-  // An empty folder, in which a statement finds nothing. SQLite's temporary files are deleted with it.
+  // Runs the statements in an empty folder, in which they find no file. SQLite's temporary files are deleted
+  // with the folder.
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-query-'))
   try {
     return await askChild<ReportQueryJob, ReportQueryAnswer>(CHILD, job, {
@@ -219,7 +221,9 @@ function failed({ name, place }: ReportQuery, message: string): LeadsheetError {
   })
 }
 
-/** Turns a value into one of a report. An infinite number such as `9e999` becomes null. */
+/**
+ * Turns a value of the database into a value of a report. An infinite number such as `9e999` becomes null.
+ */
 function plain(cell: Cell): string | number | null {
   if (typeof cell === 'number' && !Number.isFinite(cell)) return null
   if (typeof cell !== 'bigint') return cell

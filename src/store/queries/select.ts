@@ -10,24 +10,27 @@ import type { Cell, Row } from './snapshot-table.ts'
 export interface Selected {
   readonly columns: readonly string[]
   readonly rows: readonly Row[]
-  /** Tells whether there are more rows than were wanted. */
+  /** Tells whether the statement has more rows than the limits allow. */
   readonly isCut: boolean
 }
 
 export interface SelectLimits {
   readonly rowsMax: number
-  /** The approximate limit of all values together. */
+  /** The approximate limit of all values together, in bytes. */
   readonly bytesMax: number
 }
 
-/** The limit of one value. */
+/** The limit of one value in bytes. */
 const VALUE_BYTES_MAX = 16 * 2 ** 20
-/** The options of a database on which others' statements run. */
+/** The options for opening a database on which analysts' statements run. */
 export const READ_ONLY = { readOnly: true, limits: { length: VALUE_BYTES_MAX } } as const
-/** The memory that a process may take to run others' statements. It begins with a quarter of this. */
+/**
+ * The memory in bytes that a process may take to run analysts' statements. A quarter of it is in use when the
+ * process begins.
+ */
 export const MEMORY_BYTES_MAX = 256 * 2 ** 20
 
-/** Returns the text for a person where a statement exceeded a limit; undefined for any other message. */
+/** Describes the limit that a statement exceeded, for people; undefined for a message about anything else. */
 export function formatLimit(message: string): string | undefined {
   if (message !== 'string or blob too big') return undefined
   return `has a value of more than ${VALUE_BYTES_MAX / 2 ** 20} MB`
@@ -90,12 +93,12 @@ function cellOf(value: SQLOutputValue): Cell {
 }
 
 /**
- * Matches a text, a quoted name or a comment. A part without an end takes all that follows; otherwise the
+ * Matches a text, a quoted name or a comment. A part without an end takes all that follows it; otherwise the
  * search would start again at each quote.
  */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
-/** Tells whether the SQL begins like a query for rows. */
+/** Tells whether the SQL begins with a keyword of a query that returns rows. */
 export function isSelect(sql: string): boolean {
   return /^[\s(]*(SELECT|WITH|VALUES|TABLE)\b/i.test(withoutTexts(sql))
 }
@@ -131,8 +134,8 @@ function withoutTexts(sql: string): string {
 }
 
 /**
- * Tells whether an SQL condition is true of the numbers. They are a row in memory, from which no other data
- * can be reached. A condition over an unknown number (null) is not true.
+ * Tells whether an SQL condition is true of the given numbers. The numbers are one row of a database in
+ * memory, so the condition can read no other data. A condition over an unknown number (null) is not true.
  * @param condition such as `new_leads < 10 OR stalled > 20`
  * @throws LeadsheetError config_invalid for an invalid condition
  */

@@ -1,6 +1,6 @@
 /**
- * Reads the tables and views of a snapshot row by row. Because a snapshot is replaced and never written, a
- * statement may stay open for as long as its caller needs.
+ * Reads the tables and views of a snapshot row by row. A statement may stay open as long as its caller needs,
+ * because a snapshot file is never written to: a new snapshot replaces it.
  */
 import Database from 'better-sqlite3'
 
@@ -11,12 +11,12 @@ export type CellType = 'text' | 'integer' | 'real' | 'instant'
 
 export interface SnapshotTable {
   readonly name: string
-  /** The number of rows; null for a view, which would have to be computed. */
+  /** The number of rows; null for a view, because counting its rows would mean to compute the view. */
   readonly rows: number | null
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
   /**
-   * Returns the one type that all values of each column have. Reads the whole table where the schema leaves
-   * the type open.
+   * Returns one type for each column, which all values of the column have. Reads the whole table where the
+   * schema leaves a type open.
    */
   readTypes(): CellType[]
   readRows(chunkSize: number): Generator<Row[], void, void>
@@ -128,8 +128,8 @@ function readTypes(
 }
 
 /**
- * Returns the type of a column. A column without values gets the type that its values would have, so that its
- * type stays the same from one export to the next.
+ * Returns the type of a column. A column without values gets the type that its values would have, so that the
+ * type is the same in every export.
  */
 function typeOf(column: ColumnRow, seen: Seen): CellType {
   if (column.unit === 'UTC') return seen.instants === 0n ? 'text' : 'instant'
