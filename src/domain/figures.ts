@@ -1,6 +1,7 @@
 /**
- * The figures of a report: types only. `store/figures/` reads them, `report/` puts them into words, and each
- * issue stores them as JSON. `store/figures/` says how each number is counted, and `explainReport` shows it.
+ * The types of the figures of a report. The code in `store/figures/` reads the figures and says how each
+ * number is counted, and `explainReport` shows that. The code in `report/` puts the figures into words, and
+ * each issue stores them as JSON.
  */
 
 import type { PERIOD_KINDS } from './choices.ts'
@@ -8,20 +9,20 @@ import type { LISTED_FIELDS } from './lead-fields.ts'
 import type { FunnelStage, Instant, Lead, Money, Period, Ratio } from './model.ts'
 import type { Freshness } from './sync.ts'
 
-/** A value of the period beside the same value of the period it is compared with. */
+/** A value of the period, and the same value of the period of comparison. */
 export interface Compared<T> {
   readonly current: T
   readonly prior: T
 }
 
-/** The number of leads for which a figure is known that depends on their history. */
+/** The share of leads for which a figure is known, because their history is known. */
 export interface HistoryCoverage {
   readonly known: number
-  /** The leads in question. */
+  /** The number of leads that the figure is about. */
   readonly of: number
 }
 
-/** The leads of a report: those that meet every condition. */
+/** The filter of a report: the report covers the leads that meet every condition. */
 export interface LeadFilter {
   /** The ids of the pipelines; null for all. */
   readonly pipelineIds: readonly string[] | null
@@ -29,8 +30,8 @@ export interface LeadFilter {
 }
 
 /**
- * A condition on a column of `lead` as it is now: one of these texts, or a number within these bounds, both
- * included.
+ * A condition on the present value of a column of `lead`: it is one of these texts, or a number from `min` to
+ * `max`, both included.
  */
 export type FilterCondition =
   | { readonly field: string; readonly in: readonly string[] }
@@ -41,29 +42,31 @@ export type PeriodKind = (typeof PERIOD_KINDS)[number]
 export interface ReportFigures {
   readonly kind: PeriodKind
   readonly period: Period
-  /** The period of comparison. */
+  /** The period with which the period of the report is compared. */
   readonly prior: Period
   readonly filter: LeadFilter
   readonly freshness: Freshness
-  /** The names of the pipelines covered, in order of name. */
+  /** The names of the pipelines that the report covers, sorted by name. */
   readonly pipelines: readonly string[]
-  /** The number of leads in the copy, in all statuses. */
+  /** The number of leads in the store that the report covers, in all statuses. */
   readonly leads: number
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
   readonly lost: Compared<number>
-  /** The value won, one amount for each currency, the currency of most leads first. */
+  /**
+   * The value of the won leads, one amount for each currency. The currency with the most leads comes first.
+   */
   readonly wonValue: Compared<readonly Money[]>
-  /** The rate of won in won + lost, over the 30 days up to the end of each period. */
+  /** The rate of won leads among won and lost leads, over the last 30 days of each period. */
   readonly winRate: Compared<Ratio>
   /**
-   * The value of the open leads at the end of each period, one amount for each currency, the currency of most
-   * leads first.
+   * The value of the open leads at the end of each period, one amount for each currency. The currency with
+   * the most leads comes first.
    */
   readonly openValue: Compared<readonly Money[]>
   /**
-   * The coverage at the end of each period: the leads whose status is known, and the open leads whose value
-   * is known.
+   * The coverage at the end of each period: how many leads have a known status, and how many open leads a
+   * known value.
    */
   readonly known: { readonly status: Compared<HistoryCoverage>; readonly value: Compared<HistoryCoverage> }
   readonly sparklines: Sparklines
@@ -72,33 +75,42 @@ export interface ReportFigures {
   readonly changes: Changes
   readonly topLeads: TopLeads
   readonly stalled: Stalled
-  /** The pipelines side by side, in order of name. Pipelines without leads and changes are left out. */
+  /** The figures of each pipeline, sorted by name. Pipelines without leads and changes are left out. */
   readonly byPipeline: readonly PipelineLine[]
-  /** The sources of leads, most new leads first. */
+  /** The sources of leads. The source with the most new leads comes first. */
   readonly bySource: readonly SourceLine[]
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
-  /** The results of the report's own SQL, in its order. A query that failed has neither columns nor rows. */
+  /**
+   * The results of the report's own SQL queries, in the report's order. A query that failed has neither
+   * columns nor rows.
+   */
   readonly queries: readonly QueryTable[]
-  /** The results of the queries of blocks, by block name; absent where no block has one. */
+  /** The results of the queries that belong to blocks, by block name; absent if no block has a query. */
   readonly blockRows?: Readonly<Record<string, readonly BlockRow[]>>
-  /** The parts that could not be read. Their values above are empty and mean nothing. */
+  /**
+   * The parts of the report that could not be read. The values of these parts above are empty and mean
+   * nothing.
+   */
   readonly failed: readonly FailedSection[]
-  /** The warnings that recipients must read before any number, whatever blocks they have. */
+  /** The warnings that recipients must read before any number, whichever blocks the report has. */
   readonly warnings: readonly ReportWarning[]
 }
 
-/** The query of a block's own figures. They are read together with the others and explained with them. */
+/**
+ * The query of a block's own figures. These figures are read together with the other figures and explained
+ * with them.
+ */
 export interface BlockQuery {
   readonly title: string
-  /** A sentence for people about what is counted. */
+  /** A sentence that tells people what the query counts. */
   readonly meaning: string
   /** The relations of `store/figures/` that the SQL reads, such as `closed`. */
   readonly reads: readonly string[]
   /**
-   * The SQL. It may use `:from` and `:to`, the instants of the period, and the other values of `valuesOf` in
-   * `store/figures/`.
+   * The SQL of the query. It may use `:from` and `:to`, the instants of the period, and the other values of
+   * `valuesOf` in `store/figures/`.
    */
   readonly sql: string
 }
@@ -108,18 +120,21 @@ export type BlockRow = Readonly<Record<string, string | number | null>>
 /** A part of a report that could not be made. */
 export interface FailedSection {
   /**
-   * The block. A failed `kpis` lacks only the lines below the numbers, because without the numbers there is
-   * no report.
+   * The name of the block. If `kpis` failed, only the lines below the numbers are missing, because without
+   * the numbers there is no report.
    */
   readonly block: string
-  /** The name of one of the report's own queries; null for other blocks. */
+  /** The name of the query, if it is one of the report's own queries; null for other blocks. */
   readonly query: string | null
   readonly message: string
 }
 
 export type ReportWarning = LateWarning | UnusualWarning
 
-/** The report was made and sent later than due. The cause lasted from `from` to `to`. */
+/**
+ * The warning that the report was made and sent later than due. The cause of the delay lasted from `from` to
+ * `to`.
+ */
 export interface LateWarning {
   readonly kind: 'late'
   readonly from: Instant
@@ -128,10 +143,10 @@ export interface LateWarning {
 }
 
 /**
- * More leads are missing than a service normally loses. `scope`: this report covers `is` leads, the last one
- * sent covered `was`. `scan`: the last complete scan found `is` leads, the scan before it `was`. `removal`:
- * the last complete scan found only `is` of the `was` known leads, so none of the others is taken for
- * deleted.
+ * The warning that more leads are missing than a service normally loses. `scope`: this report covers `is`
+ * leads, and the last report that was sent covered `was`. `scan`: the last complete scan found `is` leads,
+ * and the scan before it `was`. `removal`: the last complete scan found only `is` of the `was` known leads,
+ * so none of the missing leads is marked as deleted.
  */
 export interface UnusualWarning {
   readonly kind: 'unusual'
@@ -141,26 +156,27 @@ export interface UnusualWarning {
 }
 
 /**
- * The last periods of the same kind up to this one, oldest first: 14 days, 12 weeks or 12 months. Null where
- * a period is not known, or not known to its end.
+ * The values of the last periods of the same kind, oldest first, this period included: 14 days, 12 weeks or
+ * 12 months. A value is null if it is not known up to the end of its period.
  */
 export interface Sparklines {
   readonly newLeads: readonly (number | null)[]
   readonly won: readonly (number | null)[]
   readonly winRate: readonly (number | null)[]
   /**
-   * The open value in the currency of most open leads now. Also null where the value then is not known for
-   * leads that make up more than a hundredth of it.
+   * The open value in the currency that most open leads have now. It is also null if the value at that time
+   * is unknown for leads that make up more than a hundredth of it.
    */
   readonly openValue: readonly (number | null)[]
 }
 
 /**
- * A local day. There are 96 up to the end of the period, so that 90 have a mean of 7. Numbers are null before
- * the first lead, and where the data ends before the day does.
+ * One local day of the trend. The trend has 96 days up to the end of the period, so that 90 of them have a
+ * mean of 7 days. The numbers are null before the first lead, and for a day that the data does not cover to
+ * its end.
  */
 export interface TrendDay {
-  /** The date on the report's calendar, such as `2026-11-20`. */
+  /** The date of the day in the report's time zone, such as `2026-11-20`. */
   readonly day: string
   readonly newLeads: number | null
   readonly won: number | null
@@ -168,20 +184,23 @@ export interface TrendDay {
 
 export interface Funnel {
   /**
-   * The source of the funnel. `service`: the upstream's own statistics, all time. `ours`: counted by
-   * leadsheet over the same leads, where the filter is finer than those statistics, or they are missing or of
-   * another time.
+   * The origin of the funnel. `service`: the upstream's own statistics, over all time. `ours`: counted by
+   * leadsheet over the same leads, because the filter is finer than the upstream's statistics, or because
+   * these statistics are missing or of another time.
    */
   readonly source: 'service' | 'ours'
-  /** The coverage of our own funnel, which counts leads with a known history; null for the service's. */
+  /**
+   * The coverage of the funnel that leadsheet counts, which contains only leads with a known history; null
+   * for the upstream's funnel.
+   */
   readonly coverage: HistoryCoverage | null
-  /** The coverage of the median days. */
+  /** The coverage of the median days in the stages. */
   readonly daysCoverage: HistoryCoverage
   readonly asOf: Instant | null
   readonly stages: readonly (FunnelStage & {
     /**
-     * The median days that leads spent in the stage, over the stays that ended in the last 90 days; null
-     * where none is known.
+     * The median number of days that leads stayed in this stage, over the stays that ended in the last 90
+     * days; null if no such stay is known.
      */
     readonly medianDays: number | null
   })[]
@@ -189,16 +208,19 @@ export interface Funnel {
 
 export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'gone' | 'returned'
 
-/** The changes of leads. Each lead counts once, by its last change. */
+/** The changes of leads. Each lead is counted once, under its last change. */
 export interface Changes {
   /**
-   * The start of the changes: the beginning of the period, or the end of the last issue sent where that is
-   * earlier. Earlier changes that became known only after that issue are included.
+   * The instant from which changes are listed: the start of the period, or the end of the last issue that was
+   * sent, if that is earlier. Older changes are included if they became known only after that issue.
    */
   readonly since: Instant
-  /** The coverage of the kinds forward and back. */
+  /** The coverage of the changes of the kinds forward and back. */
   readonly coverage: HistoryCoverage
-  /** The number of changes of each kind, in this order, with the first of them by currency and value. */
+  /**
+   * The number of changes of each kind, in this order, and the first changes of each kind, sorted by currency
+   * and value.
+   */
   readonly kinds: readonly {
     readonly kind: ChangeKind
     readonly total: number
@@ -211,14 +233,17 @@ export interface ChangedLead {
   readonly id: string
   readonly companyName: string
   readonly pipelineName: string
-  /** The status in the last issue; null where none is known, and for leads that were deleted or came back. */
+  /**
+   * The status of the lead in the last issue; null if no such status is known, or if the lead was deleted or
+   * came back.
+   */
   readonly fromStatus: string | null
   readonly toStatus: string
   readonly at: Instant
   readonly value: Money | null
 }
 
-/** A lead in the lists of a report, with the fields of all lists and their attachments. */
+/** A lead as the lists of a report and the attached lists show it. */
 export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
   readonly id: string
   readonly companyName: string
@@ -231,7 +256,10 @@ export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
   readonly changedAt: Instant
 }
 
-/** New leads with `minScore` or more, the best first. `rows` are the first of `total`. */
+/**
+ * The new leads with a score of `minScore` or more, the best first. `total` counts all of them; `rows` are
+ * the first ones.
+ */
 export interface TopLeads {
   readonly minScore: number
   readonly total: number
@@ -239,15 +267,16 @@ export interface TopLeads {
 }
 
 /**
- * Open leads without any change for `days` days or more, the longest first. `rows` are the first of `total`.
+ * The open leads that have not changed for `days` days or more, the longest unchanged first. `total` counts
+ * all of them; `rows` are the first ones.
  */
 export interface Stalled {
   readonly days: number
-  /** The coverage of the open leads. */
+  /** The coverage of the figures about the open leads. */
   readonly coverage: HistoryCoverage
   readonly total: number
   readonly rows: readonly (ListedLead & {
-    /** Whole days without any change of the lead, up to the end of the period. */
+    /** The number of whole days without any change of the lead, up to the end of the period. */
     readonly idleDays: number
   })[]
 }
@@ -264,7 +293,7 @@ export interface PipelineLine {
 }
 
 export interface SourceLine {
-  /** The source; null for leads without one. */
+  /** The name of the source; null for leads without a source. */
   readonly source: string | null
   readonly newLeads: Compared<number>
   readonly won: Compared<number>
@@ -273,9 +302,9 @@ export interface SourceLine {
 
 export interface Agents {
   readonly asOf: Instant | null
-  /** The agents; empty where their samples were taken long after the period. */
+  /** The agents; empty if the samples of the agents were taken long after the period. */
   readonly rows: readonly AgentLine[]
-  /** Spans of failing that touch the period, longest first. */
+  /** The spans of time in which an agent failed and that touch the period, longest first. */
   readonly outages: readonly Outage[]
 }
 
@@ -294,14 +323,14 @@ export interface AgentLine {
 export interface Outage {
   readonly agentName: string
   readonly beganAt: Instant
-  /** The end; null while the outage lasts. */
+  /** The end of the outage; null while the outage lasts. */
   readonly endedAt: Instant | null
   readonly hours: number
 }
 
 /**
- * A number of the upstream's own statistics that differs from our count for the same moment: that of the last
- * sample that our copy covers.
+ * A number in the upstream's own statistics that differs from our count for the same moment. The moment is
+ * that of the last sample that the stored data covers.
  */
 export interface StatDifference {
   readonly pipelineName: string
@@ -322,30 +351,30 @@ export interface StatDifference {
 }
 
 export interface DataQuality {
-  /** The quarantined records by their reason, most first. */
+  /** The number of quarantined records for each reason, the most frequent reason first. */
   readonly held: readonly { readonly resource: string; readonly reason: string; readonly records: number }[]
-  /** Fields of the records that appeared, vanished or changed their type in the period. */
+  /** The fields of the records that appeared, disappeared or changed their type within the period. */
   readonly drift: readonly {
     readonly change: 'new' | 'vanished' | 'retyped'
     readonly path: string
     readonly at: Instant
   }[]
-  /** The result of the last scan of the leads; null before the first. */
+  /** The result of the last scan of the leads; null before the first scan. */
   readonly lastScan: {
     readonly scan_result: 'complete' | 'incomplete' | 'unproven'
     readonly at: Instant
   } | null
 }
 
-/** The result of a query of a report's own folder. */
+/** The result of one of the queries in a report's own folder. */
 export interface QueryTable {
   readonly name: string
   readonly title: string
-  /** The note below the title; null for none. */
+  /** The note below the title; null if there is no note. */
   readonly note: string | null
   readonly sql: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly (string | number | null)[])[]
-  /** Whether there were more rows than are kept. */
+  /** Tells whether the query gave more rows than the issue stores. */
   readonly isCut: boolean
 }

@@ -1,37 +1,42 @@
 /**
- * The fields of a lead, one row each. The model, tables, mapping, filters, lists, dictionary and probe derive
- * from these rows, so that a new field needs only a row here and its heading in the words. After the first
- * release it also needs a migration; see `store/schema/migrate.ts`.
+ * The fields of a lead, one row each. The model, tables, mapping, filters, lists, data dictionary and probe
+ * derive from these rows, so a new field needs only a row here and a heading in `report/words/`. After the
+ * first release it also needs a migration; see `store/schema/migrate.ts`.
  */
 
 interface LeadFieldRow {
-  /** The name in the model. Its heading in the words is `lead.<name>`. */
+  /** The name of the field in the model. `lead.<name>` is the key of its heading. */
   readonly name: string
-  /** The column of the tables `lead` and `lead_version`, and the name in the mapping of a profile. */
+  /**
+   * The column in the tables `lead` and `lead_version`, and the name of the field in the mapping of a
+   * profile.
+   */
   readonly column: string
-  /** The type of the value. A list holds texts, and a number must be within `range`. */
+  /** The type of the value. The entries of a list are texts. A number must be within `range`. */
   readonly type: 'text' | 'number' | 'list' | 'instant'
   readonly range?: { readonly min: number; readonly max: number }
-  /** The value where the record has none; null by default. */
+  /** The value to use if the record has none; by default null. */
   readonly absent?: string
   /**
-   * The comment of the column and the text of the dictionary, with the unit, and for an instant the clock.
+   * The meaning of the field, with the unit, and for an instant with the clock that it comes from. It is the
+   * comment of the column and the text in the data dictionary.
    */
   readonly meaning: string
-  /** Marks personal data: neither the dictionary nor a drafted profile shows an example. */
+  /** Marks personal data, of which neither the data dictionary nor a drafted profile shows an example. */
   readonly isPersonal?: true
   readonly isFilter?: true
-  /** Whether a change of the field makes a version of the lead. */
+  /** Tells whether a change of this field stores a new version of the lead. */
   readonly hasHistory?: true
-  /** The path in the records of the reference service. */
+  /** The path of the field in the records of the reference service. */
   readonly wire?: string
   /**
-   * The names in other services, the best first: lower case, letters only, with a dot between the last two
-   * names of a path.
+   * The names that other services use for the field, the best first: in lower case, letters only, with a dot
+   * between the last two names of a path.
    */
   readonly probe?: string
   /**
-   * The look of the values, where the probe cannot see it from the type. `few` means a small set of values.
+   * The look of the values, if the probe cannot derive it from the type. `few` means that the field has only
+   * a few different values.
    */
   readonly looks?: 'few' | 'email' | 'domain' | 'currency'
 }
@@ -299,18 +304,18 @@ type ValueOf<F extends LeadField> = F extends { readonly type: 'number' }
       ? string
       : string | null
 
-/** The values of a lead as the mapping finds them. */
+/** The values of a lead as the mapping reads them from a record. */
 export type LeadValues = { readonly [F in LeadField as F['name']]: ValueOf<F> }
 
 type Stored<F extends LeadField> = F extends { readonly type: 'list' | 'instant' } ? string : ValueOf<F>
 
 /**
- * The same values as columns: a list is JSON, and every instant is present, because the store knows when it
- * read the lead.
+ * The values of a lead as columns of the store: a list is JSON. Every instant is present, because the store
+ * uses the time at which it read the lead if the record has none.
  */
 export type LeadColumns = { [F in LeadField as F['column']]: Stored<F> }
 
-/** The rows that have a property, such as `hasHistory`. */
+/** Returns the fields whose rows have a property, such as `hasHistory`. */
 export function fieldsWith<K extends keyof LeadFieldRow>(
   key: K,
 ): readonly Extract<LeadField, Readonly<Record<K, unknown>>>[] {
@@ -320,7 +325,7 @@ export function fieldsWith<K extends keyof LeadFieldRow>(
 }
 
 /**
- * The fields that lists of leads show as they are now, beside those of the period, in the order of an
+ * The fields whose present values the lists of leads show beside the values of the period, in the order of an
  * attached file.
  */
 export const LISTED_FIELDS = [

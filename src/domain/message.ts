@@ -8,7 +8,7 @@ export interface Rendered {
   readonly text: string
 }
 
-/** A file of a message. */
+/** A file that a message carries. */
 export interface MessageFile {
   /** The file name, such as `daily-stalled-2026-11-20.xlsx`. */
   readonly name: string
@@ -18,11 +18,11 @@ export interface MessageFile {
   readonly cid: string | null
 }
 
-/** The addresses by which a recipient can unsubscribe. */
+/** The addresses that a recipient can use to unsubscribe. */
 export interface Unsubscribe {
-  /** An address, or `Name <address>`. */
+  /** A mail address, or `Name <address>`. */
   readonly mailto: string
-  /** A URL that unsubscribes by a single POST (RFC 8058); null if there is none. */
+  /** The URL that unsubscribes by a single POST (RFC 8058); null if there is no such URL. */
   readonly url: string | null
 }
 
@@ -41,7 +41,8 @@ export interface Message extends Rendered {
   /** The Message-ID of the message that this one replaces; absent for a first message. */
   readonly inReplyTo?: string
   /**
-   * Tells when the issue was rendered or the message was requested again; the Date header of every attempt.
+   * The time at which the issue was rendered or the message was requested again. It is the Date header of
+   * every attempt.
    */
   readonly date: Instant
   /** The name of the report, for the List-Id and X-Leadsheet-Report headers. */

@@ -1,17 +1,19 @@
 /**
- * The types of the model. Every instant is a string, RFC 3339 in UTC with milliseconds, so that text order
- * is time order.
+ * The types of the model. Every instant is a text in RFC 3339 format, in UTC with milliseconds, so that
+ * sorting the texts sorts the times.
  */
 import type { LeadValues } from './lead-fields.ts'
 
 /** An instant, such as `2026-11-20T08:15:00.000Z`. */
 export type Instant = string
 
-/** A half-open span of time (`from` included, `to` not), with the time zone whose calendar it follows. */
+/**
+ * A half-open span of time (`from` included, `to` not), with the time zone whose calendar the span follows.
+ */
 export interface Period {
   readonly from: Instant
   readonly to: Instant
-  /** IANA name, such as `Europe/Berlin`. */
+  /** The IANA name of the time zone, such as `Europe/Berlin`. */
   readonly timeZone: string
 }
 
@@ -21,42 +23,45 @@ export interface Money {
   readonly currency: string
 }
 
-/** Tells how a stage counts: as open, or as closed in one of three ways. */
+/** Tells how leads at a stage count: as open, or as closed in one of three ways. */
 export type StageOutcome = 'open' | 'won' | 'lost' | 'disqualified'
 
-/** A status that a lead can have; `position` orders the funnel from 0. */
+/** A status that a lead can have. `position` is the place of the status in the funnel, from 0. */
 export interface Stage {
   readonly status: string
   readonly position: number
   readonly outcome: StageOutcome
-  /** Is false for a status that is no step towards being won. */
+  /** Tells whether the stage is a step towards winning the lead. */
   readonly inFunnel: boolean
   /** Tells whether a lead at this stage counts as qualified. */
   readonly isQualified: boolean
 }
 
 /**
- * A company that an agent discovered for a pipeline, with its state there. Instants are null if the
- * upstream does not send them; the store then uses the time at which the lead or its change was first read.
+ * A company that an agent discovered for a pipeline, with its state in that pipeline. An instant is null if
+ * the upstream does not send it; the store then uses the time at which the lead or its change was first read.
  */
 export interface Lead extends LeadValues {
   /** The record as the upstream sent it, as JSON text; texts of more than 64 kB are cut. */
   readonly raw: string
-  /** The fields of this model whose text was cleaned or whose time was invalid. */
+  /** The fields of this model whose text was cleaned, or whose time was invalid. */
   readonly cleaned: readonly string[]
-  /** The number of texts that were cut. */
+  /** The number of texts in the record that were cut. */
   readonly cut: number
 }
 
-/** The part of a lead that only the single lead contains, not the list: enrichment and activity history. */
+/**
+ * The details of a lead: enrichment and activity history. Only the answer for a single lead contains them,
+ * the list does not.
+ */
 export interface LeadDetail {
   readonly leadId: string
-  /** Is null if the details contain no time. */
+  /** The time of the last change of the lead; null if the details contain no time. */
   readonly updatedAt: Instant | null
-  /** JSON; null if there is none. */
+  /** The enrichment as JSON; null if there is none. */
   readonly enrichment: string | null
   readonly activity: readonly Activity[]
-  /** The entries of the history that could not be read. */
+  /** The entries of the activity history that could not be read. */
   readonly held: readonly QuarantinedRecord[]
   readonly raw: string
 }
@@ -67,32 +72,32 @@ export type EventResource = 'lead' | 'pipeline' | 'agents'
 /** An event that the upstream has sent by webhook. */
 export interface UpstreamEvent {
   /**
-   * The upstream's id, the same in each attempt to deliver the event; derived from the message if there is
-   * none.
+   * The upstream's id of the event, the same in each attempt to deliver it. If the event has no id, the id is
+   * derived from the message.
    */
   readonly id: string
-  /** The type in the upstream's words; null if absent. */
+  /** The type of the event in the upstream's words; null if absent. */
   readonly type: string | null
-  /** The time by the upstream's clock; null if absent. */
+  /** The time of the event by the upstream's clock; null if absent. */
   readonly occurredAt: Instant | null
-  /** Is null if the event concerns nothing that is stored. */
+  /** The kind of thing that the event is about; null if the event concerns nothing that is stored. */
   readonly resource: EventResource | null
-  /** The upstream's id; empty for all agents. */
+  /** The upstream's id of the lead or pipeline; empty if the event is about all agents. */
   readonly resourceId: string
   /** Tells whether the event says that the lead was deleted. */
   readonly isRemoval: boolean
   /**
-   * The whole record of the lead, as the JSON that was sent, if it is to be used; null if the lead must be
-   * read.
+   * The whole record of the lead as JSON, as the event contained it, if this record may be stored; null if
+   * the lead must be read from the upstream.
    */
   readonly record: string | null
-  /** Tells why the event cannot be read; null if it can. */
+  /** Tells why the event cannot be read; null if it was read without a problem. */
   readonly problem: string | null
 }
 
-/** An entry in the history of a lead. */
+/** An entry in the activity history of a lead. */
 export interface Activity {
-  /** The upstream's id; derived from the entry if there is none. */
+  /** The upstream's id of the entry; derived from the entry if it has none. */
   readonly id: string
   readonly at: Instant
   readonly type: string | null
@@ -102,21 +107,21 @@ export interface Activity {
   readonly toStatus: string | null
 }
 
-/** A record that could not be mapped; kept whole with the reason, never dropped. */
+/** A record that could not be mapped. The record is kept with the reason and is never dropped. */
 export interface QuarantinedRecord {
   readonly resource: 'lead' | 'agent' | 'pipeline_stat' | 'activity'
   /**
-   * The upstream's id of the record (for a sample: of its pipeline; for an activity: of its lead); null if
-   * it cannot be read either.
+   * The upstream's id. For a lead or an agent it is the record's own id, for statistics the id of the
+   * pipeline, for an activity the id of the lead. Null if the id cannot be read either.
    */
   readonly id: string | null
   readonly reason: string
-  /** The record, or its beginning if it is too large to keep. */
+  /** The record as it was sent, or its beginning if it is too large to keep. */
   readonly raw: string
   readonly isWhole: boolean
 }
 
-/** One sample of a pipeline's statistics, as the upstream computes them. */
+/** One sample of the statistics of a pipeline, as the upstream computed them. */
 export interface PipelineStat {
   readonly pipelineId: string
   readonly name: string | null
@@ -154,7 +159,7 @@ export interface Agent {
   readonly taskPipelineId: string | null
   readonly taskLeadId: string | null
   readonly taskStartedAt: Instant | null
-  /** A share from 0 to 1. */
+  /** The progress of the agent's task, from 0 to 1; null if unknown. */
   readonly taskProgress: number | null
   readonly lastSeenAt: Instant | null
   readonly tasks24h: number | null
@@ -164,7 +169,7 @@ export interface Agent {
   readonly raw: string
 }
 
-/** A share (`part` of `whole`) that keeps its counts. */
+/** A share (`part` of `whole`) that also keeps the two counts. */
 export interface Ratio {
   readonly part: number
   readonly whole: number
@@ -174,8 +179,8 @@ export interface FunnelStage {
   readonly status: string
   readonly reached: number
   /**
-   * The share of the stage before, from 0 to 1; null for the first stage, and if nothing reached the stage
-   * before.
+   * The share of the leads at the stage before that reached this stage, from 0 to 1; null for the first
+   * stage, and if no lead reached the stage before.
    */
   readonly conversion: number | null
 }

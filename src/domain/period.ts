@@ -1,6 +1,7 @@
 /**
  * The periods of reports: whole local days as half-open spans of UTC instants. A day is not always 24 hours:
- * it has 23 or 25 where clocks change, and a week earlier is counted on the calendar.
+ * it has 23 or 25 if the clock changes. Therefore the period a week earlier is counted in days of the
+ * calendar.
  */
 
 import {
@@ -21,15 +22,16 @@ const SPARK_WEEKS = 12
 const SPARK_MONTHS = 12
 
 export interface PeriodOptions {
-  /** Local dates that are not working days, besides Saturdays and Sundays: `2026-12-25`. */
+  /** Local dates that are not working days, besides Saturdays and Sundays, such as `2026-12-25`. */
   readonly holidays: readonly string[]
-  /** The end of the last report that was sent; null before the first. */
+  /** The end of the period of the last report that was sent; null before the first report. */
   readonly lastEnd: Instant | null
 }
 
 /**
- * The last whole period of a kind before the local day of `at`, or before its week or month. For `since_last`
- * it is a day if there is no last issue, or if that issue already reaches up to the day.
+ * Returns the last whole day, week or month before the local day, week or month of `at`. A `since_last`
+ * period begins at the end of the last issue. It is the day before if there is no last issue, or if the last
+ * issue already reaches up to the day of `at`.
  */
 export function periodOf(
   kind: PeriodKind,
@@ -54,7 +56,10 @@ export function periodOf(
   }
 }
 
-/** The period of comparison: the same weekdays before, the month before, or as many days before. */
+/**
+ * Returns the period with which a period is compared: the same weekdays before, the month before, or the same
+ * number of days before.
+ */
 export function priorOf(kind: PeriodKind, period: Period): Period {
   const { from, to } = daysOf(period)
   switch (kind) {
@@ -62,7 +67,7 @@ export function priorOf(kind: PeriodKind, period: Period): Period {
     case 'week':
       return weekBefore(period)
     case 'working_day': {
-      // Goes back more than a week where there are many holidays, so that the two periods do not overlap.
+      // Goes back more than one week if there are many holidays, so that the two periods do not overlap.
       const weeks = Math.ceil((to - from) / 7)
       return spanOf(from - 7 * weeks, to - 7 * weeks, period.timeZone)
     }
@@ -73,7 +78,10 @@ export function priorOf(kind: PeriodKind, period: Period): Period {
   }
 }
 
-/** The last 12 months, 12 weeks or, for other kinds, 14 days up to the end of a period, oldest first. */
+/**
+ * Returns the last periods up to the end of a period, oldest first: 12 months, 12 weeks or, for other kinds,
+ * 14 days.
+ */
 export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Period[] {
   if (kind === 'week' || kind === 'month') {
     const to = dayHolding(Date.parse(end), timeZone)
@@ -86,7 +94,7 @@ export function periodsUpTo(kind: PeriodKind, { to: end, timeZone }: Period): Pe
   return daysUpTo(end, SPARK_DAYS, timeZone)
 }
 
-/** The last `count` whole local days up to an instant, oldest first. */
+/** Returns the last `count` whole local days up to an instant, oldest first. */
 export function daysUpTo(end: Instant, count: number, timeZone: string): Period[] {
   const days: Period[] = []
   for (let from = end; days.length < count; ) {
@@ -97,7 +105,7 @@ export function daysUpTo(end: Instant, count: number, timeZone: string): Period[
   return days
 }
 
-/** The whole local day before the day of `at`. */
+/** Returns the whole local day before the day of `at`. */
 export function dayBefore(at: Date, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   const to = startOfDay(today, timeZone)
@@ -105,38 +113,41 @@ export function dayBefore(at: Date, timeZone: string): Period {
   return spanOf(dayHolding(to - 1, timeZone), today, timeZone)
 }
 
-/** The same weekdays a week before, on the local calendar. */
+/** Returns the period one week earlier on the local calendar, with the same weekdays. */
 export function weekBefore(period: Period): Period {
   const { from, to } = daysOf(period)
   return spanOf(from - 7, to - 7, period.timeZone)
 }
 
 /**
- * The whole local days from the beginning of one date up to the beginning of another.
+ * Returns the whole local days from the beginning of the date `from` up to the beginning of the date `to`.
  * @param from a date such as `2026-11-14`
  */
 export function periodBetween(from: string, to: string, timeZone: string): Period {
   return spanOf(Date.parse(from) / DAY_MS, Date.parse(to) / DAY_MS, timeZone)
 }
 
-/** The last whole local days before `at`. */
+/** Returns the period of the last `days` whole local days before the day of `at`. */
 export function daysBefore(at: Date, days: number, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   return spanOf(today - days, today, timeZone)
 }
 
-/** The period of as many local days that ends where this one begins. */
+/** Returns the period with the same number of local days that ends where the given period begins. */
 export function periodBefore(period: Period): Period {
   const { from, to } = daysOf(period)
   return spanOf(from - (to - from), from, period.timeZone)
 }
 
-/** The local dates of a period: `2026-11-20`, or `2026-11-16 to 2026-11-22` for several. */
+/** Formats the local dates of a period: `2026-11-20`, or `2026-11-16 to 2026-11-22` for several days. */
 export function formatDates(period: Period): string {
   return localDates(period).replace('--', ' to ')
 }
 
-/** The same as a part of a file name (ISO 8601): `2026-11-16--2026-11-22`. */
+/**
+ * Formats the local dates of a period for a file name (ISO 8601): `2026-11-20`, or `2026-11-16--2026-11-22`
+ * for several days.
+ */
 export function localDates(period: Period): string {
   const { from, to } = daysOf(period)
   // A date that the zone left out does not belong to the period.
@@ -144,7 +155,7 @@ export function localDates(period: Period): string {
   return from >= last ? dateOf(from) : `${dateOf(from)}--${dateOf(last)}`
 }
 
-/** The first local date of a period and the date of its end, in days since 1970-01-01. */
+/** Returns the first local date of a period and the local date of its end, in days since 1970-01-01. */
 function daysOf({ from, to, timeZone }: Period): { from: number; to: number } {
   return { from: dayHolding(Date.parse(from), timeZone), to: dayHolding(Date.parse(to), timeZone) }
 }

@@ -1,43 +1,49 @@
-/** A sync as it is told: its parts, counts, problems and outcome, and what a scan of the whole list found. */
+/**
+ * The types of the result of a sync: its parts, counts, problems and outcome, and the result of its scan of
+ * the list.
+ */
 import type { Instant } from './model.ts'
 
 export interface SyncFailure {
   readonly at: Instant
-  /** An error code; recipients see only this. */
+  /** The error code of the failure. Recipients see the code, but not the message. */
   readonly code: string
-  /** The text for operators; it contains addresses. */
+  /** The message for operators, which contains addresses. */
   readonly message: string
 }
 
-/** Tells how old the data is and what it covers, so that nothing stale passes for fresh. */
+/** Tells how old the data is and what it covers, so that nobody takes old data for fresh data. */
 export interface Freshness {
   /**
-   * The stored leads contain everything that the upstream had at this instant; null before the first
+   * The instant up to which the stored leads contain everything that the upstream had; null before the first
    * complete sync.
    */
   readonly dataAsOf: Instant | null
   /** Tells whether `dataAsOf` is at or after the end of the period. */
   readonly coversPeriod: boolean
-  /** Tells when statistics were last read; `agentsAsOf` is the same for agents. Null if never. */
+  /**
+   * The time at which the statistics were last read; `agentsAsOf` is the same for agents. Null if they were
+   * never read.
+   */
   readonly statsAsOf: Instant | null
   readonly agentsAsOf: Instant | null
-  /** The last sync that failed or stopped half-way; null if a complete one came after it. */
+  /** The last sync that failed or stopped half-way; null if a complete sync came after it. */
   readonly lastFailure: SyncFailure | null
   readonly runId: string | null
-  /** The number of requests of that run. */
+  /** The number of requests that the run `runId` sent. */
   readonly requests: number | null
   /** The number of quarantined records. */
   readonly quarantinedRecords: number
-  /** Times of leads that cannot be right; absent in figures of older program versions. */
+  /** The fields of leads that contain implausible times; absent in figures of older program versions. */
   readonly implausibleTimes?: readonly ('created_at' | 'updated_at' | 'status_changed_at')[]
 }
 
 export type SyncPart = 'leads' | 'stats' | 'agents' | 'details'
 
-/** Tells how a sync ended; `ok_no_change` means that it was complete and brought nothing new. */
+/** Tells how a sync ended. `ok_no_change` means that the sync was complete and found nothing new. */
 export type SyncOutcome = 'ok' | 'ok_no_change' | 'partial' | 'deferred' | 'failed'
 
-/** Counts of the leads part of a sync; `seen` counts distinct leads. */
+/** The counts of the leads part of a sync. `seen` counts each lead once. */
 export interface LeadCounts {
   readonly seen: number
   readonly inserted: number
@@ -48,7 +54,8 @@ export interface LeadCounts {
 }
 
 /**
- * Counts of the details part of a sync, in leads: read, no longer known upstream, deferred after a failure.
+ * The counts of the details part of a sync, in leads: whose details were read (`read`), that the upstream no
+ * longer knows (`gone`), and that were deferred after a failure (`failed`).
  */
 export interface DetailCounts {
   readonly read: number
@@ -65,9 +72,9 @@ export interface SyncProblem {
 }
 
 /**
- * Tells why a pass over the list ended. Well: `end` (no next page), `empty_page`, `past_end` (the answer
- * that a list gives past its last page). Badly: `loop`, `page_cap`, `no_cursor` (a full first page names no
- * next page although the total is larger), `failed`, `interrupted`.
+ * Tells why a pass over the list ended. Good ends: `end` (the page names no next page), `empty_page`,
+ * `past_end` (the answer that a list gives past its last page). Bad ends: `loop`, `page_cap`, `no_cursor` (a
+ * full first page names no next page although the total is larger), `failed`, `interrupted`.
  */
 export type ScanStop =
   | 'end'
@@ -81,40 +88,42 @@ export type ScanStop =
 
 export type FieldType = 'string' | 'number' | 'boolean' | 'object' | 'array'
 
-/** A field of the records that has changed; `retyped` lists the new types. */
+/** A change in the fields of the records; if the change is `retyped`, `types` lists the new types. */
 export interface FieldDrift {
   readonly change: 'new' | 'vanished' | 'retyped'
-  /** The path, such as `company.name`; `[]` stands for the elements of an array. */
+  /** The path of the field, such as `company.name`; `[]` stands for the elements of an array. */
   readonly path: string
   readonly types: readonly FieldType[]
 }
 
 /**
- * Tells how far a scan got and whether it can be trusted. `complete`: read to the end, and nothing that
- * moved meanwhile was missed; only such a scan marks leads as deleted. `unproven`: read to the end, but
- * rows kept moving. `incomplete`: not read to the end.
+ * Tells how far a scan got and whether its result can be trusted. `complete`: the list was read to its end,
+ * and no row was missed because it moved; only a complete scan marks leads as deleted. `unproven`: the list
+ * was read to its end, but rows kept moving. `incomplete`: the list was not read to its end.
  */
 export interface ScanReport {
   readonly mode: 'incremental' | 'full'
   readonly startedAt: Instant
   readonly scan_result: 'complete' | 'incomplete' | 'unproven'
   readonly stop: ScanStop
-  /** The last total that the upstream reported; null if none. Never trusted. */
+  /**
+   * The last total that the upstream reported; null if it reported none. The scan never relies on this total.
+   */
   readonly reportedTotal: number | null
-  /** The number of distinct leads met. */
+  /** The number of different leads that the scan found. */
   readonly distinct: number
   readonly pages: number
-  /** The number of passes over the list; those after the first verify it. */
+  /** The number of passes over the list; the passes after the first verify its result. */
   readonly passes: number
-  /** The number of times that rows were seen to move from page to page. */
+  /** The number of times that rows were found to have moved from one page to another. */
   readonly moved: number
   /** The number of leads with cleaned text or invalid times. */
   readonly cleaned: number
-  /** The number of texts of more than 64 kB, which were cut. */
+  /** The number of texts that were cut because they had more than 64 kB. */
   readonly cut: number
   /** The number of missing leads that were not marked as deleted, because too many were missing. */
   readonly heldBack: number
-  /** Oddities that do not fail the run. */
+  /** Oddities that do not make the run fail. */
   readonly warnings: readonly string[]
   readonly drift: readonly FieldDrift[]
 }
@@ -123,27 +132,29 @@ export interface ScanReport {
 export interface SyncResult {
   readonly runId: string
   readonly outcome: SyncOutcome
-  /** Tells whether every requested part was read to its end. */
+  /** Tells whether every requested part was read to the end. */
   readonly complete: boolean
   readonly leads: LeadCounts
-  /** Is null if leads were not requested or could not be read. */
+  /** The result of the scan of the leads; null if leads were not requested or could not be read. */
   readonly scan: ScanReport | null
   /** The number of pipelines whose statistics were read. */
   readonly stats: number
-  /** The number of agents read. */
+  /** The number of agents that were read. */
   readonly agents: number
   readonly details: DetailCounts
   readonly pages: number
   readonly requests: number
   readonly retries: number
   readonly durationMs: number
-  /** The problems in their order; empty if there were none. */
+  /** The problems in the order in which they occurred; empty if there were none. */
   readonly problems: readonly SyncProblem[]
-  /** The instant before which the upstream wants no request; only with `deferred`. */
+  /** The instant before which the upstream wants no request; null unless the outcome is `deferred`. */
   readonly notBefore: Instant | null
 }
 
-/** The progress of a running sync; `total` is what the upstream reports, null if it reports none. */
+/**
+ * The progress of a running sync. `total` is the number that the upstream reports; null if it reports none.
+ */
 export interface SyncProgress {
   readonly part: SyncPart
   readonly pages: number

@@ -1,24 +1,25 @@
 /**
- * Parses mail addresses strictly, because nodemailer would take a line break in an address for a second
- * recipient.
+ * Parses mail addresses strictly, because nodemailer would treat the text after a line break in an address as
+ * a second recipient.
  */
 import { domainToASCII } from 'node:url'
 import { LeadsheetError } from '../errors.ts'
 
 export interface Mailbox {
-  /** The display name; empty when there is only an address. */
+  /** The display name; empty if the text is only an address. */
   readonly name: string
-  /** The form `local@domain`, with the domain in ASCII. */
+  /** The address as `local@domain`, with the domain in ASCII. */
   readonly address: string
 }
 
-// RFC 5321, 4.5.3.1: 64 octets before the @, 255 after it; a path has at most 254 in all.
+// RFC 5321, 4.5.3.1, allows 64 octets before the @ and 255 after it, but a path has at most 254 octets in
+// all.
 const LOCAL_PART = /^[^\s@<>(),;:"\\[\]\p{Cc}\p{Cf}]{1,64}$/u
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
 const NAME = /^[^<>"\p{Cc}\p{Cf}]{0,200}$/u
 
 /**
- * Reads `ana@example.com` or `Ana <ana@example.com>`.
+ * Parses `ana@example.com` or `Ana <ana@example.com>`.
  * @throws LeadsheetError config_invalid
  */
 export function parseMailbox(text: string): Mailbox {

@@ -1,21 +1,21 @@
 /**
- * Signs messages with DKIM (RFC 6376), which proves their sender and that nobody changed them. The signature
- * is deterministic: it holds no time, and RSA signs the same bytes in the same way.
+ * Signs messages with DKIM (RFC 6376). The signature proves the sender, and that nobody changed the message.
+ * It is deterministic: it contains no time, and RSA always signs the same bytes in the same way.
  */
 import { createPublicKey } from 'node:crypto'
 import DKIM from 'nodemailer/lib/dkim'
 
 export interface DkimKey {
-  /** The domain that signs. Its DNS has the public key under `<selector>._domainkey`. */
+  /** The domain that signs. Its DNS contains the public key under `<selector>._domainkey`. */
   readonly domain: string
   readonly selector: string
-  /** The RSA key in PEM. */
+  /** The private RSA key in PEM format. */
   readonly privateKey: string
 }
 
 /**
- * The signed header fields: all that matter to a person or a program. Fields that a message lacks are
- * skipped.
+ * The header fields to sign: all that matter to a person or a program. Fields that a message does not have
+ * are skipped.
  */
 export const SIGNED_FIELDS = [
   'From',
@@ -32,17 +32,20 @@ export const SIGNED_FIELDS = [
   'Auto-Submitted',
   'List-Id',
   'List-Unsubscribe',
-  // One-click unsubscribing is valid only if both fields are signed (RFC 8058, 4).
+  // One-click unsubscribing works only if both of these fields are signed (RFC 8058, 4).
   'List-Unsubscribe-Post',
 ] as const
 
-/** The DNS record with which others verify the signatures (RFC 6376, 3.6.2). */
+/** Returns the DNS record that receivers need to verify the signatures (RFC 6376, 3.6.2). */
 export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: string; text: string } {
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64')
   return { name: `${selector}._domainkey.${domain}`, text: `v=DKIM1; k=rsa; p=${publicKey}` }
 }
 
-/** @throws Error when the key cannot sign, which the settings prevent */
+/**
+ * Signs a message.
+ * @throws Error if the key cannot sign, which the settings prevent
+ */
 export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {
   const signer = new DKIM({
     domainName: domain,
@@ -51,7 +54,7 @@ export async function sign(message: Buffer, { domain, selector, privateKey }: Dk
     headerFieldNames: SIGNED_FIELDS.join(':'),
   })
   const signed = Buffer.concat(await signer.sign(message).toArray())
-  // Because the signer returns the message unsigned if its key is not usable.
+  // If its key cannot be used, the signer returns the message unsigned and reports no error.
   if (signed.length === message.length) throw new Error(`the DKIM key of ${domain} does not sign`)
   return signed
 }

@@ -1,5 +1,5 @@
 /**
- * Builds the bytes of a message. All of them follow from the message, also the Message-ID, the Date and the
+ * Builds the bytes of a message. They depend only on the message, including the Message-ID, the Date and the
  * part boundaries, so that a second attempt sends the same bytes as the first.
  */
 import { createHash } from 'node:crypto'
@@ -11,20 +11,23 @@ import type { DkimKey } from './dkim.ts'
 import { sign } from './dkim.ts'
 import { unsubscribeFields } from './unsubscribe.ts'
 
-/** The facts that identify a message. Messages that agree in all of them are the same. */
+/** The facts that identify a message. Two messages that agree in all of these facts are the same message. */
 export interface MessageIdentity {
   /** The id of this copy of the database, so that two installations never share a Message-ID. */
   readonly installationId: string
   readonly report: string
   readonly period: { readonly from: Instant; readonly to: Instant }
   readonly recipient: string
-  /** The revision: 0, unless a person asked for a new message. */
+  /** The revision of the message: 0, unless a person asked for a new message. */
   readonly revision: number
   /** The sender, whose domain is a part of the Message-ID. */
   readonly from: string
 }
 
-/** The Message-ID `<…@domain>`, with 40 letters and digits from a hash of the identity (RFC 5322, 3.6.4). */
+/**
+ * Returns the Message-ID `<…@domain>`, with 40 letters and digits from a hash of the identity (RFC 5322,
+ * 3.6.4).
+ */
 export function messageId(identity: MessageIdentity): string {
   const { installationId, report, period, recipient, revision, from } = identity
   const hash = createHash('sha256')
@@ -34,9 +37,9 @@ export function messageId(identity: MessageIdentity): string {
 }
 
 /**
- * Builds the message as it is sent, without Bcc and without reading files or the network. Text and HTML are
- * alternatives, the HTML comes with its images, and attachments follow if there are any.
- * @param dkim the key that signs the message; null for none
+ * Builds the bytes of a message to send, without Bcc, and without reading files or using the network. Text
+ * and HTML are alternatives, the images belong to the HTML, and attachments come last.
+ * @param dkim the key that signs the message; null if the message is not signed
  * @throws LeadsheetError config_invalid for an invalid address
  */
 export async function buildMessage(message: Message, dkim: DkimKey | null = null): Promise<Buffer> {
@@ -55,14 +58,15 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
     date: new Date(message.date),
     headers: {
       'Content-Language': message.lang,
-      // The field keeps holiday notes and other robots from answering (RFC 3834).
+      // This field stops holiday notes and other automatic answers (RFC 3834).
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
       'List-Id': `leadsheet ${message.report} <${message.report}.leadsheet.${domainOf(message.from)}>`,
       ...unsubscribeFields(message.unsubscribe, message.report),
       'X-Leadsheet-Report': message.report,
     },
-    // Allows lines of any length and any language, so that no mail server has to encode the text anew.
+    // This encoding allows lines of any length and any language, so that no mail server has to encode the
+    // text again.
     textEncoding: 'quoted-printable',
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -73,8 +77,8 @@ export async function buildMessage(message: Message, dkim: DkimKey | null = null
 }
 
 /**
- * Ends lines with CRLF (RFC 5322, 2.1), so that the bytes that were signed and counted are those that are
- * sent.
+ * Ends every line with CRLF (RFC 5322, 2.1), so that the bytes that are sent equal the bytes that were signed
+ * and counted.
  */
 function withLineEnds(text: string): string {
   return text.replace(/\r\n?|\n/g, '\r\n')
@@ -100,26 +104,29 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * The files that a message can carry, decided before rendering so that the text can name those left out.
- * Servers count a message as sent, in which files are a good third larger.
+ * The files that a message carries and those that it leaves out. This is decided before rendering, so that
+ * the text can name the files left out. Mail servers count a message as it is sent, and there a file is a
+ * good third larger.
  */
 
 interface FittedFiles {
   readonly kept: readonly MessageFile[]
-  /** The attachments that did not fit. */
+  /** The attachments that did not fit into the message. */
   readonly left: readonly MessageFile[]
 }
 
-/** The bytes reserved for header, text and HTML. The HTML is under 80 kB, which some alphabets triple. */
+/**
+ * The bytes reserved for header, text and HTML. The HTML is smaller than 80 kB, which some alphabets triple.
+ */
 const BODY_BYTES = 500_000
-/** The bytes around a file: its part headers and boundary. */
+/** The bytes that the message needs around a file: its part headers and boundary. */
 const PART_BYTES = 500
 const LINE_CHARACTERS = 76
 const LINE_BYTES = LINE_CHARACTERS + 2
 
 /**
- * Keeps all images of the mail, then each attachment in order that still fits. A smaller one may follow a
- * larger one that was left out.
+ * Keeps all images of the HTML, then each attachment, in order, that still fits. A smaller attachment may be
+ * kept after a larger one was left out.
  * @param maxBytes the limit of the whole message
  */
 export function fitFiles(files: readonly MessageFile[], maxBytes: number): FittedFiles {
@@ -135,26 +142,26 @@ export function fitFiles(files: readonly MessageFile[], maxBytes: number): Fitte
   return { kept: files.filter((file) => !left.includes(file)), left }
 }
 
-/** The size of a file in the message as base64 (RFC 2045, 6.8). */
+/** Returns the size of a file in the message, in bytes, with the content as base64 (RFC 2045, 6.8). */
 function sentBytes({ content, name }: MessageFile): number {
   const characters = Math.ceil(content.length / 3) * 4
-  // The name occurs twice, and each of its characters may take nine bytes.
+  // The file name occurs twice, and each of its characters may take nine bytes.
   return PART_BYTES + 18 * name.length + Math.ceil(characters / LINE_CHARACTERS) * LINE_BYTES
 }
 
-/** The options of sending one message, whatever the transport. */
+/** The options for sending one message, the same for every transport. */
 
 export interface Handover {
   readonly signal: AbortSignal
   /**
-   * Runs just before the first byte of the message is sent, and is awaited. If it fails, nothing is sent and
-   * its error is thrown. A message that broke off before this was certainly not delivered; after it, the
-   * message may have been.
+   * Runs just before the first byte of the message is sent, and is awaited. If the function fails, nothing is
+   * sent and its error is thrown. If the connection breaks before this call, the message was certainly not
+   * delivered; if it breaks later, the message may have been delivered.
    */
   readonly onData?: () => void | Promise<void>
 }
 
-/** The server's answer when it accepted the message. */
+/** The answer with which the server accepted the message. */
 export interface Receipt {
   readonly response: string
 }

@@ -1,23 +1,23 @@
 /**
- * Decides what a failed attempt to send means from its facts (how far it got, the server's reply code), never
- * from its wording.
+ * Decides what a failed attempt to send means. The decision uses only facts, such as how far the attempt got
+ * and the server's reply code, and never the text of the reply.
  */
 import { errorText, LeadsheetError, shellCommand } from '../errors.ts'
 import { redactor } from '../redaction.ts'
 
-/** The step that an attempt reached. In `data`, the whole message may have been sent. */
+/** The step that an attempt reached. After the step `data` began, the whole message may have been sent. */
 export type SendPhase = 'connect' | 'login' | 'envelope' | 'data'
 
 /**
- * The meaning for the message. `transient`: not delivered, try again. `permanent`: never deliverable as it
- * is. `configuration`: not deliverable until a setting changes. `unknown`: it may or may not have been
- * delivered.
+ * The meaning of a failure for the message. `transient`: not delivered, to be tried again. `permanent`: this
+ * message can never be delivered. `configuration`: the message can be delivered only after a setting is
+ * changed. `unknown`: the message may or may not have been delivered.
  */
 export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown'
 
 /**
- * The scope of a failure: this message, the server and so every message, or either. It is `either` when the
- * connection broke in the middle of a message, perhaps because of that message.
+ * The thing that a failure concerns: only this message; the server, and so every message; or either of them.
+ * It is `either` if the connection broke in the middle of a message, perhaps because of that message.
  */
 type SendConcern = 'message' | 'server' | 'either'
 
@@ -25,30 +25,30 @@ type SendConcern = 'message' | 'server' | 'either'
 export interface FailedSend {
   readonly kind: SendFailure
   readonly concerns: SendConcern
-  /** Whether the server already knew the recipient. */
+  /** Tells whether the server already knew the recipient when the attempt failed. */
   readonly isInMessage: boolean
-  /** The code of the server's reply; null when there was none. */
+  /** The code of the server's reply; null if there was no reply. */
   readonly replyCode: number | null
-  /** The server's words, or why there are none. */
+  /** The text of the server's reply, or the reason why there was no reply. */
   readonly said: string
 }
 
 interface SendFault {
   readonly phase: SendPhase
-  /** A code of nodemailer or the system, such as EAUTH, ETLS, ECONNECTION, EACCES. */
+  /** An error code of nodemailer or of the system, such as EAUTH, ETLS, ECONNECTION or EACCES. */
   readonly code: string
-  /** The code that nodemailer replaced by its own. */
+  /** The error code that nodemailer replaced by a code of its own. */
   readonly originalCode: string
-  /** The code of the server's reply; null when there was none. */
+  /** The code of the server's reply; null if there was no reply. */
   readonly replyCode: number | null
 }
 
 const SAID_LENGTH = 300
-// The replies of RFC 4954, 6: authentication required, mechanism too weak, credentials refused, encryption
-// required.
+// The reply codes of RFC 4954, 6: authentication required, mechanism too weak, credentials refused,
+// encryption required.
 const AUTH_REPLIES = [530, 534, 535, 538]
-// The codes of errors that are not retried: nodemailer refused the message or an address before it asked the
-// server.
+// The codes of errors that are not retried, because nodemailer refused the message or an address before it
+// asked the server.
 const REFUSED_HERE = ['EMESSAGE', 'EENVELOPE']
 const SETTINGS_AT_FAULT = [
   'EAUTH',
@@ -63,7 +63,10 @@ const SETTINGS_AT_FAULT = [
 ]
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_)/
 
-/** Returns null where the error comes neither from the server nor from the message. */
+/**
+ * Returns the facts of a failed attempt; null if the error comes neither from the server nor from the
+ * message.
+ */
 export function failedSendOf(thrown: unknown): FailedSend | null {
   if (!(thrown instanceof LeadsheetError)) return null
   if (thrown.code === 'config_invalid') {
@@ -95,7 +98,10 @@ function concernOf(kind: SendFailure, phase: SendPhase, code: string, replyCode:
   return replyCode === null ? 'either' : 'message'
 }
 
-/** @param thrown an error of {@link sendError}, or its cause */
+/**
+ * Returns what an error means for the message.
+ * @param thrown an error of {@link sendError}, or the cause of such an error
+ */
 export function classifySendFailure(thrown: unknown): SendFailure {
   const { phase, code, originalCode, replyCode } = faultOf(thrown)
   if (replyCode !== null) return meaningOfReply(replyCode, phase)
@@ -110,7 +116,7 @@ function meaningOfReply(replyCode: number, phase: SendPhase): SendFailure {
   if (AUTH_REPLIES.includes(replyCode)) return 'configuration'
   if (replyCode < 500) return 'transient'
   if (isBeforeMessage(phase)) return 'configuration'
-  // A bad sequence of commands is a fault of the session, not of the message.
+  // Reply 503 (bad sequence of commands) is a fault of the session, not of the message.
   return replyCode === 503 ? 'transient' : 'permanent'
 }
 
@@ -119,10 +125,10 @@ function isBeforeMessage(phase: SendPhase): boolean {
 }
 
 /**
- * Makes the error of a failed attempt: `mail_rejected` if only this message is concerned, else
+ * Makes the error of a failed attempt: `mail_rejected` if the failure concerns only this message, otherwise
  * `mail_unreachable`.
- * @param place the server, such as `smtp://mail.example.com:587`
- * @param secret removed from the server's words, which may repeat it
+ * @param place the name of the server, such as `smtp://mail.example.com:587`
+ * @param secret the password, which is removed from the server's reply because the reply may repeat it
  */
 export function sendError(
   cause: unknown,
@@ -135,7 +141,7 @@ export function sendError(
   const { replyCode, code } = faultOf(fault)
   const isThisMessage = concernOf(kind, phase, code, replyCode) === 'message'
   const words = replyCode === null ? errorText(fault) : replyOf(fault)
-  // Redacts before it cuts, because half a password at the cut would not be recognised.
+  // Removes secrets before it cuts the text, because half a password at the cut would not be recognised.
   const said = redactor([options.secret ?? ''])(words)
     .replace(/\s+/g, ' ')
     .slice(0, SAID_LENGTH)
@@ -182,7 +188,7 @@ function faultOf(thrown: unknown): SendFault {
 
 const PHASES: readonly SendPhase[] = ['connect', 'login', 'envelope', 'data']
 
-/** The server's own words. */
+/** Returns the text of the server's reply, or of the error if there was no reply. */
 function replyOf(error: Error): string {
   return 'response' in error && typeof error.response === 'string' ? error.response : error.message
 }

@@ -1,7 +1,7 @@
 /**
  * Sends messages to a mail server over one connection, which is opened for the first message and kept for the
- * next. One message is sent at a time, each with its own envelope, so that a refused recipient does not
- * affect others.
+ * next ones. Messages are sent one at a time, each with its own envelope, so that a refused recipient does
+ * not affect other messages.
  */
 
 import { Readable } from 'node:stream'
@@ -18,15 +18,19 @@ import { classifySendFailure, sendError } from './smtp-failure.ts'
 
 export interface SmtpOptions {
   readonly log: Log
-  /** The key that signs the messages; null for none. */
+  /** The key that signs the messages; null if messages are not signed. */
   readonly dkim?: DkimKey | null
   readonly timeouts?: Partial<SmtpTimeouts>
 }
 
-/** The number of messages after which the connection is closed. Many servers close it after a hundred. */
+/**
+ * The number of messages after which the connection is closed. Many servers close a connection after a
+ * hundred messages.
+ */
 const MESSAGES_PER_CONNECTION = 50
 
 /**
+ * Opens a transport to a mail server.
  * @param url an `smtp:` or `smtps:` URL, already checked to have a host
  * @returns a `Transport`
  */
@@ -51,7 +55,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
     kept?.quit()
     drop()
   }
-  /** Keeps the connection for the next message, unless it has carried its share. */
+  /** Keeps the connection for the next message, unless it has carried as many messages as allowed. */
   const rest = () => {
     messages++
     if (messages % MESSAGES_PER_CONNECTION === 0) return quit()
@@ -75,8 +79,9 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
         secret: server.password,
       })
       const isConnectionLost = error.code === 'mail_unreachable' && classifySendFailure(error) === 'transient'
-      // A server may close an idle connection just as it is used again. Nothing of the message has been sent
-      // yet, so one more attempt is safe. It opens a new connection, so it is the last.
+      // A server may close an idle connection just as the next message begins. No byte of the message was
+      // sent yet, so another attempt is safe. There is only one such attempt, because it opens a new
+      // connection.
       if (isReused && phase === 'envelope' && isConnectionLost && !handover.signal.aborted) {
         return attempt(message, bytes, handover)
       }
@@ -112,32 +117,32 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
 }
 
 /**
- * A session with a mail server. It uses nodemailer's connection rather than `sendMail`, which cannot tell a
- * loss before the message from a loss after it.
+ * A session with a mail server. It uses nodemailer's connection and not `sendMail`, because `sendMail` cannot
+ * tell whether the connection broke before or after the message was sent.
  */
 
 type SmtpSession = SMTPConnection
 
 /**
- * How far the session got. It is updated during the session, so that the code that catches a failure can read
- * it.
+ * Tells how far the session got. The session updates this object, so that the code that catches a failure can
+ * read it.
  */
 export interface Progress {
   phase: SendPhase
 }
 
-/** The error of an `onData` that failed before the first byte. The cause is its own error. */
+/** Says that `onData` failed before the first byte was sent; its `cause` is the error of `onData`. */
 class NotBegun extends Error {}
 
-/** Opens a session, and logs in if the server has a user. */
+/** Opens a session, and logs in if the settings name a user. */
 export async function connect(
   server: SmtpServer,
   signal: AbortSignal,
   progress: Progress,
 ): Promise<SmtpSession> {
   const connection = new SMTPConnection(server.connection)
-  // Errors reach the caller of a step. Between two steps there is none, and the next step finds the
-  // connection closed.
+  // Errors reach the caller of a step. An error between two steps has no caller and is ignored, because the
+  // next step then finds the connection closed.
   connection.on('error', () => {})
   try {
     await step(connection, signal, (done) => connection.connect(done))
@@ -153,7 +158,10 @@ export async function connect(
   }
 }
 
-/** @returns the server's reply to the whole message */
+/**
+ * Sends one message in an open session.
+ * @returns the server's reply to the whole message
+ */
 export async function handOver(
   session: SmtpSession,
   server: SmtpServer,
@@ -180,8 +188,8 @@ export async function handOver(
 }
 
 /**
- * A stream that is read only after the server replied 354. Its first read is the moment from which a lost
- * connection leaves the message unconfirmed.
+ * Makes a stream of the message, which is read only after the server replied 354. If the connection breaks
+ * after the first read, the message is unconfirmed.
  */
 function bodyOf(bytes: Buffer, beforeFirstByte: () => Promise<void>): Readable {
   return new Readable({
@@ -201,7 +209,10 @@ function setPatience(session: SmtpSession, ms: number): void {
   if (session._socket) session._socket.setTimeout(ms)
 }
 
-/** Turns one step into a promise, which a lost connection or the signal also ends. */
+/**
+ * Turns one step of the session into a promise. The promise also ends if the connection breaks or the signal
+ * is aborted.
+ */
 function step<T>(
   connection: SMTPConnection,
   signal: AbortSignal,
@@ -229,10 +240,10 @@ function step<T>(
 /** The connection details of a mail server, read from its URL. */
 
 interface SmtpServer {
-  /** The name without the password, such as `smtp://mail.example.com:587`. */
+  /** The name of the server without the password, such as `smtp://mail.example.com:587`. */
   readonly name: string
   readonly connection: SMTPConnectionOptions
-  /** The user; empty when the server needs no login. */
+  /** The name of the user; empty if the server needs no login. */
   readonly user: string
   readonly password: string
   readonly timeouts: SmtpTimeouts
@@ -241,13 +252,19 @@ interface SmtpServer {
 export interface SmtpTimeouts {
   readonly connectMs: number
   readonly greetingMs: number
-  /** The longest silence within a session. */
+  /** The longest time within a session during which nothing is sent or received. */
   readonly socketMs: number
-  /** The wait for the reply to a whole message. A short one causes duplicates (RFC 5321, 4.5.3.2.6). */
+  /**
+   * The wait for the reply to a whole message. A short wait causes duplicates, because a message without a
+   * reply is sent again (RFC 5321, 4.5.3.2.6).
+   */
   readonly dataReplyMs: number
-  /** The time for which a connection waits for another message, shorter than servers wait. */
+  /**
+   * The time for which an idle connection is kept for another message. It is shorter than the time that
+   * servers allow.
+   */
   readonly idleMs: number
-  /** The limit for all steps of one message. */
+  /** The time limit for all steps of one message together. */
   readonly totalMs: number
 }
 
@@ -277,10 +294,11 @@ export function serverOf(url: URL, timeouts: Partial<SmtpTimeouts> = {}): SmtpSe
       host,
       port,
       secure: isImplicitTls,
-      // Requires TLS. Without this, STARTTLS is still used where a server offers it.
+      // Requires TLS. If TLS is not required, STARTTLS is still used with a server that offers it.
       requireTLS: !isHere && url.searchParams.get('insecure') !== 'true',
-      // Because an environment variable could otherwise turn the check off. The certificate of a local relay
-      // rarely has its name.
+      // Set explicitly, because an environment variable could otherwise turn off the check of the
+      // certificate. The check is off only for STARTTLS with a mail server on this machine, because the
+      // certificate of such a server is rarely made out to `localhost`.
       tls: { minVersion: 'TLSv1.2', rejectUnauthorized: !isHere || isImplicitTls },
       connectionTimeout: all.connectMs,
       greetingTimeout: all.greetingMs,

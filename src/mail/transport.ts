@@ -1,4 +1,4 @@
-/** The destination of messages: a mail server, or a folder that receives them as files. */
+/** Defines the destinations of messages: a mail server, or a folder that receives each message as a file. */
 
 import { createHash, randomUUID } from 'node:crypto'
 import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
@@ -15,15 +15,17 @@ import { openSmtp } from './smtp.ts'
 import { sendError } from './smtp-failure.ts'
 
 export interface Transport extends AsyncDisposable {
-  /** The name of the destination, such as `smtp://mail.example.com:587`, never with a password. */
+  /** The name of the destination without a password, such as `smtp://mail.example.com:587`. */
   readonly name: string
   /**
-   * Sends one message. `classifySendFailure` says what a failure means for it.
-   * @throws LeadsheetError mail_unreachable (nothing can be sent now), mail_rejected (only this message)
+   * Sends one message. `classifySendFailure` says what an error of this function means for the message.
+   * @throws LeadsheetError mail_unreachable (no message can be sent now), mail_rejected (only this message
+   *   cannot be sent)
    */
   send(message: Message, handover: Handover): Promise<Receipt>
   /**
-   * Tests everything short of a message: logs in, or checks that the folder is writable.
+   * Tests the destination without sending a message: logs in to the server, or checks that the folder is
+   * writable.
    * @throws LeadsheetError mail_unreachable
    */
   verify(signal: AbortSignal): Promise<void>
@@ -31,8 +33,9 @@ export interface Transport extends AsyncDisposable {
 }
 
 /**
+ * Opens the transport that a URL names.
  * @param url `smtp://user:password@host:587`, `smtps://…`, or `file:` with the path of a folder. TLS is
- * required except on this machine; `?insecure=true` allows a server without TLS.
+ *   required unless the server runs on this machine; `?insecure=true` allows a server without TLS.
  * @throws LeadsheetError config_invalid
  */
 export function openTransport(url: string, options: SmtpOptions): Transport {
@@ -46,12 +49,18 @@ export function openTransport(url: string, options: SmtpOptions): Transport {
   })
 }
 
-/** Reads a path: `file:outbox` is relative to the working directory, `file:///var/outbox` is absolute. */
+/**
+ * Returns the path in a `file:` URL: `file:outbox` is relative to the working directory, `file:///var/outbox`
+ * is absolute.
+ */
 function pathOf(url: string): string {
   return url.startsWith('file:/') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length))
 }
 
-/* Uses a folder as a mail server: each message becomes one `.eml` file, whole or not at all. */
+/*
+ * Opens a folder as the destination of messages. Each message becomes one `.eml` file, which is written
+ * completely or not at all.
+ */
 
 function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
   const name = `file:${path}`
@@ -82,8 +91,8 @@ function openDirectory(path: string, log: Log, dkim: DkimKey | null) {
 }
 
 /**
- * A name such as `2026-11-21-daily-dana-example.com-1f9c04a2.eml`: readable, and the same for the same
- * Message-ID.
+ * Returns a readable file name, such as `2026-11-21-daily-dana-example.com-1f9c04a2.eml`. The same Message-ID
+ * always gives the same name.
  */
 export function fileNameOf(message: Message): string {
   const slug = (text: string) =>
@@ -96,7 +105,10 @@ export function fileNameOf(message: Message): string {
   return `${message.date.slice(0, 10)}-${slug(message.report)}-${slug(message.to)}-${id}.eml`
 }
 
-/** Writes a file whole or, after a crash, not at all. A message written twice is one file. */
+/**
+ * Writes a file completely or, if the process crashes, not at all. A message that is written twice is still
+ * one file.
+ */
 async function writeWhole(file: string, bytes: Buffer): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.part`
   try {

@@ -1,17 +1,23 @@
-/** The ways to unsubscribe: a link for people and header fields for mail programs, with signed tokens. */
+/**
+ * The two ways to unsubscribe: a link for people, and header fields for mail programs. Both contain signed
+ * tokens.
+ */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Unsubscribe } from '../domain/message.ts'
 import { parseMailbox } from './address.ts'
 
-/** The target of a click: the page, or without one a mail that names the report. */
+/**
+ * Returns the link for people: the URL of the preference page or, if no pages are served, a mail that names
+ * the report.
+ */
 export function unsubscribeLink(unsubscribe: Unsubscribe, report: string): string {
   return unsubscribe.url === null ? mailLink(unsubscribe.mailto, report) : new URL(unsubscribe.url).href
 }
 
 /**
- * The header fields of RFC 2369, 3.2. With an https address, RFC 8058 lets a mail program unsubscribe by
- * itself.
+ * Returns the header fields of RFC 2369, 3.2. If there is an https address, the fields of RFC 8058 let a mail
+ * program unsubscribe by itself.
  */
 export function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Record<string, string> {
   const byMail = `<${mailLink(unsubscribe.mailto, report)}>`
@@ -23,7 +29,7 @@ export function unsubscribeFields(unsubscribe: Unsubscribe, report: string): Rec
   }
 }
 
-/** A mailto link (RFC 6068). */
+/** Returns a mailto link (RFC 6068). */
 function mailLink(mailto: string, report: string): string {
   const { address } = parseMailbox(mailto)
   const at = address.lastIndexOf('@')
@@ -32,9 +38,9 @@ function mailLink(mailto: string, report: string): string {
 }
 
 /**
- * The content of a signed link. It proves without an account that this installation wrote to this address
- * about this report. It does not expire, because mails are opened years later and RFC 8058 (3.1) wants the
- * link to work then. It only gives access to the preference.
+ * The content of a signed link. Without an account, the link proves that this installation wrote to this
+ * address about this report. The link does not expire, because people open mails years later and RFC 8058
+ * (3.1) wants the link to work then. It gives access only to the preference.
  */
 
 export interface LinkSubject {
@@ -54,7 +60,7 @@ export function signLink(key: Uint8Array, { address, report }: LinkSubject): str
   return `${payload}.${signature}`
 }
 
-/** Reads a token. Returns null unless this key signed it, byte for byte. */
+/** Reads a token. Returns null unless this key signed the token, byte for byte. */
 export function readLink(key: Uint8Array, token: string): LinkSubject | null {
   const payload = SHAPE.exec(token)?.[1]
   if (payload === undefined) return null
