@@ -1,6 +1,6 @@
 /**
- * The details of leads, and the leads whose details are read next. A lead waits unless `detail_queue` says
- * otherwise, so that a first load need not queue each lead.
+ * The details of leads, and the list of leads whose details are read next. A lead without a row in
+ * `detail_queue` waits for its details, so that a first load need not queue each lead.
  */
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,7 +1,7 @@
 /**
  * Full-text search of issues in PostgreSQL, with the rules of SQLite's search: any character other than a
- * letter or digit separates words, and capitals and accents do not matter. The index knows which words an
- * issue has; the text of the words tells whether they follow one another.
+ * letter or digit separates words, and capitals and accents do not matter. The index finds the issues that
+ * have the words. The text of the words then shows whether they follow one another.
  */
 import { type RawBuilder, sql } from 'kysely'
 

@@ -52,7 +52,7 @@ export function allowReadsOnly(
   mayRead: (table: string, column: string) => boolean = () => true,
 ): void {
   database.setAuthorizer((action, name, detail) => {
-    // Allows this pragma, because the full-text index asks for it by itself.
+    // Allows this pragma, because SQLite's full-text search runs it by itself.
     const isOfSearch = action === constants.SQLITE_PRAGMA && name === 'data_version'
     const isAllowed =
       action === constants.SQLITE_READ ? mayRead(name ?? '', detail ?? '') : READING.has(action) || isOfSearch

@@ -10,7 +10,7 @@ export interface ListedIssue {
   readonly report: string
   readonly kind: PeriodKind
   readonly period: Period
-  /** JSON of the filter that its recipients have; empty for all leads of the report. */
+  /** The recipients' filter of leads as JSON; empty for all leads of the report. */
   readonly variant: string
   readonly subject: string
   readonly renderedAt: Instant
@@ -28,7 +28,7 @@ interface MessageCounts {
   readonly failed: number
   /** The messages that may or may not have arrived. */
   readonly unconfirmed: number
-  /** The messages whose recipients unsubscribed before they were sent. */
+  /** The messages whose recipients unsubscribed before the message was sent. */
   readonly withdrawn: number
 }
 
@@ -47,13 +47,16 @@ export function listIssuesOf(db: Db, ids: readonly string[]): Promise<ListedIssu
   return list(db, sql<boolean>`id IN ${listOf(ids)}`, ids.length)
 }
 
-/** An issue as a link names it. */
+/** The id and period of an issue, which a link to the issue needs. */
 export interface IssueName {
   readonly id: string
   readonly period: Period
 }
 
-/** Finds the issues before and after an issue, with the same leads and the same kind of period. */
+/**
+ * Finds the issues of a report before and after an issue. They have the same variant and the same kind of
+ * period.
+ */
 export async function findNeighbours(
   db: Db,
   { report, variant, kind, period }: Pick<ListedIssue, 'report' | 'variant' | 'kind' | 'period'>,
@@ -75,8 +78,8 @@ export async function findNeighbours(
 }
 
 /**
- * Lists the other issues of a report whose periods end with that of an issue, such as those of other leads or
- * of a week.
+ * Lists the other issues of a report whose periods end at the same time as the period of an issue. Such an
+ * issue is, for example, for other leads or for a week.
  */
 export async function listBeside(
   db: Db,

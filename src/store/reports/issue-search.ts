@@ -21,13 +21,13 @@ export type IssueState = (typeof ISSUE_STATES)[number]
 export type IssueTerm = { readonly words: string } | { readonly days: readonly Period[] }
 
 export interface IssueQuestion {
-  /** Is null for all reports. */
+  /** The name of a report; null for all reports. */
   readonly report: string | null
-  /** Is null for any state. */
+  /** The state that the issues must have; null for any state. */
   readonly state: IssueState | null
   /** An issue has to match all terms. */
   readonly terms: readonly IssueTerm[]
-  /** Finds only issues after the issue with this id; null starts with the newest. */
+  /** The id of the issue after which the list continues; null to begin with the newest issue. */
   readonly after: string | null
 }
 
@@ -76,8 +76,8 @@ export async function listIssueZones(db: Db): Promise<string[]> {
 }
 
 /**
- * The state is written into the SQL, because its index covers only these messages. Alerts are messages
- * without an issue.
+ * Builds the condition that an issue has a message in a state. The state is written into the SQL, because
+ * otherwise SQLite does not use the index on messages in these states. Alerts are messages without an issue.
  */
 const messageIn = (state: 'failed' | 'unconfirmed') =>
   sql<boolean>`id IN (SELECT issue_id FROM delivery WHERE state = ${sql.lit(state)} AND issue_id IS NOT NULL)`
@@ -96,7 +96,8 @@ const STATES = {
 } as const satisfies Record<IssueState, RawBuilder<boolean>>
 
 /**
- * Lists the distinct values of a column, in steps through its index, because each value occurs many times.
+ * Lists the distinct values of a column. Because each value occurs many times, the query goes through the
+ * index from one value to the next.
  */
 async function listDistinct(
   db: Db,
@@ -112,7 +113,10 @@ async function listDistinct(
   return rows.map(({ value }) => value)
 }
 
-/** Words that occur in no recipient are searched together, because each search costs as much as it finds. */
+/**
+ * Builds the conditions for the words. Words that occur in no recipient are searched together, because a
+ * search costs as much as the number of issues that it finds.
+ */
 function holdWords(db: Db, words: readonly string[], recipients: readonly string[]): RawBuilder<boolean>[] {
   const calledSo = (each: string) =>
     recipients.filter((one) => one.toLowerCase().includes(each.toLowerCase()))
@@ -128,9 +132,10 @@ function holdWords(db: Db, words: readonly string[], recipients: readonly string
 }
 
 /**
- * Finds texts with all words. Each is a phrase of FTS5 whose last word may be incomplete, so that a user's
- * text has no syntax. The plus keeps SQLite from reading everything found, because the page shows only the
- * newest.
+ * Builds the condition that the text of an issue has all words. Each word or group of words is a phrase of
+ * FTS5 whose last word may be incomplete. Because phrases are quoted, no character that a user types has a
+ * special meaning. The plus keeps SQLite from reading all issues that were found, because the page shows only
+ * the newest.
  */
 function saysAll(db: Db, words: readonly string[]): RawBuilder<boolean> {
   if (isPostgres(db)) return saysAllInPostgres(words)

@@ -79,7 +79,10 @@ export async function listLastMailed(db: Db, report: string, by: Instant): Promi
   return rows.map((row) => issueOf(row, true))
 }
 
-/** Finds the last period that ended by an instant and has an issue with messages. Returns its end. */
+/**
+ * Finds the last period that ended by an instant and has an issue with messages. Returns the end of that
+ * period.
+ */
 export async function findLastMailedEnd(db: Db, report: string, by: Instant): Promise<Instant | null> {
   const row = await mailedIssues(db, report)
     .where('period_to', '<=', by)
@@ -105,7 +108,10 @@ export async function listLastFailed(db: Db, report: string): Promise<readonly F
   return row?.failed ? JSON.parse(row.failed) : []
 }
 
-/** Finds the last period of a series that ended before an instant and has messages. Returns its end. */
+/**
+ * Finds the last period of a series that ended before an instant and has an issue with messages. Returns the
+ * end of that period.
+ */
 export async function findLastSentEnd(db: Db, key: SeriesKey, before: Instant): Promise<Instant | null> {
   const row = await sentIssues(db, key, before).select('period_to').executeTakeFirst()
   return row?.period_to ?? null
@@ -123,7 +129,7 @@ export async function findLastSent(
 ): Promise<SentIssue | null> {
   const sent = sentIssues(db, key, by, '<=')
   const row = await (madeBefore === null ? sent : sent.where('rendered_at', '<', madeBefore))
-    // Issues of older versions have other figures.
+    // Leaves out issues of older versions, because their figures have another form.
     .where('program_version', 'is not', null)
     .select(['period_to', 'rendered_at', 'figures'])
     .executeTakeFirst()
@@ -132,8 +138,8 @@ export async function findLastSent(
 }
 
 /**
- * Returns the time up to which an issue has reported changes. If the list of changes failed in this issue,
- * the next issue starts where this one should have started.
+ * Returns the time up to which an issue has reported changes. If the list of changes failed in that issue,
+ * this is the time from which the failed list should have begun.
  */
 export function toldUpTo({ periodTo, renderedAt, figures }: SentIssue): LastTold {
   const hasFailed = figures.failed.some(({ block }) => block === 'changes')

@@ -1,7 +1,7 @@
 /**
- * Preferences: what a recipient of a report wants other than the settings say. Without a preference the
- * settings apply. A row stays when its address leaves the settings, so that the recipient stays unsubscribed.
- * The file also has the copy of the preferences and the key of links.
+ * Preferences: the choices of a report's recipients that differ from the settings. Without a preference the
+ * settings apply. When an address is removed from the settings, its row stays, so that the recipient stays
+ * unsubscribed. This source file also has the copy of the preferences and the key of links.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -52,7 +52,7 @@ export async function listPreferences(db: Db, report?: string): Promise<Preferen
   return rows.map(preferenceOf)
 }
 
-/** Saves a preference, and replaces an earlier one of the same address and report. */
+/** Saves a preference. It replaces an earlier preference of the same address and report. */
 export async function savePreference(trx: Trx, preference: Preference): Promise<void> {
   const { address, report, state, cadence, changedAt, changedBy, reason } = preference
   const choice = { state, cadence, changed_at: changedAt, changed_by: changedBy, reason }
@@ -88,8 +88,8 @@ interface Copy {
 }
 
 /**
- * Writes the copy. Call it after each change of the preferences. A store in PostgreSQL relies on the backups
- * of its server.
+ * Writes the copy. Call this function after each change of the preferences. A store in PostgreSQL has no
+ * copy, because it relies on the backups of its server.
  */
 export async function copyPreferences({ db, place }: Pick<Store, 'db' | 'place'>): Promise<void> {
   if (place.kind !== 'sqlite' || place.file === ':memory:') return
@@ -123,7 +123,7 @@ function parseCopy(file: string, text: string): Copy {
   }
 }
 
-/** Takes what is newer in the copy than in the store. */
+/** Saves the preferences and the key from the copy that are newer than those in the store. */
 export async function takePreferences(store: Store, folder: string): Promise<void> {
   const file = join(folder, PREFERENCES_FILE)
   if (!existsSync(file)) return
@@ -155,9 +155,9 @@ export async function takePreferences(store: Store, folder: string): Promise<voi
 }
 
 /**
- * The length of the key with which this installation signs the links in messages. The key is only in the
- * database, its backups and the copy of the preferences. A link therefore works after a restore, and
- * analysts, who get none of these, cannot make one.
+ * The length in bytes of the key with which this installation signs the links in messages. The key is only in
+ * the database, its backups and the copy of the preferences. So a link still works after a restore. Analysts
+ * have access to none of these places, so they cannot make a valid link.
  */
 const KEY_BYTES = 32
 

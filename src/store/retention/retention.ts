@@ -1,7 +1,7 @@
 /**
- * Deletes old rows. Old samples are downsampled: the first of each hour, and later of each day, stays.
- * Samples that began another status stay too, so that no outage vanishes, and so does the last of all.
- * Versions of leads that ended long ago are pruned.
+ * Deletes old rows. Old samples are downsampled: the first sample of each hour stays, and of older samples
+ * the first of each day. A sample with another status than the one before also stays, so that no outage
+ * vanishes, and so does the last sample. Versions of leads that ended long ago are pruned.
  */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
@@ -26,8 +26,8 @@ const SERIES = {
 export type Series = keyof typeof SERIES
 
 /**
- * The limits of downsampling, in UTC at the beginning of a day. Before `hourlyBefore` one sample an hour
- * stays, and before `dailyBefore` one a day. `dailyBefore` is not later than `hourlyBefore`.
+ * The limits of downsampling, each in UTC at the beginning of a day. Of the samples before `hourlyBefore` one
+ * an hour stays; of those before `dailyBefore` one a day. `dailyBefore` is not later than `hourlyBefore`.
  */
 interface DownsamplePlan {
   readonly hourlyBefore: Instant
@@ -36,13 +36,13 @@ interface DownsamplePlan {
 
 export interface PruneOptions {
   readonly now: Instant
-  /** Tells whether nothing is deleted. */
+  /** Tells whether rows are only counted and none is deleted. */
   readonly isDry: boolean
   /** Is called between chunks, each of which takes a few milliseconds. */
   readonly pause: () => Promise<void>
 }
 
-/** The number of rows read before the limit, and of those deleted or to be deleted. */
+/** The number of rows older than the limit, and the number of these that were or would be deleted. */
 export interface PruneCounts {
   readonly read: number
   readonly gone: number
@@ -79,9 +79,9 @@ export interface Sample {
 }
 
 /**
- * Lists the times of the samples that are not needed.
+ * Lists the times of the samples that can be deleted.
  * @param samples the samples of one agent or pipeline, in order of time
- * @param before the sample before them; null where there is none
+ * @param before the last sample before `samples`; null where there is none
  */
 function surplusOf(samples: readonly Sample[], before: Sample | null, plan: DownsamplePlan): Instant[] {
   return samples
@@ -92,7 +92,10 @@ function surplusOf(samples: readonly Sample[], before: Sample | null, plan: Down
     .map(({ at }) => at)
 }
 
-/** Returns the day or hour of which one sample stays: the beginning of the text of its time. */
+/**
+ * Returns the day or hour of a sample, as the beginning of the text of its time. One sample of each such span
+ * stays.
+ */
 function spanOf(at: Instant, { dailyBefore }: DownsamplePlan): string {
   return at < dailyBefore ? at.slice(0, '2026-11-21'.length) : at.slice(0, '2026-11-21T06'.length)
 }
@@ -151,9 +154,10 @@ const VERSIONS_A_CHUNK = 100
 type Version = Pick<LeadVersionTable, 'lead_id' | 'valid_from' | 'valid_to'>
 
 /**
- * Deletes the versions of leads that ended before an instant, with the moves known only from them. The
- * history from that instant on stays unchanged: a version that spans it stays, and so does the present one.
- * @param before the limit in UTC
+ * Deletes the versions of leads that ended before an instant, and the moves that are known only from these
+ * versions. The history since that instant stays unchanged: a version that lasted beyond it stays, and so
+ * does the present version.
+ * @param before the instant, in UTC
  */
 export async function pruneVersions(
   store: Store,
@@ -196,8 +200,8 @@ async function deleteVersions(
 }
 
 /**
- * Notes which rows were pruned, by which rule and up to when. Call it in the transaction that deletes them,
- * so that no row is missing without a record.
+ * Saves how many rows were pruned, by which rule and up to when. Call this function in the transaction that
+ * deletes the rows, so that no row is deleted without a record.
  */
 async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, at: Instant): Promise<void> {
   if (gone.rows === 0) return
@@ -206,7 +210,7 @@ async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, at: Ins
     .values({ ...gone, pruned_at: at })
     .onConflict((conflict) =>
       conflict.columns(['table_name', 'rule']).doUpdateSet({
-        // A setting that keeps more does not bring rows back.
+        // Keeps the later limit, because a setting that keeps more rows does not bring pruned rows back.
         before: sql<string>`max(pruned.before, excluded.before)`,
         pruned_at: at,
         rows: sql<number>`pruned.rows + excluded.rows`,

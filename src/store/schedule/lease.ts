@@ -1,7 +1,7 @@
 /**
- * Leases: a task with a lease runs in only one process at a time, and is taken over when its holder is gone.
- * Where several machines share a store, the clock of its server decides when a lease expires, because their
- * clocks differ.
+ * Leases: a task with a lease runs in only one process at a time. When the holder of a lease is gone, another
+ * process can take the lease over. Where several machines share a store, the clock of the database server
+ * decides when a lease expires, because the clocks of the machines differ.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -13,11 +13,11 @@ import { isPostgres } from '../db/postgres.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
-/** A holder without a heartbeat for this long counts as gone, even where its process id is in use. */
+/** A holder without a heartbeat for this long counts as gone, even if a process with its id is running. */
 const LEASE_MS = 90_000
 /**
- * A shorter lease for workers on several machines, which cannot see by its process id that a holder has
- * ended.
+ * A shorter lease for workers on several machines. A worker cannot check the process id of a holder on
+ * another machine to see whether the holder has ended.
  */
 const SHARED_LEASE_MS = 30_000
 
@@ -28,8 +28,8 @@ export interface Lease {
   /** The signal is aborted with job_busy once another process has taken over. */
   readonly lost: AbortSignal
   /**
-   * Renews the lease. Call it in each transaction of the work, so that a holder that was taken for gone
-   * writes nothing.
+   * Renews the lease. Call this method in each transaction of the work, so that a holder whose lease was
+   * taken over writes nothing.
    * @throws LeadsheetError job_busy where another process has taken over
    */
   renew(trx: Trx, now: Date): Promise<void>
@@ -37,8 +37,8 @@ export interface Lease {
 }
 
 /**
- * Identifies where process ids are comparable: one boot of one kernel, and one container on it. Empty where
- * this is unknown.
+ * Identifies the place in which process ids can be compared: one boot of one kernel, and one container on it.
+ * Empty where the place is unknown.
  */
 const MACHINE = readMachine()
 
@@ -59,8 +59,8 @@ export async function claimLease(
 ): Promise<Lease> {
   const holder = `${randomUUID()} ${MACHINE}`
   const leaseMs = store.place.kind === 'postgres' ? SHARED_LEASE_MS : LEASE_MS
-  // The holder is added before the lease is written, so that another claim of this process does not take the
-  // lease for one of an earlier process.
+  // Adds the holder before the lease is written. Otherwise another claim in this process would take the lease
+  // for that of an earlier process.
   ownHolders.add(holder)
   try {
     await store.write((trx) => insertLease(trx, { name, holder, leaseMs }, now()))
@@ -86,7 +86,8 @@ export async function claimLease(
     store
       .write((trx) => renew(trx, now()))
       .catch((thrown: unknown) => {
-        // Any other error may be gone by the next heartbeat; otherwise the work itself meets it.
+        // Ignores any other error. It may be gone by the next heartbeat; if not, the work itself fails with
+        // it.
         if (thrown instanceof LeadsheetError && thrown.code === 'job_busy') lost.abort(thrown)
       })
       .finally(() => {
@@ -130,7 +131,9 @@ export async function findHolder(
   return (await leases(db, now).execute()).find((lease) => !isDeleted(db, lease))
 }
 
-/** Deletes the leases whose holders are gone, of this name or with names that begin with it and a colon. */
+/**
+ * Deletes the leases whose holders are gone. Their names are the given name, or begin with it and a colon.
+ */
 export async function deleteLostLeases(trx: Trx, name: string, now: Date): Promise<void> {
   const named = await leases(trx, now)
     .where((eb) => eb.or([eb('name', '=', name), eb('name', 'like', `${name}:%`)]))
@@ -150,7 +153,7 @@ export function isOfDaemon({ name }: Pick<Tables['lease'], 'name'>): boolean {
   return name === 'daemon' || name.startsWith('daemon:')
 }
 
-/** Lists the leases held now, with the time since which they are held. */
+/** Lists the leases held now, with the time at which each was acquired. */
 export async function listHeldLeases(
   db: Db,
   now: Date,
@@ -176,8 +179,8 @@ function isDeleted(db: Db, lease: Tables['lease'] & { readonly isExpired: 0 | 1 
 }
 
 /**
- * Tells whether the holder has ended, as far as this machine knows. Containers on several machines may have
- * the same name and process ids.
+ * Tells whether the holder of a lease has ended, as far as this machine knows. Containers on several machines
+ * may have the same name and process ids.
  */
 function hasEnded(db: Db, lease: Tables['lease']): boolean {
   if (lease.host !== hostname()) return false

@@ -37,8 +37,9 @@ const NUMBERS = [
 ] as const
 
 /**
- * Creates a counter of sync runs by outcome. The changes that a running sync has committed count under
- * `running`. The counter remembers the sums of ended runs, so that it does not read all runs each time.
+ * Creates a function that counts sync runs by outcome. The changes that a running sync has committed count
+ * under `running`. The function remembers the sums of ended runs, so that it does not read all runs each
+ * time.
  */
 export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
   const ended = new Map<string, RunCounts>()
@@ -47,7 +48,7 @@ export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
     for (;;) {
       const after = upTo
       const rows = await readRuns(db, after)
-      // Another call may have added these runs meanwhile.
+      // Reads again if another call has added these runs meanwhile.
       if (after !== upTo) continue
       for (const { isEnded, last, ...run } of rows) {
         if (isEnded === 0) continue
@@ -62,7 +63,7 @@ export function createRunCounter(db: Db): () => Promise<RunCounts[]> {
 }
 
 interface RunGroup extends RunCounts {
-  /** Tells whether these runs began before the first run that has no outcome yet: 1 or 0. */
+  /** Is 1 if the runs of the group began before the first run that has no outcome yet; otherwise 0. */
   readonly isEnded: 0 | 1
   /** The last run of the group, in the order in which runs began. */
   readonly last: number
@@ -94,8 +95,8 @@ export async function countScheduledRuns(db: Db): Promise<ScheduledRunCounts[]> 
 }
 
 /**
- * Counts the missed scheduled runs of each schedule that were not made up for. The run stored when a schedule
- * is set up does not count.
+ * Counts for each schedule the missed scheduled runs that were never started later. The run that is stored
+ * when a schedule is set up does not count.
  */
 export async function countMissedScheduledRuns(
   db: Db,

@@ -1,4 +1,7 @@
-/** The ledger of scheduled runs. Each has one row, whichever process notes it and however late. */
+/**
+ * The ledger of scheduled runs. Each scheduled run has one row, whichever process notes the run and however
+ * late.
+ */
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { indexedBy } from '../db/dialect.ts'
@@ -31,9 +34,9 @@ export async function findLastScheduledRun(
 }
 
 /**
- * Notes a scheduled run. One that is already noted stays unchanged, unless it was noted while the clock was
- * ahead and never started.
- * @returns whether it was noted
+ * Notes a scheduled run. A run that is already noted stays unchanged, unless it was noted while the clock was
+ * ahead and has never started.
+ * @returns whether the run was noted
  */
 export async function addScheduledRun(
   trx: Trx,
@@ -54,13 +57,15 @@ export async function addScheduledRun(
   return added.numInsertedOrUpdatedRows !== 0n
 }
 
-/** Tells whether a scheduled run of the schedule can start, or was left by a process that is gone. */
+/** Tells whether a scheduled run of the schedule can start, or was begun by a process that is gone. */
 export async function isAnyOpen(db: Db, schedule: string, at: Instant): Promise<boolean> {
   const open = await listOpenScheduledRuns(db, schedule, at)
   return open.some(({ not_before }) => not_before === null || not_before <= at)
 }
 
-/** Tells whether a scheduled run of any schedule can start. A held one cannot, unless it was approved. */
+/**
+ * Tells whether a scheduled run of any schedule can start. A held run can start only after it was approved.
+ */
 export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
     WHERE state IN ('due', 'running', 'held') AND (state = 'due' OR (state = 'held' AND released_at IS NOT NULL))
@@ -69,8 +74,9 @@ export async function isAnyDue(db: Db, at: Instant): Promise<boolean> {
 }
 
 /**
- * Lists the due scheduled runs of a schedule that are not finished, oldest first. SQLite is told which index
- * to use; otherwise it would go through all runs that the schedule ever had, to read them in order.
+ * Lists the due scheduled runs of a schedule that are not finished, oldest first. The query names the index
+ * for SQLite, which would otherwise read all runs that the schedule ever had, because they are in the wanted
+ * order.
  */
 export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instant): Promise<ScheduledRun[]> {
   const { rows } = await sql<ScheduledRun>`SELECT * FROM scheduled_run ${indexedBy(db, 'scheduled_run_open')}
@@ -81,8 +87,8 @@ export async function listOpenScheduledRuns(db: Db, schedule: string, at: Instan
 }
 
 /**
- * Starts a scheduled run. Call it under the schedule's lease. Checking a held run again does not count as
- * another attempt.
+ * Starts a scheduled run. The caller must hold the lease of the schedule. When a held run is checked again,
+ * this does not count as another attempt.
  */
 export async function beginScheduledRun(
   trx: Trx,
@@ -117,7 +123,10 @@ export async function finishScheduledRun(
     .execute()
 }
 
-/** Lists the scheduled runs of a schedule that were noted since an instant, in order of their scheduled runs. */
+/**
+ * Lists the scheduled runs of a schedule that were noted since an instant, in order of the times at which
+ * they were due.
+ */
 export async function listScheduledRunsNotedSince(
   db: Db,
   schedule: string,
@@ -175,7 +184,7 @@ export async function listTroubledScheduledRuns(
 
 /**
  * Approves the latest unfinished run of a schedule, held or waiting, so that it starts at the next tick.
- * @returns the scheduled run as it was; undefined where none is unfinished
+ * @returns the scheduled run as it was before; undefined where the schedule has no unfinished run
  */
 export async function releaseScheduledRun(
   trx: Trx,

@@ -1,6 +1,6 @@
 /**
- * The uptime of the daemon: spans without a gap, which explain why something was late or missed. The file
- * also has the last heartbeat and the loads of the settings.
+ * The uptime of the daemon: the spans of time in which it ran without a gap. They explain why something was
+ * late or missed. This source file also has the last heartbeat and the loads of the settings.
  */
 
 import { existsSync } from 'node:fs'
@@ -17,9 +17,12 @@ import { glance, isPostgres } from '../db/postgres.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { DaemonSpanTable } from '../tables/tables.ts'
 
-/** A worker counts as running at the end of another where its last heartbeat is at most this much older. */
+/**
+ * When a worker has ended, another worker still counts as running if its last heartbeat is at most this much
+ * older.
+ */
 const BESIDE_MS = 150_000
-/** Limits the rows, because a daemon may be restarted again and again. */
+/** The most spans that are kept, because a daemon may be restarted again and again. */
 const SPANS_MAX = 1000
 
 /** Starts a span and returns its id. */
@@ -51,8 +54,9 @@ export async function endSpan(trx: Trx, id: number, at: Instant): Promise<void> 
 }
 
 /**
- * Finds the last span that began, whatever the clock said. Among several workers, it is the one with the last
- * heartbeat, and a running worker comes before one that has just ended. Undefined where no daemon ever ran.
+ * Finds the span that began last, even if the clock was set. Among several workers, finds the span with the
+ * last heartbeat, but prefers a running worker to a worker that has just ended. Undefined where no daemon
+ * ever ran.
  */
 export async function findLastSpan(db: Db): Promise<Selectable<DaemonSpanTable> | undefined> {
   const spans = db.selectFrom('daemon_span').selectAll().limit(1)
@@ -84,7 +88,10 @@ export async function listLivingSpans(db: Db, since: Instant): Promise<WorkerSpa
     .execute()
 }
 
-/** Lists the changes of the clock between two instants, with the time before and after each. */
+/**
+ * Lists the changes of the machine's clock between two instants. Each has the time before and the time after
+ * the change.
+ */
 export async function listClockSets(
   db: Db,
   since: Instant,
@@ -98,15 +105,18 @@ export async function listClockSets(
   return rows
 }
 
-/** A time without a daemon, and its reason. `to` is null while no daemon has started since. */
+/** A span of time without a daemon, and its reason. `to` is null while no daemon has started again. */
 export interface Gap {
-  /** Is null where no daemon ran before. */
+  /** The last heartbeat before the gap; null where no daemon ran before. */
   readonly from: Instant | null
   readonly to: Instant | null
   readonly why: DaemonSpanTable['began_after']
 }
 
-/** Lists the gaps longer than `leastMs`, newest first, including the one since the last heartbeat. */
+/**
+ * Lists the gaps longer than `leastMs` milliseconds, newest first. The time since the last heartbeat counts
+ * as a gap too.
+ */
 export async function listGaps(
   db: Db,
   { since, now, leastMs }: { readonly since: Instant; readonly now: Instant; readonly leastMs: number },
@@ -149,8 +159,8 @@ export async function findGap(db: Db, at: Instant): Promise<Gap | null> {
 }
 
 /**
- * The last heartbeat of the daemon. It is read without migrating the store, and without creating files beside
- * it, which might get another owner than the daemon.
+ * The last heartbeat of the daemon. It is read without migrating the store. It is also read without creating
+ * files beside the store, because such files might get another owner than the daemon.
  */
 export interface LastHeartbeat {
   readonly last_tick_at: Instant
@@ -161,8 +171,8 @@ export interface LastHeartbeat {
 /** A worker with a heartbeat within this time counts as running. */
 const LIVING_MS = 180_000
 /**
- * Leaves enough time for another process that opens the file, or closes it as the last one. Both lock out
- * readers.
+ * The longest wait for a lock. Another process that opens the file, or is the last to close it, locks out
+ * readers for a moment.
  */
 const BUSY_TIMEOUT_MS = 2_000
 
@@ -178,8 +188,8 @@ export async function readLastHeartbeat(place: StorePlace): Promise<LastHeartbea
 function readBeatOfFile(file: string): LastHeartbeat | undefined {
   if (!existsSync(file)) return undefined
   const url = pathToFileURL(file)
-  // Without a write-ahead log no process has the file open, so that it does not change. `immutable` keeps
-  // SQLite from creating its shared files.
+  // Where there is no write-ahead log, no process has the file open, so the file does not change. `immutable`
+  // then keeps SQLite from creating its shared files.
   if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
   try {
     using database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
@@ -198,8 +208,8 @@ function readBeatOfFile(file: string): LastHeartbeat | undefined {
 }
 
 /**
- * Reads the last heartbeat of a worker on this machine, else of any worker. A running worker comes before one
- * that has ended.
+ * Reads the last heartbeat of a worker on this machine, or of any worker if none ran here. Prefers a running
+ * worker to a worker that has ended.
  */
 async function readBeatOfServer(place: PostgresPlace): Promise<LastHeartbeat | undefined> {
   return glance(place, 'daemon_span', async (client) => {
@@ -216,15 +226,18 @@ function beatOf({ last_tick_at, ended_at }: Readonly<Record<string, unknown>>): 
   return { last_tick_at: String(last_tick_at), ended_at: ended_at === null ? null : String(ended_at) }
 }
 
-/** Limits the rows, because the settings may be loaded again and again while they are wrong. */
+/** The most loads that are kept, because wrong settings may be loaded again and again. */
 const READINGS_MAX = 100
 
 export interface ConfigLoad {
   readonly id: number
   readonly at: Instant
-  /** The error in the settings; null where they came into force. */
+  /** The error in the settings; null if the settings came into force. */
   readonly refused: string | null
-  /** The names of the settings that differ from those in force before; null where none were. */
+  /**
+   * The names of the settings that differ from the settings in force before; null if no settings were in
+   * force before.
+   */
   readonly changed: readonly string[] | null
   readonly pid: number
   readonly host: string
@@ -249,10 +262,13 @@ export async function addConfigLoad(
     .execute()
 }
 
-/** The daemon that loaded the settings, where several may run. */
+/** The daemon that loaded the settings, because several daemons may run. */
 type ReadBy = Pick<ConfigLoad, 'host' | 'pid'>
 
-/** Finds the last load, or the last that came into force, of any daemon or of one. */
+/**
+ * Finds the last load of the settings, or the last load that came into force. `by` limits the search to one
+ * daemon.
+ */
 export async function findConfigLoad(
   db: Db,
   which: 'last' | 'in_force',

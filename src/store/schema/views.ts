@@ -200,7 +200,7 @@ export async function dropViews(db: Kysely<Tables>): Promise<Map<string, string>
   return new Map([...present].filter(([name]) => !(name in VIEWS)))
 }
 
-/** Creates our views, and those of analysts whose name no table has taken since. */
+/** Creates our views, and the views of analysts. Leaves out a view if a table has taken its name since. */
 export async function createViews(db: Kysely<Tables>, others: ReadonlyMap<string, string>): Promise<void> {
   for (const view of Object.values(VIEWS)) await view.execute(db)
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema`.execute(db)

@@ -1,7 +1,7 @@
 /**
- * Builds a snapshot: copies the published parts of the store, from one consistent read of the database, into
- * a new file, describes it, makes it searchable and checks it. The work blocks its process, so it runs in a
- * child process.
+ * Builds a snapshot: copies the published parts of the store into a new file, from one consistent read of the
+ * database. Then adds the dictionary and the full-text search to the file and checks it. The work blocks its
+ * process, so it runs in a child process.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -30,14 +30,14 @@ export interface SnapshotJob {
 }
 
 const CACHE_KIB = 65_536
-/** The rows sampled of each index, enough to tell a good index from a bad one. */
+/** The number of rows of each index that ANALYZE reads: enough to tell a good index from a bad one. */
 const ANALYSIS_ROWS = 1000
-/** Leaves enough time for another process that closes the store, which locks out readers for a moment. */
+/** The longest wait for a lock. Another process that closes the store locks out readers for a moment. */
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Builds the file. Rows are copied from a list of what is published, so that a private row is never in the
- * file, not even in a freed page. Whole tables are copied as they are stored, as fast as by VACUUM INTO.
+ * Builds the file. Only published rows are copied, so that a private row is never in the file, not even in a
+ * freed page. Whole tables are copied as they are stored, as fast as by VACUUM INTO.
  * @throws SqliteError, and Error where the finished file fails its checks
  */
 export function buildSnapshot(job: SnapshotJob): void {
@@ -106,14 +106,17 @@ function copyRows(database: Database.Database, table: string, isWhole: boolean):
     database.exec(`INSERT INTO main.${quoted(table)} SELECT * FROM live.${quoted(table)}`)
     return
   }
-  // SQLite computes generated columns itself.
+  // Leaves out generated columns, because SQLite computes them itself.
   const list = columns.filter(({ hidden }) => hidden === 0).map(({ name }) => quoted(name))
   database.exec(
     `INSERT INTO main.${quoted(table)} (${list.join()}) SELECT ${list.join()} FROM live.${quoted(table)}`,
   )
 }
 
-/** Adds indexes for questions of analysts. The store itself is not searched this way. */
+/**
+ * Adds indexes for the queries of analysts. The store itself lacks them, because leadsheet does not search it
+ * this way.
+ */
 function addIndexes(database: Database.Database): void {
   database.exec(`
     CREATE INDEX lead_by_domain ON lead (company_domain);
@@ -125,7 +128,7 @@ function addIndexes(database: Database.Database): void {
 function copyViews(database: Database.Database): void {
   let views = readSchema(database, 'view').filter(({ name }) => !OWN.includes(name))
   for (const { sql } of views) database.exec(sql)
-  // The check runs again after each drop, because a view may have read a dropped one.
+  // Checks all views again after each drop, because a view may read another view that was dropped.
   for (;;) {
     const broken = views.filter(({ name }) => !canRead(database, name))
     if (broken.length === 0) return
@@ -188,7 +191,7 @@ function flush(file: string): void {
 }
 
 /**
- * Adds full-text search over leads, which only the snapshot has. The index `lead_fts` holds words alone, and
+ * Adds full-text search over leads, which only the snapshot has. The index `lead_fts` holds only words, and
  * reads the texts from the view `lead_text`. Analysts search the view `lead_search` by `WHERE words MATCH
  * 'solar'`.
  */
@@ -231,10 +234,10 @@ const LEAD_SEARCH = `CREATE VIEW lead_search AS
   FROM lead_fts JOIN lead_now ON lead_now.no = lead_fts.rowid`
 
 /**
- * Copies the published parts of a PostgreSQL store, from one consistent read of the database, into a file
- * from which a snapshot can be built. The file never has a private row or column.
- * @param file must not exist; an unfinished one is useless
- * @throws LeadsheetError store_*, data_unwritable; the reason of the signal
+ * Copies the published parts of a PostgreSQL store into an SQLite file from which a snapshot can be built.
+ * The copy is from one consistent read of the database. The file never has a private row or column.
+ * @param file must not exist; an unfinished file is useless
+ * @throws LeadsheetError store_*, data_unwritable; the reason of an aborted signal
  */
 export async function copyPublished(db: Db, file: string, signal: AbortSignal): Promise<void> {
   const target = openSqlite(file)
@@ -255,8 +258,8 @@ export async function copyPublished(db: Db, file: string, signal: AbortSignal): 
 }
 
 /**
- * Prepares the file for copied rows, which come unchanged and in their order. Nothing is written to the disk
- * to undo a failure.
+ * Prepares the file for copied rows. Checks and triggers are off, because the rows come unchanged and in
+ * their order. Nothing is written to the disk to undo a failure.
  */
 async function makeReady(target: Db, file: string): Promise<void> {
   await migrate(target, file)
@@ -272,7 +275,7 @@ async function makeReady(target: Db, file: string): Promise<void> {
 async function copyTable(reading: Trx, target: Db, table: CopiedTable, signal: AbortSignal): Promise<void> {
   const withheld = PUBLISHED[table.name] ?? []
   const columns = table.columns.filter(({ name }) => !withheld.includes(name))
-  // The columns exist in the table, and so get an empty text.
+  // Gives withheld columns an empty text, because the table has these columns.
   const empty: CopiedRow = Object.fromEntries(withheld.map((name) => [name, '']))
   for await (const { rows } of readChunks(reading, { ...table, columns })) {
     signal.throwIfAborted()

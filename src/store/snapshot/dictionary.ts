@@ -133,7 +133,9 @@ function readFields(database: Database.Database) {
   return new Map(rows.map((row) => [row.path, row]))
 }
 
-/** The facts that the rows of a table show about its columns: the share of missing values, some examples. */
+/**
+ * The facts about the columns of a table that its rows show: the share of missing values, and some examples.
+ */
 export interface Sample {
   readonly rows: number
   /** The share by column, from 0 to 1; empty for an empty table. */

@@ -1,6 +1,6 @@
 /**
- * The figures of reports in the snapshot: the meaning of each, and the SQL that computes it as in the last
- * issue of each report. The SQL runs on the snapshot itself.
+ * The figures of reports in the snapshot: the meaning of each figure, and the SQL that computes it for the
+ * last issue of each report. The SQL runs on the snapshot itself.
  */
 import type Database from 'better-sqlite3'
 import type { LeadFilter, ReportFigures } from '../../domain/figures.ts'
@@ -41,11 +41,11 @@ const LISTS = [
   { ...TOP_LEADS, name: 'top_leads', unit: 'list', coverage: null },
   { ...STALLED_LEADS, name: 'stalled_leads', unit: 'list', coverage: 'stalled' },
 ] as const
-/** The number of rows in the files of a report. */
+/** The most rows of a list, as in the files that are attached to a report. */
 const LIST_ROWS = 1000
 
 const DAY_MS = 24 * 60 * 60_000
-/** The defaults of a report's settings. */
+/** The defaults of these settings of a report. */
 const DEFAULTS = { stalledDays: 7, topScore: 80 }
 
 export function addFigures(database: Database.Database): void {
@@ -62,7 +62,10 @@ export function addFigures(database: Database.Database): void {
   }
 }
 
-/** Lists the last issue of each report, preferring the one with all its leads. */
+/**
+ * Lists the last issue of each report. If several issues have that period, takes the issue with all leads of
+ * the report.
+ */
 function listIssues(database: Database.Database): Issue[] {
   const rows = database
     .prepare<[], { report: string; rendered_at: string; figures: string }>(

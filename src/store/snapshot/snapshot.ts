@@ -27,19 +27,20 @@ const MODE = 0o444
 /** The origin of a snapshot: when it was made, and how recent its leads are. */
 export interface SnapshotInfo {
   readonly madeAt: Instant
-  /** The last sync that read all leads; null before the first. */
+  /** The id of the last sync that read all leads; null before the first such sync. */
   readonly runId: string | null
+  /** The time up to which all changes of leads are in the snapshot; null before the first such sync. */
   readonly leadsAsOf: Instant | null
   readonly schema: string
   readonly version: string
 }
 
 /**
- * Makes a snapshot in a child process and replaces the previous one. If the process is killed, the previous
- * snapshot stays intact, and the next call deletes unfinished files. The caller must have a lease, because
- * only one call may run at a time.
- * @param options.keep the number of last snapshots to keep under a second name with their time
- * @throws LeadsheetError data_unwritable, store_corrupt, store_busy; the reason of the signal
+ * Makes a snapshot in a child process and replaces the previous snapshot. If the process is killed, the
+ * previous snapshot stays intact, and the next call deletes unfinished files. The caller must have a lease,
+ * because only one call may run at a time.
+ * @param options.keep how many of the last snapshots to keep under a second name with their time
+ * @throws LeadsheetError data_unwritable, store_corrupt, store_busy; the reason of an aborted signal
  */
 export async function makeSnapshot(
   store: Pick<Store, 'db' | 'place'>,
@@ -186,7 +187,10 @@ function unwritable(file: string, reason: string, cause?: unknown): LeadsheetErr
 export interface SnapshotNews {
   /** The last migration of the store. */
   readonly schema: string
-  /** The last sync that read all leads, whether or not the snapshot includes it; null before the first. */
+  /**
+   * The id of the last sync that read all leads, even if the snapshot lacks it; null before the first such
+   * sync.
+   */
   readonly wholeRunId: string | null
   /** The number of inserts, updates and deletions of leads by later syncs and events. */
   readonly changes: number

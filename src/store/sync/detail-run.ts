@@ -29,8 +29,8 @@ interface DetailRun extends RunUsage {
 }
 
 /**
- * Starts the reading of details, and deletes the list of a killed sync, whose leads wait for details like all
- * others.
+ * Starts the reading of details. Deletes the list of a killed sync; the leads of that list wait for details
+ * like all other leads.
  */
 export async function beginDetails(
   trx: Trx,

@@ -7,14 +7,14 @@ import { sql } from 'kysely'
 import type { Db, Store } from '../db/store.ts'
 
 /**
- * Two answers announce the same reset of the upstream's limit if the times that they give are at most this
- * far apart, because the upstream gives whole seconds.
+ * The largest difference between two times of a reset that count as the same reset of the upstream's limit.
+ * They differ because the upstream gives whole seconds.
  */
 const SAME_RESET_MS = 1_500
 
 /**
- * The database's time in milliseconds. Selecting it also keeps the commit from waiting for the disk with the
- * row locked, because a crash loses only a moment of the rate limit.
+ * The database's time in milliseconds. The same SELECT keeps the commit from waiting for the disk while the
+ * row is locked. A crash can then lose only a moment of the rate limit.
  */
 const NOW = sql`(SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now,
     set_config('synchronous_commit', 'off', true) AS waits) AS clock`

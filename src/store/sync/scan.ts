@@ -33,8 +33,7 @@ export interface ScanStep {
   readonly fresh: number
   readonly freshInPass: number
   /**
-   * The number of fresh leads that were created after the scan began, so that no earlier pass could have
-   * found them.
+   * The number of fresh leads that were created after the scan began. No earlier pass could have found them.
    */
   readonly born: number
   /** The number of records without an id. */
@@ -45,8 +44,8 @@ export interface ScanStep {
   readonly total: number | null
   readonly hasMoved: boolean
   /**
-   * The number of leads expected on both this page and the page before. More repeated leads show that rows
-   * moved. Null if repeated leads prove nothing.
+   * The number of leads expected to be on this page and also on the page before. If more leads are repeated,
+   * rows have moved between pages. Null if repeated leads prove nothing.
    */
   readonly repeats: number | null
   readonly isBroken: boolean
@@ -61,7 +60,7 @@ export async function findScan(db: Db): Promise<Scan | undefined> {
   return db.selectFrom('sync_scan').where('resource', '=', RESOURCE).selectAll().executeTakeFirst()
 }
 
-/** Starts a scan. A scan that is in progress is given up. */
+/** Starts a scan. A scan that was in progress is given up. */
 export async function startScan(trx: Trx, scan: ScanStart): Promise<Scan> {
   await clearScan(trx)
   const { mode, updated_since, started_at, profile_sha256, is_remap } = scan
@@ -205,8 +204,8 @@ export async function findReadByEvents(
 }
 
 /**
- * A lead that the current scan has found, by its number. A quarantined record whose lead is not in the store
- * is identified by its id.
+ * The identity of a lead that the current scan has found: the number of the lead. For a quarantined record
+ * whose lead is not in the store, it is the id of the record.
  */
 export type Met = number | string
 
@@ -226,7 +225,8 @@ export interface MetLeads {
 
 /**
  * Loads the leads that the current scan has found; the result is empty if there is no scan. Each lead takes
- * one byte of memory. In `sync_scan_page` each page has a row, from which a run continues after a kill.
+ * one byte of memory. The rows of `sync_scan_page`, one for each page, are kept so that a run can continue
+ * after a kill.
  */
 export async function loadMetLeads(db: Db): Promise<MetLeads> {
   const met = createMetLeads()

@@ -9,7 +9,10 @@ import type { Db, Trx } from '../db/store.ts'
 /** The facts about one field that the examined records show. */
 export interface FieldSample {
   readonly types: ReadonlySet<FieldType>
-  /** `count`: the number of records that have the field. `nulls`: the number of these in which it is null. */
+  /**
+   * `count`: the number of records that have the field. `nulls`: the number of these in which the field is
+   * null.
+   */
   readonly count: number
   readonly nulls: number
 }

@@ -19,7 +19,7 @@ import { listReadByEvents } from './scan.ts'
  * deleted.
  */
 const ABSENT_SHARE_MAX = 0.2
-/** If a scan misses at most this many leads, their share of all leads does not matter. */
+/** If a scan misses at most this many leads, they count as absent whatever their share of all leads. */
 const ABSENT_ALWAYS_BELIEVED = 5
 /** The number of leads that one statement reads. Between two statements other tasks can run. */
 const CHUNK_LEADS = 20_000

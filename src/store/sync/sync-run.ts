@@ -77,7 +77,7 @@ export async function addCounts(
     .executeTakeFirstOrThrow()
 }
 
-/** Adds counts of details, in the transaction that writes them. */
+/** Adds counts of details, in the transaction that writes the details. */
 export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCounts): Promise<void> {
   await trx
     .updateTable('sync_run')
@@ -118,7 +118,7 @@ export async function finishRun(trx: Trx, result: SyncResult, at: Instant): Prom
     .execute()
 }
 
-/** Reads the counts of leads and their details so far. */
+/** Reads the counts of leads and details that a run has reached so far. */
 export async function readCounts(
   db: Db,
   runId: string,
@@ -154,7 +154,7 @@ export interface RunSummary {
   readonly problems: readonly { part: string; code: string; message: string; hint: string | null }[]
 }
 
-/** The order in which runs began, even if the clock was set back. */
+/** Orders runs by when they began, even if the clock was set back. */
 const begun = sql<number>`rowid`
 
 /** Lists the last runs, newest first. */
@@ -182,7 +182,10 @@ export async function listRuns(db: Db, limit: number): Promise<RunSummary[]> {
 /** The properties of a run that are needed to count runs by outcome. */
 export type RunBrief = Pick<RunSummary, 'id' | 'startedAt' | 'outcome'>
 
-/** The maximum number of runs listed: slightly more than the 1440 minutes of a day. */
+/**
+ * The most runs that are listed: slightly more than the 1440 minutes of a day, because a sync can run every
+ * minute.
+ */
 const BRIEFS_MAX = 1500
 
 /** Lists the last runs that began since an instant, newest first. */
@@ -220,7 +223,7 @@ export async function findLastWholeRun(
 }
 
 export interface LastRun {
-  /** The time at which the run ended; for a killed or running one, the time at which it began. */
+  /** The time at which the run ended. For a killed or running run, the time at which it began. */
   readonly at: Instant
   readonly outcome: SyncOutcome | 'killed' | null
   readonly problems: readonly { readonly part: string; readonly code: string; readonly message: string }[]

@@ -1,6 +1,6 @@
 /**
  * The watermark from which the next incremental scan starts, the time before which the upstream accepts no
- * request, the last profile, and when each resource was last read.
+ * request, the last profile, and the time at which each resource was last read.
  */
 
 import { sql } from 'kysely'
@@ -83,7 +83,7 @@ const ENDED_AT = sql<Instant | null>`coalesce(finished_at, iif(outcome = 'killed
  */
 export async function findLastRead(db: Db, resource: Resource): Promise<LastRead | null> {
   const runs = db.selectFrom('sync_run').select(ENDED_AT.as('endedAt')).limit(1)
-  // The order in which runs began, whatever the clock said.
+  // Orders runs by when they began, even if the clock was set back.
   const newest = runs.orderBy(sql`rowid`, 'desc')
   if (resource === 'leads') {
     const whole = newest.where('leads_as_of', 'is not', null).select(sql<Instant>`leads_as_of`.as('asOf'))

@@ -5,7 +5,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../../domain/lead-fields.ts'
 
-/** Writes each comment behind the comma of its column, where the dictionary looks for it. */
+/**
+ * Writes the meaning of each column as a comment after the comma of the column, where the dictionary looks
+ * for it.
+ */
 function columnsOf(fields: readonly LeadField[]): RawBuilder<unknown> {
   return sql.raw(
     fields.map((field) => `${field.column} ${typeOf(field)}, -- ${field.meaning}`).join('\n    '),
