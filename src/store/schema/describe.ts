@@ -15,11 +15,13 @@ export interface Relation {
 
 export interface Column {
   readonly name: string
-  /** Is null for a computed column. */
+  /** The declared type of the column; null for a column that a view computes. */
   readonly type: string | null
   readonly unit: string | null
   readonly meaning: string
-  /** The column of a table that a view takes unchanged. */
+  /**
+   * The table and column whose values the view takes unchanged, such as `lead.id`; null for any other column.
+   */
   readonly origin: string | null
   readonly isComputed: boolean
   readonly isNullable: boolean
@@ -32,7 +34,8 @@ interface SchemaRow {
 }
 
 /**
- * Describes all tables and views in the order of their creation, so that what a view reads comes before it.
+ * Describes all tables and views in the order of their creation. So a table or view comes before the views
+ * that read it.
  */
 export function describeSchema(database: Database.Database): Relation[] {
   const known = new Map<string, Relation>()
@@ -67,7 +70,8 @@ function describeTable(database: Database.Database, { name: table, sql }: Schema
   )
   const columns = listColumns(database, table).map(({ name, type, isNullable, isGenerated }): Column => {
     const meaning = meaningOf(table, name, comments.columns.get(name) || references.get(name))
-    // Because a column that points to another has the unit of its namesake.
+    // Tries a second meaning, because a column that refers to another table may have a unit in the built-in
+    // meanings.
     const unit = unitOf(name, meaning) ?? unitOf(name, meaningOf(table, name))
     return { name, type, unit, meaning, origin: null, isComputed: isGenerated, isNullable }
   })
@@ -126,8 +130,8 @@ function meaningOf(table: string, column: string, said = ''): string {
 }
 
 /**
- * The comments of a CREATE statement, which SQLite keeps in the file. In a table, the comment behind a column
- * is its meaning. A view says `-- column: meaning`.
+ * The comments of a CREATE statement, which SQLite keeps in the file. In a table, the comment after a column
+ * is the meaning of the column. In a view, a comment has the form `-- column: meaning`.
  */
 interface SchemaComments {
   /** The meaning of the table or view; empty where the comments have none. */
@@ -142,7 +146,7 @@ const TOKEN =
 const CONSTRAINT = /^(PRIMARY|FOREIGN|UNIQUE|CHECK|CONSTRAINT)$/i
 
 /**
- * Reads the comments of a table. A comment belongs to the column before it on its line, also behind the
+ * Reads the comments of a table. A comment belongs to the column before it on the same line, even after the
  * comma.
  */
 export function readTableComments(create: string): SchemaComments {
@@ -168,8 +172,8 @@ export function readTableComments(create: string): SchemaComments {
 }
 
 /**
- * Reads the comments of a view. Those before the first SELECT are for the view as a whole. A meaning may
- * continue on the comment lines below it.
+ * Reads the comments of a view. The comments before the first SELECT that name no column are for the view as
+ * a whole. The meaning of a column may continue on the next comment lines.
  */
 export function readViewComments(create: string, names: readonly string[]): SchemaComments {
   const whole: string[] = []
@@ -196,8 +200,8 @@ function unquoted(token: string): string {
 }
 
 /**
- * The meanings of columns whose schema comment is missing or gives only a unit or a clock, by column, by
- * table and column, or by table.
+ * The meanings of columns whose comment in the schema is missing or gives only a unit or a clock. A key is
+ * the name of a column, of a table and its column, or of a table.
  */
 const MEANINGS: Readonly<Record<string, string>> = {
   lead_fts: 'one row per lead: the full-text index over lead_text; search it through the view lead_search',
@@ -262,11 +266,14 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'report_issue.rendered_at': 'UTC, by our clock: when it was made',
 }
 
-/** Matches a comment that says only how a value is written, or to which table it points. */
+/** Matches a comment that gives only the form of a value, or the column to which the value refers. */
 const BARE_UNIT =
   /^(UTC(, by (our|the upstream's) clock)?|0 to 1|ISO 4217|sync_run\.id( that (first )?(read|wrote|marked) (it|them|this row)( deleted)?)?)$/
 
-/** The units by meaning. The first pattern that matches gives the unit; `$1` is the text that it finds. */
+/**
+ * The units that follow from the meaning of a column. The first pattern that matches gives the unit; `$1`
+ * stands for the text that its group matches.
+ */
 const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
   [/^UTC\b/, 'UTC'],
   [/\bin whole units of (?!the\b)(\w+)/, '$1'],
@@ -277,7 +284,7 @@ const UNITS_BY_MEANING: readonly (readonly [RegExp, string])[] = [
   [/^JSON\b|, JSON\b/, 'JSON'],
 ]
 
-/** The units by a word of the column's name. */
+/** The units that follow from a word in the name of a column. */
 const UNITS_BY_NAME: Readonly<Record<string, string>> = {
   ms: 'ms',
   hours: 'hours',

@@ -1,6 +1,7 @@
 /**
- * Migrates a database file to the present schema, all or nothing, and refuses a newer one. Until the first release a
- * change of the schema is made in `001-initial`. From then on its columns are frozen, and a change is a new migration.
+ * Migrates a database file to the present schema, all or nothing, and refuses a newer file. Until the first
+ * release, a change of the schema is made in `001-initial`. After the first release its columns are frozen,
+ * and each change is a new migration.
  */
 
 import { existsSync, readdirSync } from 'node:fs'
@@ -21,14 +22,14 @@ export const MIGRATIONS: Record<string, Migration> = {
 }
 
 /**
- * Migrates in one transaction that takes the write lock first. A kill leaves the file unchanged, and of two
- * processes that open it at once, the second finds the work of the first.
+ * Migrates in one transaction that takes the write lock first. If the process is killed, the file stays
+ * unchanged. If two processes open the file at once, the second process finds it already migrated.
  * @throws LeadsheetError store_newer, store_corrupt
  */
 export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
   if (await isCurrent(db, file)) return
-  // The setting cannot change inside a transaction. With foreign keys on, a table that others refer to cannot
-  // be rebuilt.
+  // Turns off foreign keys before the transaction, because the setting cannot change inside a transaction.
+  // With foreign keys on, a table to which others refer cannot be rebuilt.
   await sql`PRAGMA foreign_keys = OFF`.execute(db)
   try {
     await db.transaction().execute(async (trx) => {
@@ -45,7 +46,7 @@ export async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
 }
 
 /**
- * Lists the migrations that a file of an older version lacks; none for a file without tables.
+ * Lists the migrations that a file of an older version lacks. The list is empty for a file without tables.
  * @throws LeadsheetError store_newer, store_corrupt
  */
 export async function listPending(db: Kysely<Tables>, file: string): Promise<string[]> {
@@ -99,8 +100,8 @@ export interface SqliteObject {
 }
 
 /**
- * Opens an empty database in memory with the present schema. Its comments on tables, views and columns hold
- * for PostgreSQL too.
+ * Opens an empty database in memory with the present schema. The comments on its tables, views and columns
+ * are also used for PostgreSQL.
  */
 export async function openEmptyDatabase(): Promise<Database.Database> {
   const database = new Database(':memory:')
@@ -119,7 +120,7 @@ export function listObjects(database: Database.Database): SqliteObject[] {
 
 /* The backups made before upgrades, in a folder beside the database. */
 
-/** The number of backups kept. Each is as large as the database was. */
+/** The number of backups kept. Each backup is as large as the database was at its time. */
 const KEPT = 3
 /**
  * Matches names such as `leadsheet-before-0.2.0-20261121T060000Z.db`, the backup before the upgrade to 0.2.0.
@@ -136,7 +137,7 @@ export function upgradeBackup(database: string, program: string, now: Date): str
   return join(folderOf(database), `leadsheet-before-${program}-${time}.db`)
 }
 
-/** Deletes all but the last few backups, and unfinished files left by a kill. */
+/** Deletes all backups but the last three, and unfinished files that a killed process has left. */
 export async function pruneUpgradeBackups(database: string): Promise<void> {
   const halfMade = listNames(database).filter((name) => HALF_MADE.test(name))
   const gone = [
@@ -147,8 +148,8 @@ export async function pruneUpgradeBackups(database: string): Promise<void> {
 }
 
 /**
- * Finds the newest backup that a version with only these migrations can open; null where there is none.
- * @param isKnown tells whether the version has a migration, by its name
+ * Finds the newest backup that a version of leadsheet can open; null where there is none.
+ * @param isKnown tells whether that version has a migration, by the migration's name
  */
 function findUpgradeBackup(database: string, isKnown: (migration: string) => boolean): string | null {
   return listUpgradeBackups(database).find((file) => migrationsOf(file)?.every(isKnown)) ?? null
@@ -175,8 +176,8 @@ function folderOf(database: string): string {
 }
 
 /**
- * Reads the migrations of a backup; null for a damaged file or one of another program, which must not be
- * suggested for restoring.
+ * Reads the names of a backup's migrations. Returns null for a damaged file or a file of another program,
+ * because such a file must not be suggested for restoring.
  */
 function migrationsOf(file: string): string[] | null {
   let database: Database.Database | undefined

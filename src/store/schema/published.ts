@@ -1,6 +1,6 @@
 /**
- * The tables that the snapshot shows. The list names what is published, so that a new table is private until
- * somebody decides. Recipients, sent messages and the internals of a sync stay in the store.
+ * The tables that the snapshot shows. Because the list names the published tables, a new table is private
+ * until somebody publishes it. Recipients, sent messages and the internals of a sync stay in the store.
  */
 import { fieldsWith } from '../../domain/lead-fields.ts'
 
@@ -30,7 +30,9 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   report_issue: ['html', 'text'],
 }
 
-/** The tables that only the program needs. A test checks that each table is in one of the two lists. */
+/**
+ * The tables that only leadsheet itself needs. A test checks that each table is published or in this list.
+ */
 export const PRIVATE: readonly string[] = [
   'installation',
   'issue_no',
@@ -62,7 +64,8 @@ export const PRIVATE: readonly string[] = [
 ]
 
 /**
- * The tables and views that only the snapshot has. An analyst's view of the same name is not copied into it.
+ * The names of the tables and views that only the snapshot has. An analyst's view with one of these names is
+ * not copied into the snapshot.
  */
 export const OWN: readonly string[] = [
   ...['snapshot_info', 'figure', 'dictionary', 'dictionary_table'],

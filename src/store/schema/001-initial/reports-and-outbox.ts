@@ -27,7 +27,7 @@ export const REPORTS = [
   sql`CREATE INDEX report_issue_by_end ON report_issue (period_to, rendered_at, id, time_zone, period_from)`,
   sql`CREATE INDEX report_issue_by_series ON report_issue (report, variant, kind, period_to)`,
 
-  // The numbers are apart from the texts, so that a search finds issues without reading the texts.
+  // Keeps the numbers apart from the texts, so that a search finds issues without reading their texts.
   sql`CREATE TABLE issue_no ( -- one row per issue: its number in issue_search
     no INTEGER PRIMARY KEY,
     issue_id TEXT NOT NULL UNIQUE -- report_issue.id
@@ -66,10 +66,11 @@ export const REPORTS = [
   ) STRICT`,
   sql`CREATE INDEX delivery_waiting ON delivery (next_attempt_at) WHERE next_attempt_at IS NOT NULL`,
   sql`CREATE INDEX delivery_by_recipient ON delivery (recipient, queued_at)`,
-  // The checks of each minute read these indexes, which stay small however much has been sent.
+  // The checks that run every minute read these indexes. They stay small however many messages were sent.
   sql`CREATE INDEX delivery_failed ON delivery (state_at) WHERE state = 'failed'`,
   sql`CREATE INDEX delivery_unconfirmed ON delivery (state_at) WHERE state = 'unconfirmed'`,
-  // Sent messages are left out. With them, SQLite would use this index to find the messages of a recipient.
+  // Leaves out sent messages, because with them SQLite would use this index to find the messages of a
+  // recipient.
   sql`CREATE INDEX delivery_not_sent ON delivery (state) WHERE state <> 'sent'`,
 
   sql`CREATE TABLE message ( -- one row per message: all of it, so that every attempt sends the same
