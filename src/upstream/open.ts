@@ -33,7 +33,7 @@ export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'author
   readonly profile?: Profile
 }
 
-/** Fields that the contract does not know stay in the answer. */
+/** Fields that the contract does not name are kept in the answer. */
 const detailShape = leadDetailSchema.loose()
 
 /**
@@ -57,7 +57,7 @@ export function openSource(options: SourceOptions): Source {
     return answer
   }
 
-  /** Because some upstreams report errors with status 200. */
+  /** Throws if the body is an error, because some upstreams report errors with status 200. */
   function refuseError(url: URL, status: number, body: unknown): void {
     const error = profile.envelope.error === undefined ? null : readPath(body, profile.envelope.error)
     if (error === null || error === undefined || error === false) return
@@ -163,8 +163,8 @@ function itemsOf(url: URL, body: unknown, path: FieldPath, what: string, redact:
 }
 
 /**
- * The error for an answer without a list. It quotes only the upstream's message, because other parts may be
- * leads.
+ * Returns the error for an answer without a list. The error quotes only the upstream's message, because other
+ * parts of the answer may be leads.
  */
 function withoutList(url: URL, body: unknown, path: FieldPath, what: string, redact: Redact): LeadsheetError {
   const place = path.length === 0 ? 'the answer itself' : path.join('.')
@@ -176,8 +176,8 @@ function withoutList(url: URL, body: unknown, path: FieldPath, what: string, red
 const PROBE_HINT = `If this is not the Lead Pipeline Service, it needs a profile: ${shellCommand('probe URL -o FILE')} makes one for api.profile.`
 
 /**
- * Refuses a list that does not say whether more follows: it may be the first page of another API and would
- * pass for the whole list.
+ * Refuses a list that does not say whether more records follow. Such a list may be the first page of another
+ * API and would be taken for the whole list.
  */
 function refuseOtherPaging(url: URL, body: unknown, { paging }: Profile): void {
   if (paging.has_more === undefined || readPath(body, paging.has_more) !== undefined) return

@@ -1,4 +1,7 @@
-/** The source of leads: what every upstream offers. Types only; `open.ts` implements them. */
+/**
+ * The source of leads: the functions that every upstream offers. This file has only types; `open.ts`
+ * implements them.
+ */
 
 import type { WireLeadDetail } from '../contract/lead.ts'
 import type { PipelineCreate, WirePipeline } from '../contract/pipeline.ts'
@@ -29,18 +32,22 @@ export interface RawPage {
 
 export interface ListOptions {
   readonly signal?: AbortSignal
-  /** Finds the known records. Without it no record is known. */
+  /** Looks up known records. Without this function no record counts as known. */
   readonly findKnown?: FindKnown | undefined
 }
 
-/** A lead as sent. `detail` is set where the upstream is the reference service, whose shape is known. */
+/**
+ * A lead as the upstream sent it. `detail` is set only if the upstream is the reference service, whose
+ * answers have a known form.
+ */
 interface LeadAnswer {
   readonly raw: unknown
   readonly detail: WireLeadDetail | null
 }
 
 /**
- * The endpoints of an upstream. Every function throws LeadsheetError api_* and takes a signal that ends it.
+ * The endpoints of an upstream. Every function that sends a request throws LeadsheetError api_* and takes a
+ * signal that ends the request.
  */
 export interface Source {
   readonly profile: Profile
@@ -56,7 +63,9 @@ export interface Source {
     options?: ListOptions,
   ): Promise<RawPage>
   /**
-   * @param sent the record's JSON as received, which is kept unchanged; without it the JSON is written anew
+   * Maps the record of a lead.
+   * @param sent the record's JSON as received, which is kept unchanged; if absent, the JSON is serialised
+   * from `raw`
    */
   mapLead(raw: unknown, sent?: string): Lead | QuarantinedRecord
   fetchLead(id: string, signal?: AbortSignal): Promise<LeadAnswer>
@@ -64,12 +73,15 @@ export interface Source {
   /** Fetches the lead and its details with one request. */
   fetchSingleLead(id: string, signal?: AbortSignal): Promise<SingleLead>
   /**
-   * Reads the lead and its details from a record (JSON) that came with an event; returns the reason where the
-   * record is not that lead's.
+   * Reads the lead and its details from a record (JSON) that came with an event.
+   * @returns the lead, or the reason if the record is not the lead with this id
    */
   readLeadRecord(record: string, id: string): SingleLead | { readonly reason: string }
   createPipeline(body: PipelineCreate, idempotencyKey: string, signal?: AbortSignal): Promise<WirePipeline>
-  /** Fetches the statistics as sent, for the pipeline's whole life or for the leads created in [from, to). */
+  /**
+   * Fetches the statistics of a pipeline as the upstream sent them: for all its leads, or for the leads
+   * created in [from, to).
+   */
   fetchPipelineStats(
     id: string,
     period?: { from?: string; to?: string },
@@ -77,11 +89,14 @@ export interface Source {
   ): Promise<unknown>
   mapPipelineStat(raw: unknown, pipelineId: string, observedAt: Instant): PipelineStat | QuarantinedRecord
   readonly webhooks: WebhookSource
-  /** Fetches the agents as sent, one record each. */
+  /** Fetches the agents as the upstream sent them, one record for each agent. */
   fetchAgents(signal?: AbortSignal): Promise<readonly unknown[]>
   mapAgent(raw: unknown): Agent | QuarantinedRecord
   readonly usage: Usage
-  /** How far our clock was ahead of the upstream's at the last answer; null where that is unknown. */
+  /**
+   * Returns by how many milliseconds our clock was ahead of the upstream's at the last answer; null if that
+   * is unknown.
+   */
   clockAheadMs(): number | null
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * Reads an HTTP answer: either the JSON that was asked for, or a failure with the facts that decide about a
- * retry.
+ * Reads an HTTP answer. The result is either the requested JSON, or a failure with the facts that decide
+ * whether the request is retried.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
@@ -11,8 +11,8 @@ import { isThrottled, wantedWaitMs } from './rate-limit-headers.ts'
 import { isPassingStatus, redirected, refusal, unexpected, unreachable } from './upstream-failure.ts'
 
 /**
- * The beginning that is decoded, in bytes or characters: longer than any quote, much shorter than a body may
- * be.
+ * How much of a text is decoded to quote or judge it, in bytes or characters. It is longer than any quote and
+ * much shorter than a body may be.
  */
 const BEGINNING = 10_000
 
@@ -26,11 +26,11 @@ export interface Failed {
   readonly error: LeadsheetError
   /** Whether a retry may succeed. */
   readonly isPassing: boolean
-  /** Whether the upstream said "too fast". */
+  /** Whether the upstream said that requests come too fast. */
   readonly isThrottled: boolean
-  /** The wait that the upstream asks for. */
+  /** The wait that the upstream asks for, in milliseconds; null if it asks for none. */
   readonly waitMs: number | null
-  /** Whether the upstream may have carried out the request all the same. */
+  /** Whether the upstream may have carried out the request although it failed. */
   readonly isUndecided: boolean
 }
 
@@ -40,17 +40,19 @@ export interface Asked {
     readonly method?: string
     readonly url: URL
     readonly headers?: Readonly<Record<string, string>>
-    /** Whether refusals and bodies that are not JSON are returned as answers too, as text. */
+    /**
+     * Whether refusals and bodies that are not JSON are also returned as answers. Their body is then text.
+     */
     readonly takesAny?: boolean
-    /** The statuses whose refusals are returned as answers too, as text. */
+    /** The statuses of refusals that are also returned as answers. Their body is then text. */
     readonly takes?: readonly number[]
-    /** Replaces the JSON parser. It throws SyntaxError for a body that is not JSON. */
+    /** Parses the body in place of the JSON parser. Throws SyntaxError for a body that is not JSON. */
     readonly parse?: (body: Buffer) => unknown
   }
   /** The number of this attempt, from 1. */
   readonly attempt: number
   readonly now: Date
-  /** Removes secrets from text of the upstream that is quoted. */
+  /** Removes secrets from the upstream's text before that text is quoted. */
   readonly redact: (text: string) => string
 }
 
@@ -62,7 +64,7 @@ export interface Response {
 }
 
 /**
- * Reads the body to its end, or closes it.
+ * Reads the body of a response to its end, or closes the body.
  * @throws whatever the connection throws while the body arrives
  */
 export async function readAnswer(response: Response, asked: Asked): Promise<Answer | Failed> {
@@ -92,9 +94,10 @@ async function readSuccess(response: Response, { call, attempt, redact }: Asked)
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown
     if (call.takesAny) return { status, headers, body: redact(decode(bytes)) }
-    // Because the parser's own message quotes the body, which may hold half a key.
+    // Only the position is taken from the parser's message, because the rest quotes the body, which may hold
+    // half a key.
     const place = / at position \d+/.exec(thrown.message)?.[0] ?? ''
-    // A body that does not begin like JSON is another kind of answer, not JSON that was cut.
+    // A body that does not begin like JSON is another kind of answer, not JSON that was cut off.
     if (!/^[[{]/.test(beginning))
       return failed(
         unexpected(call.url, `answered ${status} but not with JSON: ${quoteOf(beginning, redact)}`),
@@ -129,7 +132,10 @@ async function readRefusal(
   }
 }
 
-/** Redacts before it cuts, because half a key at the cut would no longer be recognised. */
+/**
+ * Quotes a text without its secrets. Secrets are removed before the text is cut, because half a key at the
+ * cut would not be recognised.
+ */
 function quoteOf(text: string, redact: Asked['redact']): string {
   return quote(redact(text.slice(0, BEGINNING)))
 }
@@ -138,23 +144,23 @@ function failed(error: LeadsheetError): Failed {
   return { error, isPassing: false, isThrottled: false, waitMs: null, isUndecided: true }
 }
 
-/** The limits of a body, in bytes: as sent, and unpacked. */
+/** The limits of a body in bytes: the first as sent, the second unpacked. */
 
 const MIB = 1024 * 1024
 const WIRE_BYTES_MAX = 32 * MIB
 export const BODY_BYTES_MAX = 64 * MIB
-/** The part of an error's body that is read, in bytes. No error message needs more. */
+/** How many bytes of an error's body are read. No error message needs more. */
 const ERROR_BYTES_MAX = 64 * 1024
 const QUOTE_CHARS = 200
 
 const unzip = promisify(gunzip)
 
-/** The body is larger than the limits, or is packed in a way that was not asked for. */
+/** Thrown for a body that is larger than the limits, or compressed in a way that was not asked for. */
 class UnreadableBody extends Error {}
 
 /**
- * Reads the whole body and unpacks it.
- * @throws UnreadableBody, and whatever the connection or zlib throws for a body that was cut
+ * Reads the whole body and unpacks it if it is compressed.
+ * @throws UnreadableBody, and whatever the connection or zlib throws for a body that was cut off
  */
 async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<Buffer> {
   const { bytes, isWhole } = await readBytes(body, WIRE_BYTES_MAX)
@@ -170,8 +176,8 @@ async function readBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeader
 }
 
 /**
- * Reads the beginning of an error's body. Returns '' where it cannot be read, because the status alone says
- * enough.
+ * Reads the beginning of an error's body. Returns an empty text if the body cannot be read, because the
+ * status alone says enough.
  */
 async function readErrorBody(body: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): Promise<string> {
   try {
@@ -183,7 +189,10 @@ async function readErrorBody(body: AsyncIterable<Buffer>, headers: IncomingHttpH
   }
 }
 
-/** Whether an answer is JSON, by its content type. An answer without a type is judged by its beginning. */
+/**
+ * Returns whether an answer is JSON by its content type. An answer without a content type is judged by the
+ * beginning of its text.
+ */
 export function isJson(headers: IncomingHttpHeaders, text: string): boolean {
   const type = headers['content-type']
   return type === undefined
@@ -191,19 +200,19 @@ export function isJson(headers: IncomingHttpHeaders, text: string): boolean {
     : /^\s*(application|text)\/([\w.-]+\+)?json\s*(;|$)/i.test(type)
 }
 
-/** The message of a problem document (RFC 9457) or of a common error body, in one line. */
+/** Returns the message of a problem document (RFC 9457) or of a common error body, in one line. */
 export function problemText(text: string): string {
   try {
     return quote(saidIn(JSON.parse(text)) ?? text)
   } catch {
-    // The text is not JSON after all, so it is quoted as it is.
+    // A text that is not JSON is quoted unchanged.
     return quote(text)
   }
 }
 
 const SAYING = ['detail', 'message', 'error_description', 'error', 'errors', 'title'] as const
 
-/** The message of an error body, from one of the usual places. Null where there is none. */
+/** Returns the message of an error body from one of the usual fields; null if there is none. */
 export function saidIn(body: unknown, depth = 0): string | null {
   if (typeof body === 'string') return body === '' ? null : body
   if (typeof body !== 'object' || body === null || depth > 3) return null
@@ -213,7 +222,7 @@ export function saidIn(body: unknown, depth = 0): string | null {
   return inner.map((value) => saidIn(value, depth + 1)).find((said) => said !== null) ?? null
 }
 
-/** The beginning of a text, in one line. */
+/** Returns the beginning of a text in one line. */
 export function quote(text: string): string {
   const line = text
     .slice(0, 4 * QUOTE_CHARS)
@@ -222,7 +231,10 @@ export function quote(text: string): string {
   return line.length > QUOTE_CHARS ? `${line.slice(0, QUOTE_CHARS)}…` : line
 }
 
-/** @throws UnreadableBody for an encoding that was not asked for */
+/**
+ * Returns whether a body is compressed with gzip.
+ * @throws UnreadableBody for an encoding that was not asked for
+ */
 function isGzip(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   if (encoding === '' || encoding === 'identity') return false
@@ -230,7 +242,7 @@ function isGzip(headers: IncomingHttpHeaders): boolean {
   throw new UnreadableBody(`packed its answer as ${quote(encoding)}, though only gzip was asked for`)
 }
 
-/** Leaves the loop early where the body is too long, which closes the connection. */
+/** Reads at most `max` bytes of a body. Leaving the loop early closes the connection. */
 async function readBytes(
   body: AsyncIterable<Buffer>,
   max: number,

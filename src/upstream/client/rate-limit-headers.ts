@@ -1,7 +1,7 @@
 /**
- * Reads the upstream's rate limits from its headers. There are several dialects, and a reset may be seconds,
- * an epoch or a date. All become milliseconds from now by the upstream's own clock, so that ours may be
- * wrong. `retrying-client.ts` does the waiting.
+ * Reads the upstream's rate limits from its headers. Upstreams write these headers in several ways, and a
+ * reset may be a number of seconds, an epoch time or a date. All resets become milliseconds from now,
+ * measured with the upstream's clock, so that our clock may be wrong. `retrying-client.ts` does the waiting.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
@@ -12,12 +12,15 @@ export interface Budget {
   readonly resetMs: number
 }
 
-/** The `RateLimit-Remaining` of the IETF drafts up to 7, and its older private forms. */
+/**
+ * The prefixes of `RateLimit-Remaining` and its kind: the form of the IETF drafts up to 7, and two older
+ * private forms.
+ */
 const PREFIXES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'] as const
 const EPOCH_S_MIN = 1e9
 const EPOCH_MS_MIN = 1e11
 
-/** Returns null where the headers name no limit, or no reset. */
+/** Returns the requests left and the time until the reset; null if the headers name no limit or no reset. */
 export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | null {
   const budgets = [...structured(headers), ...separate(headers)]
     .map(([remaining, reset]) => ({
@@ -28,7 +31,10 @@ export function readBudget(headers: IncomingHttpHeaders, now: Date): Budget | nu
   return budgets.sort((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs)[0] ?? null
 }
 
-/** Whether an answer says "too fast": a 429, or a 403 with a used-up limit or with a wait. */
+/**
+ * Returns whether an answer says that requests come too fast: a 429, or a 403 with a used-up limit or with a
+ * wait.
+ */
 export function isThrottled(status: number, headers: IncomingHttpHeaders, now: Date): boolean {
   if (status !== 403) return status === 429
   return (
@@ -36,7 +42,10 @@ export function isThrottled(status: number, headers: IncomingHttpHeaders, now: D
   )
 }
 
-/** The wait that an answer asks for, never shortened; null where it asks for none. */
+/**
+ * Returns the wait that an answer asks for, in milliseconds and never shortened; null if the answer asks for
+ * none.
+ */
 export function wantedWaitMs(status: number, headers: IncomingHttpHeaders, now: Date): number | null {
   const clock = clockOf(headers, now)
   const asked = retryAfterMs(textOf(headers['retry-after']), clock)
@@ -68,7 +77,7 @@ function separate(headers: IncomingHttpHeaders): [string, string][] {
   })
 }
 
-/** Returns null when the reset is unreadable or in the past. */
+/** Returns the milliseconds until the reset; null if the reset is unreadable or in the past. */
 function resetMs(value: string | null, now: Date): number | null {
   if (value === null) return null
   const number = /^\s*(\d+(\.\d+)?)/.exec(value)?.[1]
@@ -82,7 +91,10 @@ function fromNumber(value: number, now: Date): number {
   return value >= EPOCH_S_MIN ? value * 1000 - now.getTime() : value * 1000
 }
 
-/** The upstream's clock where the answer has a Date, because the dates in its headers follow that clock. */
+/**
+ * Returns the time of the answer's Date header, because the other dates in its headers follow the same clock.
+ * An answer without that header gets our time.
+ */
 function clockOf(headers: IncomingHttpHeaders, now: Date): Date {
   const theirs = Date.parse(headers.date ?? '')
   return Number.isNaN(theirs) ? now : new Date(theirs)

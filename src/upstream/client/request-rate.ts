@@ -12,20 +12,24 @@ export interface RequestRate {
    * @returns the wait in milliseconds; nothing is reserved if the upstream asks for more than `maxWaitMs`
    */
   takeRequest(gapMs: number, maxWaitMs: number): Promise<{ readonly isTaken: boolean; readonly inMs: number }>
-  /** Returns how many milliseconds remain of the wait that the upstream asked for. */
+  /** Returns how many milliseconds of the wait that the upstream asked for are still left. */
   heldMs(): Promise<number>
   /** Records a wait that the upstream asked for. */
   hold(ms: number): Promise<void>
-  /** @param budget the requests left, as the answer states them; null if it does not, or if no answer came */
+  /**
+   * Ends a reserved request.
+   * @param budget the requests left according to the answer; null if the answer does not say, or if no answer
+   * came
+   */
   endRequest(budget: Budget | null): Promise<void>
-  /** Records a wait so long that requests fail instead of waiting. */
+  /** Records a wait that is so long that requests fail instead of waiting. */
   putOff(ms: number): Promise<void>
 }
 
 export interface RateState {
-  /** The earliest time of the next request that our own rate limit allows. */
+  /** The earliest time of the next request by our own rate limit. */
   readonly nextAt: number
-  /** The earliest time of the next request that the upstream asked for. */
+  /** The earliest time of the next request by the wait that the upstream asked for. */
   readonly heldUntil: number
   /** The requests that the upstream still allows until `resetAt`; null if this is unknown. */
   readonly left: number | null
@@ -54,7 +58,7 @@ export function upstreamFreeAt(pace: RateState, now: number): number {
 }
 
 /**
- * Records how many requests are left according to an answer. Subtracts the requests under way, because the
+ * Records how many requests an answer says are left. The requests under way are subtracted, because the
  * upstream may not have counted them yet.
  */
 export function heed(pace: RateState, budget: Budget, underWay: number, now: number): RateState {

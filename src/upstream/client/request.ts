@@ -1,6 +1,6 @@
 /**
- * Builds requests: the address of an endpoint, the API key that goes along, and where the key may go without
- * TLS.
+ * Builds requests: the address of an endpoint, how the API key is sent, and to which hosts the key may be
+ * sent without TLS.
  */
 
 import { BlockList, isIP } from 'node:net'
@@ -17,13 +17,13 @@ export function hasEndpoint(profile: Profile, name: EndpointName): boolean {
 }
 
 /**
- * Returns the full address of an endpoint. A base of `https://h`, `https://h/api`, `https://h/api/v1` or
- * `https://h/x/v1` leads to the same place for paths that begin with `/api/v1`. Other paths are appended to
- * the base, `.` is the base itself, and a whole URL replaces the base on the same origin. A query of the base
- * stays.
- * @param id the value of `{id}`, percent-encoded here
- * @throws LeadsheetError api_not_found where the profile has no such endpoint and for the ids that
- * {@link pathStep} refuses, config_invalid for a URL of another origin
+ * Returns the full address of an endpoint. The bases `https://h`, `https://h/api`, `https://h/api/v1` and
+ * `https://h/x/v1` are joined with paths that begin with `/api/v1` so that no part is repeated. Other paths
+ * are appended to the base, `.` is the base itself, and a whole URL on the same origin replaces the base. A
+ * query of the base is kept.
+ * @param id the value of `{id}`, which this function percent-encodes
+ * @throws LeadsheetError api_not_found if the profile has no such endpoint or {@link pathStep} refuses the
+ * id, config_invalid for a URL of another origin
  */
 export function endpointUrl(
   base: string,
@@ -49,7 +49,7 @@ export function endpointUrl(
   return url
 }
 
-/** Ids that would lead to another path if they were a part of one, however they are written. */
+/** Ids that would change the path if they were a step of it, even when they are percent-encoded. */
 const NO_STEPS: readonly string[] = ['', '.', '..']
 
 /**
@@ -65,15 +65,16 @@ export function pathStep(id: string): string {
 }
 
 /**
- * The path and query as they are sent. A space is %20, because many servers take the + of HTML forms for a
- * plus.
+ * Returns the path and query as they are sent. A space is written %20, because many servers read the + of
+ * HTML forms as a plus sign.
  */
 export function requestTarget({ pathname, search, searchParams }: URL): string {
-  // A query that differs from searchParams is a link as the upstream wrote it, and stays unchanged.
+  // A query that differs from `searchParams` comes from a link that the upstream wrote, so it stays
+  // unchanged.
   return pathname + (search === `?${searchParams}` ? search.replaceAll('+', '%20') : search)
 }
 
-/** Refuses another origin, because the key goes along and belongs only to the origin of api.url. */
+/** Refuses a URL of another origin than `api.url`, because the API key is sent to the URL. */
 function sameOrigin(base: URL, url: URL): URL {
   if (base.origin === url.origin) return url
   throw new LeadsheetError(
@@ -88,7 +89,7 @@ function sharedPrefix(root: string): string {
   return root.endsWith('/api') ? '/api' : ''
 }
 
-/** Adds the key and the fixed headers of the profile to a request. Changes `url` and `headers`. */
+/** Adds the API key and the profile's fixed headers to a request. Changes `url` and `headers`. */
 export function authorize(
   profile: Pick<Profile, 'auth'>,
   key: string,
@@ -104,12 +105,14 @@ export function authorize(
   else if (auth.value !== '') headers[auth.header.toLowerCase()] = fill(auth.value)
 }
 
-/** Encodes the key for HTTP Basic (RFC 7617). A key without a password is the user. */
+/**
+ * Encodes the key for HTTP Basic (RFC 7617). A key without a colon is the user name, with an empty password.
+ */
 export function basicOf(key: string): string {
   return Buffer.from(key.includes(':') ? key : `${key}:`).toString('base64')
 }
 
-/** Returns a function that removes the secrets from text of an answer. */
+/** Returns a function that removes the secrets from the text of an answer. */
 export function redactorOf({
   apiKey,
   otherSecrets = () => [],
@@ -122,8 +125,8 @@ export function redactorOf({
 }
 
 /**
- * Loopback, private and link-local ranges (RFC 1122, 1918, 3927, 4193, 4291), where an API key may go without
- * TLS.
+ * The loopback, private and link-local ranges (RFC 1122, 1918, 3927, 4193, 4291), to which an API key may be
+ * sent without TLS.
  */
 const OWN_NETWORKS = [
   ['127.0.0.0', 8, 'ipv4'],
@@ -136,13 +139,17 @@ const OWN_NETWORKS = [
   ['fe80::', 10, 'ipv6'],
 ] as const
 
-/** Names that no public DNS answers (RFC 6761, 6762, 8375), and the names of container networks. */
+/**
+ * Matches names that no public DNS server resolves (RFC 6761, 6762, 8375), and the names of container
+ * networks.
+ */
 const OWN_NAMES = /^([^.]+|.*\.(localhost|local|internal|home\.arpa|test))$/
 
 const own = new BlockList()
 for (const [network, prefix, family] of OWN_NETWORKS) own.addSubnet(network, prefix, family)
 
 /**
+ * Refuses to send the API key unencrypted to a public host.
  * @throws LeadsheetError config_invalid for http:// to a host that is neither this machine nor on a private
  * network
  */

@@ -1,6 +1,7 @@
 /**
- * The only place that speaks HTTP to the upstream. Every attempt has deadlines and a bounded body. The retry
- * policy is our own, because undici's shortens Retry-After and asks for parts of a list.
+ * Sends all HTTP requests to the upstream. Every attempt has deadlines and a limit for its body. The retry
+ * policy is our own, because that of undici shortens Retry-After and requests only the rest of a list that
+ * was cut off.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent } from 'undici'
@@ -14,20 +15,23 @@ import type { RequestRate } from './request-rate.ts'
 import { createRequestRate } from './request-rate.ts'
 import { isPassingError, isWireError, mayHaveArrived, undecided, unreachable } from './upstream-failure.ts'
 
-/** The deadlines of the steps of one attempt. */
+/** The deadlines for the steps of one attempt, in milliseconds. */
 interface Deadlines {
   readonly connectMs: number
   readonly headersMs: number
-  /** The longest gap between two pieces of the body. */
+  /** The longest time between two pieces of the body. */
   readonly bodyGapMs: number
-  /** The limit of the whole attempt, because a body that drips never reaches the gap. */
+  /**
+   * The limit of the whole attempt, because a body that arrives slowly in small pieces never exceeds
+   * `bodyGapMs`.
+   */
   readonly attemptMs: number
 }
 
 const DEADLINES: Deadlines = { connectMs: 5_000, headersMs: 15_000, bodyGapMs: 15_000, attemptMs: 60_000 }
 /**
- * The time for which idle connections are kept. It is shorter than servers keep them, so that few requests go
- * out on a connection that is being closed.
+ * How long idle connections are kept. Servers keep them longer, so that few requests are sent on a connection
+ * that the server is closing.
  */
 const KEEP_ALIVE_MS = 4_000
 
@@ -38,21 +42,24 @@ export interface Timer {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** The longest deferral. An upstream that asks for more is mistaken, or its clock is wrong. */
+/** The longest deferral. An upstream that asks for a longer wait is mistaken, or its clock is wrong. */
 const DEFERRAL_MAX_MS = 24 * 60 * 60_000
 
 export interface ClientOptions {
   /** Adds the API key to a request. */
   readonly authorize: (url: URL, headers: Record<string, string>) => void
-  /** The key, which is removed from all text of the upstream that is quoted. */
+  /** The API key, which is removed from all quoted text of the upstream. */
   readonly apiKey: string
-  /** Further secrets to remove, read anew for every quote. */
+  /** Returns further secrets to remove; called for every quote. */
   readonly otherSecrets?: () => readonly string[]
-  /** The longest wait that a run accepts from the upstream. A longer one ends the run as deferred. */
+  /**
+   * The longest wait that a run accepts from the upstream. If the upstream asks for a longer wait, the run
+   * ends as deferred.
+   */
   readonly maxWaitMs: number
   readonly userAgent: string
   readonly log: Log
-  /** The configured rate limit; none by default. */
+  /** The configured rate limit; without it, only the upstream limits the rate. */
   readonly requestsPerSecond?: number | undefined
   /** The rate shared by all processes that ask this upstream. By default this client has its own. */
   readonly requestRate?: RequestRate | undefined
@@ -69,21 +76,24 @@ export interface Call<T = unknown> {
   readonly url: URL
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Lets a POST be retried safely. A POST without a key is sent once. */
+  /** Makes it safe to retry a POST. A POST without a key is sent only once. */
   readonly idempotencyKey?: string
-  /** Returns refusals and bodies that are not JSON as answers too, as text. The probe uses this. */
+  /**
+   * Whether refusals and bodies that are not JSON are also returned as answers, with their text as the body.
+   * The probe uses this.
+   */
   readonly takesAny?: boolean
-  /** Returns refusals with these statuses as answers too, as text. */
+  /** The statuses of refusals that are also returned as answers, with their text as the body. */
   readonly takes?: readonly number[]
   /**
-   * Parses the body of a success in place of the JSON parser. It throws SyntaxError for a body that is not
-   * JSON.
+   * Parses the body of a successful answer in place of the JSON parser. Throws SyntaxError for a body that is
+   * not JSON.
    */
   readonly parse?: (body: Buffer) => T
   readonly signal?: AbortSignal
 }
 
-/** Counts the requests sent, the retries among them, and the answers that said "too fast". */
+/** Counts the requests sent, including retries, and the answers which said that requests come too fast. */
 export interface Usage {
   readonly requests: number
   readonly retries: number
@@ -92,13 +102,16 @@ export interface Usage {
 
 export interface Client {
   /**
-   * Sends a request and returns a 2xx answer with its JSON parsed. A body that was cut or is broken is
-   * retried like an answer that did not arrive.
-   * @throws LeadsheetError api_*; the signal's reason when the signal ends the call
+   * Sends a request and returns a 2xx answer with its JSON parsed. If the body was cut off or is broken, the
+   * request is retried as if no answer had arrived.
+   * @throws LeadsheetError api_*; the signal's reason if the signal ends the call
    */
   call<T>(call: Call<T>): Promise<Answer<T>>
   readonly usage: Usage
-  /** How far our clock was ahead of the upstream's at the last answer; null where the answer has no Date. */
+  /**
+   * Returns by how many milliseconds our clock was ahead of the upstream's at the last answer with a Date
+   * header; null if no answer had one.
+   */
   clockAheadMs(): number | null
   close(): Promise<void>
 }
@@ -115,10 +128,10 @@ export function createClient(options: ClientOptions): Client {
   let notBefore = 0
   let askedUntil = 0
   let clockAheadMs: number | null = null
-  // Because an upstream may quote the key that it refuses, also in the form of HTTP Basic.
+  // Because an upstream may quote the key that it refuses, as text or encoded for HTTP Basic.
   const redact = redactorOf(options)
   const dispatcher = new Agent({
-    // Because an environment variable could otherwise turn the check off.
+    // Because an environment variable could otherwise turn the check of certificates off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },
     headersTimeout: deadlines.headersMs,
     bodyTimeout: deadlines.bodyGapMs,
@@ -150,7 +163,7 @@ export function createClient(options: ClientOptions): Client {
           await requestRate.hold(outcome.waitMs)
         }
         if (!outcome.isPassing || attempt === attempts) throw fateOf(call, outcome.error, isUndecided)
-        // A wait that the upstream asked for holds all requests alike: each waits in takeRequest.
+        // A wait that the upstream asked for applies to all requests, so each request waits in takeRequest.
         const waitMs = outcome.waitMs ?? backoffMs(backoff, attempt, random())
         options.log.warn({ attempt, waitMs, code: outcome.error.code }, outcome.error.message)
         if (outcome.waitMs === null) await timer.wait(waitMs, signal)
@@ -159,8 +172,8 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /**
-   * Waits until our rate limit and the upstream's allow a request.
-   * @throws LeadsheetError api_deferred
+   * Waits until our own rate limit and that of the upstream allow a request.
+   * @throws LeadsheetError api_deferred if the wait is too long
    */
   async function takeRequest(url: URL, signal: AbortSignal): Promise<void> {
     refuseEarly(url)
@@ -168,7 +181,7 @@ export function createClient(options: ClientOptions): Client {
     if (!turn.isTaken) throw await putOff(url, turn.inMs)
     try {
       await timer.wait(turn.inMs, signal)
-      // Another answer may have asked for a wait in the meantime.
+      // The answer to another request may have asked for a wait in the meantime.
       if (turn.inMs > 0) await waitWhileHeld(signal)
       refuseEarly(url)
     } catch (thrown) {
@@ -227,7 +240,10 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  /** Defers the client: no request leaves before that instant, not even one that was about to. */
+  /**
+   * Defers the client for `waitMs` milliseconds. Until then no request is sent, not even a request that was
+   * about to be sent.
+   */
   async function putOff(url: URL, waitMs: number): Promise<LeadsheetError> {
     const boundedMs = Math.min(waitMs, DEFERRAL_MAX_MS)
     askedUntil = Math.max(askedUntil, Math.ceil(now().getTime() + waitMs))
@@ -238,7 +254,8 @@ export function createClient(options: ClientOptions): Client {
 
   function deferred(url: URL): LeadsheetError {
     const instant = new Date(notBefore).toISOString()
-    // The largest instant that a Date can hold, for waits of thousands of years.
+    // 8.64e15 is the largest instant that a Date can hold; an upstream may ask for a wait of thousands of
+    // years.
     const asked = askedUntil > notBefore ? new Date(Math.min(askedUntil, 8.64e15)).toISOString() : instant
     const again =
       asked === instant ? 'after that' : `when it is asked again at ${instant}, a day away at most`
@@ -249,15 +266,18 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Compares our clock with the Date of an answer, and with the Age of one from a cache (RFC 9111, 5.1). */
+/**
+ * Returns by how many milliseconds our clock is ahead of an answer's Date; null without that header. The Age
+ * of an answer from a cache (RFC 9111, 5.1) is taken into account.
+ */
 function aheadOf({ date, age }: IncomingHttpHeaders, now: Date): number | null {
   const aheadMs = now.getTime() - Date.parse(date ?? '') - Number(age ?? 0) * 1000
   return Number.isFinite(aheadMs) ? aheadMs : null
 }
 
 /**
- * Returns the error to throw. A GET or DELETE can be sent again without harm, but the error of a POST must
- * say when nobody knows whether the POST was carried out.
+ * Returns the error to throw. A GET or DELETE can be sent again without harm. The error of a POST must say so
+ * if it is unknown whether the POST was carried out.
  */
 function fateOf(call: Call, error: LeadsheetError, isUndecided: boolean): LeadsheetError {
   return call.method === 'POST' && isUndecided ? undecided(error, call.idempotencyKey) : error

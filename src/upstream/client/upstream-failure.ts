@@ -1,13 +1,16 @@
-/** Decides what a failed call means: retry, defer, or give up. It decides from facts, never from texts. */
+/**
+ * Decides whether a failed call is retried, deferred or given up. The decision depends on facts such as the
+ * status, never on texts.
+ */
 import { type ErrorCode, errorText, LeadsheetError } from '../../errors.ts'
 import { requestTarget } from './request.ts'
 
-/** The statuses that say "not now" rather than "no". */
+/** The statuses of refusals that may succeed later. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
- * Error codes of undici, sockets and zlib after which a retry may succeed, with words where the code needs
- * them.
+ * The error codes of undici, sockets and zlib after which a retry may succeed. Codes that people may not
+ * understand have words.
  */
 const PASSING_CODES: Readonly<Record<string, string | null>> = {
   EAI_AGAIN: 'its name cannot be looked up',
@@ -28,7 +31,7 @@ const PASSING_CODES: Readonly<Record<string, string | null>> = {
   Z_DATA_ERROR: 'the packed answer is broken',
 }
 
-/** Error codes of connections that were never opened, so that the request was not sent. */
+/** The error codes of connections that were never opened. The request was then not sent. */
 const UNSENT_CODES = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -42,7 +45,10 @@ export function isPassingStatus(status: number): boolean {
   return PASSING.has(status)
 }
 
-/** Whether a retry may succeed after a network error, a deadline of one attempt, or a cut body. */
+/**
+ * Returns whether a retry may succeed after this error: a network error, a passed deadline of one attempt, or
+ * a body that was cut off.
+ */
 export function isPassingError(thrown: unknown): boolean {
   if (thrown instanceof SyntaxError) return true
   if (thrown instanceof AggregateError) return thrown.errors.some(isPassingError)
@@ -50,19 +56,19 @@ export function isPassingError(thrown: unknown): boolean {
   return thrown.name === 'TimeoutError' || codeOf(thrown) in PASSING_CODES
 }
 
-/** Whether an error comes from the network or from HTTP, rather than from a bug. */
+/** Returns whether an error comes from the network or from HTTP and not from a bug. */
 export function isWireError(thrown: unknown): boolean {
   if (thrown instanceof AggregateError) return thrown.errors.some(isWireError)
   return (
     isPassingError(thrown) ||
     (thrown instanceof Error &&
-      // Because some errors of the parser have no code.
+      // Because some errors of the HTTP parser have no code.
       (thrown.name === 'HTTPParserError' ||
         /^(UND_ERR|HPE_|ERR_|E[A-Z]+$|CERT|DEPTH|SELF|UNABLE|Z_)/.test(codeOf(thrown))))
   )
 }
 
-/** Whether the upstream may have received the request that failed with this error. */
+/** Returns whether the upstream may have received the request that failed with this error. */
 export function mayHaveArrived(thrown: unknown): boolean {
   if (thrown instanceof AggregateError) return thrown.errors.some(mayHaveArrived)
   return !(thrown instanceof Error && UNSENT_CODES.has(codeOf(thrown)))
@@ -71,9 +77,9 @@ export function mayHaveArrived(thrown: unknown): boolean {
 interface Refusal {
   readonly status: number
   readonly url: URL
-  /** The upstream's own message. */
+  /** The message in the upstream's answer. */
   readonly detail: string
-  /** The names of the request's headers, listed in the hint because one of them may be wrong. */
+  /** The names of the request's headers. The hint lists them, because one of them may be wrong. */
   readonly headers: readonly string[]
   readonly attempts: number
   readonly isPassing: boolean
@@ -82,7 +88,7 @@ interface Refusal {
 const TOO_FAST_HINT =
   'It wants fewer requests: set limits.requests_per_second in the profile, or sync less often. What a sync has read is kept.'
 
-/** The error for an answer that is neither a success nor a redirect. */
+/** Returns the error for an answer that is neither a success nor a redirect. */
 export function refusal({ status, url, detail, headers, attempts, isPassing }: Refusal): LeadsheetError {
   const said = detail === '' ? '' : `: ${detail}`
   const at = `${url.origin}${url.pathname}`
@@ -144,7 +150,7 @@ export function unexpected(url: URL, what: string, hint = ADDRESS_HINT): Leadshe
   return new LeadsheetError('api_unexpected', `${url.origin}${url.pathname} ${what}`, { hint })
 }
 
-/** The error of a POST of which nobody knows whether it was carried out. */
+/** Returns the error for a POST if it is unknown whether the upstream carried it out. */
 export function undecided(cause: LeadsheetError, idempotencyKey: string | undefined): LeadsheetError {
   const again =
     idempotencyKey === undefined

@@ -61,7 +61,9 @@ function mapActivity(raw: unknown, leadId: string, { mapping }: Profile): Activi
   return { id: readText(raw, fields.id) ?? idOf(entry), ...entry }
 }
 
-/** Derives an id from the entry, so that the same entry has the same id in every sync. */
+/**
+ * Derives the id of an activity from its content, so that the same activity has the same id in every sync.
+ */
 function idOf(entry: Omit<Activity, 'id'>): string {
   const { at, type, agentId, summary, fromStatus, toStatus } = entry
   const text = JSON.stringify([at, type, agentId, summary, fromStatus, toStatus])
@@ -69,21 +71,21 @@ function idOf(entry: Omit<Activity, 'id'>): string {
 }
 
 /**
- * A lead that was fetched by itself or came with an event. The fields that the list does not have are left
- * out of the fingerprint, so that it can equal the fingerprint of the list's record and the next scan takes
- * the lead for unchanged.
+ * A lead that was fetched by its id or came with an event. Its fingerprint leaves out the fields that the
+ * list does not have. The fingerprint can therefore equal that of the list's record, and the next scan then
+ * counts the lead as unchanged.
  */
 export interface SingleLead {
   readonly lead: Lead | QuarantinedRecord
-  /** The fingerprint of the record as the list would show it. */
+  /** The fingerprint of the record without the fields that the list does not have. */
   readonly fingerprint: Fingerprint
-  /** The details, or the reason why they cannot be read. */
+  /** The details of the lead, or the reason why the details cannot be read. */
   readonly detail: LeadDetail | { readonly reason: string }
 }
 
 /**
- * Reads a lead that was fetched by itself or came with an event.
- * @returns the lead, or the reason if the record is not that lead
+ * Reads a lead that was fetched by its id or came with an event.
+ * @returns the lead, or the reason if the record is not the lead with this id
  */
 export function readSingleLead(raw: unknown, id: string, profile: Profile): SingleLead | { reason: string } {
   const { enrichment, activity } = profile.mapping

@@ -1,7 +1,7 @@
 /**
- * Maps records of the upstream to the model as the profile says. A record without an id, with a date that
- * cannot be read or with a number outside its range is quarantined with the reason. All other missing fields
- * become null, and the record's JSON is kept.
+ * Maps records of the upstream to the model according to the profile. A record is quarantined with a reason
+ * if it has no id, a date that cannot be read, or a number outside its range. Any other missing field becomes
+ * null, and the record's JSON is kept.
  */
 import { fieldsWith, LEAD_FIELDS } from '../../domain/lead-fields.ts'
 import type {
@@ -38,7 +38,9 @@ const FIELDS = LEAD_FIELDS.map((field) => {
   const { name, column, type, absent } = { absent: null, ...field }
   return { name, column, type, absent }
 })
-/** The fields that are times. They are read first, because a record with a wrong date is quarantined. */
+/**
+ * The fields whose values are times. They are read first, because a record with a wrong date is quarantined.
+ */
 const TIMES = FIELDS.filter(({ type }) => type === 'instant')
 const VALUES = FIELDS.filter(({ name, type }) => name !== 'id' && type !== 'instant')
 const NOTHING: Readonly<Record<string, unknown>> = {
@@ -87,7 +89,7 @@ export function mapLead(raw: unknown, profile: Profile, sent?: string): Lead | Q
     values[name] =
       type === 'number' ? toNumber(value) : type === 'list' ? listOf(value) : (toText(value) ?? absent)
   }
-  // The type is certain, because LEAD_FIELDS defines the type Lead and each of its fields was set above.
+  // The cast is safe, because LEAD_FIELDS defines the type Lead and all of its fields were set above.
   return values as unknown as Lead
 }
 
@@ -164,8 +166,8 @@ export function isHeld(mapped: object): mapped is QuarantinedRecord {
 }
 
 /**
- * Returns a reason to quarantine a record for the first number outside its range; null if all numbers are
- * inside.
+ * Returns a reason to quarantine the record if a number is outside its range; null if all numbers are inside.
+ * The reason names the first such number.
  */
 function findAbsurd(
   record: unknown,
@@ -226,8 +228,8 @@ interface ReadTime {
 }
 
 /**
- * Reads a time. A date that cannot be read is `wrong`, because the record was probably misread; a date that
- * stands for "none" is a `placeholder`.
+ * Reads a time. The result is `wrong` for a date that cannot be read, because the record was then probably
+ * misread, and `placeholder` for a date that stands for "none".
  */
 function readTime(record: unknown, rule: FieldRule | undefined): ReadTime {
   const value = readField(record, rule)

@@ -1,6 +1,7 @@
 /**
- * A record of a list as the upstream sent it, with a fingerprint of its bytes. A record whose fingerprint is
- * stored is unchanged; it is called known and is parsed only when its value is read.
+ * A record of a list as the upstream sent it, with a fingerprint of its bytes. A record is called known if
+ * its fingerprint is stored, because the record is then unchanged. A known record is parsed only when its
+ * value is read.
  */
 import { parseJson } from '../values/json.ts'
 
@@ -12,7 +13,7 @@ import { parseJson } from '../values/json.ts'
 export type FindKnown = (high: number, low: number) => number | null
 
 export interface RawRecord extends Fingerprint {
-  /** The number of the lead if the record is known; null otherwise. See {@link FindKnown}. */
+  /** The number of the stored lead if the record is known; null otherwise. See {@link FindKnown}. */
   readonly known: number | null
   /** The JSON as sent, or as serialised by {@link recordOf}. */
   readonly text: string
@@ -21,8 +22,8 @@ export interface RawRecord extends Fingerprint {
 }
 
 /**
- * Makes a record from an already parsed value. Its text is serialised from the value, so it may differ from
- * the JSON that was sent.
+ * Makes a record from a parsed value. The record's text is serialised from the value, so the text may differ
+ * from the JSON that was sent.
  */
 export function recordOf(value: unknown, findKnown?: FindKnown): RawRecord {
   const text = writeJson(value)
@@ -37,8 +38,8 @@ export class KnownRecord implements RawRecord {
   readonly high: number
   readonly low: number
   readonly known: number
-  // Keeps the page and two offsets rather than a Buffer, because a Buffer for each record costs much and few
-  // of these records are read.
+  // The page and two offsets are kept rather than a Buffer for each record, because a Buffer costs much and
+  // few of these records are read.
   readonly #page: Buffer
   readonly #start: number
   readonly #end: number
@@ -107,7 +108,7 @@ function rotate(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits))
 }
 
-/** Joins two hashes. If only one of the two hashes changes, the result always changes. */
+/** Joins two hashes to one. If only one of the two changes, the result always changes. */
 function join(one: number, other: number): number {
   let hash = Math.imul(one ^ (one >>> 16), 0x7feb352d)
   hash = Math.imul(hash ^ (hash >>> 15) ^ other, 0x846ca68b)
@@ -115,13 +116,16 @@ function join(one: number, other: number): number {
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/* The limits of a record: deep nesting or a huge text in one record must not block the rest of its page. */
+/*
+ * The limits of a record. Deep nesting or a huge text in one record must not prevent the rest of its page
+ * from being read.
+ */
 
 const DEPTH_MAX = 64
 const RECORD_BYTES_MAX = 1024 * 1024
 const FIELD_BYTES_MAX = 64 * 1024
 const STUB_CHARS = 2_000
-/** The maximum number of UTF-8 bytes for one UTF-16 unit of a string. */
+/** The maximum number of UTF-8 bytes that one UTF-16 unit of a string needs. */
 const BYTES_A_UNIT = 3
 
 interface FittingRecord {

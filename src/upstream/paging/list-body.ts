@@ -1,8 +1,8 @@
 /**
  * Splits the body of a list into records without parsing the known records, whose fingerprints are stored.
- * The body is cut at commas, and each piece must be known or parse as an object. If all pieces do, the cuts
- * were right, so they may be guessed. The rest of the body is parsed with a mark in place of the records. If
- * any piece does not parse, the whole body is parsed.
+ * The body is cut at commas that probably separate records. If each piece is known or parses as an object,
+ * the cuts were right. The rest of the body is then parsed with a mark in place of the records. If any piece
+ * does not parse, the whole body is parsed.
  */
 import { randomUUID } from 'node:crypto'
 import { decode } from '../client/answer.ts'
@@ -34,7 +34,7 @@ const MARK = randomUUID()
 type ListProfile = Pick<Profile, 'envelope' | 'paging'>
 
 export interface ListBody {
-  /** The parsed body. The list in it may be empty. */
+  /** The parsed body. Its list is empty if the records were split off before parsing. */
   readonly body: unknown
   /** The records; null if there is no list at the profile's path. */
   readonly records: readonly RawRecord[] | null
@@ -50,7 +50,7 @@ export function readListBody(bytes: Buffer, profile: ListProfile, findKnown?: Fi
   return split ?? parseBody(bytes, path, findKnown)
 }
 
-/** Parses the whole body. The result must equal that of splitting it. */
+/** Parses the whole body. The records must equal those that splitting the body gives. */
 export function parseBody(bytes: Buffer, path: FieldPath, findKnown?: FindKnown): ListBody {
   const body = parseJson(decode(bytes))
   const list = readPath(body, path)
@@ -97,8 +97,8 @@ interface SplitList {
 
 /**
  * Splits the list into records. The bytes between two records are mostly the same, so the function first
- * searches for these bytes, which is fast, as long as each piece is JSON. From the first piece that is not,
- * and for the last record, it searches for the end of each record instead.
+ * searches for these bytes, which is fast. From the first piece that is not JSON, and for the last record, it
+ * searches for the end of each record instead.
  */
 function splitList(bytes: Buffer, open: number, findKnown: FindKnown | undefined): SplitList | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -157,8 +157,8 @@ function readRecord(
 }
 
 /**
- * Parses JSON; returns null if that fails, and also for `null`, which is neither a record nor the body of a
- * list.
+ * Parses JSON. Returns null if the text is not JSON, and also for the JSON `null`, which is neither a record
+ * nor the body of a list.
  */
 function parseOrNull(text: string): unknown {
   try {

@@ -1,4 +1,4 @@
-/** Adds the filters of the lead list to a request, as the profile says. */
+/** Adds the filters of the lead list to a request, with the parameters that the profile names. */
 
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -12,7 +12,7 @@ export interface LeadFilters {
   readonly createdSince?: Instant | undefined
   readonly minScore?: number | undefined
   readonly q?: string | undefined
-  /** The order of the leads; replaces the profile's order. */
+  /** The order of the leads. It replaces the order in the profile. */
   readonly sort?: string | undefined
 }
 
@@ -62,8 +62,8 @@ function putTime(
 }
 
 /**
- * Formats an instant. Digits that the format cannot hold are cut off; the resulting time is earlier, so that
- * no record is missed.
+ * Formats an instant. Digits that the format cannot hold are cut off. The resulting time is then earlier, so
+ * that the filter misses no record.
  */
 export function formatTime(instant: Instant, format: TimeFilter['format']): string {
   switch (format) {

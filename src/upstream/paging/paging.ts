@@ -1,7 +1,7 @@
 /**
- * Moves through a list from page to page. A position is text, which the caller stores so that another process
- * can resume a scan; null is the first page. A list ends at a page without a next position or at an empty
- * page, never at a short page.
+ * Moves through a list from page to page. A position is a text that the caller stores, so that another
+ * process can resume a scan; the position null is the first page. A list ends at a page without a next
+ * position or at an empty page, never at a short page.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { LeadsheetError } from '../../errors.ts'
@@ -19,7 +19,10 @@ export interface PageAnswer {
   readonly records: readonly Pick<RawRecord, 'value'>[]
 }
 
-/** Builds the request for a page from the list's address (with filters). May add to `headers`. */
+/**
+ * Returns the address of a page. May add to `headers`.
+ * @param list the address of the list, with filters
+ */
 export function requestPage(
   paging: PagingProfile,
   list: URL,
@@ -56,7 +59,8 @@ export function nextPosition(
   const hasMore = paging.has_more === undefined ? undefined : readPath(answer.body, paging.has_more)
   if (hasMore !== undefined && isNo(hasMore)) return null
   const next = positionAfter(paging, position, answer)
-  // An answer that says that more records follow, but not where, must not count as the end of the list.
+  // An answer which says that more records follow but not where they are must not count as the end of the
+  // list.
   const isTold = paging.kind === 'cursor' || paging.kind === 'next_url' || paging.kind === 'link'
   if (next === null && saysMore(paging, answer.body) && isTold)
     throw unexpected(answer.url, 'says that more follow, but not where')
@@ -74,8 +78,8 @@ function positionAfter(paging: PagingProfile, position: string | null, answer: P
       return null
     case 'page':
       return nextPage(paging, Number(position ?? paging.start), answer)
-    // Counts the records that were received, not the page size that was requested, because some upstreams
-    // silently send fewer.
+    // The position counts the records that were received, not the page size that was requested, because some
+    // upstreams silently send fewer records.
     case 'offset': {
       const next = Number(position ?? paging.start) + answer.records.length
       return isPastTotal(paging, next - paging.start, answer) ? null : String(next)
@@ -107,7 +111,7 @@ export function readTotal(
   if (place === undefined) return null
   if ('path' in place) return toCount(readPath(answer.body, place.path))
   const header = answer.headers[place.header.toLowerCase()]
-  // The total stands behind the slash, as in `Content-Range: items 0-24/319`.
+  // The total follows the slash, as in `Content-Range: items 0-24/319`.
   return toCount(String(header ?? '').replace(/^.*\//, ''))
 }
 
@@ -116,7 +120,7 @@ function toCount(value: unknown): number | null {
   return Number.isInteger(number) && !isOutside(number, COUNT) ? number : null
 }
 
-/** Returns the address of rel="next" in a Link header (RFC 8288). */
+/** Returns the address of rel="next" in a Link header (RFC 8288); null if there is none. */
 export function linkNext(header: string | string[] | undefined): string | null {
   const links = [header ?? []].flat().join(',')
   for (const [, address, parameters] of links.matchAll(/<([^<>]*)>([^<]*)/g)) {
@@ -168,7 +172,10 @@ function lastId(paging: Extract<PagingProfile, { kind: 'last_id' }>, answer: Pag
   )
 }
 
-/** Reads a cursor or a link. A missing value, null, false and "" all mean that there is no next page. */
+/**
+ * Returns a cursor or a link as text. A missing value, null, false and "" mean that there is no next page and
+ * give null.
+ */
 function tokenOf(value: unknown): string | null {
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null
 }

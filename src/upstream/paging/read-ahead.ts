@@ -1,6 +1,7 @@
 /**
- * Fetches pages of a list before the caller asks for them: the next page as soon as the last has arrived, and
- * several at once if positions are numbers. The caller gets the same pages as without reading ahead.
+ * Fetches pages of a list before the caller asks for them. The next page is fetched as soon as the last page
+ * has arrived. If positions are numbers, several pages are fetched at the same time. The caller gets the same
+ * pages as without reading ahead.
  */
 import type { FindKnown } from '../mapping/raw-record.ts'
 import type { PagingProfile } from '../profile/profile.ts'
@@ -25,7 +26,8 @@ export function readAhead(
       : guessPages(startPage, source, first)
   return (position) => {
     const page = handOut(fetchPage(position))
-    // A caller that stops never waits for this page, so its abort must not become an unhandled rejection.
+    // A caller that stops reading never waits for this page, so the abort must not become an unhandled
+    // rejection.
     page.catch(() => undefined)
     return page
   }
@@ -48,8 +50,8 @@ function firstPosition(paging: PagingProfile): number | null {
 }
 
 /**
- * Returns a page only after the next requests have been sent, because the caller may then keep the thread
- * busy.
+ * Returns a page only after the requests for the next pages have been sent, because the caller may then keep
+ * the thread busy.
  */
 async function handOut(page: Promise<RawPage>): Promise<RawPage> {
   const read = await page
@@ -60,9 +62,9 @@ async function handOut(page: Promise<RawPage>): Promise<RawPage> {
 }
 
 /**
- * Fetches pages whose positions are tokens. Because each page names the next one, only one page is fetched at
- * a time, but without waiting until the caller has finished the page before.
- * @param most the number of pages that may wait for the caller
+ * Fetches pages whose positions are tokens. Because each page names the next page, only one page is fetched
+ * at a time. That page is fetched while the caller still works on the page before.
+ * @param most the maximum number of fetched pages that wait for the caller
  */
 function chainPages(startPage: StartPage, most: number): FetchPage {
   let waiting: StartedPage[] = []
@@ -77,8 +79,8 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
   }
 
   /**
-   * Takes the first waiting page if it has the requested position. If not, the caller continues elsewhere in
-   * the list, and all waiting pages are dropped.
+   * Takes the first waiting page if it has the requested position. If it has another position, the caller
+   * continues elsewhere in the list, and all waiting pages are dropped.
    */
   function take(position: string | null): StartedPage | undefined {
     if (waiting[0]?.position === position) return waiting.shift()
@@ -109,14 +111,14 @@ function chainPages(startPage: StartPage, most: number): FetchPage {
 }
 
 /**
- * After this many pages for which the upstream did not answer that requests come too fast, one more page is
- * fetched at once.
+ * The number of fetched pages after which one more page is fetched at the same time, unless the upstream
+ * answers that requests come too fast.
  */
 const PAGES_TO_WIDEN = 8
 
 /**
- * Fetches several pages at once whose positions are numbers. The next positions are guessed from the distance
- * between the last two; the page of a wrong guess is dropped.
+ * Fetches several pages at the same time if positions are numbers. The next positions are guessed from the
+ * distance between the last two positions. A page at a wrongly guessed position is dropped.
  * @param first the position of the first page
  */
 function guessPages(
@@ -128,8 +130,8 @@ function guessPages(
   let last: { readonly at: number; readonly stride: number | null } | null = null
   let width: number = limits.concurrency
   let throttled = usage.throttled
-  // The positions from which on no page is guessed: the end of the list according to its total, and the first
-  // page that failed or was the last.
+  // No page is guessed from these positions on. `totalEnd` is the end of the list according to its total, and
+  // `knownEnd` is the first page that failed or was the last.
   let totalEnd = Number.POSITIVE_INFINITY
   let knownEnd = Number.POSITIVE_INFINITY
 
@@ -154,8 +156,8 @@ function guessPages(
   }
 
   /**
-   * Takes the guessed page at a position. The guesses before that page were wrong; if no guess matches, all
-   * were wrong.
+   * Takes the guessed page at a position. The guesses before that page were wrong. If no guess has the
+   * position, all guesses were wrong.
    */
   function take(at: number): StartedPage | undefined {
     const index = guesses.findIndex((guess) => Number(guess.position) === at)
@@ -187,8 +189,8 @@ function guessPages(
 }
 
 /**
- * Returns the number of pages to fetch at once: half of `width` after the answer that requests come too fast,
- * otherwise slightly more than `width`, up to `max`.
+ * Returns the number of pages to fetch at the same time: half of `width` if the upstream answered that
+ * requests come too fast, otherwise slightly more than `width`, up to `max`.
  */
 export function adapt(width: number, max: number, isTooFast: boolean): number {
   return isTooFast ? Math.max(1, width / 2) : Math.min(max, width + 1 / PAGES_TO_WIDEN)
@@ -199,7 +201,7 @@ export type FetchPage = (position: string | null) => Promise<RawPage>
 
 interface StartedPage {
   readonly position: string | null
-  /** The page. A failure is ignored until somebody waits for the page. */
+  /** The page. A failed request is ignored until somebody waits for the page. */
   readonly page: Promise<RawPage>
   /** Aborts the request for a page that nobody will ask for. */
   readonly dropped: AbortController
@@ -208,34 +210,34 @@ interface StartedPage {
 type StartPage = (position: string | null) => StartedPage
 
 /**
- * The maximum number of rows that two pages overlap. In a list whose positions count rows, an added or
- * deleted row shifts all rows after it, so each page begins a few rows early.
+ * The maximum number of rows by which two pages overlap. If positions count rows, an added or deleted row
+ * shifts all rows after it, so each page begins a few rows early.
  */
 
 const OVERLAP_ROWS_MAX = 20
-/** The largest overlap as a share of the page, so that small pages still make progress. */
+/** The largest overlap as a share of the page. The limit lets small pages still make progress. */
 const OVERLAP_SHARE = 0.2
 
-/** Returns whether a position is a number, so that a request can go past the end of the list. */
+/** Returns whether positions are numbers. A request can then go past the end of the list. */
 export function isNumbered(paging: PagingProfile): boolean {
   return paging.kind === 'page' || paging.kind === 'offset' || paging.kind === 'range'
 }
 
 /**
- * Returns whether rows may shift between pages. A cursor points at a row, so they do not; a link may contain
- * a page number, so they may.
+ * Returns whether rows may shift between pages. Rows do not shift with a cursor, which points at a row. Rows
+ * may shift with a link, which may contain a page number.
  */
 export function canShift(paging: PagingProfile): boolean {
   return isNumbered(paging) || paging.kind === 'link' || paging.kind === 'next_url'
 }
 
-/** Returns how many rows of a page the next page repeats; 0 if a page cannot begin at any row. */
+/** Returns how many rows of a page the next page repeats; 0 if a page cannot begin at an arbitrary row. */
 export function overlapRows(paging: PagingProfile, largestPage: number): number {
   if (paging.kind !== 'offset' && paging.kind !== 'range') return 0
   return Math.min(OVERLAP_ROWS_MAX, Math.floor(largestPage * OVERLAP_SHARE))
 }
 
-/** Returns the position that is a number of rows earlier, but not before the first. */
+/** Returns the position that is `rows` rows earlier, but not before the first row. */
 export function rewind(paging: PagingProfile, position: string | null, rows: number): string | null {
   if (position === null || rows === 0) return position
   const first = paging.kind === 'offset' ? paging.start : 0

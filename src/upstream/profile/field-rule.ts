@@ -1,6 +1,6 @@
 /**
- * Says how one field of the model is found in a record: candidate places, transforms, and a table of values.
- * A value that cannot be read is null, never of the wrong type.
+ * The rule by which one field of the model is found in a record: the places to look at, transforms, and a
+ * table of values. A value that cannot be read becomes null, never a value of the wrong type.
  */
 import { z } from 'zod'
 import { type FieldPath, fieldPathSchema, pathText, readPath, splitPath } from '../values/field-path.ts'
@@ -13,23 +13,25 @@ type Transform = (typeof TRANSFORMS)[number]
 const NOWHERE: readonly FieldPath[] = []
 
 const full = z.strictObject({
-  /** The candidate places. The first one with a value other than null counts. */
+  /** The places to look at, in order. The first place with a value other than null counts. */
   from: z
     .union([z.string().transform((path) => [splitPath(path)]), z.array(fieldPathSchema).min(1)])
     .optional(),
-  /** Several places whose values become one list, for `join`. Absent values are left out. */
+  /**
+   * Several places whose values are joined to one list by the transform `join`. Absent values are left out.
+   */
   all: z.array(fieldPathSchema).min(1).optional(),
-  /** The transforms, applied in order. */
+  /** The transforms of the value, applied in this order. */
   transform: z.union([z.enum(TRANSFORMS).transform((one) => [one]), z.array(z.enum(TRANSFORMS))]).default([]),
-  /** The upstream's values and their names here. Other values stay unchanged. */
+  /** The upstream's values and the values that replace them. Other values stay unchanged. */
   values: z.record(z.string(), z.string()).optional(),
-  /** The value where nothing was found. */
+  /** The value of the field if nothing was found. */
   default: z.union([z.string(), z.number()]).optional(),
 })
 
 /**
- * The short form is a path alone. It must be text, because a list of names would look like a list of
- * candidates.
+ * The short form of a rule is a path alone. That path must be text, because a list of names would look like a
+ * list of places.
  */
 export const fieldRuleSchema = z.union([
   z
@@ -50,14 +52,15 @@ function twoMeanings({ input }: { input?: unknown }): string {
   return `a path: {from: [${names}]} takes the first of these that is there, ${pathText(input as FieldPath)} what is inside the other`
 }
 
-/** The value that the rule finds in a record; null where there is none. */
+/** Returns the value that the rule finds in a record; null if there is none. */
 export function readField(record: unknown, rule: FieldRule | undefined): unknown {
   if (rule === undefined) return null
   let value: unknown = readFirst(record, rule.from) ?? readAll(record, rule.all) ?? rule.default ?? null
   for (const transform of rule.transform) value = applyTransform(value, transform)
   if (rule.values === undefined) return value
   const name = toText(value)
-  // Looks only at the table's own names, because "constructor" must not find what every object inherits.
+  // Only the table's own names count, because a status "constructor" must not find a property that every
+  // object inherits.
   return name !== null && Object.hasOwn(rule.values, name) ? rule.values[name] : value
 }
 
@@ -78,29 +81,29 @@ export function readText(record: unknown, rule: FieldRule | undefined): string |
   return toText(readField(record, rule))
 }
 
-/** Returns null where the value is no number by the rules of {@link toNumber}. */
+/** Returns a field as a number; null if the value is not a number by the rules of {@link toNumber}. */
 export function readNumber(record: unknown, rule: FieldRule | undefined): number | null {
   return toNumber(readField(record, rule))
 }
 
-/** Returns null where the value is no whole number. */
+/** Returns a field as a whole number; null if the value is not a whole number. */
 export function readCount(record: unknown, rule: FieldRule | undefined): number | null {
   const number = readNumber(record, rule)
   return Number.isSafeInteger(number) ? number : null
 }
 
-/** Returns null where the value is no instant by the rules of {@link toInstant}. */
+/** Returns a field as an instant; null if the value is not an instant by the rules of {@link toInstant}. */
 export function readInstant(record: unknown, rule: FieldRule | undefined): string | null {
   return toInstant(readField(record, rule))
 }
 
-/** Returns cleaned text, for ids and words. Numbers keep every digit; lists and objects are null. */
+/** Returns cleaned text, for ids and words. Numbers keep every digit. Lists and objects give null. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return cleanText(value) || null
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
 }
 
-/** The id of a record: text or a number with every digit. A boolean is no id. */
+/** Returns the id of a record as text. A number keeps every digit, and a boolean gives null. */
 export function toId(value: unknown): string | null {
   return typeof value === 'boolean' ? null : toText(value)
 }

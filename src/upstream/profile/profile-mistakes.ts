@@ -4,7 +4,9 @@ import { readPath } from '../values/field-path.ts'
 
 const SHOWN_CHARS = 60
 
-/** Names the place of a part at the start of a line, such as `profile.yaml:3:9  paging.kind`. */
+/**
+ * Names the place of a part of the profile for the start of a line, such as `profile.yaml:3:9  paging.kind`.
+ */
 export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
 
 /** @param schema the profile's JSON Schema, which gives the known names */
@@ -34,7 +36,10 @@ export function explainIssue(
   return [`${nameOf(path, 'value')}: ${shown}, expected ${acceptedBy(issue)}`]
 }
 
-/** The names that a group may hold. In a choice, those of the chosen branch, or of all branches. */
+/**
+ * Returns the names that a group of the profile may hold. If the group is a choice, these are the names of
+ * the chosen branch, or of all branches if none is chosen.
+ */
 function namesAt(schema: unknown, data: unknown, path: readonly string[]): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const node = schema as { anyOf?: unknown[]; oneOf?: unknown[]; properties?: object; items?: unknown }
@@ -49,7 +54,9 @@ function namesAt(schema: unknown, data: unknown, path: readonly string[]): strin
   return namesAt(inner, readPath(data, [name]), rest)
 }
 
-/** Whether the data has the constants, such as the kind, that distinguish the branch. */
+/**
+ * Returns whether the data has the constants that distinguish this branch of a choice, such as its `kind`.
+ */
 function isChosen(branch: unknown, data: unknown): boolean {
   const properties = Object.entries(Object(readPath(branch, ['properties'])))
   const marks = properties.filter(([, property]) => readPath(property, ['const']) !== undefined)
@@ -59,7 +66,10 @@ function isChosen(branch: unknown, data: unknown): boolean {
   )
 }
 
-/** Picks the branch whose mistakes lie deepest, because that branch was probably meant. */
+/**
+ * Picks the branch of a choice whose mistakes are nested deepest, because the author probably meant that
+ * branch.
+ */
 function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] {
   const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
     Math.max(0, ...issues.map((issue) => issue.path.length + (issue.code === 'unrecognized_keys' ? 1 : 0)))

@@ -1,7 +1,7 @@
 /**
- * The profile: how an upstream is addressed, authorized, paged and mapped. It is data, checked when it is
- * loaded. Its defaults are those that most list APIs share. The reference service's profile is built in, see
- * `reference-profile.ts`.
+ * The profile describes how an upstream is addressed, authorized, paged and mapped. The profile is data that
+ * is checked when it is loaded. Its defaults are what most list APIs have in common. The reference service's
+ * profile is built in, see `reference-profile.ts`.
  */
 import { z } from 'zod'
 import { API_PREFIX } from '../../contract/paths.ts'
@@ -13,7 +13,8 @@ import { explainIssue, type NamePlace } from './profile-mistakes.ts'
 import { webhookProfileSchema } from './webhook-profile.ts'
 
 /**
- * A path below the base address, `.` for the base itself, a URL, or `none` where there is no such endpoint.
+ * A path below the base address, `.` for the base itself, a URL, or `none` if the upstream has no such
+ * endpoint.
  */
 const endpoint = z.string().min(1)
 /** The place of a value in an answer: a path in the body, or a header. */
@@ -33,19 +34,22 @@ const endpointsSchema = z.strictObject({
 })
 export type EndpointName = keyof z.output<typeof endpointsSchema>
 
-/** How a request carries the key. `client/request.ts` sends it, and `probe/auth-probe.ts` tries the forms. */
+/**
+ * How a request carries the API key. `client/request.ts` sends the key, and `probe/auth-probe.ts` finds out
+ * how.
+ */
 const authSchema = z
   .strictObject({
     /** The header that carries the key, unless `query` is set. */
     header: z.string().min(1).default('Authorization'),
     /**
-     * The value of the header: `{key}` is the key, `{basic}` is its base64 for HTTP Basic (`user:password`,
-     * or the key as the user). An empty value is not sent.
+     * The value of the header. `{key}` stands for the API key, and `{basic}` for its base64 for HTTP Basic
+     * (`user:password`, or the key as the user). If the value is empty, the header is not sent.
      */
     value: z.string().default('Bearer {key}'),
-    /** A query parameter that carries the key in place of the header. */
+    /** The query parameter that carries the key instead of the header. */
     query: z.string().min(1).optional(),
-    /** Further headers of every request. `{key}` and `{basic}` are filled in here too. */
+    /** Further headers of every request. In their values, `{key}` and `{basic}` are replaced too. */
     headers: z.record(z.string(), z.string()).default({}),
   })
   .refine((auth) => sendsKey(auth) || (auth.value === '' && Object.keys(auth.headers).length > 0), {
@@ -59,7 +63,7 @@ interface AuthParts {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Whether requests carry the key at all. */
+/** Returns whether requests carry the API key at all. */
 export function sendsKey(auth: AuthParts | 'none'): boolean {
   if (auth === 'none') return false
   const texts = [auth.value, ...Object.values(auth.headers)]
@@ -67,19 +71,21 @@ export function sendsKey(auth: AuthParts | 'none'): boolean {
 }
 
 const size = {
-  /** The parameter that sets the page size; absent where the upstream chooses the size. */
+  /** The parameter that sets the page size; absent if the upstream chooses the size. */
   size_param: z.string().min(1).optional(),
   size_max: z.int().min(1).default(1000),
 }
 const more = {
   /** The path of the value that says whether there is a next page. */
   has_more: fieldPathSchema.optional(),
-  /** The place of the total. The total is shown, and ends a list only with `stop_at_total`. */
+  /**
+   * The place of the number of all records. This total is shown; it ends a list only with `stop_at_total`.
+   */
   total: place.optional(),
 }
 /**
- * Ends the list at its total, for upstreams that answer a page behind the last with an error or with the last
- * page.
+ * Whether a list ends at its total. This is for upstreams that answer a request past the last page with an
+ * error or with the last page again.
  */
 const stop_at_total = z.boolean().default(false)
 
@@ -89,7 +95,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
     kind: z.literal('page'),
     param: z.string(),
     start: z.int().min(0).default(1),
-    /** The place of the number of pages. No page behind the last is asked for. */
+    /** The place of the number of pages. Pages after the last are then not requested. */
     pages: place.optional(),
     stop_at_total,
     ...size,
@@ -121,7 +127,7 @@ export const pagingSchema = z.discriminatedUnion('kind', [
 ])
 export type PagingProfile = z.output<typeof pagingSchema>
 
-/** A filter by time. `{value}` stands for the instant in its format. */
+/** A filter by time. `{value}` stands for the instant, written in `format`. */
 const timeFilter = z.strictObject({
   param: z.string().min(1),
   format: z.enum(['iso', 'iso_seconds', 'epoch_s', 'epoch_ms', 'date', 'datetime']).default('iso'),
@@ -217,22 +223,25 @@ const mappingSchema = z.strictObject({
 export const profileSchema = z.strictObject({
   name: z.string().min(1),
   endpoints: endpointsSchema.prefault({}),
-  /** The place of the key in a request; `none` where the upstream needs no key. */
+  /** How a request carries the API key; `none` if the upstream needs no key. */
   auth: z.union([z.literal('none'), authSchema]).prefault({}),
   paging: pagingSchema,
-  /** The paths of the records. An empty path is the answer itself. */
+  /**
+   * The paths of the records in answers. An empty path means that the answer itself is the record or the
+   * list.
+   */
   envelope: z
     .strictObject({
       leads: fieldPathSchema.default([]),
       lead: fieldPathSchema.default([]),
       stats: fieldPathSchema.default([]),
       agents: fieldPathSchema.default([]),
-      /** The path of an error in an answer with status 200. */
+      /** The path of the error message in answers with status 200. */
       error: fieldPathSchema.optional(),
     })
     .prefault({}),
   filters: filtersSchema.prefault({}),
-  /** The query parameters that set a stable order for paging. */
+  /** The query parameters that set an order of the list which stays stable during paging. */
   sort: z.record(z.string(), z.string()).default({}),
   mapping: mappingSchema,
   /** The statuses, in funnel order. */
@@ -243,30 +252,31 @@ export const profileSchema = z.strictObject({
         outcome: z.enum(['open', 'won', 'lost', 'disqualified']).default('open'),
         in_funnel: z.boolean().optional(),
         /**
-         * Marks the first stage in which a lead counts as qualified. The later stages of the funnel count
-         * too.
+         * Marks the first stage in which a lead counts as qualified. Leads in later stages of the funnel
+         * count as qualified too.
          */
         qualified: z.boolean().optional(),
       }),
     )
     .default([]),
-  /** The zone of times that name none. */
+  /** The time zone of times that do not name one. */
   time_zone: z.enum(['UTC']).default('UTC'),
   limits: z
     .strictObject({
       requests_per_second: z.number().positive().max(1000).optional(),
-      /** The number of pages fetched at once, where the paging allows it. */
+      /** The number of pages fetched at the same time, if the paging allows it. */
       concurrency: z.int().min(1).max(16).default(6),
       max_pages: z.int().min(1).default(10_000),
     })
     .prefault({}),
-  /** The part about webhooks; absent where the upstream sends none. */
+  /** How webhooks are read; absent if the upstream sends none. */
   webhook: webhookProfileSchema.optional(),
 })
 export type Profile = z.output<typeof profileSchema>
 export type ProfileInput = z.input<typeof profileSchema>
 
 /**
+ * Checks a profile.
  * @param origin the name of the file, or a function that names the place of a part
  * @throws LeadsheetError config_invalid with a line for each mistake: the place, and the values accepted
  */

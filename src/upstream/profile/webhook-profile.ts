@@ -1,10 +1,10 @@
-/** The part of a profile about webhooks: how a request is verified, and where its values stand. */
+/** The part of a profile about webhooks: how a request is verified, and where its values are. */
 import { z } from 'zod'
 import { STANDARD_PREFIX, TOLERANCE_SECONDS } from '../../contract/webhook.ts'
 import { fieldPathSchema } from '../values/field-path.ts'
 import { fieldRuleSchema } from './field-rule.ts'
 
-/** The placeholders of `signed`. */
+/** The placeholders that the setting `signed` may contain. */
 export const SIGNED_PARTS = ['body', 'timestamp', 'method', 'url'] as const
 const SIGNED_HOLDS = `a text with {body}, and no others than ${SIGNED_PARTS.map((part) => `{${part}}`).join(', ')}`
 
@@ -13,8 +13,8 @@ const tolerance_seconds = z.int().min(1).max(86_400).default(TOLERANCE_SECONDS)
 
 const verifySchema = z.discriminatedUnion('scheme', [
   /**
-   * The three headers of https://www.standardwebhooks.com, with a common prefix, which is `svix-` at some
-   * upstreams.
+   * The three headers of https://www.standardwebhooks.com. They share a prefix, which some upstreams change
+   * to `svix-`.
    */
   z.strictObject({
     scheme: z.literal('standard'),
@@ -26,17 +26,20 @@ const verifySchema = z.discriminatedUnion('scheme', [
     .strictObject({
       scheme: z.literal('hmac'),
       header,
-      /** The text before the signature. */
+      /** The text before the signature in the header, such as `sha256=`. */
       prefix: z.string().default(''),
       algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
       encoding: z.enum(['hex', 'base64']).default('hex'),
-      /** The encoding of the secret. */
+      /** The encoding in which the secret is written. */
       key: z.enum(['text', 'hex', 'base64']).default('text'),
-      /** The signed text: `{body}`, and `{timestamp}` if it has a header, `{method}` and `{url}`. */
+      /**
+       * The text that is signed. It contains `{body}`, and may contain `{timestamp}` if a header has the
+       * time, `{method}` and `{url}`.
+       */
       signed: z.string().refine(isSigned, SIGNED_HOLDS).default('{body}'),
       /**
-       * The header with the time: seconds or milliseconds since 1970, or an instant. Without it an old
-       * request cannot be told from a new one.
+       * The header with the time of the request: seconds or milliseconds since 1970, or an instant. Without
+       * this header, a replayed old request looks like a new one.
        */
       timestamp_header: header.optional(),
       tolerance_seconds,
@@ -66,15 +69,15 @@ const verifySchema = z.discriminatedUnion('scheme', [
     scheme: z.literal('token'),
     header: header.default('Authorization'),
     /**
-     * The value of the header: `{secret}` is the secret, `{basic}` its base64 for HTTP Basic
-     * (`user:password`).
+     * The expected value of the header. `{secret}` stands for the secret, and `{basic}` for its base64 for
+     * HTTP Basic (`user:password`).
      */
     value: z
       .string()
       .regex(/\{(?:secret|basic)\}/, 'a text with {secret} or {basic}')
       .default('Bearer {secret}'),
   }),
-  /** Accepts every request. Such an event only says that something may have changed. */
+  /** Accepts every request. An event in an unverified request only says that something may have changed. */
   z.strictObject({ scheme: z.literal('none') }),
 ])
 export type WebhookVerify = z.output<typeof verifySchema>
@@ -91,20 +94,23 @@ export const webhookProfileSchema = z
     /** The path of the events, if one request carries several. */
     items: fieldPathSchema.optional(),
     /**
-     * The place of the event's id, which is the same whenever the event is sent again. Without it the id is
-     * derived from the event.
+     * The place of the event's id. The id must be the same whenever the upstream sends the event again.
+     * Without a place, the id is derived from the event.
      */
     id: place.optional(),
     type: place.optional(),
-    /** The time of the event. */
+    /** The place of the event's time. */
     time: place.optional(),
-    /** The ids of the lead, pipeline or agent that the event is about. The first one found counts. */
+    /**
+     * The places of the ids of the lead, pipeline or agent that the event is about. The first id that is
+     * found counts.
+     */
     lead: fieldRuleSchema.optional(),
     pipeline: fieldRuleSchema.optional(),
     agent: fieldRuleSchema.optional(),
     /**
-     * The path of the lead's whole record, as in the list. The record is then used instead of fetching the
-     * lead.
+     * The path of the lead's whole record, in the form of the list. The record is then used instead of
+     * fetching the lead.
      */
     record: fieldPathSchema.optional(),
     /** The types of events that report a deleted lead. */
@@ -130,7 +136,7 @@ function isSigned(signed: string): boolean {
   return parts.includes('body') && parts.every((part) => SIGNED_PARTS.some((known) => known === part))
 }
 
-/** Whether somebody who replays a signed request could change this header. */
+/** Returns whether somebody who replays a signed request could change this header. */
 function isForgeable(name: string, verify: WebhookVerify): boolean {
   if (verify.scheme === 'standard') return name.toLowerCase() !== `${verify.header_prefix}id`.toLowerCase()
   return verify.scheme === 'hmac' || verify.scheme === 'stripe'

@@ -1,6 +1,6 @@
 /**
- * Reads paths into JSON, as profiles write them: `paging.next.after`, with `\.` for a dot in a name, or a
- * list of names (`['@odata.nextLink']`). An empty path is the value itself and a number is an index.
+ * Reads values at paths in JSON. Profiles write a path as `paging.next.after`, with `\.` for a dot in a name,
+ * or as a list of names (`['@odata.nextLink']`). An empty path is the value itself, and a number is an index.
  * `links[rel=next].href` takes the first item of `links` whose `rel` is `next`.
  */
 import { z } from 'zod'
@@ -18,12 +18,12 @@ export function splitPath(text: string): FieldPath {
     .slice(0, text.endsWith('.') ? undefined : -1)
 }
 
-/** Writes a path as text; the opposite of splitPath. */
+/** Writes a path as text. `splitPath` does the opposite. */
 export function pathText(path: FieldPath): string {
   return path.map((name) => name.replace(/[.\\]/g, '\\$&')).join('.')
 }
 
-/** Returns undefined where the path leads nowhere. Only own properties count. */
+/** Returns the value at a path; undefined if there is none. Only an object's own properties count. */
 export function readPath(value: unknown, path: FieldPath): unknown {
   let at = value
   for (const name of path) {

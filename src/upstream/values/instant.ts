@@ -1,9 +1,9 @@
-/** Converts times as upstreams write them to UTC. */
+/** Converts times in the forms that upstreams use to UTC. */
 import type { Instant } from '../../domain/model.ts'
 
 /**
- * Epoch numbers from these limits on are milliseconds, microseconds or nanoseconds. Smaller ones would lie
- * before 1974.
+ * From these limits on, epoch numbers are milliseconds, microseconds or nanoseconds. A lower number in the
+ * same unit would be a time before 1974.
  */
 const MILLISECONDS_FROM = 1e11
 const MICROSECONDS_FROM = 1e14
@@ -13,8 +13,8 @@ const LATEST = Date.parse('2200-01-01T00:00:00Z')
 /** The days of each month in a leap year. */
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 /**
- * Matches instants in our own form that need no further check: no day behind the 28th, no year near the
- * limits.
+ * Matches instants in our own form that need no further check. The day is 28 or less, and the year is far
+ * from the limits.
  */
 const CANONICAL =
   /^(?:197[1-9]|19[89]\d|20\d\d|21[0-8]\d)-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
@@ -22,15 +22,16 @@ const WRITTEN =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?$/i
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:T?(\d\d)(\d\d)(\d\d)Z?)?$/
 const EPOCH = /^-?\d{9,19}(\.\d+)?$/
-/** Dates of RFC 5322, which include the HTTP date. */
+/** Matches dates of RFC 5322, which include the HTTP date. */
 const MESSAGE = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:GMT|UTC|[+-]\d{4})$/
-/** Dates of older Microsoft services: `/Date(1700000000000)/`. */
+/** Matches dates of older Microsoft services: `/Date(1700000000000)/`. */
 const WRAPPED = /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/
 
 /**
- * Reads RFC 3339 with any offset, also without seconds or zone (then UTC), a day alone (its midnight), the
- * compact form (`20261121T060000Z`), RFC 5322 dates, epoch numbers from seconds to nanoseconds as number or
- * text, and `{"__type": "Date", "iso": …}`. Returns null for anything else and for {@link isPlaceholderTime}.
+ * Converts a time to UTC. Reads RFC 3339 with any offset, also without seconds or without zone (which then is
+ * UTC), a day alone (its midnight), the compact form (`20261121T060000Z`), RFC 5322 dates, epoch numbers from
+ * seconds to nanoseconds as number or text, and `{"__type": "Date", "iso": …}`. Returns null for anything
+ * else and for the times of {@link isPlaceholderTime}.
  */
 export function toInstant(value: unknown): Instant | null {
   if (typeof value === 'string' && CANONICAL.test(value)) return value
@@ -39,8 +40,8 @@ export function toInstant(value: unknown): Instant | null {
 }
 
 /**
- * Whether a time stands for "none": before 1970-01-02 (such as 0001-01-01 and epoch 0), after 2199, or
- * `0000-00-00`.
+ * Returns whether a time stands for "none": before 1970-01-02 (such as 0001-01-01 and epoch 0), after 2199,
+ * or `0000-00-00`.
  */
 export function isPlaceholderTime(value: unknown): boolean {
   if (typeof value === 'string' && /^0000-00-00/.test(value.trim())) return true
@@ -52,7 +53,7 @@ function isOutside(ms: number): boolean {
   return ms < EARLIEST || ms >= LATEST
 }
 
-/** Returns null where the value is no time at all. */
+/** Returns milliseconds since 1970; null if the value is not a time. */
 function milliseconds(value: unknown): number | null {
   const ms = typeof value === 'number' ? epoch(value) : parsed(value)
   return Number.isFinite(ms) ? ms : null
@@ -73,8 +74,8 @@ function parsed(value: unknown): number {
 }
 
 /**
- * Refuses a day that does not exist, because Date.parse would roll 30 February over. A leap second becomes
- * the second before.
+ * Returns milliseconds since 1970. Refuses a day that does not exist, because Date.parse would turn 30
+ * February into a day in March. A leap second becomes the second before it.
  */
 function written(day: string, time: string, offset: string): number {
   if (!isDay(Number(day.slice(0, 4)), Number(day.slice(5, 7)), Number(day.slice(8)))) return Number.NaN

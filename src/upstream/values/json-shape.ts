@@ -1,10 +1,12 @@
-/** Finds the records in an unknown answer, and the values around them. Pure. */
+/**
+ * Finds the records in an answer of unknown form, and the values around the records. All functions are pure.
+ */
 import type { FieldPath } from './field-path.ts'
 
 const DEPTH_MAX = 4
 const LEAF_DEPTH_MAX = 5
 
-/** Names that lists of records have, and names of lists that hold other things. */
+/** The usual names of lists that hold records, and of lists that hold other things. */
 const GOOD_NAMES =
   /^(data|items?|results?|records?|rows|entries|values?|list|content|objects|docs|hits|elements|leads?|contacts?|people|persons?|companies|deals|prospects|customers|members|users|issues)$/i
 const BAD_NAMES =
@@ -16,7 +18,10 @@ interface RecordList {
   readonly records: readonly object[]
 }
 
-/** Finds the list that most looks like records, by its name, ids, size and depth. */
+/**
+ * Finds the list that looks most like a list of records, by its name, ids, size and depth; null if there is
+ * none.
+ */
 export function findRecords(body: unknown): RecordList | null {
   let best: (RecordList & { points: number }) | null = null
   for (const list of listsOf(body, [])) {
@@ -26,7 +31,7 @@ export function findRecords(body: unknown): RecordList | null {
   return best
 }
 
-/** Whether an answer has a list for records that is empty. */
+/** Returns whether an answer has an empty list that would hold records. */
 export function isEmptyList(body: unknown, depth = 0): boolean {
   if (Array.isArray(body)) return body.length === 0
   if (typeof body !== 'object' || body === null || depth >= DEPTH_MAX) return false
@@ -35,7 +40,7 @@ export function isEmptyList(body: unknown, depth = 0): boolean {
   )
 }
 
-/** Lists every path to a single value outside the records. */
+/** Lists every single value outside the records, with its path. */
 export function* leavesAround(body: unknown, records: FieldPath, path: FieldPath = []): Generator<Leaf> {
   if (path.length > LEAF_DEPTH_MAX || (path.length === records.length && isPrefix(records, path))) return
   if (Array.isArray(body)) {
@@ -65,7 +70,7 @@ export interface Leaf {
   readonly value: unknown
 }
 
-/** Lists every path to a single value or a list inside a record. */
+/** Lists every single value and every list inside a record, with its path. */
 export function* fieldsOf(record: unknown, path: FieldPath = []): Generator<Leaf> {
   if (typeof record === 'object' && record !== null && !Array.isArray(record) && path.length < DEPTH_MAX) {
     for (const [name, value] of Object.entries(record)) yield* fieldsOf(value, [...path, name])

@@ -1,13 +1,14 @@
-/** Parses JSON of the upstream. Numbers that a double would alter stay text, with every digit. */
+/** Parses the upstream's JSON. Numbers that a double would change become text with every digit. */
 import type { FieldPath } from './field-path.ts'
 
 /**
- * Finds text that may hold a large number. It is written out because the engine is far slower with `\d{16}`.
+ * Matches text that may contain a large number. The digits are repeated in the pattern because the engine is
+ * far slower with `\d{16}`.
  */
 const SUSPECT = new RegExp(`${'\\d'.repeat(16)}|\\d[eE]\\+?\\d\\d\\d`)
 /**
- * A number that begins with sixteen digits or has an exponent of three, which a double may round or cannot
- * hold.
+ * Matches a number that begins with sixteen digits or has an exponent of three digits. A double may round
+ * such a number or cannot hold it.
  */
 const LARGE = /(?<![^\s:,[-])\d(?:\d{15}|[\d.]*[eE]\+?\d{3})/
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
@@ -15,15 +16,15 @@ const WHOLE = /^(-?\d+)(?:\.0+)?$/
 
 /**
  * Parses JSON like JSON.parse. Whole numbers beyond 2^53 (`9007199254740993`, `9007199254740993.0`) and
- * numbers too large for a double become text. A byte order mark is skipped. There is no recursion, so that
- * deep nesting cannot exhaust the stack.
- * @throws SyntaxError where the text is not JSON
+ * numbers too large for a double become text. A byte order mark is skipped. The function is not recursive, so
+ * that deep nesting cannot exhaust the stack.
+ * @throws SyntaxError if the text is not JSON
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   const value: unknown = JSON.parse(json)
-  // Quotes numbers only after JSON.parse has accepted the text: `{12345678901234567890:1}` would become JSON
-  // by the quotes.
+  // Numbers are put in quotes only after JSON.parse has accepted the text, because the quotes would turn the
+  // wrong text `{12345678901234567890:1}` into JSON.
   return SUSPECT.test(json) && LARGE.test(json) ? JSON.parse(quoteLarge(json)) : value
 }
 
@@ -51,7 +52,8 @@ function quoteIfAltered(digits: string): string {
 }
 
 /**
- * The index after the closing quote. A quote behind an odd number of backslashes does not close the string.
+ * Returns the index after the closing quote. A quote after an odd number of backslashes does not close the
+ * string.
  */
 function stringEnd(json: string, open: number): number {
   for (let close = json.indexOf('"', open + 1); close !== -1; close = json.indexOf('"', close + 1)) {
@@ -63,9 +65,9 @@ function stringEnd(json: string, open: number): number {
 }
 
 /**
- * Bytes of JSON's signs. The functions below find where values begin and end without parsing. They are exact
- * for JSON only, so the caller must parse the pieces. In UTF-8 no byte of another character equals one of
- * these.
+ * The bytes of JSON's punctuation. The functions below find where values begin and end without parsing. Their
+ * results are right only for valid JSON, so the caller must parse the pieces. In UTF-8 no byte of another
+ * character equals one of these bytes.
  */
 
 export const COMMA = 0x2c
@@ -77,7 +79,10 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BYTE_ORDER_MARK = 0xef
 
-/** The index at which the value at a path begins; null where the path leads nowhere or through a list. */
+/**
+ * Returns the index at which the value at a path begins; null if there is no such value or the path goes
+ * through a list.
+ */
 export function findValue(bytes: Buffer, path: FieldPath): number | null {
   let at = skipSpace(bytes, bytes[0] === BYTE_ORDER_MARK ? 3 : 0)
   for (const name of path) {
@@ -89,8 +94,8 @@ export function findValue(bytes: Buffer, path: FieldPath): number | null {
 }
 
 /**
- * The index behind the value that begins at `start`. There is no recursion, so that deep nesting cannot
- * exhaust the stack.
+ * Returns the index after the value that begins at `start`. The function is not recursive, so that deep
+ * nesting cannot exhaust the stack.
  */
 export function endOfValue(bytes: Buffer, start: number): number {
   const first = bytes[start]
@@ -106,7 +111,7 @@ export function endOfValue(bytes: Buffer, start: number): number {
   return bytes.length
 }
 
-/** The index behind the closing quote of the string that begins at `start`. */
+/** Returns the index after the closing quote of the string that begins at `start`. */
 export function endOfString(bytes: Buffer, start: number): number {
   for (let at = start + 1; at < bytes.length; at++) {
     const byte = bytes[at]
@@ -116,7 +121,7 @@ export function endOfString(bytes: Buffer, start: number): number {
   return bytes.length
 }
 
-/** The first index from `start` on without one of JSON's four space characters. */
+/** Returns the first index from `start` on that is not one of JSON's four space characters. */
 export function skipSpace(bytes: Buffer, start: number): number {
   let at = start
   while (isSpace(bytes[at])) at++
@@ -127,7 +132,10 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/** The first member of that name in an object. A name written with escapes is not found. */
+/**
+ * Returns the index of the first member with this name in an object; null if there is none. A name written
+ * with escapes is not found.
+ */
 function findMember(bytes: Buffer, open: number, name: string): number | null {
   if (bytes[open] !== OPEN_BRACE) return null
   for (let at = skipSpace(bytes, open + 1); bytes[at] === QUOTE; ) {

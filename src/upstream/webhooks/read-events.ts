@@ -1,6 +1,6 @@
 /**
- * Reads the events of a verified webhook request. A problem is stored in the event and never thrown, because
- * the upstream would only send the same request again.
+ * Reads the events of a verified webhook request. An event that cannot be read is stored with its problem.
+ * Nothing is thrown, because the upstream would only send the same request again.
  */
 import { createHash } from 'node:crypto'
 import type { UpstreamEvent } from '../../domain/model.ts'
@@ -13,16 +13,16 @@ import { parseJson } from '../values/json.ts'
 import { cleanText } from '../values/text.ts'
 import { valuesOf, type WebhookMessage } from './verify-signature.ts'
 
-/** The parts of a profile that say where the values of an event stand. */
+/** The parts of a profile that say where the values of an event are. */
 export interface EventPlaces {
   readonly webhook: WebhookProfile
-  /** The place of the id in a record. */
+  /** The place of the lead's id in a record. */
   readonly recordId: FieldRule | undefined
 }
 
 type Message = Pick<WebhookMessage, 'headers' | 'body'>
 
-/** An event's place in its request. */
+/** The request of an event, and the place of the event in it. */
 interface Sent {
   readonly message: Message
   readonly index: number
@@ -30,7 +30,10 @@ interface Sent {
   readonly isAlone: boolean
 }
 
-/** The most events of one request that are read, because each becomes a row. No upstream sends as many. */
+/**
+ * The maximum number of events that are read from one request, because each event becomes a row. No known
+ * upstream sends as many.
+ */
 const EVENTS_MAX = 1_000
 const ID_CHARS_MAX = 256
 const TYPE_CHARS_MAX = 200
@@ -80,7 +83,9 @@ function readEvent(event: unknown, places: EventPlaces, sent: Sent): UpstreamEve
 type About = Pick<UpstreamEvent, 'resource' | 'resourceId' | 'record' | 'problem'>
 const NOTHING: About = { resource: null, resourceId: '', record: null, problem: null }
 
-/** Prefers a record to an id, because the record is what would be stored. */
+/**
+ * Finds what the event is about. A record is preferred to an id, because the record is what would be stored.
+ */
 function aboutOf(event: object, { webhook, recordId }: EventPlaces): About {
   const record = webhook.record === undefined ? undefined : readPath(event, webhook.record)
   if (typeof record === 'object' && record !== null) {
@@ -102,8 +107,8 @@ function aboutId(resource: 'lead' | 'pipeline', value: unknown): About {
 }
 
 /**
- * The upstream's id of the event. Without one, a digest of the event, which is the same when the event is
- * sent again.
+ * Returns the upstream's id of the event, or a digest of the event if there is no id. The digest is the same
+ * when the event is sent again.
  */
 function idOf(event: object, place: WebhookProfile['id'], sent: Sent): string {
   const id = toId(valueAt(place, event, sent))
@@ -120,7 +125,9 @@ function valueAt(place: WebhookProfile['id'], event: object, { message }: Sent):
   return more.length > 0 ? null : (value ?? null)
 }
 
-/** An event with a problem. It is kept so that an operator sees what could not be followed. */
+/**
+ * Returns an event with a problem. The event is stored so that an operator sees what could not be processed.
+ */
 function unreadable({ message, index }: Sent, problem: string): UpstreamEvent {
   return {
     ...{ ...NOTHING, problem },

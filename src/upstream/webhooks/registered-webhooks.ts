@@ -1,6 +1,6 @@
 /**
- * Manages the webhooks registered at the upstream. The API's document has only the registering, so an
- * upstream may lack the rest; its answers become api_not_found here.
+ * Manages the webhooks registered at the upstream. The API's document describes only how to register a
+ * webhook, so an upstream may lack the other actions. These then fail with api_not_found.
  */
 import { z } from 'zod'
 import {
@@ -26,7 +26,10 @@ const listSchema = z.object({ data: z.array(shownSchema) })
 export type WireWebhook = z.infer<typeof shownSchema>
 export type WireWebhookWithSecret = z.infer<typeof withSecretSchema>
 
-/** A `WebhookCreate` that allows events which only the upstream knows. */
+/**
+ * A request to register a webhook, like `WebhookCreate`. It may also name events that only the upstream
+ * knows.
+ */
 export interface WebhookOrder {
   readonly url: string
   readonly events: readonly string[]
@@ -34,34 +37,39 @@ export interface WebhookOrder {
 }
 
 /**
- * Every function throws LeadsheetError api_*; api_not_found where the upstream has no such webhook or does
- * not offer the action.
+ * The webhooks of an upstream. Every function throws LeadsheetError api_*, and api_not_found if the upstream
+ * has no such webhook or does not offer the action.
  */
 export interface WebhookSource {
   register(body: WebhookOrder, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
   list(signal?: AbortSignal): Promise<readonly WireWebhook[]>
   show(id: string, signal?: AbortSignal): Promise<WireWebhook>
-  /** Returns the webhook with its new secret, which no later answer shows. */
+  /**
+   * Replaces the secret of a webhook. Returns the webhook with its new secret, which no later answer shows.
+   */
   rotate(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhookWithSecret>
-  /** Makes the upstream send a test message at once. */
+  /** Makes the upstream send a test message immediately. */
   test(id: string, signal?: AbortSignal): Promise<WireWebhookAttempt>
   enable(id: string, idempotencyKey: string, signal?: AbortSignal): Promise<WireWebhook>
-  /** Lists the latest attempts first. */
+  /** Lists the attempts to send messages to a webhook, the latest first. */
   listAttempts(id: string, signal?: AbortSignal): Promise<readonly WireWebhookAttempt[]>
-  /** @returns whether the webhook existed */
+  /**
+   * Deletes a webhook.
+   * @returns whether the webhook existed
+   */
   remove(id: string, signal?: AbortSignal): Promise<boolean>
 }
 
 interface WebhookSourceDeps {
   readonly profile: Profile
-  /** The address of the endpoint `webhooks`. */
+  /** Returns the address of the endpoint `webhooks`. */
   readonly at: () => URL
   readonly call: (call: Call) => Promise<Answer>
   readonly checked: <T>(url: URL, shape: z.ZodType<T>, answer: unknown) => T
 }
 
 /**
- * The statuses that say that the upstream does not offer something: no such path, no such method, not
+ * The statuses by which an upstream says that it does not offer an action: no such path, no such method, not
  * implemented.
  */
 const UNOFFERED = [404, 405, 501]

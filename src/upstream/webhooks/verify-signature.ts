@@ -1,7 +1,7 @@
 /**
  * Verifies from the raw bytes that a webhook request comes from the upstream. The time taken depends only on
- * the request and the number of secrets (none counts as one), so nobody outside can learn which secret fits
- * or whether one is set.
+ * the request and the number of secrets, where no secret takes the same time as one. So nobody outside can
+ * learn which secret fits or whether a secret is set.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { standardKey } from '../../contract/webhook.ts'
@@ -11,7 +11,7 @@ import { toInstant } from '../values/instant.ts'
 
 export interface WebhookMessage {
   readonly method: string
-  /** The public address, as the upstream knows it. */
+  /** The public address of the receiver, as registered at the upstream. */
   readonly url: string
   /** The header names in lower case, each with all its values. */
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>
@@ -28,15 +28,16 @@ interface Claim {
   readonly sign: (key: Buffer) => string
 }
 
-/** A random secret that signs where none is set. It is valid as text, hex and base64. */
+/** A random secret that is used if no secret is set. It is valid as text, hex and base64. */
 const NOBODYS = randomBytes(32).toString('hex')
 const SECONDS = /^\d{1,12}$/
 const HEX = /^(?:[0-9a-f]{2})+$/i
 
 /**
+ * Checks the signature of a webhook request.
  * @param secrets the secrets that may have signed the request; there are several during a rotation
- * @returns null where the request is genuine, otherwise the reason, which is for operators and never for the
- * sender
+ * @returns null if the request is genuine, otherwise the reason for refusing it, which is for operators and
+ * never for the sender
  */
 export function whyRefused(
   { verify }: WebhookProfile,
@@ -58,8 +59,8 @@ export function whyRefused(
 }
 
 /**
- * Returns null where every request is accepted, and a text where the request is wrong whatever the secrets
- * are.
+ * Reads the signature and time of a request. Returns null if every request is accepted, and a reason if the
+ * request is wrong whatever the secrets are.
  */
 function readClaim(verify: WebhookVerify, message: WebhookMessage): Claim | string | null {
   switch (verify.scheme) {
@@ -168,8 +169,8 @@ function readToken({ header, value }: Verify<'token'>, message: WebhookMessage):
 }
 
 /**
- * The values of headers that came exactly once, or a text about one that did not. An undefined name has an
- * empty value.
+ * Returns the values of headers, each of which must occur exactly once; otherwise a text about the wrong
+ * header. An undefined name has an empty value.
  */
 function readOnce<Name extends string>(
   { headers }: WebhookMessage,
@@ -185,7 +186,7 @@ function readOnce<Name extends string>(
   return found as Record<Name, string>
 }
 
-/** The values of a header, whose name may be in any case. */
+/** Returns the values of a header. Its name may be in upper or lower case. */
 export function valuesOf(headers: WebhookMessage['headers'], name: string): readonly string[] {
   const key = name.toLowerCase()
   return Object.hasOwn(headers, key) ? (headers[key] ?? []) : []
@@ -201,14 +202,15 @@ function lateness(sentAtMs: number, now: Date, toleranceSeconds: number): string
   return seconds > 0 ? `it was signed ${seconds} s ago` : `it was signed for ${-seconds} s from now`
 }
 
-/** Whether a secret has the encoding that the profile names. */
+/** Returns whether a secret has the encoding that the profile names. */
 export function isReadableSecret({ verify }: WebhookProfile, secret: string): boolean {
   const isPair = verify.scheme === 'token' && verify.value.includes('{basic}')
   return keyOf(verify, secret).length > 0 && (!isPair || secret.includes(':'))
 }
 
 /**
- * The usable keys. A secret that cannot be decoded is left out, because an empty or half key would be unsafe.
+ * Returns the decoded keys. A secret that cannot be decoded is left out, because an empty or half key would
+ * be unsafe.
  */
 function keysIn(verify: WebhookVerify, secrets: readonly string[]): readonly Buffer[] {
   return secrets.map((secret) => keyOf(verify, secret)).filter((key) => key.length > 0)
@@ -221,7 +223,10 @@ function keyOf(verify: WebhookVerify, secret: string): Buffer {
   return Buffer.from(secret, form === 'text' ? 'utf8' : form)
 }
 
-/** Compares every pair, to the end. */
+/**
+ * Returns whether any given signature is expected. Every pair is compared completely, so that the time taken
+ * tells nothing.
+ */
 function isAnyOf(given: readonly string[], expected: readonly string[]): boolean {
   const digests = expected.map(digestOf)
   let isFound = false
