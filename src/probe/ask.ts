@@ -1,5 +1,5 @@
 /**
- * Sends the probe's requests: GETs only, one after the other with a pause, none twice, and at most
+ * Sends the probe's requests: GETs only, one after the other with a pause, no request twice, and at most
  * REQUESTS_MAX. A refusal counts as an answer.
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -16,12 +16,12 @@ const PACE_MS = 50
 
 export type Auth = Profile['auth']
 
-/** Sends no key, only the further headers. */
+/** A form of sending the key that sends no key, only the further headers. */
 const NO_KEY = { header: 'Authorization', value: '' } as const
 
 export interface Reply {
   readonly url: URL
-  /** The request as evidence, without the key: `GET /leads?limit=3`. */
+  /** The request without the key, shown as evidence: `GET /leads?limit=3`. */
   readonly request: string
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -32,21 +32,21 @@ export interface Reply {
 export type Headers = Readonly<Record<string, string>>
 
 export interface Asker {
-  /** How the key is sent from now on. */
+  /** How the next requests send the API key. */
   auth: Auth
-  /** Headers of every request, as the user gave them. `{key}` is filled in. */
+  /** Headers of every request, as the user gave them. `{key}` stands for the API key. */
   readonly headers: Headers
   get(url: URL, headers?: Headers): Promise<Reply>
   readonly requests: number
-  /** How many requests are left before the total reaches the limit. */
+  /** Returns how many more requests may be sent until their total reaches the limit. */
   left(limit: number): number
   close(): Promise<void>
 }
 
 interface AskerOptions {
-  /** The API key; empty where there is none. */
+  /** The API key; empty if there is none. */
   readonly apiKey: string
-  /** Further headers of every request. */
+  /** Further headers of every request. `{key}` stands for the API key. */
   readonly headers?: Headers
   readonly maxWaitMs: number
   readonly log: Log
@@ -56,11 +56,12 @@ interface AskerOptions {
 }
 
 /**
- * Requests throw LeadsheetError api_unreachable, api_deferred, or api_rejected when REQUESTS_MAX is reached.
+ * Creates the asker. Its requests throw LeadsheetError api_unreachable, api_deferred, or api_rejected when
+ * REQUESTS_MAX is reached.
  */
 export function openAsker(options: AskerOptions): Asker {
   const { apiKey, signal } = options
-  // Because refused trials are normal here and need no warning.
+  // Because refused trials are normal in a probe and need no warning.
   const log = options.log.child({}, { level: 'error' })
   const client = createClient({
     apiKey,
@@ -99,7 +100,10 @@ export function openAsker(options: AskerOptions): Asker {
   return asker
 }
 
-/** Turns a lasting 5xx into an answer, because some servers fail on a parameter that they do not know. */
+/**
+ * Turns a 5xx that remains after all retries into an answer, because some servers fail on a parameter that
+ * they do not know.
+ */
 function asRefusal(thrown: unknown): Answer {
   const isAnswered =
     thrown instanceof LeadsheetError &&
@@ -113,7 +117,7 @@ function requestText(url: URL, headers: Headers): string {
   return `GET ${decodeSoftly(url.pathname + url.search)}${extra.join('')}`
 }
 
-/** Decodes a path for people: `page[size]=3` rather than `page%5Bsize%5D=3`. */
+/** Decodes a path so that people can read it: `page[size]=3` rather than `page%5Bsize%5D=3`. */
 function decodeSoftly(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

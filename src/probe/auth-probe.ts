@@ -1,6 +1,6 @@
 /**
- * Finds out how the upstream takes the key: first the forms that its refusal names, then the usual ones. No
- * form is tried before a request without a key was refused.
+ * Finds out how the upstream expects the API key. The forms that its refusal names are tried first, then the
+ * usual forms. No form is tried before a request without a key was refused.
  */
 
 import { basicOf } from '../upstream/client/request.ts'
@@ -22,7 +22,10 @@ const QUERY_FORMS = ['api_key', 'apikey', 'api_token', 'key', 'access_token', 't
 const REFUSED_TEXT =
   /unauthori[sz]ed|unauthenticated|not authenticated|authentication (is )?required|(missing|invalid|no|provide|requires?)( an?| your| valid)? ?(api)?[ _-]?(key|token|credentials)|access denied/i
 
-/** Whether an answer asks for a key. Some upstreams do so with another status than 401 and 403. */
+/**
+ * Returns whether an answer asks for an API key. Some upstreams ask for it with another status than 401 and
+ * 403.
+ */
 export function wantsKey({ status, headers, body }: Reply): boolean {
   if (status === 401 || status === 403 || status === 407) return true
   if (status >= 300 && status < 400) return /log-?in|sign-?in|auth/i.test(headers.location ?? '')
@@ -30,7 +33,10 @@ export function wantsKey({ status, headers, body }: Reply): boolean {
   return REFUSED_TEXT.test(shortText(body))
 }
 
-/** The forms to try. Those named by the challenge come first. `key` decides whether Basic comes early. */
+/**
+ * Returns the forms to try, first those that the refusal `challenge` names. The form of `key` decides whether
+ * Basic is tried early.
+ */
 function authForms(challenge: Reply, key: string): Auth[] {
   const said = shortText(`${challenge.headers['www-authenticate'] ?? ''} ${shortText(challenge.body)}`)
   const scheme = /^\s*([A-Za-z][\w-]*)/.exec(String(challenge.headers['www-authenticate'] ?? ''))?.[1]
@@ -63,8 +69,8 @@ function authForms(challenge: Reply, key: string): Auth[] {
 }
 
 /**
- * Tries the forms on an address that was refused without a key. Leaves the asker with the form that was
- * accepted.
+ * Tries the forms on an address that refused a request without a key. Afterwards the asker uses the form that
+ * was accepted.
  */
 export async function findAuth(
   asker: Asker,
@@ -75,7 +81,8 @@ export async function findAuth(
     asker.auth = form
     const reply = await asker.get(challenge.url)
     if (wantsKey(reply) || reply.status >= 500) continue
-    // The error may be about the form itself. In that case any other key gets the same answer.
+    // The error may be about the form and not about the key. In that case a request with any other key gets
+    // the same answer.
     const isOdd = reply.status >= 400 && reply.status !== 404
     if (isOdd && !(await refusesAnother(asker, challenge, form))) continue
     asker.auth = form
@@ -93,7 +100,10 @@ export async function findAuth(
   return null
 }
 
-/** Whether a wrong key is refused in this form, which proves that the upstream reads the key there. */
+/**
+ * Returns whether a wrong key in this form is refused. The refusal proves that the upstream reads the key
+ * there.
+ */
 async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promise<boolean> {
   if (form === 'none') return false
   const url = new URL(challenge.url)
@@ -103,7 +113,7 @@ async function refusesAnother(asker: Asker, challenge: Reply, form: Auth): Promi
   return wantsKey(await asker.get(url))
 }
 
-/** The finding for an upstream that answers without a key. */
+/** Returns the finding for an upstream that answers without a key. */
 export function openFinding(reply: Reply): Finding {
   return {
     place: 'auth',
@@ -132,7 +142,7 @@ function inQuery(query: string): Auth {
 }
 
 function distinct(forms: readonly Auth[]): Auth[] {
-  // The names of headers ignore case, those of parameters do not.
+  // Names of headers are compared without case, names of parameters with case.
   const keyOf = (form: Auth): string =>
     form !== 'none' && form.query === undefined ? authText(form).toLowerCase() : authText(form)
   const first = new Map(forms.toReversed().map((form) => [keyOf(form), form]))

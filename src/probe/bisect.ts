@@ -1,15 +1,19 @@
 /**
- * Finds the one candidate that has an effect by trying many at once and halving: few requests for many names.
+ * Finds the one candidate that has an effect. Many candidates are tried in one request, and then halves of
+ * them, so that many names need few requests.
  */
 
 const SINGLES_MAX = 12
 
-/** Whether one name nests in the other, like `sort[]` in `sort`. Some servers crash on both together. */
+/**
+ * Returns whether one name is nested in the other, like `sort[]` in `sort`. Some servers crash if a request
+ * has both.
+ */
 export function clashes(a: string, b: string): boolean {
   return a.startsWith(`${b}[`) || b.startsWith(`${a}[`)
 }
 
-/** Puts the candidates into as few groups as possible, without equal or clashing names in a group. */
+/** Puts the candidates into as few groups as possible. No group has two equal or clashing names. */
 export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => string): T[][] {
   const groups: T[][] = []
   for (const each of candidates) {
@@ -25,14 +29,15 @@ export function apart<T>(candidates: readonly T[], nameOf: (candidate: T) => str
 
 export type Effect = 'effect' | 'none' | 'refused'
 
-/** The number of requests left, shared by related trials. */
+/** The number of requests that are left. Related trials share this number. */
 export interface Budget {
   left: number
 }
 
 /**
- * Tries many parameters in one request, because servers mostly ignore those that they do not know. If all
- * together have no effect, none has. If the server refuses, the halves are tried separately.
+ * Tries many parameters in one request, because most servers ignore parameters that they do not know. If all
+ * parameters together have no effect, none of them has. If the server refuses the request, the two halves are
+ * tried separately.
  */
 export async function findEffective<T>(
   candidates: readonly T[],

@@ -1,8 +1,11 @@
-/** The names that the probe tries: what is usual among list APIs, the most usual first. Data, no logic. */
+/**
+ * The names that the probe tries: those that list APIs usually have, the most usual first. This file is data
+ * without logic.
+ */
 import type { LeadField } from '../domain/lead-fields.ts'
 import { fieldsWith } from '../domain/lead-fields.ts'
 
-/** Paths of lead lists, below the address that was given. */
+/** Usual paths of lead lists, below the address that the user gave. */
 export const LIST_PATHS = [
   '/api/v1/leads',
   '/leads',
@@ -21,7 +24,7 @@ export const LIST_PATHS = [
   '/orders',
 ] as const
 
-/** Documents that name the paths of an API. */
+/** Paths of documents that name the paths of an API. */
 export const INDEX_PATHS = [
   '/openapi.json',
   '/api/v1/openapi.json',
@@ -59,7 +62,7 @@ export const LIST_WORDS = [
   ],
 ] as const
 
-/** Parameters that set the page size, each with the parameters that usually move the page beside it. */
+/** Parameters that set the page size, each with the parameters that usually choose the page beside it. */
 export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
   limit: ['offset', 'page', 'skip', 'start'],
   per_page: ['page'],
@@ -101,8 +104,8 @@ export const SIZE_PARAMS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The same with brackets. They are tried separately, because `page` and `page[size]` in one request confuse
- * many servers.
+ * Parameters with brackets that set the page size. They are tried separately, because `page` and `page[size]`
+ * in one request confuse many servers.
  */
 export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>> = {
   'page[size]': ['page[number]', 'page[offset]'],
@@ -114,7 +117,7 @@ export const SIZE_PARAMS_IN_BRACKETS: Readonly<Record<string, readonly string[]>
   'filter[limit]': ['filter[skip]', 'filter[offset]'],
 }
 
-/** Parameters that move the page, by page number or by record. */
+/** Parameters that choose the page, by its number or by the number of its first record. */
 export const POSITION_PARAMS = [
   ...['page', 'offset', 'skip', 'start', 'page_number', 'pageNumber', 'p', 'from', 'pageIndex', 'page_index'],
   ...[
@@ -202,10 +205,13 @@ export const LAST_ID_PARAMS = [
 
 export const LAST_ID_PARAMS_IN_BRACKETS = ['page[after]', 'id[gt]', 'id[after]', 'filter[id][gt]'] as const
 
-/** Sizes tried for the largest page. */
+/** The page sizes that are tried to find the largest page. */
 export const SIZES = [1000, 500, 250, 200, 100, 50, 20, 10] as const
 
-/** Default page sizes of servers. A page with so many records may well have more behind it. */
+/**
+ * Usual default page sizes of servers. A page with exactly so many records may well be followed by another
+ * page.
+ */
 export const ROUND_SIZES = [
   10, 12, 15, 16, 20, 24, 25, 30, 32, 40, 48, 50, 60, 64, 75, 80, 90, 96, 100,
 ] as const
@@ -256,7 +262,7 @@ export const ASCENDING_PARAMS = {
   _order: 'asc',
 } as const
 
-/* The usual names of lead fields, and what their values look like. Data, no logic. */
+/* The usual names of lead fields, and what their values look like. This part is data without logic. */
 
 export interface FieldSign {
   readonly field: LeadField
@@ -274,7 +280,7 @@ export const LEAD_SIGNS: readonly FieldSign[] = fieldsWith('probe').map((field) 
 export const FIRST_NAMES = ['firstname', 'givenname', 'first', 'forename', 'fname'] as const
 export const LAST_NAMES = ['lastname', 'familyname', 'surname', 'last', 'lname'] as const
 
-/** The outcome that a status means, by its words. The first match counts. */
+/** The outcome of a lead with a status, by words in the status. The first match counts. */
 export const OUTCOME_WORDS = [
   {
     outcome: 'disqualified',
@@ -291,7 +297,7 @@ export const OUTCOME_WORDS = [
   },
 ] as const
 
-/** Words of stages, in the order of a funnel. */
+/** Words in the names of stages, in the order of a funnel. */
 export const FUNNEL_WORDS = [
   /^(new|open|raw|created|incoming|intake|fresh|cold|lead|subscriber|discovered|backlog|todo|todo)/i,
   /enrich|research|assign|pending|queued/i,

@@ -1,4 +1,4 @@
-/** Recognises the fields of a record by their names and by all the values seen. Pure. */
+/** Recognises the fields of a record by their names and by all the values seen. All functions are pure. */
 import type { LeadField } from '../domain/lead-fields.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/field-path.ts'
@@ -23,7 +23,7 @@ export interface FoundField {
   readonly field: LeadField['column']
   readonly rule: RuleInput
   readonly confidence: Confidence
-  /** A short sample of the values. */
+  /** A short sample of the field's values. */
   readonly evidence: string
 }
 
@@ -69,7 +69,10 @@ interface FoundStage {
   readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
 }
 
-/** The statuses seen, in the order of a usual funnel. The outcome is guessed from the words. */
+/**
+ * Returns the statuses that were seen, in the order of a usual funnel. The outcome of each is guessed from
+ * its words.
+ */
 export function findStages(records: readonly unknown[], path: FieldPath): FoundStage[] {
   const statuses = [...new Set(records.flatMap((record) => toText(readPath(record, path)) ?? []))]
   return statuses
@@ -78,7 +81,7 @@ export function findStages(records: readonly unknown[], path: FieldPath): FoundS
     .map(({ status, outcome }) => ({ status, outcome }))
 }
 
-/** Every path of every record, with its values. */
+/** Returns every path that occurs in the records, with its values. */
 export function columnsOf(records: readonly unknown[]): Column[] {
   const byPath = new Map<string, { path: FieldPath; values: unknown[]; of: number }>()
   for (const record of records) {
@@ -96,7 +99,7 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
   const fitting = columns
     .filter(({ path }) => !taken.has(pathText(path)) && nameOf(path, sign.names) !== '')
     .filter((column) => column.values.length > 0 && looksLike(column, sign.looks))
-    // A close date that open leads have too is only an expected day.
+    // A close date that open leads have too is only the day on which closing is expected.
     .filter(({ path, values, of }) => !/close_?date$/i.test(path.at(-1) ?? '') || values.length < of)
     .sort(
       (a, b) =>
@@ -106,7 +109,10 @@ function bestColumn(columns: readonly Column[], sign: FieldSign, taken: Readonly
   return fitting[0] ?? null
 }
 
-/** The known name that the path matches, by its last name or its last two. Empty where none matches. */
+/**
+ * Returns the known name that the path matches with its last name or with its last two names; empty if none
+ * matches.
+ */
 function nameOf(path: FieldPath, names: readonly string[]): string {
   const plain = path.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
   const last = plain.at(-1) ?? ''
@@ -170,7 +176,8 @@ function joinedName(columns: readonly Column[]): FoundField | null {
 }
 
 /**
- * Decides whose a bare `name` is: with an e-mail address in the record, a person's; otherwise the company's.
+ * Decides whether a field that is only called `name` is the name of a person or of the company. It is a
+ * person's name if the record has an e-mail address, otherwise the company's.
  */
 function nameOfCompany(found: readonly FoundField[], columns: readonly Column[]): FoundField[] {
   const has = (field: FoundField['field']): boolean => found.some((each) => each.field === field)
@@ -186,7 +193,9 @@ function nameOfCompany(found: readonly FoundField[], columns: readonly Column[])
   return [...others, { field: 'company_name', rule: path, confidence: 'guessed', evidence: sampleOf(bare) }]
 }
 
-/** Whether all records have the same value. A name alone is then not enough to recognise the field. */
+/**
+ * Returns whether all records have the same value. The name of the field is then not enough to recognise it.
+ */
 function isConstant({ values }: Column): boolean {
   return values.length > 1 && new Set(values.map((value) => JSON.stringify(value))).size === 1
 }
@@ -195,7 +204,10 @@ function outcomeOf(status: string): FoundStage['outcome'] {
   return OUTCOME_WORDS.find(({ words }) => words.test(status))?.outcome ?? 'open'
 }
 
-/** The rank of a status in the funnel: open stages by their words, unknown ones in the middle, ends last. */
+/**
+ * Returns the rank of a status in the funnel. Open stages rank by their words, unknown statuses in the
+ * middle, and closed ones last.
+ */
 function funnelRank(status: string): number {
   const outcome = outcomeOf(status)
   if (outcome !== 'open') return 20 + ['won', 'lost', 'disqualified'].indexOf(outcome)
@@ -203,7 +215,7 @@ function funnelRank(status: string): number {
   return at < 0 ? 5.5 : at
 }
 
-/** Whether a number is too small for a time, such as an age or a count. */
+/** Returns whether a number, such as an age or a count, is too small to be a time. */
 function isSmallNumber(value: unknown): boolean {
   return typeof value === 'number' && value < 500_000_000
 }
@@ -212,7 +224,10 @@ function isDomain(value: unknown): boolean {
   return typeof value === 'string' && /^(?!www\.)[\w-]+(\.[\w-]+)+$/.test(value)
 }
 
-/** Counts the records without a sample, because names of people do not belong in a settings file. */
+/**
+ * Writes how many records have the field, without a sample of its values, because names of people do not
+ * belong in a settings file.
+ */
 function countOf({ values, of }: Column): string {
   return `in ${values.length} of ${of} records`
 }
@@ -223,7 +238,10 @@ function sampleOf({ values, of }: Column): string {
   return `${text.length > 40 ? `${text.slice(0, 39)}…` : text}${share}`
 }
 
-/** Names of id fields, the best first: the last name of the path in lower case, letters only. */
+/**
+ * Names of id fields, the best first. They are compared with the last name of a path in lower case, letters
+ * only.
+ */
 const NAMES = [
   'id',
   'uuid',
@@ -237,7 +255,10 @@ const NAMES = [
   'gid',
 ]
 const LATE_NAMES = ['key', 'slug', 'number', 'ref', 'reference', 'code', 'externalid', 'email']
-/** Names that serve as an id where records have nothing else, if many records were seen and all differ. */
+/**
+ * Names of fields that serve as an id if records have no better one, many records were seen, and all values
+ * differ.
+ */
 const NAMES_OF_RECORDS = ['name', 'login', 'username', 'handle']
 const NAMED_RECORDS_MIN = 10
 
@@ -257,12 +278,12 @@ export function pickId(records: readonly unknown[]): IdField | null {
   return best ?? null
 }
 
-/** Whether the id is only a name, which two records may share. */
+/** Returns whether the field is only a name, which two records may share. */
 export function isName(path: FieldPath): boolean {
   return path.length === 1 && NAMES_OF_RECORDS.includes(plainNameOf(path))
 }
 
-/** Whether every record has a value there, and no two have the same. */
+/** Returns whether every record has a value at the path and no two records have the same. */
 export function isUnique(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => toText(readPath(record, path)))
   return values.every((value) => value !== null) && new Set(values).size === values.length
@@ -271,8 +292,7 @@ export function isUnique(records: readonly unknown[], path: FieldPath): boolean 
 function rankOf(path: FieldPath): number {
   const name = plainNameOf(path)
   const at = NAMES.indexOf(name)
-  // The id of something else inside the record, such as company.id, ranks after a name that fits the record's
-  // own id.
+  // The id of another thing inside the record, such as company.id, ranks after an id of the record itself.
   const depth = isOwnGroup(path) ? 0 : path.length - 1
   if (at >= 0) return at + depth * 20
   if (name.endsWith('id') || name.endsWith('uuid')) return 60 + depth
@@ -284,7 +304,10 @@ function plainNameOf(path: FieldPath): string {
   return (path.at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '')
 }
 
-/** Whether an unusual field may be the id. One record proves nothing, because all its values are unique. */
+/**
+ * Returns whether a field with an unusual name may be the id. A single record proves nothing, because all its
+ * values are unique.
+ */
 function mayBeId(records: readonly unknown[], path: FieldPath): boolean {
   if (isName(path)) return records.length >= NAMED_RECORDS_MIN
   return records.length > 1 && !looksLikeMeasure(records, path)
@@ -294,7 +317,9 @@ function isOwnGroup(path: FieldPath): boolean {
   return path.length <= 2 && /^(attributes|fields|properties|data|node)$/i.test(path[0] ?? '')
 }
 
-/** Whether a field looks like a time or an amount, which may differ in every record by chance. */
+/**
+ * Returns whether a field looks like a time or an amount. Such values may differ in every record by chance.
+ */
 function looksLikeMeasure(records: readonly unknown[], path: FieldPath): boolean {
   const values = records.map((record) => readPath(record, path))
   const text = pathText(path)

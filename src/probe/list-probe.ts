@@ -1,6 +1,6 @@
 /**
- * Finds the list of leads: at the address that was given, at the usual paths, or at the paths of an index
- * document.
+ * Finds the list of leads: at the address that the user gave, at the usual paths, or at the paths that an
+ * index document names.
  */
 
 import { problemText, quote } from '../upstream/client/answer.ts'
@@ -24,16 +24,17 @@ export interface FoundList {
 }
 
 interface Missed {
-  /** The findings about the key on the way. */
+  /** What was found out about the API key during the search. */
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
-  /** Each request and its answer. */
+  /** One line for each request, with its answer. */
   readonly tried: readonly string[]
 }
 
 /**
- * @param path the path of the list, if the user gave it
- * @param auth how the key is sent, if the user gave it
+ * Finds the list of leads.
+ * @param path the path of the list; null if the user gave none
+ * @param auth how the key is sent; null or absent if the user did not say
  */
 export async function findList(
   asker: Asker,
@@ -48,7 +49,7 @@ export async function findList(
   queue.push(...later.map((each) => below(base, each)))
   const found = await walk(search, queue, base)
   if (found !== null || search.isRefused || key === '') return found ?? search.missed()
-  // Some upstreams hide their lists from requests without a key, and answer 404.
+  // Some upstreams hide their lists from requests without a key by answering 404.
   asker.auth = BEARER
   return (await walk(search, queue.slice(0, 5), base)) ?? search.missed()
 }
@@ -71,14 +72,14 @@ async function walk(search: Search, candidates: readonly URL[], base: URL): Prom
 }
 
 /**
- * Whether the address is the root of an API. Its list of endpoints may look like records, so a list there is
- * taken only if there is no other.
+ * Returns whether the address is the root of an API. Its list of endpoints may look like records, so a list
+ * at the root is taken only if there is no other list.
  */
 function isRoot(url: URL, base: URL): boolean {
   return url.href === base.href && /^\/?((api|rest|v\d+(\.\d+)?)\/?)*$/i.test(url.pathname.slice(1))
 }
 
-/** A search for the list, with the requests made and the findings about the key. */
+/** A search for the list. It remembers the requests made and what was found out about the key. */
 class Search {
   readonly #asker: Asker
   readonly #key: string
@@ -95,7 +96,10 @@ class Search {
     return this.#refused !== null
   }
 
-  /** Whether the given address accepts no key. No other address is asked then. */
+  /**
+   * Whether the address that the user gave accepts the key in no form. In that case no other address is
+   * requested.
+   */
   get isShutOut(): boolean {
     return this.#refused !== null && this.#auth === null && this.#tried.length === 1
   }
@@ -107,7 +111,7 @@ class Search {
     if (given !== null) asker.auth = given
   }
 
-  /** Requests a URL. The first time a key is required, finds out how the key is sent. */
+  /** Requests a URL. When an answer asks for a key for the first time, finds out how the key is sent. */
   async ask(url: URL): Promise<Reply> {
     const reply = await this.#asker.get(url)
     if (!wantsKey(reply)) return this.#noted(reply)
@@ -144,7 +148,7 @@ class Search {
     )
   }
 
-  /** Other addresses that an answer points to: a redirect, or the paths of an index. */
+  /** Returns other addresses that an answer names: the target of a redirect, or the paths of an index. */
   hintsIn(reply: Reply, base: URL): URL[] {
     const { location } = reply.headers
     if (reply.status >= 300 && reply.status < 400 && location !== undefined) {
@@ -186,7 +190,8 @@ class Search {
 
   #noted(reply: Reply): Reply {
     this.#tried.push(evidenceOf(reply))
-    // An HTML page explains less than any answer of an API.
+    // An HTML page explains less than an answer of an API, so it counts only if there is no other
+    // explanation.
     if (/html/i.test(reply.headers['content-type'] ?? '')) this.#page ??= whyNoList(reply)
     else this.#why ??= whyNoList(reply)
     return reply
@@ -200,7 +205,7 @@ class Search {
   }
 }
 
-/** The paths in an OpenAPI document or an index, those that sound like leads first. */
+/** Returns the paths in an OpenAPI document or an index. Paths that sound like leads come first. */
 function listPathsIn(body: unknown, from: URL): URL[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
   const document = body as { paths?: unknown; basePath?: unknown; servers?: unknown }
@@ -224,7 +229,10 @@ function prefixOf(document: { basePath?: unknown; servers?: unknown }): string {
   return typeof url === 'string' ? url.replace(/\/$/, '') : ''
 }
 
-/** Flattens nested objects, such as `{"leads": "/leads"}` or `{"_links": {"leads": {"href": "/leads"}}}`. */
+/**
+ * Turns nested objects, such as `{"leads": "/leads"}` or `{"_links": {"leads": {"href": "/leads"}}}`, into
+ * one flat object.
+ */
 function flat(body: object, depth = 3): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
@@ -238,7 +246,10 @@ function flat(body: object, depth = 3): Record<string, unknown> {
   )
 }
 
-/** The longest name that is read as a path. A name may have any length, but no path is longer. */
+/**
+ * The maximum length of a name that is read as a path. A name in an answer may have any length, but no path
+ * is longer.
+ */
 const NAME_MAX = 500
 
 function pathLike(value: unknown, name: string): string[] {
@@ -249,7 +260,7 @@ function pathLike(value: unknown, name: string): string[] {
     : []
 }
 
-/** Ranks a URL by the last word of its path; the best is lowest. */
+/** Returns the rank of a URL by the last word of its path. The best URL has the lowest rank. */
 function rank(url: URL): number {
   const last =
     url.pathname
@@ -278,7 +289,7 @@ function below(base: URL, path: string): URL {
   return url
 }
 
-/** The path of an endpoint as the profile writes it, where `api.url` is `base`. */
+/** Returns the path of an endpoint as the profile writes it if `api.url` is `base`. */
 export function endpointPath(base: URL, url: URL): string {
   const root = base.pathname.replace(/(?<!\/)\/+$/, '')
   if (url.pathname.replace(/(?<!\/)\/+$/, '') === root) return '.'
@@ -290,8 +301,8 @@ export function endpointPath(base: URL, url: URL): string {
 }
 
 /**
- * Explains why an answer has no readable list: by its status, the methods it allows, or its type. Null where
- * the answer only says that nothing is there or that a key is required.
+ * Explains why an answer has no readable list, by its status, the methods it allows, or its type. Returns
+ * null if the answer only says that nothing is there or that a key is required.
  */
 function whyNoList(reply: Reply): string | null {
   const { status, headers, body, url } = reply

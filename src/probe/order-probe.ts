@@ -1,4 +1,4 @@
-/** Finds the parameter that sorts the list, proved by the records that come first. */
+/** Finds the parameter that sorts the list. The proof is which records then come first. */
 import { type FieldPath, readPath } from '../upstream/values/field-path.ts'
 import { toInstant } from '../upstream/values/instant.ts'
 import type { Asker } from './ask.ts'
@@ -10,9 +10,9 @@ const TRIES = 9
 const QUESTIONS_MAX = 120
 
 /**
- * Finds the sort parameter with the time of the last change, because no list has that order by chance. Then
- * prefers the time of creation if the parameter takes it too, because in that order no record moves while
- * pages are read.
+ * Finds the parameter by sorting by the time of the last change, because no list has that order by chance. If
+ * the parameter also accepts the time of creation, the profile gets that order, because no record then moves
+ * while pages are read.
  * @param params the parameters of the largest page
  */
 export async function findOrder(

@@ -1,7 +1,4 @@
-/**
- * Finds the endpoints beside the list: a single lead by its id, statistics, and agents. Each is tried with a
- * GET.
- */
+/** Finds the other endpoints: a single lead by its id, statistics, and agents. Each is tried with a GET. */
 import { API_PREFIX } from '../contract/paths.ts'
 import { endpointUrl } from '../upstream/client/request.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
@@ -18,7 +15,7 @@ import { evidenceOf, type Finding, type Gap } from './probed-page.ts'
 const STATS_PATHS = [`${API_PREFIX}/pipelines/{id}/stats`, '/pipelines/{id}/stats', '/stats'] as const
 const AGENT_PATHS = [`${API_PREFIX}/agents/status`, '/agents/status', '/agents'] as const
 
-/** Names of fields in statistics and agents, in lower case, letters only. */
+/** Names of fields in statistics and agents, written in lower case with letters only. */
 const STAT_NAMES: Readonly<Record<string, readonly string[]>> = {
   name: ['name', 'pipelinename'],
   leads: ['leads', 'totalleads', 'total', 'count', 'leadcount'],
@@ -51,8 +48,10 @@ export const NOTHING_BESIDE: Beside = {
 }
 
 /**
- * @param ids the ids of the list; an answer with them is the list once more, whatever was asked for
- * @param pipelineId the id of a pipeline, if leads name one
+ * Finds the other endpoints.
+ * @param ids the ids of the leads in the list; an answer that has them is the list again, whatever was
+ * requested
+ * @param pipelineId the id of a pipeline; null if no lead names one
  */
 export async function findBeside(
   asker: Asker,
@@ -93,10 +92,14 @@ export async function findBeside(
   }
 }
 
-/** Fetches two records by their ids below the list. The second proves that the answer depends on the id. */
+/**
+ * Fetches two leads by their ids, at paths below the list. The second answer proves that the answer depends
+ * on the id.
+ */
 async function findLead(asker: Asker, base: URL, list: List, [id, other]: readonly string[]) {
   if (id === undefined) return null
-  // The query of the address may belong to the list only, and be refused here.
+  // The query of the list's address may be refused for a single lead, so the path is also tried without that
+  // query.
   for (const query of new Set([list.url.search, ''])) {
     const url = leadUrl(list, id, query)
     const reply = await asker.get(url)
@@ -122,8 +125,8 @@ function leadUrl({ url }: List, id: string, query: string): URL {
 }
 
 /**
- * Writes the path of a lead. It is a whole URL where the query of `api.url` must be left out, because paths
- * get that query.
+ * Writes the path of a single lead. The path is a whole URL if the query of `api.url` must be left out,
+ * because a path would get that query.
  */
 function leadPath(base: URL, { url }: List, query: string): string {
   const slash = url.pathname.endsWith('/') ? '/' : ''
@@ -135,13 +138,13 @@ function leadPath(base: URL, { url }: List, query: string): string {
   return `${bare.replace(/(?<!\/)\/+$/, '')}/{id}${slash}${rest}`
 }
 
-/** Whether an answer holds records of the list anywhere. */
+/** Returns whether an answer has records of the list anywhere. */
 function holdsAny(body: unknown, id: FieldPath, ids: ReadonlySet<string>): boolean {
   const found = findRecords(body)
   return found?.records.some((record) => ids.has(toText(readPath(record, id)) ?? '')) ?? false
 }
 
-/** The path of the record in its own answer. */
+/** Returns the path at which the answer for a single lead has its record; null if there is none. */
 function envelopeOf(body: unknown, idPath: FieldPath, id: string): FieldPath | null {
   const places: FieldPath[] = [[]]
   if (typeof body === 'object' && body !== null) places.push(...Object.keys(body).map((name) => [name]))

@@ -1,6 +1,6 @@
 /**
- * Reads signs of further pages from an answer: links, tokens, counts. Pure. Every sign is tried before it is
- * trusted.
+ * Reads from an answer what may lead to further pages: links, tokens and counts. All functions are pure.
+ * Every sign is tried before it is trusted.
  */
 
 import { linkNext } from '../upstream/paging/paging.ts'
@@ -19,7 +19,7 @@ export interface Token extends Leaf {
   readonly token: string
 }
 
-/** Addresses of the next page in the body. */
+/** Returns the values of the body that may be the address of the next page. */
 export function nextUrls(page: Page): Token[] {
   return leaves(page).flatMap(({ path, value }) =>
     typeof value === 'string' &&
@@ -31,7 +31,7 @@ export function nextUrls(page: Page): Token[] {
   )
 }
 
-/** Values that may be the cursor of the next page, the likeliest first. */
+/** Returns the values of the body that may be the cursor of the next page, the likeliest first. */
 export function nextTokens(page: Page): Token[] {
   return leaves(page)
     .flatMap(({ path, value }): Token[] => {
@@ -45,7 +45,7 @@ export function nextTokens(page: Page): Token[] {
     .sort((a, b) => Number(/next/i.test(pathText(b.path))) - Number(/next/i.test(pathText(a.path))))
 }
 
-/** Parameters whose value in a next link is the token. */
+/** Returns the parameters of a next link whose value is the token. */
 export function paramsWith(page: Page, token: string): string[] {
   const links = [linkNext(page.reply.headers.link), ...nextUrls(page).map(({ token: url }) => url)]
   return links.flatMap((link) => {
@@ -56,7 +56,7 @@ export function paramsWith(page: Page, token: string): string[] {
   })
 }
 
-/** The path of a `true` in the body that says that more follow. */
+/** Returns the path of a `true` in the body which says that more records follow; null if there is none. */
 export function hasMorePath(page: Page): FieldPath | null {
   const name = /^_?(has_?)?(more|next|next_?page|more_?(records|results|items|data|items_in_collection))$/i
   return leaves(page).find(({ path, value }) => value === true && name.test(lastOf(path)))?.path ?? null
@@ -67,7 +67,7 @@ export interface FoundTotal {
   readonly total: number
 }
 
-/** Finds the number of all records: a number that stays the same for every page size. */
+/** Finds the number of all records. It is a number that stays the same for every page size. */
 export function findTotal(pages: readonly Page[]): FoundTotal | null {
   const [first] = pages
   if (first === undefined) return null
@@ -93,7 +93,7 @@ export function findTotal(pages: readonly Page[]): FoundTotal | null {
   return found === undefined ? null : { place: { path: found.path }, total: found.total }
 }
 
-/** Finds the number of pages: a value that fits pages of different sizes. */
+/** Finds the number of pages. It is a value that is right for pages of different sizes. */
 export function findPages(
   pages: readonly { page: Page; size: number }[],
   total: number | null,

@@ -6,20 +6,23 @@ import { type Budget, findEffective } from './bisect.ts'
 import { ROUND_SIZES, SIZE_PARAMS, SIZE_PARAMS_IN_BRACKETS, SIZES } from './candidates.ts'
 import { evidenceOf, type Finding, type List, type Page, type Params, readPage } from './probed-page.ts'
 
-/** The number of requests after which no further size parameter is tried. */
+/** The total number of requests after which no further size parameter is tried. */
 const QUESTIONS_MAX = 40
 
 export interface PageSize {
-  /** The size parameter; null where nothing changes the size. */
+  /** The size parameter; null if no parameter changes the size. */
   readonly param: string | null
-  /** Parameters without which the size is ignored, such as `_page=1`. */
+  /** Parameters without which the server ignores the size, such as `_page=1`. */
   readonly along: Params
-  /** A small page with the first records, which leaves records for a second page. */
+  /** A small page with the first records. It is small enough that records are left for a second page. */
   readonly small: Page
   readonly finding: Finding | null
 }
 
-/** @param first the answer of the list without parameters */
+/**
+ * Finds the parameter that sets the page size.
+ * @param first the answer of the list without parameters
+ */
 export async function findPageSize(asker: Asker, list: List, first: Page): Promise<PageSize> {
   const budget: Budget = { left: asker.left(QUESTIONS_MAX) }
   const wanted = smallSize(first.ids.length)
@@ -27,7 +30,7 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
     const attempts: [readonly string[], Params][] = [
       [echoedFirst(Object.keys(SIZE_PARAMS), first), {}],
       [Object.keys(SIZE_PARAMS_IN_BRACKETS), {}],
-      // Some upstreams page only when a page is asked for.
+      // Some upstreams split the list into pages only if a page is requested.
       [['_per_page', '_limit', '_size', '_perPage'], { _page: '1' }],
       [['per_page', 'limit', 'size', 'page_size', 'pageSize'], { page: '1' }],
     ]
@@ -48,8 +51,8 @@ export async function findPageSize(asker: Asker, list: List, first: Page): Promi
 }
 
 /**
- * Gives each name a different size, so that one answer shows which name counts. If that fails, halves the
- * names.
+ * Finds the parameter by giving each name a different size, so that one answer shows which name counts. If
+ * the server refuses this, halves of the names are tried.
  */
 async function searchSize(
   asker: Asker,
@@ -74,7 +77,7 @@ async function searchSize(
       ...along,
       ...asParams(new Map(some.map((name) => [name, wanted]))),
     })
-    // An empty page means that one of the names is a filter here.
+    // An empty page means that the upstream takes one of the names for a filter.
     if (page === null || page.ids.length === 0) return 'refused'
     return page.ids.length === wanted ? 'effect' : 'none'
   }
@@ -82,8 +85,8 @@ async function searchSize(
 }
 
 /**
- * Finds the largest page: asks for 1,000 and fewer, and counts the records.
- * @param total the number of all records, if known
+ * Finds the largest page by requesting 1,000 records and then fewer, and counting the records of each answer.
+ * @param total the number of all records; null if unknown
  */
 export async function findSizeMax(
   asker: Asker,
@@ -112,7 +115,8 @@ export async function findSizeMax(
       }
     const smaller = SIZES.find((each) => each <= count)
     if (isWhole && smaller !== undefined && wanted !== smaller) {
-      // The list is shorter than the size. Only a size below the length of the list can be proved.
+      // The list has fewer records than the requested size. Only a size below the length of the list can be
+      // proved.
       const exact = await readPage(asker, list, { ...size.along, [param ?? '']: String(smaller) })
       if (exact?.ids.length === smaller) {
         const proof = evidenceOf(exact.reply, `${smaller} records; ${wanted} gave the whole list of ${count}`)
@@ -141,7 +145,7 @@ export async function findSizeMax(
       largest: page,
       finding: { place, value: String(count), confidence: 'proved', evidence: `${evidence}: cut to that` },
     }
-    // The upstream cut the page to its own limit, which is above the sizes still to try.
+    // The upstream limited the page to its own maximum, which is above the sizes that are left to try.
     if (count >= 100) break
   }
   const max = small.ids.length
@@ -159,7 +163,7 @@ export async function findSizeMax(
   )
 }
 
-/** A size that leaves records of a list of `count` for a second page. */
+/** Returns a page size that leaves records for a second page of a list with `count` records. */
 function smallSize(count: number): number {
   if (count >= 7) return 3
   return count >= 4 ? 2 : 1
@@ -169,7 +173,7 @@ export function isRound(count: number): boolean {
   return count % 50 === 0 || ROUND_SIZES.some((size) => size === count)
 }
 
-/** Puts the names that the answer itself uses, in its body or next link, before the others. */
+/** Returns the names in another order: names that the answer has in its body or next link come first. */
 function echoedFirst(params: readonly string[], { reply, envelope }: Page): string[] {
   const link = linkNext(reply.headers.link) ?? ''
   const names = [...leavesAround(reply.body, envelope)].map(({ path }) => path.at(-1) ?? '')

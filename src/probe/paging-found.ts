@@ -1,4 +1,6 @@
-/** Puts the paging part of a profile together from its findings, and checks it by reading along the list. */
+/**
+ * Composes the paging part of a profile from the findings, and checks it by reading the list page by page.
+ */
 
 import type { Place } from '../upstream/profile/profile.ts'
 import { pathText } from '../upstream/values/field-path.ts'
@@ -19,14 +21,14 @@ import {
 import { type Walk, walkList } from './verify-paging.ts'
 
 export interface FoundPaging {
-  /** The paging for the profile; null where no way to the next page was found. */
+  /** The paging for the profile; null if no way to the next page was found. */
   readonly input: PagingInput | null
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
   /** All records seen, each once. */
   readonly records: readonly unknown[]
   readonly largest: Page
-  /** The query parameters of the largest page. `headers` are its headers. */
+  /** The query parameters of the request for the largest page. `headers` are the headers of that request. */
   readonly params: Params
   readonly headers: Headers
   /** Further parameters that every request needs. */
@@ -73,13 +75,13 @@ export async function findPaging(asker: Asker, list: List, first: Page): Promise
   }
 }
 
-/** The result where the upstream failed before the paging was known. */
+/** Returns the result if the upstream failed before its paging was known. */
 export function unreadPaging({ first }: { readonly first: Page }): FoundPaging {
   const known = { records: distinctRecords([first]), largest: first, params: {}, headers: {}, along: {} }
   return { ...known, input: null, findings: [], gaps: [] }
 }
 
-/** Some upstreams name the total only when they page. */
+/** Finds the total on paged answers alone, because some upstreams give the total only there. */
 function totalOfPages(pages: readonly Page[], first: Page): FoundTotal | null {
   const found = findTotal(pages)
   return found !== null && pages.length > 1 && found.total >= first.ids.length ? found : null
@@ -107,8 +109,8 @@ function rangeHeader(unit: string, size: number): Headers {
 }
 
 /**
- * Handles a list without a next page: it is whole, by its total or by an uneven count, or it cannot be read
- * on.
+ * Returns the result for a list without a next page. Either the page is the whole list, as its total or an
+ * uneven count of records shows, or the rest of the list cannot be read.
  */
 function withoutWayOn(list: List, first: Page, size: PageSize, total: FoundTotal | null): FoundPaging {
   const count = first.ids.length
@@ -181,7 +183,10 @@ function assemble(
   } as PagingInput
 }
 
-/** Ends the list at its total where a page behind the last is an error or the last page again. */
+/**
+ * Makes the list end at its total if the upstream answers a request past the last page with an error or with
+ * the last page again.
+ */
 function withEnd(paging: PagingInput, walk: Walk, total: Place | null): PagingInput {
   const isCounted = paging.kind === 'page' || paging.kind === 'offset'
   const isOdd = walk.ended === 'refused' || walk.ended === 'repeated'
@@ -201,13 +206,13 @@ function endGaps(paging: PagingInput, walk: Walk): Gap[] {
   ]
 }
 
-/** Drops parameters such as `_page=1` where the paging sets them itself. */
+/** Returns the further parameters without those that the paging itself sets, such as `_page=1`. */
 function alongOf({ along }: PageSize, paging: PagingInput): Params {
   const own = 'param' in paging ? paging.param : ''
   return Object.fromEntries(Object.entries(along).filter(([name]) => name !== own && paging.kind !== 'page'))
 }
 
-/** Returns null where the kind of paging gives no sign of further pages. */
+/** Returns whether a page says that more records follow; null if this kind of paging has no sign for it. */
 function saysMore(page: Page, { paging }: WayOn): boolean | null {
   if (hasMorePath(page) !== null) return true
   if (paging.kind === 'link') return /rel="?next/i.test(String(page.reply.headers.link ?? ''))
@@ -250,8 +255,9 @@ function kindText(paging: PagingInput): string {
 }
 
 /**
- * Lists each record once. Among the walked pages, two records with one id and different content stay two, so
- * that a repeated id is noticed. On other pages such a record may just have changed in between.
+ * Lists each record once. If two records on the pages of the walk have the same id and different content,
+ * both are listed, so that the repeated id is noticed. On other pages, such a record may only have changed
+ * between the requests.
  */
 function seenRecords(walked: readonly Page[], others: readonly Page[]): unknown[] {
   const byText = new Map(walked.flatMap(({ records }) => records).map((each) => [JSON.stringify(each), each]))

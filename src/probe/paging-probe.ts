@@ -1,6 +1,6 @@
 /**
- * Finds out how the list continues. Tries the kinds of paging that bear changes during a scan best first, and
- * proves each by a second page that shares no record with the first.
+ * Finds out how the list continues after its first page. The kinds of paging that work best while records
+ * change are tried first. The proof of each kind is a second page that shares no record with the first.
  */
 import type { z } from 'zod'
 import { linkNext } from '../upstream/paging/paging.ts'
@@ -25,8 +25,8 @@ import type { List, Page, Params } from './probed-page.ts'
 import { isDisjoint, pageOf, readPage } from './probed-page.ts'
 
 /**
- * The most requests for one kind of parameter; QUESTIONS_MAX is the total after which no further kind is
- * tried.
+ * The maximum number of requests for one kind of parameter. QUESTIONS_MAX is the total number of requests
+ * after which no further kind is tried.
  */
 const TRIES = 10
 const QUESTIONS_MAX = 60
@@ -47,7 +47,7 @@ export interface Trial {
   readonly size: PageSize
 }
 
-/** Returns null where no second page was reached. */
+/** Returns the way to the second page; null if no second page was reached. */
 export async function findWayOn(trial: Trial): Promise<WayOn | null> {
   const isPromised = hasMorePath(trial.size.small) !== null
   const kinds = isPromised
@@ -86,7 +86,8 @@ async function byNextUrl({ asker, list, size }: Trial, isAnyLink = false): Promi
 }
 
 /**
- * Follows links that drop the request's parameters. They would drop a filter too, so tokens are tried before.
+ * Follows links that leave out the parameters of the request. Such links would also leave out a filter, so
+ * tokens are tried first.
  */
 async function byShortLink(trial: Trial): Promise<WayOn | null> {
   return (await byLink(trial, true)) ?? (await byNextUrl(trial, true))
@@ -181,7 +182,7 @@ async function byRange({ asker, list, first }: Trial): Promise<WayOn | null> {
   return { paging: { kind: 'range', unit }, second, evidence }
 }
 
-/** The parameter that takes the token and brings another page. */
+/** Returns the parameter that takes the token and leads to another page. */
 async function findParam(
   trial: Trial,
   params: readonly string[],
@@ -198,7 +199,10 @@ async function findParam(
   return param === null || second === null ? null : { param, second }
 }
 
-/** Whether the second page begins where the small one ended, if the larger first page shows that order. */
+/**
+ * Returns whether the second page begins where the small page ended, if the larger first page shows that
+ * order.
+ */
 function comesAfter(page: Page, { first, size: { small } }: Trial): boolean {
   const expected = first.ids[0] === small.ids[0] ? first.ids[small.ids.length] : undefined
   return expected === undefined || page.ids[0] === expected
@@ -218,7 +222,7 @@ function budgetOf({ asker }: Trial): Budget {
   return { left: Math.min(TRIES, asker.left(QUESTIONS_MAX)) }
 }
 
-/** Follows a link on the same origin only, because the key goes along. */
+/** Follows a link, but only on the same origin, because the API key is sent with the request. */
 async function follow(asker: Asker, list: List, next: string, from: Page): Promise<Page | null> {
   const url = URL.parse(next, from.reply.url.href)
   if (url === null || url.origin !== from.reply.url.origin) return null
@@ -241,12 +245,15 @@ function shortUrl(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
 
-/* Finds out whether a parameter counts pages or records, from 0 or from 1. */
+/*
+ * The part below finds out whether a parameter counts pages or records, and whether it counts from 0 or from
+ * 1.
+ */
 
 interface Reading {
   readonly kind: 'page' | 'offset'
   readonly start: number
-  /** The index of the first record that a value of the parameter leads to, from 0. */
+  /** Returns the index, from 0, of the first record on the page that a value of the parameter leads to. */
   readonly begins: (value: number, size: number) => number
 }
 
@@ -257,20 +264,22 @@ const READINGS: readonly Reading[] = [
   { kind: 'offset', start: 1, begins: (value) => value - 1 },
 ]
 
-/** Values that tell the readings apart. */
+/** The values of the parameter by which the four meanings can be told apart. */
 const VALUES = [2, 1, 3] as const
 
 interface Position {
   readonly kind: 'page' | 'offset'
   readonly start: number
   readonly second: Page
-  /** The value of the parameter that brought the second page. */
+  /** The value of the parameter that led to the second page. */
   readonly value: number
 }
 
 /**
+ * Finds out what a parameter counts.
  * @param first a page at least as large as `small`, which gives the order of the first records
- * @param read fetches the page at a value of the parameter, in the size of `small`
+ * @param read fetches the page for a value of the parameter, with the size of `small`
+ * @returns null if the parameter counts neither pages nor records
  */
 export async function positionOf(
   small: Page,
@@ -295,8 +304,8 @@ export async function positionOf(
 }
 
 /**
- * Whether a page begins with the record at this place of the list. A place behind the known records only
- * needs unknown records.
+ * Returns whether a page begins with the record at this place of the list. If the place is after the known
+ * records, the page must only have no known record.
  */
 function fits(page: Page | null, place: number, known: readonly string[]): boolean {
   const expected = known[place]

@@ -1,4 +1,4 @@
-/** The probe: examines an unknown upstream step by step, and writes a profile from what was proved. */
+/** The probe examines an unknown upstream step by step, and writes a profile from what was proved. */
 import { LeadsheetError } from '../errors.ts'
 import { redactor } from '../redaction.ts'
 import { toText } from '../upstream/profile/field-rule.ts'
@@ -16,11 +16,11 @@ import { findSince } from './since-probe.ts'
 
 interface ProbeOptions {
   readonly base: URL
-  /** The path of the list, if the user gave it. */
+  /** The path of the list; null if the user gave none. */
   readonly path: string | null
-  /** The API key; empty where there is none. */
+  /** The API key; empty if there is none. */
   readonly key: string
-  /** How the key is sent, if the user gave it. */
+  /** How the key is sent; null or absent if the user did not say. */
   readonly auth?: Auth | null
   /** Reports the name of each step. */
   readonly onStep?: (step: string) => void
@@ -29,17 +29,20 @@ interface ProbeOptions {
 export interface ProbeResult {
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
-  /** The profile without the parts that were not found; null where no list was found. */
+  /** The profile without the parts that were not found; null if no list was found. */
   readonly input: ProfileInput | null
-  /** The checked profile; null where a line must be written by hand first. */
+  /** The checked profile; null if a line must first be written by hand. */
   readonly profile: Profile | null
-  /** Each request and its answer, where no list was found. */
+  /** One line for each request with its answer, if no list was found. */
   readonly tried: readonly string[]
 }
 
-/** @throws LeadsheetError api_unreachable, api_deferred */
+/**
+ * Probes an upstream.
+ * @throws LeadsheetError api_unreachable, api_deferred
+ */
 export async function probe(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
-  // Because an upstream may put the key into its links.
+  // Because an upstream may put the API key into its links.
   const redact = redactor([options.key])
   const result = await ask(asker, options)
   const findings = result.findings.map((each) => ({ ...each, evidence: redact(each.evidence) }))
@@ -61,7 +64,8 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
   const records = paging.records
   const list = withSafeId({ ...found.list, isStrict: strict !== null }, records)
   const fields = findFields(records, list.id)
-  // Some upstreams wrap their records only in paged answers, and all further requests are paged.
+  // Some upstreams put their records into an envelope only in paged answers, and all further requests are
+  // paged.
   const paged = { ...list, envelope: paging.largest.envelope }
   const since = await cut.go('filters', null, () => findFilter(asker, paged, paging, fields))
   const order = await cut.go('sort', null, () => findSort(asker, paged, paging, fields))
@@ -99,7 +103,8 @@ async function ask(asker: Asker, options: ProbeOptions): Promise<ProbeResult> {
 }
 
 /**
- * Runs the steps. When the upstream fails half-way, the later steps return their default without a request.
+ * Runs the steps of the probe. After a failure of the upstream, the later steps return their default without
+ * a request.
  */
 class Cut {
   readonly gaps: Gap[] = []
@@ -126,14 +131,17 @@ class Cut {
   }
 }
 
-/** Whether an unknown parameter changes the answer. Names must then be tried one by one. */
+/**
+ * Requests the list with an unknown parameter. Returns null if the parameter changes nothing; otherwise the
+ * changed page, or `refused`. Names must then be tried one by one.
+ */
 async function mindsUnknown(asker: Asker, { list, first }: FoundList): Promise<Page | 'refused' | null> {
   const page = await readPage(asker, list, { leadsheet_probe: '1' })
   if (page === null) return 'refused'
   return page.ids.length === first.ids.length ? null : page
 }
 
-/** Chooses another id if the id of the first page repeats on later pages. */
+/** Chooses another field as the id if an id of the first page occurs again on later pages. */
 function withSafeId(list: List, records: readonly unknown[]): List {
   if (isUnique(records, list.id)) return list
   const id = pickId(records)
@@ -201,7 +209,7 @@ function ruleText(rule: FoundField['rule']): string {
   return 'all' in rule ? rule.all.map(String).join(' + ') : `${rule.from} (${rule.transform})`
 }
 
-/** The fields that reports miss most if they were not recognised. */
+/** Returns the fields that were not recognised and that reports need most. */
 function missingFields(fields: readonly FoundField[]): Gap[] {
   return (['status', 'company_name', 'created_at', 'updated_at'] as const)
     .filter((name) => !fields.some(({ field }) => field === name))

@@ -1,4 +1,4 @@
-/** Pages of the probed list with their records and ids, and the findings of the probe. */
+/** Reads pages of the probed list with their records and ids, and defines the findings of the probe. */
 import { toText } from '../upstream/profile/field-rule.ts'
 import type { FieldPath } from '../upstream/values/field-path.ts'
 import { readPath } from '../upstream/values/field-path.ts'
@@ -9,7 +9,9 @@ export type Params = Readonly<Record<string, string>>
 
 export interface Page {
   readonly reply: Reply
-  /** The path of the records. Some servers wrap them only in paged answers. */
+  /**
+   * The path of the records in the answer. Some servers put records into an envelope only in paged answers.
+   */
   readonly envelope: FieldPath
   readonly records: readonly unknown[]
   readonly ids: readonly string[]
@@ -23,7 +25,10 @@ export interface List {
   readonly isStrict: boolean
 }
 
-/** A page of the list with parameters; null where the server refuses or answers with something else. */
+/**
+ * Fetches a page of the list with these parameters. Returns null if the server refuses the request or answers
+ * with something else than a list.
+ */
 export async function readPage(
   asker: Asker,
   list: List,
@@ -44,7 +49,7 @@ export function pageOf(reply: Reply, list: List): Page | null {
   return { reply, envelope: found.path, records, ids: records.map((record) => idOf(record, list.id)) }
 }
 
-/** Whether a page has records, and none of the given ones. */
+/** Returns whether a page has records and none of them has one of these ids. */
 export function isDisjoint(page: Page, ids: readonly string[]): boolean {
   const before = new Set(ids)
   return page.ids.length > 0 && page.ids.every((id) => !before.has(id))
@@ -55,13 +60,13 @@ function idOf(record: unknown, path: FieldPath): string {
 }
 
 /**
- * The confidence of a finding: proved by an answer that could have been different, likely by several signs,
- * or guessed by a name alone.
+ * How sure a finding is: `proved` by an answer that could have been different, `likely` by several signs, or
+ * `guessed` by a name alone.
  */
 export type Confidence = 'proved' | 'likely' | 'guessed'
 
 export interface Finding {
-  /** The place in the profile: `auth`, `paging.param`, `mapping.lead.score`. */
+  /** The part of the profile that was found: `auth`, `paging.param`, `mapping.lead.score`. */
   readonly place: string
   readonly value: string
   readonly confidence: Confidence
@@ -69,11 +74,11 @@ export interface Finding {
   readonly evidence: string
 }
 
-/** A part that could not be found out, and what to do about it. */
+/** A part of the profile that could not be found out, and what to do about it. */
 export interface Gap {
   readonly place: string
   readonly problem: string
-  /** Lines of the profile to write by hand; null where nothing needs to be done. */
+  /** The lines of the profile that a person must write; null if nothing needs to be done. */
   readonly remedy: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Puts a profile together from the findings. */
+/** Composes a profile from the findings. */
 
 import type { ProfileInput, TimeFilter } from '../upstream/profile/profile.ts'
 import { pathText, splitPath } from '../upstream/values/field-path.ts'
@@ -20,7 +20,7 @@ export interface Found {
   readonly beside: Beside
 }
 
-/** Leaves defaults out, so that the profile shows only what was found. */
+/** Composes a profile without its defaults, so that it shows only what was found. */
 export function draftProfile({
   asker,
   base,
@@ -66,7 +66,7 @@ function sinceInput({ param, format, value, in: where }: TimeFilter) {
   }
 }
 
-/** The path of the list, with the parameters that it always needs. */
+/** Returns the path of the list with the parameters that every request needs. */
 function leadsPath(base: URL, list: List, along: Params): string {
   const url = new URL(list.url)
   for (const [name, value] of Object.entries(along)) url.searchParams.set(name, value)

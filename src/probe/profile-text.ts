@@ -1,6 +1,6 @@
 /**
- * Writes a profile as YAML for people: the values, the evidence beside them, and the parts left to write by
- * hand.
+ * Writes a profile as YAML that people can read: the values, the evidence beside each value, and the parts
+ * that a person must still write.
  */
 
 import { Document, isMap, isNode, isScalar, type YAMLMap } from 'yaml'
@@ -19,7 +19,11 @@ webhook:
   lead: data.id
   removed: [ lead.deleted ]`
 
-/** @param url the probed address, which becomes `api.url` */
+/**
+ * Writes the profile.
+ * @param url the probed address, which becomes `api.url`
+ * @param today the date of the probe
+ */
 export function profileText(input: ProfileInput, result: ProbeResult, url: string, today: string): string {
   const document = new Document(input)
   for (const finding of result.findings) comment(document, finding)

@@ -1,7 +1,7 @@
 /**
- * Finds the filter for leads changed since a time, proved by its effect. Servers ignore unknown parameters,
- * so a parameter counts only if a far future time gives no record and a time in between gives exactly the
- * later records.
+ * Finds the filter for leads that changed since a time. Servers ignore unknown parameters, so a filter must
+ * be proved: a far future time must give no record, and a time between those of the seen records must give
+ * exactly the later records.
  */
 import { formatTime } from '../upstream/paging/list-filters.ts'
 import type { TimeFilter } from '../upstream/profile/profile.ts'
@@ -19,25 +19,25 @@ const FAR_PAST = '1975-01-01T00:00:00.000Z'
 const BUDGET = 45
 const QUESTIONS_MAX = 105
 const ROUND_BUDGET = 12
-/** The share of the seen records that lie after the time in between. */
+/** The share of the seen records that are later than the time used for the proof. */
 const SHARE_AFTER = 0.2
 
 interface SinceSearch {
   readonly asker: Asker
   readonly list: List
-  /** The parameters of the largest page. */
+  /** The parameters of the request for the largest page. */
   readonly params: Params
   readonly headers: Headers
   readonly updated: FieldPath
   readonly created: FieldPath | null
-  /** The number of records on the largest page without a filter. */
+  /** The number of records on the largest page when no filter is used. */
   readonly pageSize: number
   readonly records: readonly unknown[]
 }
 
 type Guess = Pick<TimeFilter, 'param' | 'value' | 'in'>
 
-/** Returns null where none of the usual filters has an effect. */
+/** Finds the filter. Returns null if none of the usual filters has an effect. */
 export async function findSince(
   search: SinceSearch,
 ): Promise<{ filter: TimeFilter; finding: Finding } | null> {
@@ -46,7 +46,7 @@ export async function findSince(
   const budget: Budget = { left: Math.min(BUDGET, search.asker.left(QUESTIONS_MAX)) }
   for (const [guesses, format] of roundsOf(search)) {
     let left = guesses
-    // A name with another effect, such as created-since, is dropped, and the search continues.
+    // A parameter with another effect, such as created-since, is dropped, and the search continues.
     for (let tries = 0; tries < 3 && left.length > 0; tries++) {
       const round: Budget = { left: Math.min(budget.left, ROUND_BUDGET) }
       const before = round.left
@@ -67,7 +67,7 @@ export async function findSince(
   return null
 }
 
-/** An instant with some of the records after it and most before. */
+/** Returns an instant with some of the records after it and most before it; null if there is none. */
 function timeBetween(records: readonly unknown[], path: FieldPath): string | null {
   const times = records.flatMap((record) => toInstant(readPath(record, path)) ?? []).sort()
   const at = times[Math.floor(times.length * (1 - SHARE_AFTER))]
@@ -82,12 +82,15 @@ async function emptiesList(
   const page = await ask(search, guesses, format, FAR_FUTURE)
   if (page === null) return 'refused'
   if (page.ids.length > 0) return 'none'
-  // A filter by equality gives no record for the far past either.
+  // A filter for exactly this time gives no record for the far past either.
   const past = await ask(search, guesses, format, FAR_PAST)
   return past !== null && past.ids.length > 0 ? 'effect' : 'refused'
 }
 
-/** Proves the filter: the page has only records from the time on, and all of them that were seen. */
+/**
+ * Proves the filter: its page has only records from `between` on, and all the records of that time that were
+ * seen before. Returns null if the proof fails.
+ */
 async function proveSince(search: SinceSearch, filter: TimeFilter, between: string): Promise<Finding | null> {
   const page = await ask(search, [filter], filter.format, between)
   if (page === null || page.ids.length === 0) return null
@@ -97,8 +100,8 @@ async function proveSince(search: SinceSearch, filter: TimeFilter, between: stri
   const given = new Set(page.ids)
   const expected = search.records.filter((record) => timeOf(record) > between)
   const missing = expected.filter((record) => !given.has(idText(record, search.list.id)))
-  // Missing records may be on the next page, but only behind a full page. A filter by creation would lose
-  // changes of old records, so at least one record must be older than the time.
+  // Missing records may be on the next page, but only if this page is full. A filter by the time of creation
+  // would miss changes of old records, so at least one record must have been created before `between`.
   const { created } = search
   const isOlder = (record: unknown): boolean =>
     created !== null && (toInstant(readPath(record, created)) ?? first) < first
@@ -129,9 +132,9 @@ async function ask(
 type Round = readonly [guesses: readonly Guess[], format: TimeFilter['format']]
 
 /**
- * The trials, the likeliest first: names that resemble the paging parameters, plain names, names in brackets,
- * expressions, all in the format of the records' times; then other formats. Trials with the same parameter
- * never share a request.
+ * Returns the trials, the likeliest first: names that resemble the paging parameters, plain names, names in
+ * brackets, and expressions, all in the format of the records' times; then the other formats. Trials with the
+ * same parameter never share a request.
  */
 function roundsOf(search: SinceSearch): Round[] {
   const field = search.updated.at(-1) ?? ''
@@ -161,7 +164,7 @@ function roundsOf(search: SinceSearch): Round[] {
   ]
 }
 
-/** The formats to try. The format of the records' own times comes first. */
+/** Returns the formats of times to try. The format of the records' own times comes first. */
 function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
   const value = records
     .map((record) => readPath(record, updated))
@@ -179,7 +182,7 @@ function formatsFor({ records, updated }: SinceSearch): TimeFilter['format'][] {
   return [...new Set([own, 'iso', 'epoch_s', 'iso_seconds', 'date', 'datetime', 'epoch_ms'] as const)]
 }
 
-/** The instant after rounding by the filter's format, which is at or before the one given. */
+/** Returns the instant rounded down as the filter's format does. */
 function dayOf(instant: string, format: TimeFilter['format']): string {
   return format === 'date' ? `${instant.slice(0, 10)}T00:00:00.000Z` : `${instant.slice(0, 19)}.000Z`
 }
@@ -285,7 +288,7 @@ const SINCE_PARAMS_IN_BRACKETS = [
   ],
 ] as const
 
-/** Filters that are expressions, as parameter and value. `{value}` is the time. */
+/** Filters that are expressions, each with a parameter and its value. `{value}` stands for the time. */
 const SINCE_EXPRESSIONS = [
   { param: '{field}', value: 'gte.{value}' },
   { param: 'filter', value: '({field}>="{value}")' },
@@ -318,8 +321,8 @@ const SINCE_EXPRESSIONS = [
 ] as const
 
 /**
- * Families of names: an upstream whose paging parameters match `paging` mostly has filters that match
- * `since`.
+ * Families of parameter names. If the paging parameters of an upstream match `paging`, its filters mostly
+ * match `since`.
  */
 const SINCE_FAMILIES = [
   { paging: /^\$/, since: /^\$/ },

@@ -1,6 +1,6 @@
 /**
- * Reads the list with the paging that was found, with the same functions as a sync. A near end is reached and
- * so proved too, and the fields are judged by more than one page.
+ * Reads the list with the paging that was found, using the same functions as a sync. If the end of the list
+ * is near, the walk reaches and thereby proves it. The fields are then judged by more than one page.
  */
 import { nextPosition, type PageAnswer, requestPage } from '../upstream/paging/paging.ts'
 import { type PagingProfile, pagingSchema } from '../upstream/profile/profile.ts'
@@ -9,20 +9,24 @@ import type { PagingInput } from './paging-probe.ts'
 import { type List, type Page, type Params, pageOf } from './probed-page.ts'
 
 const PAGES_MAX = 5
-/** A position behind the end of any list without a total. */
+/** A number of records beyond the end of any list, for lists without a total. */
 const FAR_RECORDS = 10_000_000
 
 export interface Walk {
   readonly pages: readonly Page[]
-  /** The number of distinct ids. */
+  /** The number of different ids on the pages. */
   readonly seen: number
-  /** The end of the walk: `end` if the list said so, otherwise what came behind the last page. */
+  /**
+   * How the walk ended: `end` if the list said so, otherwise what the upstream answered to the request after
+   * the last page.
+   */
   readonly ended: 'end' | 'refused' | 'repeated' | 'not reached'
 }
 
 /**
+ * Reads the list page by page.
  * @param params the parameters of every request
- * @param total the number of all records, if known
+ * @param total the number of all records; null if unknown
  */
 export async function walkList(
   asker: Asker,
@@ -48,7 +52,10 @@ export async function walkList(
   return { pages, seen: ids.size, ended: await lookBehind(asker, list, paging, params, total) }
 }
 
-/** Checks what a numbered list answers behind its end, where the end itself is far. */
+/**
+ * Checks what a list with numbered positions answers to a request past its end, if the end is too far to walk
+ * to.
+ */
 async function lookBehind(
   asker: Asker,
   list: List,
