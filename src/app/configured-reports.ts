@@ -34,7 +34,7 @@ export function findReport(config: Config, name: string): ReportConfig {
   if (draft) return draft
   const known = config.reports.map((report) => report.name).join(', ')
   throw new LeadsheetError('report_unknown', `There is no report named ${JSON.stringify(name)}`, {
-    hint: known === '' ? 'The settings list no reports.' : `Reports in the settings: ${known}.`,
+    hint: known === '' ? 'No reports are configured.' : `Reports in the settings: ${known}.`,
   })
 }
 
@@ -90,7 +90,7 @@ export function findReader(report: Report, recipients: readonly Recipient[], add
     address === null ? report : recipients.find((one) => one.address.toLowerCase() === address.toLowerCase())
   if (found) return found
   throw new LeadsheetError('usage_invalid', `${address} is no recipient of the report ${report.name}`, {
-    hint: `${shellCommand('recipients')} lists who gets what.`,
+    hint: `${shellCommand('recipients')} lists the recipients of each report.`,
   })
 }
 

@@ -6,7 +6,7 @@ export const EXIT_STATUS = {
   failed: { status: 1, meaning: 'failed' },
   usage: { status: 2, meaning: 'wrong usage or configuration; nothing was done' },
   partly: { status: 3, meaning: 'finished with warnings, or only partly' },
-  deferred: { status: 4, meaning: 'deferred: the service asked for a longer wait than a run may take' },
+  deferred: { status: 4, meaning: 'deferred: the upstream asked for a longer wait than one run allows' },
   interrupted: { status: 130, meaning: 'stopped by Ctrl-C or a signal' },
 } as const satisfies Record<string, { status: number; meaning: string }>
 export type Ending = keyof typeof EXIT_STATUS

@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('commands on PostgreSQL', () => {
     expect(await json('status')).toMatchObject({ database: name, leads: 0 })
     expect(await run('health')).toMatchObject({
       status: 1,
-      stdout: 'unhealthy: no daemon has run on these data\n',
+      stdout: 'unhealthy: no daemon has run on this data\n',
     })
     expect(await run('reload')).toMatchObject({
       status: 1,

@@ -27,7 +27,7 @@ export async function* examine(
   options: { readonly whole: boolean },
 ): AsyncGenerator<CheckResult> {
   const settings = await attempt('settings', 'fix the settings', async () =>
-    ok('settings', (await patient.config()).file ?? 'from the environment alone'),
+    ok('settings', (await patient.config()).file ?? 'only from environment variables'),
   )
   yield settings
   if (settings.status === 'fail') return

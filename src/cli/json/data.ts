@@ -131,7 +131,7 @@ export const DATA_RESULTS = {
         .nullable()
         .describe('how far the list of leads was read and can be trusted'),
       ...{ stats: count, agents: count },
-      details: z.strictObject({ read: count, gone: count, failed: count }),
+      details: z.strictObject({ read: count, deleted: count, failed: count }),
       ...{ pages: count, requests: count, retries: count, duration_ms: count, problems: z.array(problem) },
       not_before: instant.nullable().describe('before this time the upstream wants no request'),
     }),

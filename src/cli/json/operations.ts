@@ -197,7 +197,7 @@ export const OPERATION_RESULTS = {
   reload: z.strictObject({
     data: z.strictObject({
       ...{ pid: count, in_force_since: instant },
-      changed: texts.describe('settings that are not as before'),
+      changed: texts.describe('settings with a new value'),
     }),
   }),
   status: z.strictObject({
@@ -222,7 +222,7 @@ export const OPERATION_RESULTS = {
             inserted: count,
             updated: count,
             removed: count,
-            held: count,
+            quarantined: count,
           }),
           ...{ requests: count, retries: count, duration_ms: count.nullable(), problems: z.array(problem) },
         }),
@@ -252,7 +252,7 @@ export const OPERATION_RESULTS = {
         .array(
           z.strictObject({
             ...{ host: text, pid: count, since: instant, last_heartbeat: instant },
-            in_hand: texts,
+            running: texts,
           }),
         )
         .nullable()

@@ -21,8 +21,12 @@ export function periodJson({ from, to, timeZone }: Period) {
 
 export const leadCounts = z.strictObject({
   ...{ seen: count, inserted: count, updated: count, unchanged: count, removed: count },
-  held: count.describe('records that could not be read'),
+  quarantined: count.describe('records that could not be read'),
 })
+
+export function leadCountsJson<Counts extends { readonly held: number }>({ held, ...counts }: Counts) {
+  return { ...counts, quarantined: held }
+}
 
 export const check = z.strictObject({
   what: text,

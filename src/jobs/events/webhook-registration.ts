@@ -112,7 +112,7 @@ export async function saveState(file: string, state: RegistrationState): Promise
   } catch (cause) {
     await rm(unfinished, { force: true })
     throw new LeadsheetError('data_unwritable', `${file} cannot be written: ${faultText(cause)}`, {
-      hint: 'Call it as the user that the daemon runs as.',
+      hint: 'Run the command as the user that the daemon runs as.',
       cause,
     })
   }

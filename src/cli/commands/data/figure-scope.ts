@@ -42,10 +42,10 @@ export function addScopeOptions(command: Command): void {
 export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date): Period {
   if (from === undefined && to === undefined) return daysBefore(now, DAYS_DEFAULT, timeZone)
   if (from === undefined || to === undefined) {
-    throw new LeadsheetError('usage_invalid', '--from and --to are given together or not at all')
+    throw new LeadsheetError('usage_invalid', '--from and --to must be given together')
   }
   if (from >= to) {
-    throw new LeadsheetError('usage_invalid', `the period from ${from} up to ${to} has no day`, {
+    throw new LeadsheetError('usage_invalid', `the period from ${from} to ${to} has no days`, {
       hint: '--to is the day after the last one: --from 2026-11-20 --to 2026-11-21 is one day.',
     })
   }

@@ -149,7 +149,9 @@ async function printTable(terminal: Terminal, asked: Asked, groups: readonly Gro
   const { period, prior, dataAsOf } = asked
   terminal.note(`${spanOf(period)}, and before: ${spanOf(prior)}, in ${period.timeZone}`)
   if (dataAsOf < period.to) {
-    terminal.note(`The copy is of ${formatInstant(dataAsOf)}: what came later in the period is not in it.`)
+    terminal.note(
+      `The copy is as of ${formatInstant(dataAsOf)}: later changes in the period are not included.`,
+    )
   }
 }
 

@@ -36,7 +36,7 @@ export async function showLocalLead(terminal: Terminal, id: string): Promise<voi
   const found = await readLocalLead(store.db, id)
   if (found === undefined) {
     throw new LeadsheetError('usage_invalid', `There is no lead ${JSON.stringify(id)} in the local copy`, {
-      hint: `${shellCommand('leads list')} shows those that there are; ${shellCommand(`leads show ${id} --remote`)} asks the upstream.`,
+      hint: `${shellCommand('leads list')} lists the leads; ${shellCommand(`leads show ${id} --remote`)} asks the upstream.`,
     })
   }
   const { lead, versions, activity } = found
@@ -169,7 +169,7 @@ function joined(separator: string, ...parts: readonly (string | null)[]): string
 function unlessUnknown(thrown: unknown, id: string): unknown {
   if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') return thrown
   return new LeadsheetError('api_not_found', thrown.message, {
-    hint: `Check the id ${id}: ${shellCommand('leads list --remote --json')} shows those that there are.`,
+    hint: `Check the id ${id}: ${shellCommand('leads list --remote --json')} lists the ids.`,
     cause: thrown,
   })
 }

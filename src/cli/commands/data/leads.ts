@@ -117,7 +117,7 @@ function refuseRemoteOptions({ updatedSince, createdSince, q, sort, cursor }: Li
   const [other] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
   if (other === undefined) return
   throw new LeadsheetError('usage_invalid', `--${other}: found it without --remote`, {
-    hint: `Add --remote, or ask the local copy by ${shellCommand('query')}.`,
+    hint: `Add --remote, or query the local copy with ${shellCommand('query')}.`,
   })
 }
 
@@ -207,11 +207,13 @@ async function listLocalLeads(terminal: Terminal, { asOf, limit, ...filter }: Lo
   const day = asOf !== null && isDay(asOf) ? `the end of ${asOf} in ${config.timeZone}, ` : ''
   terminal.note(`${leads.length} of ${total} leads as of ${day}${formatInstant(at)}`)
   if (unknown > 0) {
-    terminal.note(`Not listed: ${unknown} created by then, of which it is not known what they were.`)
+    terminal.note(
+      `Not listed, because the state at that time is unknown: ${unknown} of the leads created by then.`,
+    )
   }
   if (firstSync !== null && at < firstSync) {
     terminal.note(
-      `Before the first sync (${formatInstant(firstSync)}) a lead is known from its last change of status on.`,
+      `Before the first sync (${formatInstant(firstSync)}) a lead is known only from its last change of status on.`,
     )
   }
 }
@@ -224,7 +226,7 @@ function momentOf(asOf: string, timeZone: string, now: Date): Instant {
   const day = Date.parse(asOf) / DAY_MS
   const begins = isDay(asOf) ? startOfDay(day, timeZone) : Date.parse(asOf)
   if (begins > now.getTime()) {
-    throw new LeadsheetError('usage_invalid', `--as-of ${asOf} is still to come`)
+    throw new LeadsheetError('usage_invalid', `--as-of ${asOf} is in the future`)
   }
   const last = isDay(asOf) ? startOfDay(day + 1, timeZone) - 1 : begins
   return new Date(Math.min(last, now.getTime())).toISOString()
@@ -238,14 +240,8 @@ async function requireHistory(db: Db, at: Instant): Promise<{ firstSync: Instant
   const { firstState, firstSync } = await findHistoryStart(db)
   if (firstState !== null && firstState <= at) return { firstSync }
   const known =
-    firstState === null
-      ? 'no sync has read any yet'
-      : `the first state known is of ${formatInstant(firstState)}`
-  throw new LeadsheetError(
-    'history_missing',
-    `Nothing is known of the leads at ${formatInstant(at)}: ${known}`,
-    {
-      hint: 'History begins with the first sync, and reaches back to each lead’s last change of status before it.',
-    },
-  )
+    firstState === null ? 'no sync has read leads yet' : `it begins at ${formatInstant(firstState)}`
+  throw new LeadsheetError('history_missing', `the history has no leads at ${formatInstant(at)}: ${known}`, {
+    hint: 'History begins with the first sync, and reaches back to each lead’s last change of status before it.',
+  })
 }

@@ -140,7 +140,7 @@ function pipelineFrom({ name, file, ...options }: CriteriaOptions): PipelineCrea
   if (file !== undefined && given.length > 0) {
     throw new LeadsheetError(
       'usage_invalid',
-      '--file holds all criteria; no option for them may stand beside it',
+      '--file holds all criteria and cannot be combined with options for criteria',
     )
   }
   const criteria = file === undefined ? criteriaOf(options) : readCriteria(file)
@@ -149,7 +149,7 @@ function pipelineFrom({ name, file, ...options }: CriteriaOptions): PipelineCrea
   const mistakes = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   throw new LeadsheetError(
     'usage_invalid',
-    `this is no pipeline:\n${mistakes.map((line) => `  ${line}`).join('\n')}`,
+    `the pipeline has mistakes:\n${mistakes.map((line) => `  ${line}`).join('\n')}`,
     {
       mistakes,
       hint: 'Criteria are industries, regions, countries, keywords (lists), employees (min, max) and limit.',

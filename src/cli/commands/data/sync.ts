@@ -10,6 +10,7 @@ import type { Store } from '../../../store/db/store.ts'
 import { listWholeScans } from '../../../store/sync/scan-result.ts'
 import { addExamples } from '../../command.ts'
 import type { Ending } from '../../exit-status.ts'
+import { leadCountsJson } from '../../json/parts.ts'
 import { confirm } from '../../terminal/prompter.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { publishAfterwards, publishedLine } from '../analysis/snapshot.ts'
@@ -114,16 +115,16 @@ async function confirmRemovals(terminal: Terminal, { db }: Store, options: Optio
   if (scan === undefined || scan.heldBack === 0) {
     throw new LeadsheetError(
       'usage_invalid',
-      'The last whole scan held no removals back: there is nothing to accept',
+      'The last complete scan held back no deleted leads: there is nothing to accept',
       {
-        hint: `${shellCommand('sync --full')} marks leads removed that two whole scans in a row have missed.`,
+        hint: `${shellCommand('sync --full')} marks leads as deleted that two complete scans in a row did not find.`,
       },
     )
   }
   const missed = scan.heldBack.toLocaleString('en')
-  const question = `${missed} of ${(scan.leads + scan.heldBack).toLocaleString('en')} leads were missing from the last whole scan; those that this one misses too are marked removed.`
+  const question = `${missed} of ${(scan.leads + scan.heldBack).toLocaleString('en')} leads were missing from the last complete scan; those that this scan does not find either are marked as deleted.`
   if (await confirm(terminal, question, options.yes === true)) return true
-  terminal.note('nothing was done')
+  terminal.note('Nothing was done.')
   return false
 }
 
@@ -166,8 +167,8 @@ export function summary(result: SyncResult): string[] {
     `${n(leads.inserted)} new`,
     `${n(leads.updated)} changed`,
     `${n(leads.unchanged)} unchanged`,
-    leads.removed > 0 ? `${n(leads.removed)} gone` : '',
-    leads.held > 0 ? `${n(leads.held)} held` : '',
+    leads.removed > 0 ? `${n(leads.removed)} deleted` : '',
+    leads.held > 0 ? `${n(leads.held)} quarantined` : '',
   ].filter((text) => text !== '')
   const seconds = (result.durationMs / 1000).toFixed(1)
   const retries = result.retries > 0 ? `, ${result.retries} retries` : ''
@@ -180,9 +181,13 @@ export function summary(result: SyncResult): string[] {
   ]
 }
 
+function detailsJson({ read, gone, failed }: SyncResult['details']) {
+  return { read, deleted: gone, failed }
+}
+
 function detailLines({ read, gone, failed }: SyncResult['details']): string[] {
   if (read + gone + failed === 0) return []
-  const others = [gone > 0 ? `${gone} gone` : '', failed > 0 ? `${failed} failed, to be tried again` : '']
+  const others = [gone > 0 ? `${gone} deleted` : '', failed > 0 ? `${failed} failed and will be retried` : '']
   const rest = others.filter((text) => text !== '').join(', ')
   return [`details of ${counted(read, 'lead')} read${rest && `; ${rest}`}`]
 }
@@ -191,7 +196,7 @@ function detailLines({ read, gone, failed }: SyncResult['details']): string[] {
 function scanLine(scan: ScanReport): string {
   const n = (count: number): string => count.toLocaleString('en')
   const total = scan.reportedTotal === null ? '' : `, ${n(scan.reportedTotal)} by the service's own count`
-  const again = scan.passes > 1 ? `, read ${scan.passes} times since rows moved or were missing` : ''
+  const again = scan.passes > 1 ? `, read ${scan.passes} times because rows moved or were missing` : ''
   return `${scan.mode} scan ${scan.scan_result}: ${counted(scan.distinct, 'lead')} on ${counted(scan.pages, 'page')}${total}${again}`
 }
 
@@ -231,11 +236,11 @@ function jsonOf(result: SyncResult) {
     run_id: result.runId,
     outcome: result.outcome,
     complete: result.complete,
-    leads: result.leads,
+    leads: leadCountsJson(result.leads),
     scan: result.scan && scanJson(result.scan),
     stats: result.stats,
     agents: result.agents,
-    details: result.details,
+    details: detailsJson(result.details),
     pages: result.pages,
     requests: result.requests,
     retries: result.retries,

@@ -188,7 +188,7 @@ async function removeWebhook(
   const question = isOwn
     ? `${id} is ours: without it changes come with each sync alone.`
     : `${id} will be told of nothing any more.`
-  if (!(await confirm(terminal, question, isYes))) return terminal.note('nothing was done')
+  if (!(await confirm(terminal, question, isYes))) return terminal.note('Nothing was done.')
   const outcome = isOwn
     ? (await removeSelf(ownWebhook(config, source), terminal.signal)).outcome
     : await removeOther(source, id, terminal.signal)

@@ -90,7 +90,7 @@ async function acknowledgeOne(terminal: Terminal, id: number): Promise<void> {
   await using store = await openData(await terminal.config())
   const alert = await acknowledgeAlert(store, id, new Date())
   if (terminal.json) terminal.printJson('alerts ack', alertJson(alert))
-  else terminal.print(`${alertFacts(alert.check).title}: there are no more reminders of it`)
+  else terminal.print(`${alertFacts(alert.check).title}: acknowledged, no more reminders`)
 }
 
 interface Tried {
@@ -108,7 +108,7 @@ async function testChannels(terminal: Terminal): Promise<void> {
   const config = await terminal.config()
   const { alerts } = config
   if (alerts.recipients.length === 0 && alerts.webhook === null && alerts.heartbeat === null) {
-    throw new LeadsheetError('config_missing', 'alerts: found nobody to alert, expected at least one way', {
+    throw new LeadsheetError('config_missing', 'alerts: found no channel, expected at least one', {
       hint: 'Set alerts.recipients (LEADSHEET_ALERT_RECIPIENTS), alerts.webhook.url or alerts.heartbeat.url.',
     })
   }
@@ -175,8 +175,8 @@ async function* tryMail(terminal: Terminal, config: Config, message: AlertMessag
 function testMessage(config: Config, at: string): AlertMessage {
   const line = {
     ...{ id: 0, check: 'test', title: 'a test', subject: '' },
-    message: 'This is what an alert looks like. Nothing is wrong.',
-    hint: 'Nothing is to be done.',
+    message: 'This is a test alert. Nothing is wrong.',
+    hint: 'There is nothing to do.',
     ...{ since: at, until: null },
   }
   return {

@@ -46,10 +46,10 @@ async function lookAtDaemon(terminal: Terminal): Promise<Found> {
 }
 
 function tell(life: Life, beat: LastHeartbeat | undefined): string {
-  if (beat === undefined) return 'no daemon has run on these data'
+  if (beat === undefined) return 'no daemon has run on this data'
   const since = formatSpan(Date.now() - Date.parse(beat.last_tick_at))
-  if (life === 'alive') return `the daemon gave a sign of life ${since} ago`
+  if (life === 'alive') return `the last heartbeat of the daemon was ${since} ago`
   return life === 'stopped'
     ? `the daemon was stopped ${since} ago`
-    : `the daemon has given no sign of life for ${since}`
+    : `the daemon has sent no heartbeat for ${since}`
 }

@@ -28,12 +28,12 @@ async function showDead(terminal: Terminal): Promise<void> {
   const dead = (await listDeadJobs(store)) ?? noWorkers()
   if (dead.length > 0) terminal.end('partly')
   if (terminal.json) return terminal.printJson('queue list', dead.map(jobJson))
-  if (dead.length === 0) return terminal.note('No job was given up.')
+  if (dead.length === 0) return terminal.note('No job has failed for good.')
   await terminal.printTable<DeadJob>(
     [
       { title: 'JOB', value: ({ id }) => id, isWhole: true },
       { title: 'QUEUE', value: ({ queue }) => queue, isWhole: true },
-      { title: 'GIVEN UP', value: ({ diedAt }) => formatInstant(diedAt.toISOString()), isWhole: true },
+      { title: 'FAILED', value: ({ diedAt }) => formatInstant(diedAt.toISOString()), isWhole: true },
       { title: 'TRIES', value: ({ tries }) => tries },
       { title: 'ABOUT', value: ({ data }) => aboutOf(data) },
       { title: 'PROBLEM', value: ({ problem }) => problem },
@@ -47,12 +47,12 @@ async function retryDead(terminal: Terminal, ids: readonly string[]): Promise<vo
   if (store.place.kind === 'sqlite') noWorkers()
   const jobs = await retryDeadJobs(store, ids)
   if (terminal.json) terminal.printJson('queue retry', { retried: jobs })
-  else terminal.print(jobs === 1 ? '1 job is done again' : `${jobs} jobs are done again`)
+  else terminal.print(jobs === 1 ? '1 job is queued again' : `${jobs} jobs are queued again`)
 }
 
 function noWorkers(): never {
-  throw new LeadsheetError('usage_invalid', 'there are no jobs where the store is a file', {
-    hint: `There one daemon does everything itself: ${shellCommand('schedule')} and ${shellCommand('status')} show it.`,
+  throw new LeadsheetError('usage_invalid', 'there is no job queue when the store is a file', {
+    hint: `One daemon does all the work then: ${shellCommand('schedule')} and ${shellCommand('status')} show it.`,
   })
 }
 

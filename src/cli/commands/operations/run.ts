@@ -81,7 +81,7 @@ function tell(log: Log, { dataDir, file, web }: Config, running: RunningDaemon):
     const next = nextScheduledRun(timing, new Date())?.toISOString() ?? 'never'
     log.info({ schedule: name, when: timing.expression, timeZone: timing.timeZone, next }, 'scheduled')
   }
-  const settings = file ?? 'from the environment alone'
+  const settings = file ?? 'only from environment variables'
   const pages = { listen: running.web, publicUrl: web.publicUrl }
   log.info({ version: readVersion(), node: process.versions.node, settings, dataDir, ...pages }, 'running')
 }
@@ -105,14 +105,13 @@ async function reload(terminal: Terminal): Promise<void> {
   hangUp(pid)
   const reading = await waitForReading(store.db, pid, before, terminal.signal)
   if (reading.refused !== null) {
-    throw new LeadsheetError('config_refused', `the daemon stays with its settings: ${reading.refused}`, {
-      hint: `Fix them and reload again; ${shellCommand('config check')} tries them.`,
+    throw new LeadsheetError('config_refused', `the daemon keeps its settings: ${reading.refused}`, {
+      hint: `Fix the settings, check them with ${shellCommand('config check')}, and reload again.`,
     })
   }
   const changed = reading.changed ?? []
   if (terminal.json) terminal.printJson('reload', { pid, in_force_since: reading.at, changed })
-  else
-    terminal.print(`In force: ${changed.join(', ') || 'no setting is another than before'} (process ${pid})`)
+  else terminal.print(`In force: ${changed.join(', ') || 'no setting has changed'} (process ${pid})`)
 }
 
 /** Finds the daemon of this store, which must run on this machine, and its last reading of the settings. */
@@ -128,7 +127,7 @@ async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before
       'daemon_missing',
       `the daemon is process ${pid} on ${host}, and this is ${hostname()}`,
       {
-        hint: 'Call it there, such as by `docker compose exec`, or send SIGHUP to the daemon.',
+        hint: 'Run the command there, for example with `docker compose exec`, or send SIGHUP to the daemon.',
       },
     )
   }
@@ -136,7 +135,7 @@ async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before
   // A daemon that has not recorded its settings yet would die of SIGHUP, and the process number may belong to
   // another program by now.
   if (before === undefined || !isDaemon(pid)) {
-    throw noDaemon(`process ${pid} is not, or not yet, a daemon that can be told`)
+    throw noDaemon(`process ${pid} is not a daemon, or has not finished starting`)
   }
   return { pid, before }
 }
@@ -167,7 +166,7 @@ function hangUp(pid: number): void {
     const isAnothers = cause instanceof Error && 'code' in cause && cause.code === 'EPERM'
     if (!isAnothers) throw noDaemon(`process ${pid} has just ended`)
     throw new LeadsheetError('daemon_missing', `process ${pid} belongs to another user`, {
-      hint: 'Call it as the user that the daemon runs as.',
+      hint: 'Run the command as the user that the daemon runs as.',
       cause,
     })
   }
@@ -191,12 +190,12 @@ async function waitForReading(
   throw new LeadsheetError(
     'daemon_missing',
     `process ${pid} has not answered within ${ANSWER_WITHIN_MS / 1000} s`,
-    { hint: `Look at its log; ${shellCommand('status')} shows what it does.` },
+    { hint: `Look at the log of the daemon; ${shellCommand('status')} shows what it is doing.` },
   )
 }
 
 function noDaemon(message: string): LeadsheetError {
   return new LeadsheetError('daemon_missing', message, {
-    hint: `A daemon reads its settings when it is started: ${shellCommand('run')}. Another data_dir or database_url takes a restart.`,
+    hint: `Start a daemon with ${shellCommand('run')}; it reads its settings then. A change of data_dir or database_url needs a restart.`,
   })
 }

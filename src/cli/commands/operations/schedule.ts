@@ -146,16 +146,16 @@ async function showNext(terminal: Terminal, name: string | undefined, options: O
     [
       { title: 'FROM', value: ({ from }) => formatInstant(from), isWhole: true },
       { title: 'TO', value: ({ to }) => formatInstant(to) ?? 'now', isWhole: true },
-      { title: 'WHY', value: ({ why, to }) => (to === null ? 'it gives no sign of life' : WHY[why]) },
+      { title: 'WHY', value: ({ why, to }) => (to === null ? 'it sends no heartbeat' : WHY[why]) },
     ],
     gaps,
   )
 }
 
 const WHY: Readonly<Record<Gap['why'], string>> = {
-  down: 'it was not started',
-  blocked: 'the process was kept from its work',
-  clock: 'the clock was set, or the machine slept',
+  down: 'it was not running',
+  blocked: 'the process was blocked',
+  clock: 'the clock was changed, or the machine was asleep',
 }
 
 /** Reads the reports' folders, because these define settings such as the period. */
@@ -214,7 +214,7 @@ async function printExplanation(
       `${name}: ${timing.expression}, ${timing.timeZone}; if missed: ${policyText(catchUp)}`,
     ),
   )
-  if (coming.length === 0) terminal.print('It is never due again.')
+  if (coming.length === 0) terminal.print('There are no more runs.')
   else {
     await terminal.printTable<ComingTime>(
       [
@@ -232,7 +232,7 @@ async function printExplanation(
   }
   terminal.print('')
   if (problems.length === 0) return
-  terminal.print(`Of the last ${DAYS_BACK} days:`)
+  terminal.print(`Missed in the last ${DAYS_BACK} days:`)
   await terminal.printTable<MissedScheduledRuns>(
     [
       {
@@ -241,11 +241,11 @@ async function printExplanation(
         isWhole: true,
       },
       {
-        title: 'UP TO',
+        title: 'UNTIL',
         value: ({ last, count }) => (count === 1 ? null : localTime(new Date(last.due_at), timing.timeZone)),
         isOptional: true,
       },
-      { title: 'TIMES', value: ({ count }) => count },
+      { title: 'RUNS', value: ({ count }) => count },
       { title: 'STATE', value: ({ first }) => stateText(first) },
       { title: 'WHY', value: ({ first }) => first.message },
     ],
@@ -285,7 +285,7 @@ export function heldText({ name, last, report }: ScheduleState<ConfiguredSchedul
   const outcome = outcomeText(last)
   if (outcome !== 'held' && outcome !== 'waits') return []
   const how = outcome === 'held' ? ' is held' : ''
-  const release = `${shellCommand(`report approve ${report.name}`)} has it sent.`
+  const release = `${shellCommand(`report approve ${report.name}`)} sends it.`
   return [`${name} of ${formatInstant(last.due_at)}${how}: ${last.message}. ${release}`]
 }
 

@@ -83,7 +83,7 @@ function statusJson(database: string, { health, ...status }: Status) {
     events: status.events && eventsJson(status.events),
     workers:
       status.workers?.map(({ host, pid, since, lastHeartbeat, inHand }) => ({
-        ...{ host, pid, since, last_heartbeat: lastHeartbeat, in_hand: inHand },
+        ...{ host, pid, since, last_heartbeat: lastHeartbeat, running: inHand },
       })) ?? null,
     jobs: status.jobs,
   }
@@ -102,7 +102,7 @@ function runJson(run: RunSummary) {
       inserted: run.inserted,
       updated: run.updated,
       removed: run.removed,
-      held: run.held,
+      quarantined: run.held,
     },
     requests: run.requests,
     retries: run.retries,
@@ -141,11 +141,11 @@ function alertsText(alerts: Status['alerts']): string | null {
   return `${alerts.length} open: ${titles.join(', ')} (${shellCommand('alerts list')})`
 }
 
-/** Formats the jobs: `3 waiting, 1 in hand, 2 given up`. */
+/** Formats the jobs: `3 waiting, 1 running, 2 failed`. */
 function jobsText(jobs: readonly QueueCounts[]): string {
   const sum = (key: 'waiting' | 'active' | 'dead') => jobs.reduce((total, queue) => total + queue[key], 0)
   const dead = sum('dead')
-  const given = dead === 0 ? '' : `, ${dead} given up (${shellCommand('queue list')} says why)`
+  const given = dead === 0 ? '' : `, ${dead} failed (${shellCommand('queue list')} shows why)`
   return `${sum('waiting')} waiting, ${sum('active')} running${given}`
 }
 
@@ -160,7 +160,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
     'Data as of': formatInstant(status.dataAsOf) ?? 'no sync has read all leads yet',
     'Last failure': failure && `${formatInstant(failure.at)}  ${failure.message}`,
     Alerts: alertsText(status.alerts),
-    'Held rows': status.quarantinedRecords > 0 ? status.quarantinedRecords : null,
+    'Quarantined records': status.quarantinedRecords > 0 ? status.quarantinedRecords : null,
     'Reports waiting': status.schedules.flatMap(heldText).join(' ') || null,
     Events: status.health.checks.find(({ what }) => what === 'events')?.found,
     Messages: messages.join(', ') || 'none',
@@ -175,7 +175,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
         { title: 'PROCESS', value: ({ pid }) => String(pid) },
         { title: 'SINCE', value: ({ since }) => formatInstant(since) },
         { title: 'LAST HEARTBEAT', value: ({ lastHeartbeat }) => formatInstant(lastHeartbeat) },
-        { title: 'IN HAND', value: ({ inHand }) => inHand.join(', ') || null },
+        { title: 'RUNNING', value: ({ inHand }) => inHand.join(', ') || null },
       ],
       status.workers,
     )
@@ -190,7 +190,7 @@ async function printStatus(terminal: Terminal, database: string, status: Status)
         { title: 'LEADS', value: (run) => run.seen },
         { title: 'NEW', value: (run) => run.inserted },
         { title: 'CHANGED', value: (run) => run.updated },
-        { title: 'GONE', value: (run) => run.removed },
+        { title: 'DELETED', value: (run) => run.removed },
         { title: 'REQUESTS', value: (run) => run.requests },
         { title: 'SECONDS', value: (run) => (run.durationMs === null ? null : run.durationMs / 1000) },
       ],

@@ -31,7 +31,7 @@ export function defineList(parent: Command, terminal: Terminal): void {
 async function listReports(terminal: Terminal): Promise<void> {
   const { reports } = await terminal.config()
   if (terminal.json) return terminal.printJson('report list', reports.map(reportJson))
-  if (reports.length === 0) return terminal.note('The settings list no reports.')
+  if (reports.length === 0) return terminal.note('No reports are configured.')
   await terminal.printTable<ReportConfig>(
     [
       { title: 'REPORT', value: ({ name }) => name, isWhole: true },
@@ -86,7 +86,7 @@ async function listHistory(terminal: Terminal, report: string | undefined, limit
   if (issues.length === 0) {
     const which = report === undefined ? 'No issue' : `No issue of ${JSON.stringify(report)}`
     return terminal.note(
-      `${which} has been made yet: ${shellCommand(`report preview ${report ?? 'daily'}`)} makes one.`,
+      `${which} has been made yet: make one with ${shellCommand(`report preview ${report ?? 'daily'}`)}.`,
     )
   }
   await terminal.printTable<ListedIssue>(

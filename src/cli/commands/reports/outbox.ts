@@ -76,7 +76,7 @@ async function listMessages(terminal: Terminal, options: Options): Promise<void>
       })),
     })
   }
-  if (deliveries.length === 0) terminal.note('There are no such messages.')
+  if (deliveries.length === 0) terminal.note('No messages found.')
   else await printDeliveries(terminal, deliveries, outages)
   await printOutages(terminal, store, outages)
 }
@@ -113,7 +113,7 @@ async function printOutages(terminal: Terminal, store: Store, outages: readonly 
 
 /** Formats an outage: `smtp://mail.example.com:587 cannot be reached since …, next tried …: 421 too busy`. */
 export function outageText({ server, kind, beganAt, nextAttemptAt, response }: MailOutage): string {
-  const problem = kind === 'configuration' ? 'does not let us in' : 'cannot be reached'
+  const problem = kind === 'configuration' ? 'refuses the login' : 'cannot be reached'
   return `${server} ${problem} since ${formatInstant(beganAt)}, next tried ${formatInstant(nextAttemptAt)}: ${response}`
 }
 
@@ -198,8 +198,8 @@ async function resolveMessages(
   { delivered, lost }: ResolveOptions,
 ): Promise<void> {
   if (delivered === lost) {
-    throw new LeadsheetError('usage_invalid', 'either --delivered or --lost has to be given', {
-      hint: 'Ask the recipient which it is.',
+    throw new LeadsheetError('usage_invalid', '--delivered or --lost is missing', {
+      hint: 'Ask the recipient whether the mail arrived, then give one of the two.',
     })
   }
   const finding: Finding = delivered ? 'arrived' : 'lost'
@@ -207,7 +207,7 @@ async function resolveMessages(
   const question = { report, since: null, recipient: address, states: STATES.unconfirmed }
   const messages = await findDeliveries(store.db, question, Number.MAX_SAFE_INTEGER)
   if (messages.length === 0) {
-    throw new LeadsheetError('report_not_kept', `No message of ${report} to ${address} is unconfirmed`, {
+    throw new LeadsheetError('report_not_kept', `no message of ${report} to ${address} is unconfirmed`, {
       hint: `${shellCommand('outbox list --state unconfirmed')} lists the unconfirmed ones.`,
     })
   }

@@ -58,7 +58,9 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
   const lines = await readLines(store, config, reports, name)
   if (terminal.json) return terminal.printJson('recipients list', lines.map(jsonOf))
   if (lines.length === 0) {
-    return terminal.note('Nobody gets a report: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.')
+    return terminal.note(
+      'No report has recipients: set recipients (LEADSHEET_RECIPIENTS) or recipients_file.',
+    )
   }
   await terminal.printTable<Line>(
     [
@@ -71,7 +73,7 @@ async function listRecipients(terminal: Terminal, name: string | undefined): Pro
       { title: 'TIME ZONE', value: ({ recipient }) => recipient?.timeZone ?? null },
       {
         title: 'BLOCKS',
-        value: ({ recipient }) => recipient && (recipient.blocks?.join(', ') ?? 'as its folder says'),
+        value: ({ recipient }) => recipient && (recipient.blocks?.join(', ') ?? 'as in its folder'),
       },
       {
         title: 'ATTACHMENTS',
@@ -250,8 +252,8 @@ async function reportsOf(
   const reports = [...new Set([...listed, ...chosen])]
   if (reports.length > 0) return reports
   const of = name === undefined ? 'any report' : `the report ${name}`
-  throw new LeadsheetError('usage_invalid', `${address} is no recipient of ${of}`, {
-    hint: `${shellCommand('recipients')} lists who gets what.`,
+  throw new LeadsheetError('usage_invalid', `${address} is not a recipient of ${of}`, {
+    hint: `${shellCommand('recipients')} lists the recipients of each report.`,
   })
 }
 
@@ -269,9 +271,9 @@ function onlyFrequent(config: Config, names: readonly string[]): readonly string
   if (found.length > 0) return found
   throw new LeadsheetError(
     'usage_invalid',
-    `${names.join(' and ')} comes no more than once a week as it is`,
+    `${names.join(' and ')} is already sent no more than once a week`,
     {
-      hint: `${shellCommand('schedule')} lists what is sent when.`,
+      hint: `${shellCommand('schedule')} lists when each report is sent.`,
     },
   )
 }
@@ -306,16 +308,20 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
   await using store = await openData(config)
   const linkOf = await preferenceLinks(config, store)
   if (linkOf === null) {
-    throw new LeadsheetError('config_missing', 'web.public_url is not set: recipients have no pages', {
-      hint: `Set it, or do it for them: ${shellCommand('recipients unsubscribe ADDRESS')}.`,
-    })
+    throw new LeadsheetError(
+      'config_missing',
+      'web.public_url is not set, so recipients have no preferences page',
+      {
+        hint: `Set web.public_url, or change the preference here: ${shellCommand('recipients unsubscribe ADDRESS')}.`,
+      },
+    )
   }
   const lines = (await reportsOf(store, config, address, report)).map((name) => ({
     ...{ address, report: name, url: linkOf({ address, report: name }) },
   }))
   if (terminal.json) return terminal.printJson('recipients link', lines)
   for (const { report: name, url } of lines) terminal.print(`${name}  ${url}`)
-  terminal.note('Whoever has such a link can change what they get.')
+  terminal.note('Anybody with this link can change what the recipient gets.')
 }
 
 /**
@@ -327,7 +333,7 @@ async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> 
   await using store = await openData(await terminal.config())
   if (!isMeant) {
     terminal.note(
-      `Links in all mails sent so far would lead nowhere; ${shellCommand('recipients revoke-links --yes')} does it.`,
+      `Nothing was changed. ${shellCommand('recipients revoke-links --yes')} revokes the links in all mails sent so far.`,
     )
   } else {
     const now = () => new Date()
@@ -338,12 +344,12 @@ async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> 
       throw new LeadsheetError(
         'job_busy',
         `A daemon is already running: process ${worker.pid} on ${worker.host}`,
-        { hint: 'Stop all workers first; they sign messages with the key that they began with.' },
+        { hint: 'Stop all workers first, because they keep signing messages with the old key.' },
       )
     }
     await replaceLinkKey(store, now())
     await lease.release()
-    terminal.note('Links in all mails sent so far lead nowhere from now on; new mails have new ones.')
+    terminal.note('The links in all mails sent so far are revoked; new mails have new links.')
   }
   if (terminal.json) terminal.printJson('recipients revoke-links', { revoked: isMeant })
 }

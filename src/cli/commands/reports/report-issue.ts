@@ -159,18 +159,18 @@ async function compareKept(
 
 /** Says that all figures are the same, or why they may differ. */
 function conclusionOf({ differences, leadsKnownLater }: IssueComparison, { programVersion }: Issue): string {
-  if (differences.length === 0) return 'Every figure is as it was kept.'
+  if (differences.length === 0) return 'All figures are unchanged.'
   const reasons = [
     ...(leadsKnownLater > 0
-      ? [`of ${leadsKnownLater} leads something of that time was read only after it was made`]
+      ? [`data of that time was read for ${leadsKnownLater} leads after the issue was made`]
       : []),
     ...(programVersion === readVersion()
       ? []
-      : ['another version of leadsheet made it, which may have counted otherwise']),
+      : ['another version of leadsheet made the issue and may count differently']),
   ]
   const why =
     reasons.join('; ') ||
-    'nothing of that time was read since, so a filter by columns as they are now, or a gone lead that came back, may be why'
+    'no data of that time was read since; a filter on current columns, or a deleted lead that came back, may be the reason'
   const count = differences.length === 1 ? '1 figure differs' : `${differences.length} figures differ`
   return `${count}: ${why}.`
 }

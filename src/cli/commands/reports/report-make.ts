@@ -125,7 +125,7 @@ async function makeOne(
   if (isTried && issue.isMailed) {
     const sent = shellCommand(`report show ${report.name} -o sent.html`)
     terminal.note(
-      `This one is made from the data of now. The one that was sent on ${issue.renderedAt.slice(0, 10)} stays as it is: ${sent}`,
+      `This report is made from the current data. The issue sent on ${issue.renderedAt.slice(0, 10)} is unchanged: ${sent}`,
     )
   }
   const revision = to === null ? 0 : deps.now().getTime()
@@ -154,10 +154,10 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
   const settings = findReport(config, name)
   const mail = requireMail(config)
   if (settings.recipients.length === 0) {
-    throw new LeadsheetError('config_missing', `The report ${name} has no recipients`, {
+    throw new LeadsheetError('config_missing', `the report ${name} has no recipients`, {
       hint: config.reports.includes(settings)
         ? 'Set recipients (LEADSHEET_RECIPIENTS), or `recipients` of the report.'
-        : 'Add it to `reports` in the settings; until then nobody gets it.',
+        : 'Add the report to `reports` in the settings.',
     })
   }
   const at = instantIn(options.at)
@@ -198,8 +198,8 @@ async function sendReport(terminal: Terminal, name: string, options: SendOptions
 function instantIn(at: string | undefined): Date {
   const now = new Date()
   if (at === undefined || new Date(at) <= now) return at === undefined ? now : new Date(at)
-  throw new LeadsheetError('usage_invalid', `--at ${at} is still to come`, {
-    hint: 'The report covers the last whole period before that time, which must be over.',
+  throw new LeadsheetError('usage_invalid', `--at ${at} is in the future`, {
+    hint: 'Give a time in the past: the report covers the last whole period before it.',
   })
 }
 

@@ -55,7 +55,7 @@ export async function writePreview(
         : message.text
   await writeFile(file, content).catch((cause: unknown) => {
     throw new LeadsheetError('data_unwritable', `${resolve(file)} cannot be written: ${faultText(cause)}`, {
-      hint: 'Choose a file in a folder that is there and writable.',
+      hint: 'Choose a file in an existing, writable folder.',
       cause,
     })
   })
@@ -80,11 +80,11 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   }
   if (deliveries === null) {
     terminal.note(
-      `Nothing was sent. ${shellCommand(`report test ${report.name} --to ADDRESS`)} sends a test, ${shellCommand(`report send ${report.name}`)} sends it to its recipients.`,
+      `Nothing was sent. ${shellCommand(`report test ${report.name} --to ADDRESS`)} sends a test; ${shellCommand(`report send ${report.name}`)} sends it to the recipients.`,
     )
     return
   }
-  for (const { address, why } of leftOut) terminal.note(`${address} is left out: ${why}.`)
+  for (const { address, why } of leftOut) terminal.note(`not sent to ${address}: ${why}.`)
   if (deliveries.length === 0) return
   terminal.print('')
   await terminal.printTable(

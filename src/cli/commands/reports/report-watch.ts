@@ -38,7 +38,7 @@ export async function watchReport(terminal: Terminal, name: string, port: number
     render: (choice) => render(terminal, load(), name, choice),
   })
   const watchers = watchFiles(first, server.refresh)
-  terminal.print(`${terminal.style('bold', server.url)}  ${name}, as you write it`, 'Ctrl-C ends it.')
+  terminal.print(`${terminal.style('bold', server.url)}  preview of ${name}`, 'Press Ctrl-C to stop.')
   if (!terminal.signal.aborted) await once(terminal.signal, 'abort')
   for (const watcher of watchers) watcher.close()
 }

@@ -83,8 +83,8 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
   const schedule = SCHEDULES[definition.period] ?? '0 7 * * *'
   const isListed = config.reports.some((report) => report.template === name)
   if (existsSync(join(TEMPLATES, name))) {
-    const shadow = `It goes before the ${name} that comes with leadsheet: whoever gets that gets this one from now on.`
-    terminal.note(`warning: ${shadow} Where that is not meant, remove ${relative('', folder)}.`)
+    const shadow = `It replaces the ${name} that comes with leadsheet: its recipients get this one from now on.`
+    terminal.note(`warning: ${shadow} If you do not want that, remove ${relative('', folder)}.`)
     terminal.end('partly')
   }
   if (terminal.json) {
@@ -93,11 +93,11 @@ async function makeReport(terminal: Terminal, name: string, { from }: Options): 
   }
   terminal.print(
     `Made ${relative('', file)}`,
-    ...['', terminal.style('bold', 'Edit it and look at it'), `  ${CALLED} report watch ${name}`],
+    ...['', terminal.style('bold', 'Edit it and preview it'), `  ${CALLED} report watch ${name}`],
   )
   if (isListed) return
   terminal.print(
-    ...['', terminal.style('bold', `Have it sent: add to reports in ${settingsFile(config.file)}`)],
+    ...['', terminal.style('bold', `To send it, add to reports in ${settingsFile(config.file)}`)],
     `  - name: ${name}`,
     `    schedule: "${schedule}"`,
   )
@@ -109,8 +109,8 @@ async function refuseTaken(folder: string, name: string): Promise<void> {
     () => false,
   )
   if (!isTaken) return
-  throw new LeadsheetError('usage_invalid', `${relative('', folder)} is there already`, {
-    hint: `Take another name, or look at it with ${shellCommand(`report watch ${name}`)}.`,
+  throw new LeadsheetError('usage_invalid', `${relative('', folder)} already exists`, {
+    hint: `Choose another name, or preview the existing one with ${shellCommand(`report watch ${name}`)}.`,
   })
 }
 

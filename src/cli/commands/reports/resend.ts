@@ -99,13 +99,9 @@ function choiceIn({ failed, unconfirmed, to, all }: Options): ResendChoice {
   ]
   const [choice] = choices
   if (choice !== undefined && choices.length === 1) return choice
-  throw new LeadsheetError(
-    'usage_invalid',
-    'one of --failed, --unconfirmed, --to and --all has to be given',
-    {
-      hint: `${shellCommand('outbox list')} shows how each mail stands.`,
-    },
-  )
+  throw new LeadsheetError('usage_invalid', 'one of --failed, --unconfirmed, --to and --all is required', {
+    hint: `${shellCommand('outbox list')} shows the state of each mail.`,
+  })
 }
 
 /** @throws LeadsheetError usage_invalid if a reason is given for mails that are sent unchanged */
@@ -114,9 +110,9 @@ function requireNewMail({ which }: ResendChoice, reason: string | undefined): vo
   const mail = which === 'failed' ? '--failed' : '--unconfirmed'
   throw new LeadsheetError(
     'usage_invalid',
-    `${mail} sends the same mail again, in which no --reason can stand`,
+    `${mail} sends the same mail again, so --reason cannot be added`,
     {
-      hint: 'With --all or --to it is told to those who get a new mail.',
+      hint: 'Use --all or --to: their new mails state the reason.',
     },
   )
 }
@@ -132,15 +128,15 @@ async function showPlan(terminal: Terminal, plan: ResendPlan, why: 'nothing' | '
         { title: 'RECIPIENT', value: ({ recipient }) => recipient, isWhole: true },
         { title: 'PERIOD', value: ({ period }) => period, isWhole: true },
         { title: 'STATE', value: ({ state }) => state },
-        { title: 'WOULD GET', value: ({ what }) => what },
+        { title: 'WOULD BE SENT', value: ({ what }) => what },
       ],
       rows,
     )
   }
   terminal.note(
     why === 'asks'
-      ? 'Nothing was sent: they have it, or may have it. --yes sends it all the same.'
-      : `Nothing was sent: there is no such mail to send again. ${shellCommand('outbox list')} shows how each stands.`,
+      ? 'Nothing was sent, because these recipients have or may have the mail. Add --yes to send it.'
+      : `Nothing was sent: no mail matches. ${shellCommand('outbox list')} shows the state of each mail.`,
   )
 }
 
@@ -163,7 +159,7 @@ async function showSent(
     ],
     deliveries,
   )
-  for (const { recipient, why } of plan.leftOut) terminal.note(`not to ${recipient}: ${why}`)
+  for (const { recipient, why } of plan.leftOut) terminal.note(`not sent to ${recipient}: ${why}`)
 }
 
 interface Row {

@@ -170,13 +170,16 @@ describe('pipelines', () => {
   test.each([
     [
       ['--file', 'criteria.yaml', '--limit', '5'],
-      'error: --file holds all criteria; no option for them may stand beside it\n',
+      'error: --file holds all criteria and cannot be combined with options for criteria\n',
     ],
-    [['--file', 'criteria.yaml'], 'error: this is no pipeline:\n  criteria: Unrecognized key: "industry"\n'],
+    [
+      ['--file', 'criteria.yaml'],
+      'error: the pipeline has mistakes:\n  criteria: Unrecognized key: "industry"\n',
+    ],
     [['--file', 'nowhere.yaml'], 'error: cannot read criteria from nowhere.yaml: '],
     [
       ['--employees-min', '9', '--employees-max', '3'],
-      'error: this is no pipeline:\n  criteria.employees: min is above max\n',
+      'error: the pipeline has mistakes:\n  criteria.employees: min is above max\n',
     ],
   ])('are not created from %j', async (args, message) => {
     const files = { 'criteria.yaml': 'industry: Healthcare' }

@@ -69,7 +69,7 @@ describe('figures', () => {
     const half = await run('figures', '--from', '2026-11-20')
     expect([half.status, half.stderr]).toEqual([
       2,
-      expect.stringContaining('--from and --to are given together'),
+      expect.stringContaining('--from and --to must be given together'),
     ])
   })
 

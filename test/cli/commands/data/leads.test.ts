@@ -78,18 +78,16 @@ describe('leads list --as-of', () => {
     expect(late.stderr).toBe('2 of 2 leads as of the end of 2026-11-10 in UTC, 2026-11-10 23:59Z\n')
     const early = await list(cwd, ['--as-of', '2026-11-02'])
     expect(early.stderr).toContain(
-      'Before the first sync (2026-11-05 00:00Z) a lead is known from its last change of status on.',
+      'Before the first sync (2026-11-05 00:00Z) a lead is known only from its last change of status on.',
     )
-    expect(early.stderr).toContain('Not listed: 1 created by then, of which it is not known what they were.')
+    expect(early.stderr).toContain(
+      'Not listed, because the state at that time is unknown: 1 of the leads created by then.',
+    )
   })
 
   it.each([
-    [
-      ['--as-of', '2026-10-31'],
-      1,
-      'Nothing is known of the leads at 2026-10-31 23:59Z: the first state known is of 2026-11-01',
-    ],
-    [['--as-of', '2999-01-01'], 2, '--as-of 2999-01-01 is still to come'],
+    [['--as-of', '2026-10-31'], 1, 'the history has no leads at 2026-10-31 23:59Z: it begins at 2026-11-01'],
+    [['--as-of', '2999-01-01'], 2, '--as-of 2999-01-01 is in the future'],
     [['--as-of', '2026-02-30'], 2, 'Expected a date'],
     [['--as-of', '2026-11-10', '--q', 'x'], 2, '--q: found it without --remote'],
     [['--as-of', '2026-11-10', '--remote'], 2, 'cannot be used with'],
@@ -101,7 +99,7 @@ describe('leads list --as-of', () => {
 
   it('says that nothing was synced yet where there is no database', async () => {
     const run = await list(folderWith(), ['--as-of', '2026-11-10'])
-    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('no sync has read any yet')])
+    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('no sync has read leads yet')])
   })
 })
 

@@ -66,7 +66,7 @@ describe('alerts', () => {
     const options = await installation()
     expect(await runWarm(['alerts', 'ack', '2'], options)).toMatchObject({
       status: 0,
-      stdout: 'sync failing: there are no more reminders of it\n',
+      stdout: 'sync failing: acknowledged, no more reminders\n',
     })
     const { status, stdout } = await runWarm(['alerts', 'list'], options)
     expect([status, stdout]).toEqual([0, expect.stringContaining(', acknowledged ')])

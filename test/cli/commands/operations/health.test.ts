@@ -36,7 +36,7 @@ it('a daemon that has just beaten is healthy, and its database stays as it was, 
   const { status, said } = await health(cwd)
   expect([status, said]).toEqual([
     0,
-    expect.stringMatching(/^healthy: the daemon gave a sign of life \d+ s ago\n$/),
+    expect.stringMatching(/^healthy: the last heartbeat of the daemon was \d+ s ago\n$/),
   ])
   expect(readdirSync(cwd)).toEqual(before)
 })
@@ -45,7 +45,7 @@ it('one that has not for some minutes is not', async () => {
   const { status, said } = await health(await folderOf(4), '--json')
   expect([status, JSON.parse(said).data]).toMatchObject([
     1,
-    { healthy: false, found: 'the daemon has given no sign of life for 4 min' },
+    { healthy: false, found: 'the daemon has sent no heartbeat for 4 min' },
   ])
 })
 
@@ -55,7 +55,7 @@ it('nor is one that was stopped, one that never ran, or a database that is none'
     said: 'unhealthy: the daemon was stopped 1 min ago\n',
   })
   const cwd = folderWith()
-  expect(await health(cwd)).toEqual({ status: 1, said: 'unhealthy: no daemon has run on these data\n' })
+  expect(await health(cwd)).toEqual({ status: 1, said: 'unhealthy: no daemon has run on this data\n' })
   writeFileSync(join(cwd, 'leadsheet.db'), 'no database, but long enough to be read as one'.repeat(20))
   expect(await health(cwd)).toEqual({
     status: 1,

@@ -29,11 +29,11 @@ describe('looking before the first sync', () => {
     expect(existsSync(join(cwd, 'mistyped'))).toBe(false)
   })
 
-  it('refuses the report of a day that is still to come', async () => {
+  it('refuses the report of a day that is in the future', async () => {
     const run = await runWarm(['report', 'preview', 'daily', '--at', '2999-01-01'], { cwd: folderWith() })
     expect([run.status, run.stderr]).toEqual([
       2,
-      expect.stringContaining('--at 2999-01-01T00:00:00.000Z is still to come'),
+      expect.stringContaining('--at 2999-01-01T00:00:00.000Z is in the future'),
     ])
   })
 })

@@ -48,7 +48,7 @@ it('a daemon that is told to reload goes by the new settings, or by the old ones
   writeFileSync(join(cwd, 'leadsheet.yaml'), SETTINGS.replace('[]', '[{ name: daily }]'))
   const refused = await runLeadsheet(['reload'], { cwd, env })
   expect(refused.status).toBe(2)
-  expect(refused.stderr).toMatch(/error: the daemon stays with its settings: .*smtp\.url/)
+  expect(refused.stderr).toMatch(/error: the daemon keeps its settings: .*smtp\.url/)
 
   // The sync that was in hand has gone on.
   expect(upstream.requests[1]?.headers.authorization).toContain('canary-key-two')
@@ -82,7 +82,7 @@ describe('without a daemon to tell, reload says so', () => {
     [
       'another program that has its number',
       { host: hostname(), pid: process.pid },
-      'is not, or not yet, a daemon',
+      'is not a daemon, or has not finished starting',
     ],
   ])('for %s', async (_name, holder, said) => {
     const cwd = folderWith()

@@ -109,7 +109,7 @@ describe('leadsheet schedule', () => {
     ])
     expect(stdout).toMatch(/^sync +\*\/15 \* \* \* \* +Europe\/Vienna +2026-11-24 11:45Z +waits /m)
     expect(stderr).toContain(
-      'report:daily of 2026-11-24 01:30Z is held: the data are old. `npx leadsheet report approve daily` has it sent.',
+      'report:daily of 2026-11-24 01:30Z is held: the data are old. `npx leadsheet report approve daily` sends it.',
     )
     expect(stderr).toContain(
       'warning: report:daily: Europe/Vienna has no 02:30 on 2027-03-28; it is due at 03:00 then',
@@ -188,7 +188,7 @@ describe('leadsheet schedule next', () => {
       /Sat 2026-11-21 02:30 \+01:00 +Mon 2026-11-23 02:30 \+01:00 +3 +skipped +missed: nothing ran from 2026-11-20 12:00 UTC/,
     )
     expect(stdout).toMatch(/Tue 2026-11-24 02:30 \+01:00 +- +1 +held +the data are old/)
-    expect(stdout).toMatch(/2026-11-20 12:00Z +2026-11-24 06:00Z +it was not started/)
+    expect(stdout).toMatch(/2026-11-20 12:00Z +2026-11-24 06:00Z +it was not running/)
     expect(stdout).not.toContain(SET_UP)
   })
 

@@ -102,7 +102,7 @@ describe('leadsheet outbox list', () => {
     )
     expect(await mailed.run('outbox', 'list', '--report', 'weekly')).toMatchObject({
       status: 0,
-      stderr: 'There are no such messages.\n',
+      stderr: 'No messages found.\n',
     })
   })
 
@@ -129,7 +129,7 @@ describe('leadsheet report resend', () => {
     expect((await mailed.list('--state', 'sent')).data).toHaveLength(2)
     expect(await mailed.run('report', 'resend', 'daily', '--failed')).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('no such mail'),
+      stderr: expect.stringContaining('no mail matches'),
     })
   })
 
@@ -186,7 +186,7 @@ describe('leadsheet report resend', () => {
     expect(mailed.server.received).toEqual([])
     const before: readonly Listed[] = (await mailed.list()).data
     const done = await mailed.run('report', 'resend', 'daily', '--all', '--yes')
-    expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining('not to later@example.com') })
+    expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining('not sent to later@example.com') })
     const isSame = (address: string) =>
       before.find(({ recipient }) => recipient === address)?.message_id ===
       receivedBy(mailed.server, address)[0]

@@ -26,7 +26,7 @@ describe('the recipients', () => {
     expect(lines.slice(1)).toEqual([
       [
         ...['ana@example.com', '-', 'daily', 'active', 'all', 'en-GB', 'UTC'],
-        ...['as its folder says', '-', 'people.csv'],
+        ...['as in its folder', '-', 'people.csv'],
       ],
       [
         ...[
@@ -60,7 +60,7 @@ describe('the recipients', () => {
   it('are none where nobody was named, and that is said', async () => {
     const { stdout, stderr } = await runWarm(['recipients'], { cwd: folderWith() })
     expect(stdout).toBe('')
-    expect(stderr).toContain('Nobody gets a report')
+    expect(stderr).toContain('No report has recipients')
   })
 })
 
@@ -119,7 +119,7 @@ describe('preferences of recipients, set by an operator', () => {
       const run = await recipients(cwd, ...args)
       expect([run.status, run.stderr]).toEqual([
         2,
-        expect.stringMatching(/\w+@example\.com is no recipient of/),
+        expect.stringMatching(/\w+@example\.com is not a recipient of/),
       ])
     }
   })

@@ -66,7 +66,7 @@ test('preview and test make it anew, leave what was sent as it is, and say so', 
   database.exec("UPDATE pipeline SET name = 'Renamed since'")
   const shown = await report('preview', '-o', 'now.txt')
   const note =
-    /made from the data of now\. The one that was sent on \d{4}-\d\d-\d\d stays .*report show daily/
+    /made from the current data\. The issue sent on \d{4}-\d\d-\d\d is unchanged: .*report show daily/
   expect(shown.stderr).toMatch(note)
   expect(readFileSync(join(folder, 'now.txt'), 'utf8')).toContain('Renamed since')
   expect(await report('test', '--to', 'me@example.com')).toMatchObject({
@@ -84,7 +84,7 @@ test('compare says that nothing differs, and what does', async () => {
   const { folder, report } = await openSent()
   for (const how of [[], ['--as-known']]) {
     const same = await report('compare', ...how)
-    expect(same.stdout).toContain('Every figure is as it was kept.')
+    expect(same.stdout).toContain('All figures are unchanged.')
     expect(same.status).toBe(0)
   }
   await using store = await openStore(join(folder, 'data', 'leadsheet.db'), NOW)
@@ -94,7 +94,7 @@ test('compare says that nothing differs, and what does', async () => {
   )
   const { status, stdout } = await report('compare')
   expect(status).toBe(3)
-  expect(stdout).toContain('1 figure differs: another version of leadsheet made it')
+  expect(stdout).toContain('1 figure differs: another version of leadsheet made the issue')
   expect(stdout).toMatch(/new_leads\.current +\d+ +\d+ +-7\n/)
   const { differences } = JSON.parse((await report('compare', '--json')).stdout).data
   expect(differences).toEqual([

@@ -41,7 +41,7 @@ test('one that is called as a report of the program says that it goes before tha
   const { status, stderr } = await makeIn(folderWith(), 'weekly')
   expect([status, stderr]).toEqual([
     3,
-    expect.stringContaining('It goes before the weekly that comes with leadsheet'),
+    expect.stringContaining('It replaces the weekly that comes with leadsheet'),
   ])
 })
 
@@ -49,7 +49,7 @@ test('a report that a folder says is there already is left alone', async () => {
   const cwd = folderWith({ 'templates/mine/text.hbs': 'Mine' })
   const { status, stderr } = await makeIn(cwd, 'mine')
   expect(status).not.toBe(0)
-  expect(stderr).toContain('templates/mine is there already')
+  expect(stderr).toContain('templates/mine already exists')
 })
 
 test.each([
@@ -85,5 +85,5 @@ test('a report that has only a folder yet can be looked at, and goes to nobody',
   await makeIn(cwd, 'mine')
   const { status, stderr } = await runWarm(['report', 'send', 'mine'], { cwd })
   expect(status).not.toBe(0)
-  expect(stderr).toContain('Add it to `reports` in the settings; until then nobody gets it.')
+  expect(stderr).toContain('Add the report to `reports` in the settings.')
 })
