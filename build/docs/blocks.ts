@@ -14,27 +14,27 @@ const SHOWN = {
   'unless quiet': 'unless the period is quiet',
 } as const
 const CONTENTS: Readonly<Record<BlockName, string>> = {
-  headline: 'the period in one sentence, and with what it is compared',
+  headline: 'the period in one sentence, and what it is compared with',
   freshness: 'how old the data is, and what is missing',
-  attention: 'failing agents, stalled leads, records that could not be read, files that were too large',
+  attention: 'failing agents, stalled leads, quarantined records, files that were too large',
   kpis: 'new leads, won leads, win rate and open pipeline, each with its last 14 days, 12 weeks or 12 months',
   trend: 'new and won leads over 90 days',
   funnel: 'the stages, with conversion and days in each',
-  changes: 'what changed, by kind, with names and values; of a week or a month, only won leads have names',
+  changes: 'what changed, by kind, with names and values; a week or a month names only the won leads',
   top_leads: 'the new leads with the best scores',
-  stalled: 'the open leads that have stood still longest',
-  pipelines: 'the pipelines side by side, where there are several',
+  stalled: 'the open leads that have not changed for the longest time',
+  pipelines: 'the pipelines side by side, if there are several',
   sources: 'where leads come from, side by side',
   agents: 'the agents and their outages',
   service_stats: "where the service's own statistics differ from our counts",
   data_quality: 'quarantined records, changed fields, incomplete scans',
-  queries: 'the tables of the report itself',
+  queries: 'the tables that the report defines itself',
 }
 
 export function blocksPage(): string {
   return page(
     'Report blocks',
-    'The parts that a report is made of, in their default order. `blocks` in the settings, or in `report.yaml`, names the ones that a report has. A block without news says so.',
+    'The parts of a report, in their default order. `blocks` in the settings or in `report.yaml` selects the blocks of a report. A block without news says so.',
     table(
       ['Block', 'Title', 'What it tells', 'Shown', 'Can be attached', 'If it fails'],
       BLOCKS.map((name) => {

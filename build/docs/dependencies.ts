@@ -6,7 +6,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   '@css-inline/css-inline': 'Mail programs drop stylesheets: puts the CSS of a report into its elements.',
   '@expo-google-fonts/inter': 'The font of charts, which are drawn on machines without fonts.',
   '@fastify/csrf-protection': "Makes and checks the CSRF tokens of the dashboard's forms.",
-  '@fastify/rate-limit': 'Counts the requests of a network, IPv6 by its /64, in bounded memory.',
+  '@fastify/rate-limit': 'Limits the requests per network (IPv6: per /64) in bounded memory.',
   '@resvg/resvg-js': 'Turns SVG charts into PNG, which mail programs show.',
   'better-sqlite3': 'SQLite; brings its binaries, so nothing is compiled.',
   commander: 'Commands, options and help.',
@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   'pg-boss': 'The job queue of several workers, in PostgreSQL.',
   pino: 'The log as JSON lines.',
   'pino-pretty': 'The log as readable lines on a terminal.',
-  'prom-client': 'Writes `/metrics`, with those of the process.',
+  'prom-client': 'Writes `/metrics`, including the metrics of the process.',
   undici:
     "The HTTP client, with connections that are kept and time limits that Node's own `fetch` cannot set.",
   yaml: 'Settings, profiles and report definitions, with the line of a mistake.',
@@ -40,7 +40,7 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   [
     'Cookies',
     'one line to write, one to read',
-    '`@fastify/cookie` would save about 15 lines for one more package.',
+    '`@fastify/cookie` would save about 15 lines but add a package.',
   ],
   [
     'CSRF',
@@ -60,24 +60,24 @@ const TRIED: readonly (readonly [subject: string, choice: string, reason: string
   [
     'Headers',
     'three constants in `web/server/headers.ts`',
-    '`@fastify/helmet` sets one policy for all pages; ours has three, each of which a test holds word by word, and they would be as many lines as its options.',
+    '`@fastify/helmet` sets one policy for all pages; ours has three, each checked word by word by a test, and as options they would take as many lines.',
   ],
   ['Secret comparison', '`timingSafeEqual` of `node:crypto`', 'It replaced our own.'],
   ['Arguments', '`commander`', '`parseArgs` of Node knows no commands, no help and no choices.'],
   [
     'Tables',
     '`cli/terminal/table.ts`',
-    '`cli-table3` went: widths, cuts and what is left out were ours already, and it only filled with spaces.',
+    '`cli-table3` was removed: widths, cuts and omissions were our own code already, and it only added the spaces.',
   ],
   [
     'Progress bars',
     '`cli/terminal/progress.ts` on `node:readline`',
-    '`cli-progress` went: the line was ours already, and it only drew it again.',
+    '`cli-progress` was removed: the line was our own already, and it only redrew it.',
   ],
   [
     'Questions',
     '`cli/terminal/prompter.ts` on `node:readline/promises`',
-    '`@clack/prompts` would replace about 100 lines; it was not worth the last place of the 24.',
+    '`@clack/prompts` would replace about 100 lines; that was not worth the last of the 24 places.',
   ],
   [
     'Backoff',
@@ -114,7 +114,7 @@ export function dependenciesPage(): string {
   ])
   return page(
     'Dependencies',
-    'The packages that the program uses beside Node, each with an exact version. There are at most 24, and they take at most 110 MB without Node (`npm ci --omit=dev`).',
+    'The packages that the program uses besides Node, each with an exact version. There are at most 24, and they take at most 110 MB without Node (`npm ci --omit=dev`).',
     `They take 101 MB now. The prebuilt better-sqlite3 of all platforms is 27 MB of that.`,
     '## What each is for',
     table(['Package', 'Version', 'Why'], packages),

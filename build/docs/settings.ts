@@ -4,13 +4,13 @@ import { type SettingSchema, schemaAt } from '../../src/config/schema.ts'
 import { pathText, type SettingPath } from '../../src/config/setting-path.ts'
 import { code, page, sentence, table } from './markdown.ts'
 
-const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable goes before the file. \`npx leadsheet config check\` shows the settings in force, each with its origin.
+const OPENING = `Every setting of \`leadsheet.yaml\`, with its default. An environment variable overrides the file. \`npx leadsheet config check\` shows the settings in effect, each with its source.
 
 The file is \`leadsheet.yaml\`, or the one that \`--config\` or \`LEADSHEET_CONFIG\` names. Values may hold \`\${VARIABLE}\` or \`\${VARIABLE:-default}\`. Keep secrets in files of their own: a setting that ends in \`_file\`, or a variable that ends in \`_FILE\`, names one.
 
 All mistakes are reported at once, each with its place, its value and what is expected.
 
-[leadsheet.schema.json](leadsheet.schema.json) is the same for editors. [leadsheet.example.yaml](../../leadsheet.example.yaml) shows every setting with a comment.`
+[leadsheet.schema.json](leadsheet.schema.json) is the same as a schema for editors. [leadsheet.example.yaml](../../leadsheet.example.yaml) shows every setting with a comment.`
 
 export function settingsPage(): string {
   const groups = Object.entries(schemaAt([])?.properties ?? {})

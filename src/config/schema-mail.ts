@@ -123,7 +123,7 @@ export const alertsSchema = section({
     .prefault({})
     .meta({ description: 'A heartbeat monitor, which raises the alarm when no sync succeeds any more.' }),
   after_failures: wholeNumber(1, 100).default(3).meta({
-    description: 'How many failures in a row raise an alert, because a single one may pass by itself.',
+    description: 'How many failures in a row open an alert; a single failure may pass by itself.',
   }),
   remind_hours: wholeNumber(1, 8760).default(24).meta({
     description: 'How many hours pass between reminders of an open alert.',

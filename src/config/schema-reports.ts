@@ -123,7 +123,7 @@ export const reportSchema = section({
     .meta({ description: 'Folder in templates/; the name of the report if absent.', examples: ['daily'] }),
   title: text('a title')
     .optional()
-    .meta({ description: 'Headline; made of the name if absent.', examples: ['Leads of the day'] }),
+    .meta({ description: 'Headline; derived from the name if absent.', examples: ['Leads of the day'] }),
   schedule: schedule.default(DAILY_AT_SEVEN).meta({
     env: 'LEADSHEET_REPORT_SCHEDULE',
     description:
@@ -134,11 +134,10 @@ export const reportSchema = section({
     examples: ['Europe/Berlin'],
   }),
   catch_up: z.enum(CATCH_UP_POLICIES, { error: 'latest, all or none' }).default('latest').meta({
-    description: 'Missed runs that are made up for: latest, all (oldest first) or none.',
+    description: 'Which missed runs are caught up: latest, all (oldest first) or none.',
   }),
   catch_up_hours: wholeNumber(1, 8784).default(24).meta({
-    description:
-      'Missed runs are dropped after this many hours, and failed reports are no longer tried again.',
+    description: 'After this many hours missed runs are dropped and failed reports are no longer retried.',
   }),
   period: z
     .enum(PERIOD_KINDS, { error: PERIOD_KINDS.join(', ') })
@@ -154,21 +153,21 @@ export const reportSchema = section({
     examples: ['always', { if_threshold: 'new_leads < 10 OR stalled > 20' }],
   }),
   wait_minutes: wholeNumber(0, 1440).default(30).meta({
-    description: 'How long the report waits for a sync that covers its period, from when it is due.',
+    description: 'How long after its due time the report waits for a sync that covers its period.',
   }),
   on_stale_data: z
     .enum(STALE_DATA_POLICIES, { error: STALE_DATA_POLICIES.join(', ') })
     .default('send_with_banner')
     .meta({
       description:
-        'What happens when it has waited in vain: send_with_banner (says what is old and why), hold (until the data are complete, or `report approve`) or skip.',
+        'What happens if no such sync came in time: send_with_banner (the report says what is old and why), hold (until the data is complete, or until `report approve`) or skip.',
     }),
   on_volume_drop: z
     .enum(VOLUME_DROP_POLICIES, { error: VOLUME_DROP_POLICIES.join(', ') })
     .default('send_with_banner')
     .meta({
       description:
-        'What happens when it has about half as many leads as before, or fewer: send_with_banner or hold.',
+        'What happens if the report has about half as many leads as before, or fewer: send_with_banner or hold.',
     }),
   recipients: recipients.optional().meta({
     description: 'Who gets the report; the top-level recipients if absent.',

@@ -78,7 +78,7 @@ const topLevel = group({
     .meta({
       env: 'LEADSHEET_DATABASE_URL',
       description:
-        'A PostgreSQL database, where several machines share one; a file in data_dir if absent. A percent-encoded user and password may stand before the host. ?schema= names another schema than leadsheet.',
+        'URL of a PostgreSQL database, which several machines can share; if absent, the database is a file in data_dir. A percent-encoded user and password may stand before the host. ?schema= names another schema than leadsheet.',
       examples: ['postgres://leadsheet@db.example.com:5432/leadsheet?schema=leadsheet'],
     }),
   database_url_file: path
@@ -110,7 +110,7 @@ const topLevel = group({
   recipients: recipients.default([]).meta({
     env: 'LEADSHEET_RECIPIENTS',
     description:
-      'Who gets the reports that name no recipients of their own: addresses, or groups with an address.',
+      'Who gets the reports that have no recipients of their own: addresses, or groups with an address.',
     examples: [['ana@example.com']],
   }),
   recipients_file: path.optional().meta({
@@ -127,7 +127,8 @@ const topLevel = group({
     .optional()
     .meta({
       env: 'LEADSHEET_LEAD_URL',
-      description: 'Address of a lead, for links in reports; {id} is its id. There are no links if absent.',
+      description:
+        'Web address of a lead, for links in reports; {id} stands for its id. Without it reports have no links.',
       examples: ['https://crm.example.com/leads/{id}'],
     }),
   holidays: listOf(date, 'a list of dates')
@@ -138,23 +139,23 @@ const topLevel = group({
     }),
   templates_dir: path.optional().meta({
     env: 'LEADSHEET_TEMPLATES_DIR',
-    description: 'Folder of your own reports; templates beside the settings file if absent.',
+    description: 'Folder of your own reports; if absent, the folder templates next to the settings file.',
     examples: ['./templates'],
   }),
   jitter_seconds: wholeNumber(0, 3600).default(0).meta({
     description:
-      'Each scheduled run begins up to this many seconds later, so that installations do not all ask at once.',
+      'Each scheduled run starts up to this many seconds later, so that installations do not all send requests at once.',
   }),
   sync: section({
     schedule: schedule.default('*/15 * * * *').meta({ description: 'When changes are fetched.' }),
     full_schedule: schedule.default('30 3 * * *').meta({
-      description: 'When everything is read again, which also finds the leads that were deleted upstream.',
+      description: 'When all leads are read again, which also finds deleted leads.',
     }),
     overlap_minutes: wholeNumber(0, 1440).default(10).meta({
-      description: 'How far before the last known change each sync begins to read, because of late writes.',
+      description: 'How far before the last known change each sync starts to read, to catch late writes.',
     }),
     pipelines: pipelineIds.default([]).meta({
-      description: 'Pipelines whose statistics are fetched even before any of their leads is known.',
+      description: 'Pipelines whose statistics are fetched even if none of their leads is known yet.',
       examples: [['eu-mid-market']],
     }),
   })
@@ -166,14 +167,14 @@ const topLevel = group({
   enrichment: section({
     policy: z.enum(['changed', 'top', 'none'], { error: 'changed, top or none' }).default('changed').meta({
       description:
-        'Leads whose enrichment and activity are read, open and new leads first: changed (all that are new or changed), top (of these, those with the best scores, best first) or none.',
+        'Leads whose enrichment and activity are read, open and new leads first: changed (all new or changed leads), top (those of them with the best scores, best first) or none.',
     }),
     top: wholeNumber(1, 1_000_000)
       .default(1000)
-      .meta({ description: 'How many leads have the best scores, for the policy top.' }),
+      .meta({ description: 'Number of leads with the best scores that the policy top includes.' }),
     per_run: wholeNumber(1, 100_000).default(10_000).meta({
       description:
-        'The most leads that one sync asks for, with a request each, within api.run_minutes and until other work is due. The next sync continues there.',
+        'The most leads whose details one sync requests, one request each, within api.run_minutes and until other work is due. The next sync continues there.',
     }),
     concurrency: wholeNumber(1, 8).default(8).meta({ description: 'Requests at the same time.' }),
   })
@@ -197,7 +198,7 @@ const topLevel = group({
       }),
     keep: wholeNumber(0, 1000).default(0).meta({
       description:
-        'How many of the last snapshots stay too, as snapshot-<time>.db; each is as large as the database.',
+        'How many older snapshots are kept as snapshot-<time>.db; each is as large as the database.',
     }),
   })
     .prefault({})
@@ -205,7 +206,7 @@ const topLevel = group({
   retention: section({
     hourly_after_days: wholeNumber(1, 36_500).default(30).meta({
       description:
-        'Samples of statistics and agents that are older are downsampled to the first of each hour.',
+        'Samples of statistics and agents that are older than this are downsampled to the first of each hour.',
     }),
     daily_after_days: wholeNumber(1, 36_500).default(365).meta({
       description: 'Samples that are older than this are downsampled to the first of each day.',
@@ -213,7 +214,7 @@ const topLevel = group({
     versions_years: wholeNumber(1, 100)
       .optional()
       .meta({
-        description: 'How many years past states of leads are kept after they ended; forever if absent.',
+        description: 'How many years a past state of a lead is kept after it ended; forever if absent.',
         examples: [5],
       }),
   })

@@ -222,7 +222,7 @@ it('the panels stand side by side, in rows, each with a place and a number of it
       }
   }
   expect(panels.filter(({ type }) => type === 'row').map(({ title }) => title)).toEqual([
-    'Is all well',
+    'Overview',
     'Data',
     'Syncs',
     'Events',

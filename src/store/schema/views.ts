@@ -37,7 +37,7 @@ export const VIEWS = {
     -- one row per lead: since when its statuses are known without a gap; its history is complete for periods and cohorts that begin at known_from or later
     -- lead_id: lead.id
     -- has_moved: 1: its status changed more than a minute after the lead was created; 0: it did not
-    -- known_from: UTC: every status since then is known; created_at if all are known. A move that was only seen between two samples counts as the end of a gap until the details are read again
+    -- known_from: UTC: every status since then is known; created_at if all are. A move between two samples ends a gap until the details are read again
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
       iif(status_changed_at > settled_at, 1, 0) AS has_moved, coalesce(
         -- the end of the last gap; without one the beginning of the first move: in the first stage a lead is from its creation on

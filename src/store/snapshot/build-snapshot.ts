@@ -225,7 +225,7 @@ const LEAD_FTS = `CREATE VIRTUAL TABLE lead_fts USING fts5 (company, place, cont
 
 const LEAD_SEARCH = `CREATE VIEW lead_search AS
   -- one row per lead that a full-text search finds, as in: SELECT company_name, found FROM lead_search WHERE words MATCH 'solar berlin' ORDER BY rank
-  -- words: the search, with MATCH: several words mean all of them; a OR b; solar*, a beginning; "solar panels", a phrase;
+  -- words: the search, with MATCH: a b, both words; a OR b; solar*, a beginning; "solar panels", a phrase;
   -- company: solar, only that column of lead_text
   -- rank: how well the lead matches; the lowest is the best
   -- found: the text that matches, with the words in [ ]

@@ -17,12 +17,12 @@ const STATEMENT = `
     name TEXT NOT NULL, -- name of the figure, as in the commands figures and explain
     title TEXT NOT NULL, -- title of the figure
     meaning TEXT NOT NULL, -- what it counts, and what it leaves out
-    unit TEXT NOT NULL, -- unit of its value: leads; share, of 1; money, in the currency that its column "of" names; money a day; days; list: one row per lead
+    unit TEXT NOT NULL, -- unit of its value: leads; share, of 1; money, in the currency in its column "of"; money a day; days; list: one row per lead
     period_from TEXT NOT NULL, -- UTC: when the period of the last issue begins
     period_to TEXT NOT NULL, -- UTC: when it ends (exclusive)
     sql TEXT NOT NULL, -- SQL for this file: the figure for that period, as it was known when the issue was made
     prior_sql TEXT NOT NULL, -- the same for the period of comparison
-    coverage_sql TEXT, -- SQL for this file: number of the leads in question (of), and of those whose history is known (known); null if the figure needs no history
+    coverage_sql TEXT, -- SQL for this file: number of leads in question (of) and those with known history (known); null if the figure needs no history
     PRIMARY KEY (report, name)
   ) STRICT, WITHOUT ROWID`
 

@@ -36,7 +36,7 @@ export const LEADS = [
     ${columnsOf(LEAD_FIELDS)}
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read this state
-    deleted_at TEXT, -- UTC, by our clock: when the lead was marked as deleted, because two complete scans in a row did not find it; null while it exists
+    deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, missing from two complete scans in a row; null while it exists
     run_id TEXT NOT NULL -- sync_run.id that wrote this row
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
@@ -63,7 +63,7 @@ export const LEADS = [
   sql`CREATE TABLE lead_version ( -- one row per state of a lead: a new one begins when a tracked field (pipeline_id to agent_id) changes
     lead_id TEXT NOT NULL REFERENCES lead (id),
     valid_from TEXT NOT NULL, -- UTC: when the state began; by the upstream's clock if it gives a time, by ours after a deleted lead returned
-    valid_to TEXT, -- UTC: when the state ended (exclusive), by the next state or the deletion of the lead; null for the present state; equal to valid_from if the lead was deleted at that time
+    valid_to TEXT, -- UTC: when it ended (exclusive), by the next state or deletion; null for the present state; equal to valid_from if the lead was deleted then
     changed_at TEXT NOT NULL, -- UTC: lead.updated_at when the lead was first in this state; by our clock if the upstream has no such time
     status_changed_at TEXT, -- UTC, by the upstream's clock: when the status last changed; null if the upstream does not say
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state

@@ -85,7 +85,7 @@ export const SYNC = [
     mode TEXT NOT NULL CHECK (mode IN ('incremental', 'full')),
     started_at TEXT NOT NULL, -- UTC: when the scan began, possibly in an earlier sync
     ended_at TEXT NOT NULL, -- UTC
-    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: the list changed while it was read; incomplete: not read to the end. Only a complete scan marks leads as deleted
+    scan_result TEXT NOT NULL CHECK (scan_result IN ('complete', 'incomplete', 'unproven')), -- complete: read to the end, nothing lost; unproven: the list moved; incomplete: not read to the end. Only complete scans mark leads as deleted
     stop TEXT NOT NULL, -- why it ended: end, empty_page, past_end, loop, page_cap, no_cursor, failed, interrupted
     reported_total INTEGER, -- the total that the upstream reported last; null if it reports none
     distinct_leads INTEGER NOT NULL, -- distinct leads read
@@ -163,7 +163,7 @@ export const SYNC = [
 
   sql`CREATE TABLE pruned ( -- one row per table and retention rule that deleted old rows; empty if none were deleted
     table_name TEXT NOT NULL, -- the table from which rows were deleted
-    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly, daily: of each hour or day only the first sample was kept, and each with which a new status began; ended: states that had ended were deleted
+    rule TEXT NOT NULL CHECK (rule IN ('hourly', 'daily', 'ended')), -- hourly, daily: keeps the first sample of each hour or day, and each that began a new status; ended: deletes states that ended
     before TEXT NOT NULL, -- UTC: the rule was applied to rows before this time
     pruned_at TEXT NOT NULL, -- UTC, by our clock: when the rule was last applied
     rows INTEGER NOT NULL, -- how many rows were deleted in total
