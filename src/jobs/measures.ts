@@ -1,4 +1,7 @@
-/** Collects the values that an installation's metrics show, all read from the store at one time. */
+/**
+ * Collects the values that the metrics of an installation show. All values are read from the store at one
+ * time.
+ */
 
 import type { Installation } from '../checks/facts.ts'
 import { type Health, readHealth } from '../checks/run-checks.ts'
@@ -40,12 +43,15 @@ export interface Measures {
   readonly scheduledRuns: readonly ScheduledRunCounts[]
   readonly missed: readonly { readonly schedule: string; readonly runs: number }[]
   readonly messages: Readonly<Record<string, number>>
-  /** Tells when the oldest message that is still to be sent was enqueued. */
+  /**
+   * The time at which the oldest message that still has to be sent was added to the outbox; null if there is
+   * no such message.
+   */
   readonly waitingSince: Instant | null
   readonly serversAway: number
-  /** The check of each open alert that nobody has acknowledged. */
+  /** The checks of the open alerts that nobody has acknowledged, one entry for each alert. */
   readonly openAlerts: readonly string[]
-  /** Counts of processed events, since the first event. */
+  /** The numbers of processed events by outcome, counted since the first event. */
   readonly events: readonly EventCount[]
   readonly waitingEvents: WaitingEvents
   readonly lastEventAt: Instant | null

@@ -1,7 +1,7 @@
 /**
- * Keeps the dashboard's figures of pipelines and agents in memory, so that a page costs nothing. They are
- * counted soon after the start and after each sync, as long as somebody has looked within the last day. The
- * overview says of when its figures are.
+ * Keeps the dashboard's figures about pipelines and agents in memory, so that showing a page costs nothing.
+ * The figures are counted soon after the start and after each sync, if somebody has opened the overview
+ * within the last day. The overview tells the time of its figures.
  */
 
 import type { Instant } from '../domain/model.ts'
@@ -15,14 +15,20 @@ import { countOverview, readOverviewMark } from '../store/figures/overview-subpr
 import type { Overview, OverviewRequest } from '../store/figures/pipeline-overview.ts'
 import { findLastWholeRun } from '../store/sync/sync-run.ts'
 
-/** New and won leads are shown for this many days; the longest trend has TREND_DAYS_MAX days. */
+/**
+ * The number of days for which new and won leads are shown; TREND_DAYS_MAX is the number for the longest
+ * trend.
+ */
 export const PERIOD_DAYS = 30
 export const TREND_DAYS_MAX = 365
 
 const LOOK_MS = 10_000
-/** The overview is counted ahead of time if somebody has looked within this time. */
+/** The overview is counted in advance if somebody has opened it within this time. */
 const WANTED_MS = 24 * 60 * 60_000
-/** The first visitor waits this long for the count; then the page says that it is being counted. */
+/**
+ * The time for which the first visitor waits for the count. After that the page says that the overview is
+ * being counted.
+ */
 const PATIENCE_MS = 1_500
 
 interface OverviewDeps {
@@ -34,13 +40,13 @@ interface OverviewDeps {
 }
 
 export interface KeptOverview {
-  /** Is null if none has been counted yet. */
+  /** The last overview; null if no overview has been counted yet. */
   readonly overview: Overview | null
-  /** The time up to which all leads have been read; null if they never were. */
+  /** The time up to which all leads have been read; null if all leads were never read. */
   readonly dataAsOf: Instant | null
   /** Tells whether a newer overview is being counted. */
   readonly isBeingCounted: boolean
-  /** Tells why the last count failed; null if it succeeded. */
+  /** The reason why the last count failed; null if it succeeded. */
   readonly failure: string | null
 }
 
@@ -71,8 +77,8 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
   }
 
   /**
-   * Starts to count if something has changed since `last`; returns the time up to which all leads have been
-   * read.
+   * Starts to count if something has changed since `last`.
+   * @returns the time up to which all leads have been read; null if they never were
    */
   async function look(last: string | null): Promise<Instant | null> {
     const mark = await readOverviewMark(db)
@@ -88,10 +94,10 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
 
   const timer = setInterval(() => {
     if (now().getTime() - askedAtMs > WANTED_MS) return
-    // A failed count is only tried again when there is new data or somebody asks.
+    // A failed count is repeated only if there is new data or somebody opens the overview.
     look(tried).catch((thrown: unknown) => {
       const isAway = thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'
-      // An outage of PostgreSQL is already logged once by the job queue (`watchOutages`).
+      // The job queue (`watchOutages`) has already logged the outage of PostgreSQL.
       if (closing.signal.aborted || isAway) return
       log.error({ err: thrown }, `pipelines and agents cannot be looked at: ${errorText(thrown)}`)
     })
@@ -115,7 +121,8 @@ export function openOverview(deps: OverviewDeps): OverviewKeeper {
 
 /**
  * Builds the request for an overview.
- * @param asOf the time up to which all leads have been read; its local day is not over and is left out
+ * @param asOf the time up to which all leads have been read; the local day of this time is left out, because
+ *   it is not over
  */
 function requestOf({ now, timeZone, stalledDays }: OverviewDeps, asOf: Instant): OverviewRequest {
   const period = daysBefore(new Date(asOf), PERIOD_DAYS, timeZone)

@@ -1,5 +1,6 @@
 /**
- * Composes the message about alerts as data, from which the mail, the webhook and the log make their texts.
+ * Composes the message about alerts as data. The mail, the webhook and the log each make their text from this
+ * data.
  */
 
 import { alertFacts } from '../../checks/table.ts'
@@ -17,10 +18,10 @@ export interface AlertMessage {
   /** The subject, such as `2 alerts: sync failing, mail waiting`. */
   readonly subject: string
   readonly made_at: Instant
-  /** The machine and its data directory; they tell several installations apart. */
+  /** The name of the machine and its data directory, which tell several installations apart. */
   readonly place: string
   readonly opened: readonly AlertLine[]
-  /** Alerts that were announced before and are still open. */
+  /** The alerts that were announced before and are still open. */
   readonly reminded: readonly AlertLine[]
   readonly resolved: readonly AlertLine[]
   /** The number of open alerts in total. */
@@ -31,27 +32,27 @@ export interface AlertLine {
   readonly id: number
   /** The id of the check, such as `sync_failing`. */
   readonly check: string
-  /** The name of the check in words: `sync failing`. */
+  /** The name of the check in words, such as `sync failing`. */
   readonly title: string
   /** The report, recipient or field that the alert is about; empty if the check has only one subject. */
   readonly subject: string
   readonly message: string
   readonly hint: string
   readonly since: Instant
-  /** Tells when the alert was resolved; null while it is open. */
+  /** The time at which the alert was resolved; null while the alert is open. */
   readonly until: Instant | null
 }
 
 export interface AlertSection {
   readonly title: string
   readonly lines: readonly AlertLine[]
-  /** The number of lines left out. */
+  /** The number of alerts that are left out of the section. */
   readonly more: number
 }
 
 /**
  * Composes the message.
- * @param open how many alerts are open in total
+ * @param open the number of open alerts in total
  */
 export function composeAlertMessage(
   announcement: Announcement,
@@ -75,8 +76,8 @@ function lineOf(alert: Alert): AlertLine {
 }
 
 /**
- * Returns the subject, such as `2 alerts: sync failing, mail waiting`. Names only new alerts, else only
- * reminders, else only resolved ones.
+ * Returns the subject, such as `2 alerts: sync failing, mail waiting`. The subject names only new alerts;
+ * without new alerts only reminders; without either only resolved alerts.
  */
 function subjectOf(
   opened: readonly AlertLine[],
@@ -88,7 +89,7 @@ function subjectOf(
   return `resolved: ${titlesOf(resolved)}`
 }
 
-/** Lists each title once, with its subject if there is only one. */
+/** Lists each title once. A title that only one alert has is followed by the subject of that alert. */
 function titlesOf(lines: readonly AlertLine[]): string {
   const titles = [...Map.groupBy(lines, ({ title }) => title)].map(([title, same]) => {
     const [first] = same
@@ -98,7 +99,7 @@ function titlesOf(lines: readonly AlertLine[]): string {
   return titles.slice(0, TITLES_IN_SUBJECT).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-/** Returns the sections that are not empty, none longer than `linesMax`. */
+/** Returns the sections that are not empty, each with at most `linesMax` alerts. */
 export function sectionsOf(message: AlertMessage, linesMax: number): AlertSection[] {
   const { opened, reminded, resolved } = message
   const all = [
@@ -116,7 +117,7 @@ export function sectionsOf(message: AlertMessage, linesMax: number): AlertSectio
 
 /**
  * Builds the view from which the mail is rendered.
- * @param message may have been composed long ago
+ * @param message the message, which may have been composed long ago
  */
 export function alertMailView(message: AlertMessage): AlertMailView {
   const { open } = message

@@ -1,6 +1,6 @@
 /**
- * Decides the state of each alert from what the checks find now and what was announced before; reads and
- * writes nothing. An alert is announced once, then reminded of, then announced as resolved. An alert that
+ * Decides the state of each alert from what the checks find now and from what was announced before. Reads and
+ * writes nothing. An alert is announced once, then reminded of, and then announced as resolved. An alert that
  * comes and goes is not announced each time.
  */
 
@@ -13,18 +13,18 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /**
- * An alert that comes back within this time reopens silently, and is announced once it has lasted that
- * long.
+ * The time within which a resolved alert reopens silently if its problem comes back. The alert is announced
+ * only after the problem has lasted this long.
  */
 export const REOPEN_MS = HOUR_MS
 /**
- * The minimum time between messages, by the number of messages in the last six hours; the last value
- * repeats.
+ * The minimum minutes between two messages: the first value after no message in the last six hours, the
+ * second after one, and so on; the last value repeats.
  */
 const GAP_MINUTES = [0, 5, 15, 60] as const
 export const GAPS_COUNT_MS = 6 * HOUR_MS
 
-/** The alerts and message times read from the store. */
+/** The alerts and the times of messages, as read from the store. */
 export interface KnownAlerts {
   /**
    * The alerts that are not resolved, were resolved less than {@link REOPEN_MS} ago, or whose resolution is
@@ -32,7 +32,7 @@ export interface KnownAlerts {
    */
   readonly alerts: readonly Alert[]
   readonly nextId: number
-  /** Tells when messages were made, in order; at least those within {@link GAPS_COUNT_MS}. */
+  /** The times at which messages were made, oldest first, at least for the last {@link GAPS_COUNT_MS}. */
   readonly messagesAt: readonly Instant[]
 }
 
@@ -48,11 +48,11 @@ export interface Announcement {
 }
 
 export interface Decision {
-  /** The alerts to write, in their state after the announcement. */
+  /** The alerts to write to the store, in their state after the announcement. */
   readonly changed: readonly Alert[]
-  /** The ids of alerts that passed before they were opened. */
+  /** The ids of alerts whose problems passed before the alerts were opened. */
   readonly dropped: readonly number[]
-  /** The message to send; null if there is nothing to say or it is too soon for another message. */
+  /** The message to send; null if there is nothing to announce, or if it is too soon for another message. */
   readonly announcement: Announcement | null
 }
 
@@ -74,8 +74,9 @@ function applyFindings(
   const found = new Map(findings.map((finding) => [keyOf(finding.check, finding.subject), finding]))
   const alerts: Alert[] = []
   const dropped: number[] = []
-  // If an alert came back after a while, its older row only waits for its announcement. An unresolved row
-  // comes first: after a clock was set, a row resolved long ago can look newer.
+  // If an alert came back after a while, the store also has an older row that only waits for its
+  // announcement. Unresolved rows come first here, because after the clock was set a row that was resolved
+  // long ago can look newer.
   const latest = new Map(
     [...known.alerts].sort(byLiveness).map((alert) => [keyOf(alert.check, alert.subject), alert]),
   )
@@ -144,8 +145,8 @@ function announcementOf(alerts: readonly Alert[], rules: AlertRules, now: Date):
       acknowledgedAt === null &&
       alertFacts(check).alert !== 'once',
   )
-  // All alerts are reminded of at once; otherwise alerts opened an hour apart would cause reminders an hour
-  // apart for ever.
+  // The reminder names all alerts together. Otherwise alerts that opened an hour apart would cause reminders
+  // an hour apart for ever.
   const isTime = known.some(({ announcedAt }) => hasPassed(announcedAt, rules.remindHours * HOUR_MS, now))
   const reminded = isTime ? known : []
   return opened.length + reminded.length + resolved.length === 0 ? null : { opened, reminded, resolved }
@@ -175,8 +176,8 @@ function isTooSoon(messagesAt: readonly Instant[], now: Date): boolean {
 }
 
 /**
- * Returns whether the time has passed. An instant in the future came from a wrong clock and counts as long
- * ago.
+ * Returns whether the time has passed since an instant. An instant in the future came from a wrong clock and
+ * counts as long ago.
  */
 function hasPassed(since: Instant | null, ms: number, now: Date): boolean {
   if (since === null) return true

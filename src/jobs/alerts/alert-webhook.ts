@@ -1,6 +1,6 @@
 /**
- * Sends alert messages to the alert webhook: works off the queue in the store and composes the JSON, Slack
- * or Teams body.
+ * Sends alert messages to the alert webhook: reads the waiting messages from the store, composes a body as
+ * JSON, for Slack or for Teams, and posts it.
  */
 import type { WebhookFormat } from '../../domain/choices.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -22,8 +22,8 @@ const MINUTE_MS = 60_000
 const GIVE_UP_MS = GIVE_UP.alertWebhook.hours * 60 * MINUTE_MS
 const POSTS_AT_ONCE = 10
 /**
- * Keeps a body, even with long messages, below the limits of Slack (3,000 characters a section) and Teams
- * (28 kB).
+ * These limits keep a body with long messages below the limits of Slack (3,000 characters a section) and
+ * Teams (28 kB).
  */
 const LINES_MAX = 10
 const TEXT_MAX = 600
@@ -36,7 +36,7 @@ export interface AlertWebhook {
   readonly webhook: { readonly url: string; readonly format: WebhookFormat } | null
 }
 
-/** Posts the due messages, oldest first. A refused message holds up those after it. */
+/** Posts the due messages, oldest first. If a message is refused, the messages after it wait. */
 export async function postDueAlerts({ webhook, ...deps }: AlertWebhook, signal: AbortSignal): Promise<void> {
   if (webhook === null) return
   for (const post of await listWaitingPosts(deps.store.db, deps.now().toISOString(), POSTS_AT_ONCE)) {
@@ -51,7 +51,7 @@ export async function postDueAlerts({ webhook, ...deps }: AlertWebhook, signal: 
   }
 }
 
-/** Makes one attempt. */
+/** Makes one attempt to post an alert message. */
 export async function postAlert(
   poster: Poster,
   { url, format }: NonNullable<AlertWebhook['webhook']>,
@@ -70,8 +70,8 @@ function afterPost({ attempts, madeAt }: WaitingPost, { isTaken, response }: Pos
 }
 
 /**
- * Returns when to try again.
- * @param attempts how many failed before this one
+ * Returns the time of the next attempt.
+ * @param attempts the number of attempts that failed before the present one
  */
 export function nextAttempt(attempts: number, now: Date): Instant {
   const waitMs = ladderWaitMs(BACKOFF.alertWebhook, attempts + 1, 0) ?? 0
@@ -79,7 +79,7 @@ export function nextAttempt(attempts: number, now: Date): Instant {
 }
 
 /**
- * Composes the body of the webhook.
+ * Composes the body that is posted to the webhook.
  * @returns JSON
  */
 export function composeWebhook(message: AlertMessage, format: WebhookFormat): string {

@@ -1,5 +1,5 @@
 /**
- * Sends heartbeats out of the process: the outcome of each sync to a heartbeat monitor
+ * Sends heartbeats to programs outside this process: the outcome of each sync to a heartbeat monitor
  * (https://healthchecks.io/docs/http_api/ and compatible services), and the watchdog signal to systemd.
  */
 import { execFile } from 'node:child_process'
@@ -14,7 +14,7 @@ import { listRuns, type RunSummary } from '../../store/sync/sync-run.ts'
 import { type AlertWebhook, nextAttempt } from './alert-webhook.ts'
 
 const TIMEOUT_MS = 5_000
-/** A sync that ended longer ago than this is not reported to a monitor that was just set up. */
+/** The age of news: a sync that ended longer ago is not reported to a monitor that was just set up. */
 const NEWS_MS = 15 * 60_000
 const BODY_MAX = 1_000
 const SYSTEMD_TIMEOUT_MS = 10_000
@@ -40,7 +40,9 @@ export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: Abort
   if (!isTaken) deps.log.warn({ response }, 'heartbeat ping failed: it is tried again')
 }
 
-/** Returns the ping to send; null if the monitor knows the state or it is too soon to try again. */
+/**
+ * Returns the ping to send; null if the monitor knows the state already, or if it is too soon to try again.
+ */
 function findDuePing(
   run: RunSummary | undefined,
   known: HeartbeatPing | undefined,
@@ -57,8 +59,8 @@ function findDuePing(
 }
 
 /**
- * Returns the signal for a run. A deferred or stopped run is neither good nor bad: if that lasts, the
- * monitor raises the alarm by itself.
+ * Returns the signal that tells the monitor how a run ended. A deferred or stopped run is neither good nor
+ * bad; if no other run follows for long, the monitor raises the alarm by itself.
  */
 function signalOf({ outcome, leadsAsOf, problems }: RunSummary): HeartbeatSignal {
   if (outcome === null) return 'start'
@@ -85,7 +87,7 @@ const PATHS: Readonly<Record<HeartbeatSignal, string>> = {
 
 /**
  * Builds the URL of a ping.
- * @param runId tells the monitor which start and end belong together
+ * @param runId the id by which the monitor matches the start and the end of a run
  */
 export function heartbeatUrl(base: string, signal: HeartbeatSignal, runId: string): URL {
   const url = new URL(base)
@@ -94,7 +96,10 @@ export function heartbeatUrl(base: string, signal: HeartbeatSignal, runId: strin
   return url
 }
 
-/** Makes a UUID, which the protocol requires: version 8 (RFC 9562, 5.8), always the same for one run. */
+/**
+ * Makes a UUID from the id of a run, because the protocol requires a UUID. The version is 8 (RFC 9562, 5.8),
+ * and the same run always gets the same UUID.
+ */
 function uuidOf(runId: string): string {
   const hex = createHash('sha256').update(runId).digest('hex')
   const variant = '89ab'[Number.parseInt(hex[16] ?? '0', 16) % 4]
@@ -108,8 +113,9 @@ function uuidOf(runId: string): string {
 }
 
 /**
- * Returns the function that tells systemd that the daemon is alive (sd_notify(3), `WatchdogSec`). Node
- * cannot write to the socket of systemd, so systemd's own program does. A failure is logged only once.
+ * Returns the function that tells systemd that the daemon is alive (sd_notify(3), `WatchdogSec`). Because
+ * Node cannot write to the socket of systemd, the function runs systemd's own program. A failure is logged
+ * only once.
  */
 export function openWatchdog(warn: (message: string) => void): () => void {
   let isLogged = false

@@ -1,18 +1,19 @@
 /**
- * Posts a few bytes to a URL from the settings. Never throws, follows no redirect, and always ends in time:
- * alerts must not cause problems themselves.
+ * Posts a small body to a URL from the settings. It never throws, follows no redirect and always ends in
+ * time, because alerts must not cause problems themselves.
  */
 import { Agent } from 'undici'
 
 const CONNECT_MS = 5_000
 const TOTAL_MS = 10_000
-/** The body of an answer is not used, only its status. */
+/** The number of bytes read of an answer, of which only the status is used. */
 const ANSWER_MAX_BYTES = 64 * 1024
 
 export interface PostOutcome {
   readonly isTaken: boolean
   /**
-   * `200`, or why the post failed; never contains the URL, which is secret, or text from the other side.
+   * The text `200`, or the reason why the post failed. It never contains the URL, which is secret, or text
+   * from the other server.
    */
   readonly response: string
 }
@@ -20,7 +21,7 @@ export interface PostOutcome {
 export interface Poster extends AsyncDisposable {
   /**
    * Posts the body.
-   * @param timeoutMs for the whole request, at most 10 s
+   * @param timeoutMs the limit for the whole request in milliseconds, at most 10 s
    */
   post(
     url: URL,
@@ -33,7 +34,7 @@ export interface Poster extends AsyncDisposable {
 
 export function openPoster(): Poster {
   const agent = new Agent({
-    // The option is set explicitly, so that no environment variable turns it off.
+    // The check of the certificate is requested explicitly, so that no environment variable can turn it off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true },
     maxResponseSize: ANSWER_MAX_BYTES,
     pipelining: 0,
@@ -50,7 +51,7 @@ export function openPoster(): Poster {
           signal: AbortSignal.any([signal, AbortSignal.timeout(Math.min(timeoutMs, TOTAL_MS))]),
         })
         const { statusCode } = answer
-        // The status is known already, so an endless or too long body does not matter.
+        // The status is already known here, so it does not matter if the body is endless or too long.
         await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => {})
         return { isTaken: statusCode >= 200 && statusCode <= 299, response: formatStatus(statusCode) }
       } catch (thrown) {

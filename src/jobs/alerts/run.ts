@@ -1,6 +1,6 @@
 /**
- * Runs the checks each minute, opens and resolves alerts, and writes the announcements to the outbox and
- * the webhook's queue in one transaction. Sending happens later.
+ * Runs the checks each minute, and opens and resolves alerts. Writes the announcements to the outbox and to
+ * the webhook's queue in one transaction; they are sent later.
  */
 import { type Installation, type Knowledge, readFacts } from '../../checks/facts.ts'
 import { findForAlerts } from '../../checks/run-checks.ts'
@@ -37,11 +37,11 @@ const RETENTION_MS = 90 * 24 * 60 * 60_000
 
 /** The channels to which alerts are sent, and the rules for them. */
 interface AlertSettings {
-  /** Is null if alerts are not mailed. */
+  /** The settings of alert mails; null if alerts are not mailed. */
   readonly mail: AlertMailSettings | null
   readonly hasWebhook: boolean
   readonly rules: AlertRules
-  /** The machine and its data directory. */
+  /** The name of the machine and its data directory. */
   readonly place: string
 }
 
@@ -63,7 +63,7 @@ export interface AlertDeps {
 
 /**
  * Updates the alerts, posts them to the webhook and pings the heartbeat monitor.
- * @param onMessages called when alert messages wait in the outbox
+ * @param onMessages called if alert messages wait in the outbox
  */
 export async function runAlerts(
   deps: AlertDeps & AlertWebhook & HeartbeatMonitor,
@@ -77,7 +77,7 @@ export async function runAlerts(
 
 /**
  * Runs the checks and stores the changed alerts.
- * @returns the announcement; null if there is none
+ * @returns the message that announces the changes; null if there is nothing to announce
  */
 export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null> {
   const { store, log, alerts: settings } = deps
@@ -111,7 +111,7 @@ export async function updateAlerts(deps: AlertDeps): Promise<AlertMessage | null
   return message
 }
 
-/** Makes one message for each operator. */
+/** Makes one alert message for each operator. */
 export function alertMailsOf(
   { installationId }: Pick<Store, 'installationId'>,
   { recipients, from, replyTo, render }: AlertMailSettings,
@@ -135,11 +135,11 @@ export function alertMailsOf(
   })
 }
 
-/** Takes the place of a report's name in the headers of an alert message. */
+/** The word that stands in the headers of an alert message, in the place of a report's name. */
 const REPORT = 'alerts'
 
 /**
- * Ends the reminders of an open alert.
+ * Acknowledges an open alert, which ends its reminders.
  * @throws LeadsheetError usage_invalid if no open alert has that number
  */
 export async function acknowledgeAlert(store: Store, id: number, now: Date): Promise<Alert> {

@@ -1,6 +1,6 @@
 /**
- * Writes the archive: a folder for each issue with its page (index.html), text, figures as JSON and
- * attachments, and an index page of all issues. Plain files that only need a browser.
+ * Writes the archive, which consists of plain files that only need a browser. Each issue has a folder with
+ * its page (index.html), text, figures as JSON and attachments. An index page lists all issues.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -30,7 +30,10 @@ export interface Archive {
 export interface ArchivedIssue extends Rendered {
   readonly report: string
   readonly period: Period
-  /** The key of the issue's filter; empty for all leads. It is only compared. */
+  /**
+   * The key of the issue's filter; empty if the issue covers all leads of the report. The key is only
+   * compared with other keys.
+   */
   readonly variant: string
   readonly renderedAt: Instant
   readonly figures: object
@@ -45,7 +48,8 @@ const FIGURES = 'figures.json'
 const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
 
 /**
- * Writes the folder of an issue, replacing an earlier one, completely or not at all.
+ * Writes the folder of an issue and replaces an earlier folder of the same name. The folder is written
+ * completely or not at all.
  * @returns the path of the issue's page
  * @throws LeadsheetError data_unwritable
  */
@@ -69,7 +73,7 @@ export async function archiveIssue(archive: Archive, issue: ArchivedIssue): Prom
 }
 
 /**
- * Writes a file in the top folder of the archive, replacing an earlier one.
+ * Writes a file in the top folder of the archive and replaces an earlier file of that name.
  * @returns the path of the file
  * @throws LeadsheetError data_unwritable
  */
@@ -82,12 +86,15 @@ async function writeArchiveFile(archive: Archive, name: string, content: string)
   return file
 }
 
-/** Returns the path of an issue's page within the archive; the file may not exist. */
+/** Returns the path of an issue's page within the archive, whether or not the page exists. */
 export function archivedPage(issue: Pick<ArchivedIssue, 'report' | 'period' | 'variant'>): string {
   return join(issue.report, folderNameOf(issue), PAGE)
 }
 
-/** Returns whether the issue's folder exists and is not that of an earlier issue with the same name. */
+/**
+ * Returns whether the issue has a folder, and this folder does not belong to an earlier issue with the same
+ * name.
+ */
 export async function isArchived(
   { folder }: Pick<Archive, 'folder'>,
   issue: Pick<ArchivedIssue, 'report' | 'period' | 'variant' | 'renderedAt'>,
@@ -104,7 +111,7 @@ function folderNameOf({ period, variant }: Pick<ArchivedIssue, 'period' | 'varia
   return `${dates}-${createHash('sha256').update(variant).digest('hex').slice(0, 8)}`
 }
 
-/** Lists the folders of the report's issues with the same filter. */
+/** Lists the folders of the report's issues that have the same filter. */
 async function listSeries(report: string, name: string): Promise<string[]> {
   const mark = markOf(name)
   const entries = await readdir(report)
@@ -118,8 +125,8 @@ function markOf(folder: string): string | undefined {
 }
 
 /**
- * Builds the links to the issues before and after.
- * @param series folders in order of time
+ * Builds the links to the issue before and the issue after.
+ * @param series the folders, oldest first
  */
 function navIn(series: readonly string[], report: string, folder: string): NavView {
   const at = series.indexOf(folder)
@@ -151,7 +158,8 @@ function contentsOf(
 }
 
 /**
- * Replaces a folder. File names carry the process id, because another process may write the same folder.
+ * Replaces a folder. The temporary names contain the process id, because another process may write the same
+ * folder at the same time.
  */
 async function replaceFolder(
   folder: string,
@@ -190,11 +198,12 @@ async function writable(path: string, write: () => Promise<void>): Promise<void>
   })
 }
 
-/** The maximum number of issues on the index page; nobody reads a longer page to its end. */
+/** The maximum number of issues on the index page. Nobody reads a longer page to its end. */
 const LINES_MAX = 1000
 
 /**
- * Writes the index page of all issues; to be called whenever an issue was made or its messages were sent.
+ * Writes the index page of all issues. It must be called after an issue was made and after its messages were
+ * sent.
  * @returns the path of the page
  * @throws LeadsheetError data_unwritable
  */
@@ -209,7 +218,10 @@ export async function writeArchiveIndex(archive: Archive, db: Db): Promise<strin
   return writeArchiveFile(archive, 'index.html', archive.pages.index({ summary: summaryOf(count), months }))
 }
 
-/** Describes what became of an issue: `sent to 12`, `sent to 10 of 12, 2 refused`, `not sent: quiet`. */
+/**
+ * Describes whether an issue was sent, such as `sent to 12`, `sent to 10 of 12, 2 refused` or `not sent:
+ * quiet`.
+ */
 export function issueState({ notSent, messages }: Pick<ListedIssue, 'notSent' | 'messages'>): string {
   const { total, sent, failed, unconfirmed, withdrawn } = messages
   if (total === 0) return notSent === null ? 'looked at, not sent' : `not sent: ${notSent}`
@@ -262,8 +274,8 @@ function summaryOf(count: number): string {
 
 /**
  * Explains the figures.
- * @param request the request by which the figures were read
- * @param readAt when they were read
+ * @param request the request with which the figures were read
+ * @param readAt the time at which the figures were read
  */
 export function explainIssue(
   request: ReportRequest,

@@ -1,6 +1,6 @@
 /**
- * Searches issues by what a person types: words, addresses, numbers as they were written, and dates. A date
- * matches the period of an issue, in the time zone of its report.
+ * Searches issues for what a person types: words, addresses, numbers in the form in which they were written,
+ * and dates. A date finds the issues whose period contains the date, in the time zone of the report.
  */
 import { periodBetween } from '../../domain/period.ts'
 import { oneLine } from '../../report/words/clean-text.ts'
@@ -16,7 +16,7 @@ import {
 } from '../../store/reports/issue-search.ts'
 
 export interface IssueChoice extends Omit<IssueQuestion, 'terms'> {
-  /** The text as typed; empty for all issues. */
+  /** The text that a person typed; empty for all issues. */
   readonly text: string
 }
 
@@ -28,7 +28,7 @@ const EXCERPT_AFTER = 80
 /** Matches `2026-11-20`, `2026-11` or `2026`. */
 const DATE = /^(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?$/
 
-/** Returns the matching issues, the newest first. */
+/** Returns the issues that match, the newest first. */
 export async function searchIssues(
   db: Db,
   { text, ...choice }: IssueChoice,
@@ -43,11 +43,14 @@ export async function searchIssues(
   return listIssuesOf(db, await findIssues(db, { ...choice, terms }, limit))
 }
 
-/** A piece of text around a match, split so that every second part is a match and the first is not. */
+/**
+ * A piece of text around a match. The parts alternate: the first part is not a match, the second is, and so
+ * on.
+ */
 export type Excerpt = readonly string[]
 
 /**
- * Returns an excerpt around the first match of each of these issues; issues without a match are left out.
+ * Returns an excerpt around the first match in each of the given issues; issues without a match are left out.
  */
 export async function findExcerpts(
   db: Db,
@@ -62,15 +65,15 @@ export async function findExcerpts(
 }
 
 /**
- * Builds a pattern that matches a phrase the way the index does: any run of characters that are neither
- * letters nor digits matches any other such run.
+ * Builds a pattern that matches a phrase in the same way as the index of the store: any run of characters
+ * that are neither letters nor digits equals any other such run.
  */
 function patternOf(word: string): string {
   const tokens = word.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== '')
   return `(?<![\\p{L}\\p{N}])${tokens.join('[^\\p{L}\\p{N}]+')}`
 }
 
-/** Returns one excerpt, or none. */
+/** Returns a list with one excerpt; the list is empty if the text does not match. */
 function excerptOf(text: string, pattern: RegExp): Excerpt[] {
   const plain = text.replace(/\s+/g, ' ')
   const at = plain.search(pattern)
@@ -81,7 +84,9 @@ function excerptOf(text: string, pattern: RegExp): Excerpt[] {
   return [`${from > 0 ? '…' : ''}${cut}${end < 0 ? '' : '…'}`.split(pattern)]
 }
 
-/** Splits the text into words and quoted phrases; leaves out those without a letter or digit. */
+/**
+ * Splits the text into words and quoted phrases. Words and phrases without a letter or digit are left out.
+ */
 export function wordsIn(text: string): string[] {
   const found = oneLine(text.slice(0, TEXT_MAX), TEXT_MAX).matchAll(/"([^"]*)"?|[^\s"]+/g)
   return [...found]
@@ -92,7 +97,7 @@ export function wordsIn(text: string): string[] {
 
 type Dates = readonly [first: string, after: string]
 
-/** Returns the range of days that a date covers; null if the word is not a date. */
+/** Returns the first and last day that a date such as `2026-11` covers; null if the word is not a date. */
 function datesIn(word: string): Dates | null {
   const [, year, month, day] = DATE.exec(word) ?? []
   if (year === undefined) return null

@@ -1,6 +1,7 @@
 /**
- * Applies one event from the queue: reads the lead, the statistics or the agents, and stores them as a sync
- * does. The event is removed from the queue in the same transaction, so that no kill can lose it.
+ * Applies one event from the queue: reads the lead, the statistics or the agents from the upstream and stores
+ * them as a sync does. The same transaction removes the event from the queue, so that the event is not lost
+ * if the process is killed.
  */
 
 import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
@@ -26,20 +27,22 @@ export interface ApplyDeps {
   readonly source: Source
   readonly store: Store
   readonly now: () => Date
-  /** Tells whether to keep the details that only the answer for a single lead contains. */
+  /** Tells whether to store the details of leads, which only the answer for a single lead contains. */
   readonly wantsDetails: boolean
 }
 
-/** The outcome of an event and why it could not be read; null if the event must be read once more. */
+/**
+ * The outcome of an event, with the reason if the answer could not be read; null if the event must be applied
+ * once more.
+ */
 type Applied = { readonly outcome: EventOutcome; readonly problem: string | null } | null
 
 const READ: Applied = { outcome: 'read', problem: null }
 const IGNORED: Applied = { outcome: 'ignored', problem: null }
 
 /**
- * Applies an event.
- * @throws LeadsheetError api_*, or the signal's reason; then nothing is written and the event stays in the
- * queue
+ * Applies an event. If it throws, nothing is written and the event stays in the queue.
+ * @throws LeadsheetError api_*, or the signal's reason
  */
 export async function applyEvent(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal): Promise<void> {
   if (row.resource === 'agents') return applyAgents(deps, row, signal)
@@ -62,7 +65,8 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
   const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
   await finish(deps, row, async (trx, seen) => {
     const now = await findLead(trx, id)
-    // A scan may have written the lead meanwhile; without a time nobody can tell which state is newer.
+    // A scan may have written the lead meanwhile. If the answer has no time, nobody can tell which state is
+    // newer, so the lead is read again.
     const isImplausible = answer === null || !isDated(answer)
     if (isImplausible && now?.writtenBy !== before?.writtenBy) return null
     if (answer !== null) return keepAny(trx, answer, deps.wantsDetails, seen)
@@ -93,8 +97,8 @@ async function applyAgents(deps: ApplyDeps, row: QueuedEvent, signal: AbortSigna
 }
 
 /**
- * Stores the result and removes the event. Does not wait for the disk: a power cut also brings back the
- * event, which is then applied again. Writes nothing during a first load.
+ * Stores the result and removes the event from the queue. Does not wait for the disk: if a power cut loses
+ * this write, the event is in the queue again and is applied again. Writes nothing during a first load.
  */
 async function finish(
   { store, now }: ApplyDeps,
@@ -129,16 +133,16 @@ async function keepAny(
 }
 
 /**
- * Returns whether the lead is stored and not deleted. A late record does not prove that any other lead
- * exists.
+ * Returns whether the lead is stored and not deleted. Only then is the record of an event used without asking
+ * the upstream, because an event that arrives late does not prove that the lead still exists.
  */
 function isThere(lead: FoundLead | undefined): boolean {
   return lead !== undefined && !lead.isRemoved
 }
 
 /**
- * Returns whether the record's age can be compared with other states of the lead. A record that cannot be
- * read counts as comparable.
+ * Returns whether the time of the record can be compared with other states of the lead. A record that cannot
+ * be read counts as comparable.
  */
 function isDated(read: ReadLead): boolean {
   return 'reason' in read || isHeld(read.lead) || read.lead.updatedAt !== null
@@ -156,8 +160,8 @@ function noneIfDeleted(thrown: unknown): null {
 type MappedLead = Omit<SingleLead, 'lead'> & { readonly lead: Lead }
 
 /**
- * Stores a lead the way a scan does, so that the next scan finds it unchanged.
- * @param hasDetails whether the record is the answer for the single lead and details are wanted
+ * Stores a lead in the same way as a scan, so that the next scan finds the lead unchanged.
+ * @param hasDetails whether the record is the answer for a single lead, and its details are wanted
  */
 async function keepLead(
   trx: Trx,
@@ -194,7 +198,8 @@ async function keepQuarantinedLead(trx: Trx, held: QuarantinedRecord, seen: Obse
 
 /**
  * Handles a lead that the upstream does not know.
- * @param calledDeleted the stored lead if an event also calls it deleted; otherwise scans decide
+ * @param calledDeleted the stored lead, if an event also says that the lead was deleted; otherwise undefined,
+ *   and scans decide
  */
 async function keepDeletedLead(
   trx: Trx,

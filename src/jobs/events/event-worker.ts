@@ -1,6 +1,6 @@
 /**
- * The daemon's task that applies events: at once, several at a time, so that a slow one holds up no other.
- * A failed event waits in the store, so that neither a kill nor an outage loses it.
+ * The daemon's task that applies events as soon as they arrive, several at a time, so that a slow event does
+ * not hold up the others. A failed event waits in the store, so that neither a kill nor an outage loses it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ErrorCode } from '../../errors.ts'
@@ -26,12 +26,12 @@ import type { ApplyDeps } from './apply-event.ts'
 import { applyEvent } from './apply-event.ts'
 
 const MINUTE_MS = 60_000
-/** The wait before looking again while leads are left to a sync. */
+/** The wait before the task looks again whether leads must still be left to a sync. */
 const LOOK_AGAIN_MS = 1_000
-/** After this many failures in a row the cause is the upstream, not a lead. */
+/** The number of failures in a row after which the upstream is to blame and not a single lead. */
 const FAILURES_MAX = 5
 
-/** Failures that may concern only the one lead, pipeline or list of agents. */
+/** The errors that may concern only one lead, one pipeline or the list of agents. */
 const OF_ONE: ReadonlySet<ErrorCode> = new Set([
   'api_forbidden',
   'api_not_found',
@@ -43,29 +43,29 @@ const OF_ONE: ReadonlySet<ErrorCode> = new Set([
 export interface EventWorkerDeps extends ApplyDeps, EventOverflowDeps {
   readonly source: ApplyDeps['source']
   readonly log: Log
-  /** The number of events applied at once. */
+  /** The number of events that are applied at the same time. */
   readonly concurrency: number
   /**
-   * The maximum number of leads read within ten seconds. Further leads wait, and several events of one lead
-   * then cost one request.
+   * The maximum number of leads read within ten seconds. Further leads wait; if several events about one lead
+   * wait, they cost only one request.
    */
   readonly perTenSeconds: number
 }
 
 export interface EventWorker extends SerialTask {
   /**
-   * Wakes the worker for a new event, unless it will look again soon anyway because leads wait for a sync
-   * or the rate limit.
+   * Wakes the worker for a new event. Does nothing if the worker will look again soon anyway, because leads
+   * wait for a sync or for the rate limit.
    */
   wakeSoon(): void
   /**
-   * Applies all events that can be applied, also those that wait for the rate limit; used if several
-   * workers share the queue.
+   * Applies all events that can be applied, including those that wait for the rate limit. It is used if
+   * several workers share the queue.
    */
   applyAll(signal: AbortSignal): Promise<void>
 }
 
-/** Creates the task; to be woken each minute and after each sync. */
+/** Creates the task. It must be woken each minute and after each sync. */
 export function createEventWorker(deps: EventWorkerDeps): EventWorker {
   const { store, log, now } = deps
   const overflow = createEventOverflow(deps)
@@ -138,7 +138,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     const isKnown = thrown instanceof LeadsheetError
     if (isKnown && !OF_ONE.has(thrown.code)) return rest(thrown)
     if (isKnown) log.warn({ ...about, code: thrown.code }, thrown.message)
-    // A bug that one lead brings to light must not hold up the others.
+    // A bug in leadsheet that only one lead triggers must not hold up the other leads.
     else logFailure(log, thrown, about)
     await postpone(row, errorText(thrown))
     if (++failuresInRow >= FAILURES_MAX) await rest(thrown)
@@ -158,7 +158,7 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
     })
   }
 
-  /** Pauses after a failure that would meet all leads alike. */
+  /** Pauses the task after a failure that every other lead would have too. */
   async function rest(thrown: unknown): Promise<void> {
     restsUntilMs = now().getTime() + MINUTE_MS
     failuresInRow = 0
@@ -197,14 +197,17 @@ export function createEventWorker(deps: EventWorkerDeps): EventWorker {
 }
 
 const BURST_LEADS = 500
-/** The wait between two syncs for bursts: while one writes, webhook messages wait for their answers. */
+/**
+ * The wait between two syncs that handle bursts of events. While a sync writes, webhook messages wait for
+ * their answers.
+ */
 const BURST_PAUSE_MS = 15_000
 /** The wait between two syncs that are needed because single leads cannot be read. */
 const PAUSE_MS = 60_000
 
 /** Starts incremental syncs. */
 export interface ChangeSyncs {
-  /** Starts a sync as soon as possible; returns false if another sync runs now. */
+  /** Starts a sync as soon as possible. Returns false if another sync is running. */
   ask(): Promise<boolean>
   /** Returns whether a sync is due or running. */
   isOpen(): Promise<boolean>
@@ -214,27 +217,30 @@ interface EventOverflowDeps {
   readonly source: Pick<Source, 'has'>
   readonly store: Store
   readonly now: () => Date
-  /** Is null if the upstream has no incremental list or no sync is scheduled. */
+  /**
+   * The functions that start incremental syncs; null if the upstream has no incremental list or no sync is
+   * scheduled.
+   */
   readonly syncs: ChangeSyncs | null
 }
 
 /**
- * Leaves leads to an incremental sync if events name very many, because one page of a list has a hundred
- * leads, or if the upstream offers no single leads.
+ * Leaves leads to an incremental sync if events name very many leads, because one page of the list contains a
+ * hundred leads, or if the upstream does not offer single leads.
  */
 interface EventOverflow {
   /**
-   * Returns whether leads are left to a sync now: there are very many, or the upstream offers no single
-   * leads.
+   * Returns whether leads are left to a sync at present, because there are very many or because the upstream
+   * does not offer single leads.
    */
   areLeads(): Promise<boolean>
-  /** Counts a lead that is read by itself. */
+  /** Counts a lead that is read singly and not by a sync. */
   countOne(): void
 }
 
 function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): EventOverflow {
   let hasAsked = false
-  /** The number of leads still read one by one before another sync is started. */
+  /** The number of leads that are still read one by one before another sync is started. */
   let oneByOne = 0
   let restsUntilMs = 0
   let burstRestsUntilMs = 0
@@ -257,7 +263,8 @@ function createEventOverflow({ source, store, now, syncs }: EventOverflowDeps): 
       if (syncs === null || !isBurst || oneByOne > 0) return false
       if (await syncs.isOpen()) return true
       if (!hasAsked && now().getTime() < burstRestsUntilMs) return true
-      // A finished sync that did not bring the leads may not be able to.
+      // A sync that finished without reading these leads may be unable to read them, so they are read one by
+      // one.
       hasAsked = !hasAsked && (await syncs.ask())
       if (hasAsked) burstRestsUntilMs = now().getTime() + BURST_PAUSE_MS
       if (!hasAsked) oneByOne = BURST_LEADS

@@ -1,7 +1,7 @@
 /**
- * Registers the webhook of this installation. Each step is saved before the next, so that a kill at any
- * moment leaves nothing unknown: a request is repeated under the same key, and a new secret is saved before
- * the old one is dropped.
+ * Registers the webhook of this installation at the upstream. Each step is saved before the next step, so
+ * that a killed process leaves nothing unknown: a request is repeated under the same key, and a new secret is
+ * saved before the old one is deleted.
  */
 import { randomUUID } from 'node:crypto'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -21,7 +21,7 @@ import {
 
 export interface OwnWebhook {
   readonly source: Pick<Source, 'webhooks'>
-  /** The path of the file, as `registrationFile` returns it. */
+  /** The path of the file with the registration, as `registrationFile` returns it. */
   readonly file: string
   readonly now: () => Date
 }
@@ -29,16 +29,19 @@ export interface OwnWebhook {
 export interface SelfRegistration {
   readonly registration: Registration
   readonly outcome: 'registered' | 'replaced' | 'already'
-  /** A webhook that is no longer needed and that the upstream offers no way to remove. */
+  /**
+   * The id of a webhook that is no longer needed and that the upstream offers no way to remove; null if there
+   * is none.
+   */
   readonly leftOver: string | null
 }
 
-/** How long the upstream accepts both the old and the new secret. */
+/** The time in milliseconds during which the upstream accepts both the old and the new secret. */
 const BOTH_SECRETS_MS = 24 * 60 * 60_000
 
 /**
- * Registers the URL, unless its webhook is already active. A new webhook is registered before the old one
- * is removed.
+ * Registers a webhook for the URL, unless the webhook of that URL is already active. A new webhook is
+ * registered before the old one is removed.
  * @throws LeadsheetError api_*, webhook_unreadable, data_unwritable
  */
 export async function registerSelf(
@@ -63,7 +66,7 @@ export async function registerSelf(
 }
 
 /**
- * Replaces the secret; the old one is accepted as long as the upstream still signs with it.
+ * Replaces the secret. The old secret is accepted for as long as the upstream still signs with it.
  * @throws LeadsheetError the errors of {@link registerSelf}, and usage_invalid if nothing is registered
  */
 export async function rotateSelf(own: OwnWebhook, signal: AbortSignal): Promise<Registration> {
@@ -76,8 +79,8 @@ export async function rotateSelf(own: OwnWebhook, signal: AbortSignal): Promise<
 
 /**
  * Removes the webhook.
- * @returns the id of the webhook, and whether the upstream removed it, did not know it, or offers no way to
- * remove it
+ * @returns the id of the webhook, and whether the upstream removed the webhook, did not know it, or offers no
+ *   way to remove it
  * @throws LeadsheetError the errors of {@link rotateSelf}
  */
 export async function removeSelf(
@@ -102,7 +105,7 @@ export function requireOwn({ registration }: RegistrationState): Registration {
   })
 }
 
-/** Finishes what was under way when a process was killed. */
+/** Finishes the request that was in progress when a process was killed. */
 async function recover(own: OwnWebhook, signal: AbortSignal) {
   const state = readState(own.file)
   const { pending } = state
@@ -174,7 +177,7 @@ function stateWith(
     ...{ id, secret, oldSecret: before?.secret ?? null },
     oldSecretUntil: before && new Date(now.getTime() + BOTH_SECRETS_MS).toISOString(),
   }
-  // An upstream may allow one webhook per URL and return the same one again.
+  // An upstream may allow only one webhook per URL and return the existing webhook again.
   return { registration, pending: null, replaced: before === null || before.id === id ? null : before.id }
 }
 
@@ -195,7 +198,10 @@ async function remove({ source }: OwnWebhook, id: string, signal: AbortSignal) {
   }
 }
 
-/** Returns whether the webhook is active; trusts the file if the upstream cannot list webhooks. */
+/**
+ * Returns whether the webhook is active at the upstream. If the upstream cannot list webhooks, the
+ * registration in the file counts as active.
+ */
 async function isActive({ source }: OwnWebhook, own: Registration, signal: AbortSignal): Promise<boolean> {
   let webhooks: readonly WireWebhook[]
   try {
@@ -227,8 +233,8 @@ function isUnoffered(thrown: unknown): boolean {
 }
 
 /**
- * Returns whether the upstream refused the request; after any other failure nobody knows whether it was
- * done.
+ * Returns whether the upstream refused the request. After any other failure nobody knows whether the upstream
+ * carried out the request.
  */
 function isRefusal(thrown: unknown): boolean {
   return isUnoffered(thrown) || (thrown instanceof LeadsheetError && thrown.code === 'api_rejected')

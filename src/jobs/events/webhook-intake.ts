@@ -1,6 +1,7 @@
 /**
- * Takes in events: they are on disk before their sender gets its answer. Events that arrive during a write
- * are written together in the next transaction, so that ten thousand a minute cost a few commits a second.
+ * Stores incoming events: they are on disk before the sender gets its answer. Events that arrive during a
+ * write are written together in the next transaction, so that ten thousand events a minute need only a few
+ * commits a second.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { UpstreamEvent } from '../../domain/model.ts'
@@ -14,25 +15,28 @@ import { saveEvents } from '../../store/events/event.ts'
 const MESSAGES_MAX = 1000
 const EVENTS_MAX = 10_000
 const CHARACTERS_MAX = 32 * 1024 * 1024
-/** Events of one transaction (more only if one message has more), so that other writers get their turn. */
+/**
+ * The number of events of one transaction, so that other writers get their turn. A message with more events
+ * is still written in one transaction.
+ */
 const EVENTS_AT_ONCE = 200
 /**
- * The maximum pause after a transaction; otherwise the pause is as long as the transaction took. Events
- * that arrive in the pause share the next one.
+ * The maximum pause after a transaction. The pause is as long as the transaction took, up to this limit.
+ * Events that arrive during the pause share the next transaction.
  */
 const REST_MAX_MS = 20
 
 interface WebhookIntakeDeps {
   readonly store: Store
   readonly now: () => Date
-  /** Starts the worker; called when there are new events to apply. */
+  /** Starts the worker that applies events. It is called when there are new events to apply. */
   readonly wake: () => void
 }
 
 export interface WebhookIntake {
   /**
-   * Stores the events of one message. Resolves to true once they are on disk, or to false if too many
-   * events wait and the sender must come again later.
+   * Stores the events of one message. Resolves to true after they were written to disk, or to false if too
+   * many events wait and the sender must send the message again later.
    * @throws LeadsheetError such as data_unwritable; the events are then not on disk
    */
   take(events: readonly UpstreamEvent[]): Promise<boolean>

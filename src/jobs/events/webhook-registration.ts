@@ -1,7 +1,7 @@
 /**
- * Stores the webhook registered at the upstream for this installation in a JSON file that only its owner
- * can read. The file holds the secret, which is in no database. A request is saved in the file before it is
- * sent, so that after a kill the same request is repeated and gives the secret again.
+ * Stores the webhook of this installation in a JSON file that only its owner can read. The file contains the
+ * secret, which is in no database. A request is saved in the file before it is sent, so that after a kill the
+ * same request is repeated and returns the secret again.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
@@ -12,19 +12,22 @@ import { errorText, faultText, LeadsheetError, shellCommand } from '../../errors
 import type { Log } from '../../log.ts'
 
 const registrationSchema = z.strictObject({
-  /** The id of the webhook at the upstream. */
+  /** The upstream's id of the webhook. */
   id: z.string(),
   url: z.string(),
   events: z.array(z.string()).readonly(),
   secret: z.string().min(1),
-  /** The former secret, accepted until `oldSecretUntil`: messages signed with it may arrive late. */
+  /**
+   * The former secret, which is accepted until `oldSecretUntil`, because messages that were signed with it
+   * may arrive late.
+   */
   oldSecret: z.string().min(1).nullable(),
   oldSecretUntil: z.iso.datetime().nullable(),
   registeredAt: z.iso.datetime(),
 })
 export type Registration = Readonly<z.output<typeof registrationSchema>>
 
-/** The key under which the request is made, and when; it is not known whether the request was done. */
+/** The key and the time of a request. It is not known whether the upstream has carried out the request. */
 const asked = { key: z.string(), at: z.iso.datetime() }
 const pendingSchema = z.discriminatedUnion('action', [
   z.strictObject({
@@ -40,7 +43,10 @@ export type PendingRequest = Readonly<z.output<typeof pendingSchema>>
 const stateSchema = z.strictObject({
   registration: registrationSchema.nullable(),
   pending: pendingSchema.nullable(),
-  /** The webhook that the registration replaced, until it is removed at the upstream. */
+  /**
+   * The id of the webhook that the registration replaced, until that webhook is removed at the upstream;
+   * otherwise null.
+   */
   replaced: z.string().nullable(),
 })
 export type RegistrationState = Readonly<z.output<typeof stateSchema>>
@@ -53,7 +59,7 @@ export function registrationFile(dataDir: string): string {
 }
 
 /**
- * Reads the registration; null if there is none.
+ * Reads the registration from the file; null if nothing is registered.
  * @throws LeadsheetError webhook_unreadable
  */
 export async function readRegistration(file: string): Promise<Registration | null> {
@@ -68,7 +74,8 @@ export function readState(file: string): RegistrationState {
   try {
     return parseState(readFileSync(file, 'utf8'))
   } catch (thrown) {
-    // A data directory that cannot be made has a check of its own, so it counts as a missing file.
+    // If the data directory cannot be made, the file counts as missing, because the data directory has a
+    // check of its own.
     if (thrown instanceof Error && 'code' in thrown && NOT_THERE.includes(String(thrown.code)))
       return UNREGISTERED
     throw new LeadsheetError('webhook_unreadable', `${file} cannot be read: ${errorText(thrown)}`, {
@@ -77,7 +84,9 @@ export function readState(file: string): RegistrationState {
   }
 }
 
-/** Parses the file; errors quote nothing of its text, because even half a secret is a secret. */
+/**
+ * Parses the text of the file. An error quotes no part of the text, because even half a secret is a secret.
+ */
 function parseState(text: string): RegistrationState {
   let data: unknown
   try {
@@ -92,8 +101,8 @@ function parseState(text: string): RegistrationState {
 }
 
 /**
- * Saves the file, completely or not at all; it is on disk when this resolves. An empty state deletes the
- * file.
+ * Saves the file completely or not at all, and resolves after the file was written to disk. An empty state
+ * deletes the file.
  * @throws LeadsheetError data_unwritable
  */
 export async function saveState(file: string, state: RegistrationState): Promise<void> {
@@ -124,8 +133,8 @@ export function secretsIn({ registration }: RegistrationState): string[] {
 }
 
 /**
- * Returns a function that lists the secrets with which messages may be signed, the newest first. The file
- * is read again whenever it changes, so that a daemon knows a new secret at once.
+ * Returns a function that lists the secrets with which messages may be signed, the newest first. The function
+ * reads the file again after each change, so that a running daemon knows a new secret at once.
  * @param configured the secrets from the settings
  */
 export function watchSecrets(
@@ -143,9 +152,9 @@ export function watchSecrets(
 }
 
 /**
- * Returns a function that reads the state, again only if the file has changed.
- * @param formatProblem called once for each version of the file that cannot be read; the state before stays
- * valid
+ * Returns a function that reads the state; it reads the file again only after the file has changed.
+ * @param formatProblem called once for each version of the file that cannot be read; the state read before
+ *   then stays valid
  */
 export function watchState(
   file: string,

@@ -6,12 +6,12 @@ import type { LinkSubject } from '../../mail/unsubscribe.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { Issue } from '../../store/reports/issue.ts'
 
-/** The sender's address of all messages, and the addresses for replies and for unsubscribing. */
+/** The address from which all messages are sent, and the addresses for replies and for unsubscribing. */
 export interface Sender {
   readonly from: string
   readonly replyTo: string | null
   readonly unsubscribe: {
-    /** An address, or `Name <address>`. */
+    /** A mail address, or `Name <address>`. */
     readonly mailto: string
     /** Returns the URL of a recipient's preference page; null if no pages are served. */
     readonly pageOf: ((subject: LinkSubject) => string) | null
@@ -27,8 +27,8 @@ export interface MessageContent extends Rendered {
 
 /**
  * Builds the message.
- * @param revision 0 for the first message; another number makes a further message of the same issue to the
- * same recipient
+ * @param revision 0 for the first message; another number makes a further message for the same issue and
+ *   recipient
  */
 export function messageFor(
   store: Pick<Store, 'installationId'>,

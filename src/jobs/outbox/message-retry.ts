@@ -1,5 +1,5 @@
 /**
- * Decides what becomes of a message that could not be sent, and of a mail server that could not be reached.
+ * Decides what happens to a message that could not be sent, and to a mail server that could not be reached.
  */
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -16,19 +16,22 @@ interface Drawn {
   readonly random: number
 }
 
-/** Returns how often a message may become unconfirmed before a person has to resolve it. */
+/** Returns how many times a message may become unconfirmed before a person has to resolve it. */
 export function doubtsMaxOf(onUnconfirmed: UnconfirmedPolicy): number {
   return onUnconfirmed === 'hold' ? 1 : DOUBTS_MAX
 }
 
-/** Returns the time of the next attempt after this many failures in a row. */
+/**
+ * Returns the time of the next attempt.
+ * @param failures the number of failures in a row
+ */
 export function retryAt(failures: number, { now, random }: Drawn): Date {
   return new Date(now.getTime() + (ladderWaitMs(BACKOFF.message, failures, random) ?? 0))
 }
 
 /**
- * The times at which an attempt is due: all up to `upTo`, and also all after `beyond`, because no backoff is
- * that long, so the clock was wrong when such a time was stored.
+ * The stored times of attempts that are due now: all up to `upTo`, and all after `beyond`. A time after
+ * `beyond` is longer away than any backoff, so the clock was wrong when it was stored.
  */
 interface DueTimes {
   readonly upTo: Instant
@@ -45,8 +48,9 @@ export function isDue(at: Instant, { upTo, beyond }: DueTimes): boolean {
 }
 
 /**
- * Decides the next state of a message after a failed attempt. If the server is to blame, the attempt is not
- * counted; but if the server ended the session because of this message, the message is sent after all others.
+ * Decides the next state of a message after a failed attempt. If the server is to blame, the attempt does not
+ * count. But if the server ended the session because of this message, the message is sent after all other
+ * messages.
  */
 export function afterFailure(
   one: Delivery,
@@ -65,7 +69,7 @@ export function afterFailure(
     return { ...said, state: 'unconfirmed', nextAttemptAt: isLeft ? null : nextAttemptAt }
   }
   if (failed.kind === 'permanent') return { ...said, state: 'failed', nextAttemptAt: null }
-  // A lost connection may be the server's fault, so it never makes a message fail for good.
+  // A lost connection may be the fault of the server, so it never makes a message fail for good.
   const reason = failed.replyCode === null ? null : reasonToGiveUp(one, drawn.now)
   if (reason === null) return { ...said, state: 'pending', nextAttemptAt, isPutOff: true }
   return { ...said, state: 'failed', nextAttemptAt: null, response: `${reason}: ${failed.said}` }
@@ -78,8 +82,8 @@ function reasonToGiveUp({ attempts, putOffAt }: Delivery, now: Date): string | n
 }
 
 /**
- * Counts one more failure of a mail server. A wrong setting gets the longest backoff, because it is not
- * fixed within a minute.
+ * Counts another failure of a mail server. A wrong setting gets the longest backoff, because a person does
+ * not fix a setting within a minute.
  */
 export function outageAfter(
   before: MailOutage | undefined,

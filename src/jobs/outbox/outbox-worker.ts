@@ -1,7 +1,7 @@
 /**
- * The daemon's task that sends messages. A single daemon sends the due messages itself; with several workers
- * each message becomes a job that any worker takes. The outbox table decides which messages are still to be
- * sent, so a job that runs twice sends nothing twice.
+ * The daemon's task that sends messages. A single daemon sends the due messages itself. With several workers,
+ * each message becomes a job that any worker may take. The outbox table decides which messages still have to
+ * be sent, so a job that runs twice sends nothing twice.
  */
 import type { Queue } from '../../queue/queue.ts'
 import { type Delivery, findDelivery, isAnyOnItsWay, listWaiting } from '../../store/outbox/delivery.ts'
@@ -15,20 +15,23 @@ import { deliverDue } from './send-due.ts'
 interface OutboxWorkerDeps extends DeliverDeps {
   readonly queue: Queue
   /**
-   * Updates what depends on the outcome of messages, such as the index of the archive; called after messages
-   * were sent.
+   * Updates what depends on the outcome of messages, such as the index of the archive. It is called after
+   * messages were sent.
    */
   readonly onSent: () => Promise<void>
 }
 
-/** The maximum number of messages that become jobs at once; the others become jobs in the next minute. */
+/**
+ * The maximum number of messages that become jobs at once. The remaining messages become jobs in the next
+ * minute.
+ */
 const QUEUED_MESSAGES = 10_000
 /**
- * During an outage one worker tries one message, and the others wait this long. If it has not reported by
- * then, it is taken to be dead and another worker may try.
+ * The time for which other workers wait while one worker tries one message during an outage. If that worker
+ * has not reported within this time, it counts as dead and another worker may try.
  */
 const PROBE_MS = 120_000
-/** The wait for further messages before `onSent` is called. */
+/** The wait for further sent messages before `onSent` is called. */
 const SETTLE_MS = 5_000
 
 export function createOutboxTask(deps: OutboxWorkerDeps): SerialTask {
@@ -45,7 +48,7 @@ function createSharedOutbox(deps: OutboxWorkerDeps): SerialTask {
   return { ...tasks, wake: due.wake }
 }
 
-/** Runs the jobs of single messages, with one sender for all of them. */
+/** Runs the jobs of single messages. All of these jobs share one sender. */
 function createMessageWorker(
   deps: OutboxWorkerDeps,
   onServerBack: () => void,
@@ -66,14 +69,14 @@ function createMessageWorker(
   const send = async (messageId: string, signal: AbortSignal): Promise<void> => {
     isSending = true
     try {
-      // Another worker may have taken the lease over while this machine slept.
+      // Another worker may have taken over the lease while this machine slept.
       if (sender?.lease.lost.aborted) await endSender()
       sender ??= await openSender(deps)
       if (sender === null) return
       if ((await sendMessage(deps, sender, messageId, signal)) === 'server_back') onServerBack()
     } catch (thrown) {
-      // The fate of the message is unknown. Ending this sender lets the next one recover the message, as
-      // after a kill.
+      // It is unknown whether the message was sent. This sender is ended, so that the next sender recovers
+      // the message, as after a kill.
       await endSender().catch((another: unknown) => logFailure(log, another, { queue: 'message' }))
       throw thrown
     } finally {
@@ -109,7 +112,8 @@ function createMessageWorker(
 
 /**
  * Recovers messages that killed workers left half-way, then makes a job for each due message. During an
- * outage of the mail server it makes no job, or, when the next attempt is due, one job to test the server.
+ * outage of the mail server it makes no jobs; when the next attempt is due, it makes a single job to test the
+ * server.
  */
 export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue }): Promise<void> {
   const { store, transport, now, queue } = deps
@@ -125,9 +129,10 @@ export async function queueMessages(deps: DeliverDeps & { readonly queue: Queue 
 }
 
 /**
- * Sends one message if it still has to be sent.
- * @returns `server_back` if sending the message ended an outage, so that the other messages can follow
- * @throws Error the earlier failure of this message, if a bug in leadsheet caused it
+ * Sends one message, if it still has to be sent.
+ * @returns `server_back` if the message was sent and that ended an outage, so that the other messages can
+ *   follow
+ * @throws Error the earlier failure of this message, if a bug in leadsheet caused that failure
  */
 export async function sendMessage(
   deps: DeliverDeps,
@@ -159,8 +164,8 @@ function isWaiting(one: Delivery): one is Delivery & { nextAttemptAt: string } {
 }
 
 /**
- * Returns whether the message waits because an earlier attempt failed by a bug in leadsheet, and not because
- * a server deferred it.
+ * Returns whether the message waits because a bug in leadsheet made an earlier attempt fail, and not because
+ * a server deferred the message.
  */
 function isOurFault(one: Delivery): boolean {
   return one.state === 'pending' && one.attempts > 0 && one.putOffAt === null

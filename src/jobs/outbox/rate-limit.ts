@@ -10,7 +10,7 @@ export interface RateLimit {
   tryTake(now: Date): Promise<number>
 }
 
-/** The rate limit of a single process, which can also say how long to wait without taking a slot. */
+/** The rate limit of a single process. It can also tell how long to wait without taking a slot. */
 interface OwnRateLimit extends RateLimit {
   /** Returns the milliseconds until the next slot is free; 0 if one is free now. */
   msToWait(now: Date): number
@@ -26,7 +26,7 @@ export function createRateLimit(most: number, withinMs = MINUTE_MS): OwnRateLimi
   let taken: number[] = []
   const msToWait = (now: Date): number => {
     const at = now.getTime()
-    // After a clock was set back, times in the future would block everything, so they are dropped.
+    // Drops times in the future: if the clock was set back, they would block every message.
     taken = taken.filter((ms) => ms > at - withinMs && ms <= at)
     const [first] = taken
     return first === undefined || taken.length < most ? 0 : first + withinMs - at

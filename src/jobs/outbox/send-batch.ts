@@ -24,7 +24,7 @@ import { type HandOverDeps, handOver } from './send-one.ts'
 
 export interface DeliveryPolicy {
   readonly onUnconfirmed: UnconfirmedPolicy
-  /** The rate limit, shared by all that sends to the same server. */
+  /** The rate limit that all senders to the same server share. */
   readonly rateLimit: RateLimit
 }
 
@@ -34,16 +34,16 @@ export interface DeliverDeps extends HandOverDeps {
 
 export interface Sender extends AsyncDisposable {
   readonly lease: Lease
-  /** The number of messages in a row during which the connection was lost. */
+  /** The number of messages in a row during which the connection broke. */
   lostInRow: number
 }
 
-/** After this many lost connections in a row, the server is taken to be at fault. */
+/** The number of broken connections in a row after which the server is to blame. */
 const LOST_IN_ROW = 2
 
 /**
  * Claims the sender's lease and recovers messages that killed senders left half-way.
- * @returns null if only one process may send and another is sending
+ * @returns the sender; null if only one process may send and another process is sending
  */
 export async function openSender(deps: DeliverDeps): Promise<Sender | null> {
   const lease = await claimLease(deps.store, leaseName(deps.store), deps.now).catch((thrown: unknown) => {
@@ -77,7 +77,8 @@ export async function recoverMessages({
 export interface SendOptions {
   readonly signal: AbortSignal
   /**
-   * The time at which sending ends; null to send every message, however long the rate limit makes it wait.
+   * The time at which sending must end; null if every message must be sent, even if the rate limit makes it
+   * wait for long.
    */
   readonly until: Date | null
 }
@@ -114,7 +115,7 @@ export async function sendAll(
 
 /**
  * Waits until the rate limit permits a message.
- * @returns false if sending must end before that
+ * @returns true if the message may be sent; false if sending must end earlier
  */
 async function waitForTurn(
   { policy: { rateLimit }, now }: DeliverDeps,
@@ -131,7 +132,10 @@ async function waitForTurn(
   return false
 }
 
-/** Stores an outage. If several workers detect the outage at once, only one of them stores it. */
+/**
+ * Stores an outage of the mail server. If several workers notice the outage at the same time, only one of
+ * them stores it.
+ */
 async function noteOutage(
   { store, transport, now, log }: DeliverDeps,
   { lease }: Sender,

@@ -1,6 +1,6 @@
 /**
- * Sends messages, one per recipient, and stores each step before it is taken. A sent message is never sent
- * again; an unconfirmed one is sent once more under the same Message-ID, or left to a person.
+ * Sends messages, one per recipient. Each step is stored before it is taken. A sent message is never sent
+ * again; an unconfirmed message is sent once more under the same Message-ID, or left to a person.
  */
 import type { Message } from '../../domain/message.ts'
 import { type Delivery, isAnyOnItsWay, listDeliveries, listWaiting } from '../../store/outbox/delivery.ts'
@@ -13,20 +13,20 @@ export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']
   readonly response: string | null
-  /** False if the message had already been sent before this call. */
+  /** Tells whether the message was sent by this call and not by an earlier one. */
   readonly isNew: boolean
 }
 
-/** The maximum duration and size of one batch, so that other tasks get their turn. */
+/** The maximum duration and number of messages of one batch, so that other tasks get their turn. */
 const BATCH_MS = 60_000
 const BATCH_MESSAGES = 1_000
 
 /**
- * Sends the unsent messages of these issues now, regardless of their backoff. Sends nothing if another
- * process is already sending; that process sends them when they are due.
- * @param only the only Message-IDs to consider; all if absent
- * @returns the result of every message considered, also of those sent before, issue by issue
- * @throws LeadsheetError job_busy if another process takes over while this one is sending
+ * Sends the unsent messages of the given issues now, without waiting for their backoff. Sends nothing if
+ * another process is sending, because that process sends these messages when they are due.
+ * @param only the Message-IDs to consider; all messages if absent
+ * @returns the result of every message considered, including messages sent earlier, issue by issue
+ * @throws LeadsheetError job_busy if another process takes over while this process is sending
  */
 export async function deliverIssues(
   deps: DeliverDeps,
@@ -55,8 +55,8 @@ export async function deliverIssues(
 }
 
 /**
- * Sends due messages of any issue for at most a minute; sends nothing during a server outage or while
- * another process sends.
+ * Sends the due messages of all issues, for at most a minute. Sends nothing during an outage of the server or
+ * while another process sends.
  * @returns whether any messages were due
  */
 export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promise<boolean> {
@@ -65,7 +65,7 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   const outage = await findMailOutage(db, deps.transport.name)
   const isAway = outage !== undefined && !isDue(outage.nextAttemptAt, dueTimesAt(from))
   const isAnyDue = !isAway && (await listWaiting(db, dueTimesAt(from), 1)).length > 0
-  // Messages that a process left half-way are recovered even if none is due.
+  // Messages that a killed process left half-way are recovered even if no message is due.
   if (!isAnyDue && !(await isAnyOnItsWay(db))) return false
   const until = new Date(from.getTime() + BATCH_MS)
   return whileSender(deps, async (sender) => {
@@ -75,7 +75,7 @@ export async function deliverDue(deps: DeliverDeps, signal: AbortSignal): Promis
   })
 }
 
-/** Sends a test message: marked in the subject, and not stored in the outbox. */
+/** Sends a test message. Its subject says that it is a test, and it is not stored in the outbox. */
 export async function sendTest(
   { transport }: Pick<DeliverDeps, 'transport'>,
   message: Message,
@@ -86,8 +86,8 @@ export async function sendTest(
 }
 
 /**
- * Runs `work` with the sender's lease.
- * @returns false if another process holds it
+ * Claims the sender's lease and runs `work`.
+ * @returns false if another process holds the lease
  */
 async function whileSender(deps: DeliverDeps, work: (sender: Sender) => Promise<void>): Promise<boolean> {
   await using sender = await openSender(deps)

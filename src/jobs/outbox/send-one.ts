@@ -25,17 +25,17 @@ export interface HandOverDeps {
 }
 
 /**
- * How long a stop of the program waits for the server's answer to a message whose body has left. Without the
- * answer the message is unconfirmed.
+ * The time for which a stopping program waits for the server's answer to a message whose body was sent.
+ * Without the answer the message is unconfirmed.
  */
 const ANSWER_MS = 5_000
 
 /**
  * Sends one message.
- * @param signal stops the sending; if the body is already leaving, only after a short wait for the server's
- * answer
- * @returns `sent`, the failure, or `passed_over` if another process has the message or its recipient no
- * longer wants it
+ * @param signal stops the sending; if the body is already being sent, the sending stops after a short wait
+ *   for the server's answer
+ * @returns `sent`, the failure, or `passed_over` if another process sends the message or the recipient no
+ *   longer wants it
  * @throws LeadsheetError errors of the store, such as job_busy if another process has taken over
  */
 export async function handOver(
@@ -73,8 +73,8 @@ export async function handOver(
     const drawn = { now: deps.now(), random: Math.random() }
     const failed = failedSendOf(thrown)
     if (failed === null) {
-      // Because a bug in leadsheet caused this, and not the server, the message is deferred and the others
-      // can go on.
+      // The failure is a bug in leadsheet and not a failure of the server, so this message is deferred and
+      // other messages can go on.
       const nextAttemptAt = retryAt(one.attempts + 1, drawn).toISOString()
       await move(['sending'], { state: 'pending', nextAttemptAt, response: errorText(thrown) })
       throw thrown
@@ -89,7 +89,7 @@ export async function handOver(
   } finally {
     stop.end()
   }
-  // The move to `sent` stands outside the try, because the message was sent: a failure of the store here must
+  // This write stands outside the `try`, because the message was already sent: a failure of the store must
   // not count as a failure of the message.
   const replyCode = replyCodeIn(response)
   await move(['sending', 'data'], { state: 'sent', nextAttemptAt: null, replyCode, response })
@@ -97,7 +97,7 @@ export async function handOver(
   return 'sent'
 }
 
-/** Returns the SMTP reply code; null for messages written to a folder. */
+/** Returns the SMTP reply code; null if the message was written to a folder. */
 function replyCodeIn(response: string): number | null {
   const [code] = /^\d{3}(?=[ -])/.exec(response) ?? []
   return code === undefined ? null : Number(code)
@@ -105,16 +105,16 @@ function replyCodeIn(response: string): number | null {
 
 interface StopSignal {
   readonly signal: AbortSignal
-  /** Notes that the body of the message begins to leave. */
+  /** Notes that the body of the message is now being sent. */
   leaves(): void
-  /** Releases the listener and the timer once the attempt is over. */
+  /** Removes the listener and the timer after the attempt has ended. */
   end(): void
 }
 
 /**
- * Creates the signal that aborts the sending of one message when the program stops: at once if the body has
- * not begun to leave, otherwise after `patienceMs`.
- * @param patienceMs how long to wait for the server's answer once the body has begun to leave
+ * Creates the signal that aborts the sending of one message when the program stops. It aborts at once if the
+ * body is not being sent yet, otherwise after `patienceMs`.
+ * @param patienceMs the milliseconds to wait for the server's answer after the body began to be sent
  */
 function createStopSignal(stop: AbortSignal, patienceMs: number): StopSignal {
   const broken = new AbortController()

@@ -1,4 +1,6 @@
-/** Changes the preference of a recipient: for future issues, and for messages that still wait. */
+/**
+ * Changes the preference of a recipient. The change applies to future issues and to messages that still wait.
+ */
 
 import type { Log } from '../../log.ts'
 import { readLink } from '../../mail/unsubscribe.ts'
@@ -26,7 +28,7 @@ interface ChosenBy {
 
 export interface ChangedPreference {
   readonly preference: Preference
-  /** Is false if the choice was not possible because the recipient had unsubscribed. */
+  /** Tells whether the choice was possible; false if the recipient had unsubscribed before. */
   readonly isFit: boolean
   /** The number of waiting messages that will now never be sent. */
   readonly withdrawn: number
@@ -45,8 +47,8 @@ const OUTCOMES: Readonly<Record<PreferenceChoice, Partial<Standing>>> = {
 }
 
 /**
- * Stores a recipient's choice and withdraws waiting messages if needed. A choice that changes nothing also
- * keeps the earlier author and time.
+ * Stores a recipient's choice and withdraws waiting messages if the choice requires it. If the choice changes
+ * nothing, the author and the time of the earlier choice stay too.
  */
 export async function changePreference(
   store: Store,
@@ -76,8 +78,8 @@ export async function changePreference(
 }
 
 /**
- * Returns whether the choice is possible; a recipient who has unsubscribed cannot be paused or resumed from
- * a page opened earlier.
+ * Returns whether the choice is possible. A recipient who has unsubscribed cannot be paused or resumed from a
+ * page that was opened before that.
  */
 function fits({ state }: Standing, choice: PreferenceChoice): boolean {
   return state !== 'unsubscribed' || (choice !== 'pause' && choice !== 'resume')
@@ -87,7 +89,7 @@ interface DeskDeps {
   readonly store: Store
   /** The reports in the settings. */
   readonly reports: readonly DeskReport[]
-  /** The locale for recipients who are no longer in the settings. */
+  /** The locale for recipients that the settings no longer name. */
   readonly reader: { readonly locale: string; readonly timeZone: string }
   readonly log: Log
   readonly now: () => Date
@@ -100,8 +102,8 @@ interface DeskReport {
 }
 
 /**
- * Opens the preference page of recipients: shows and changes what they get. Both functions return null for
- * a token that is not ours.
+ * Creates the functions of the preference page, which show and change what a recipient gets. Both functions
+ * return null if this installation did not sign the token.
  */
 export function openPreferencePage(deps: DeskDeps) {
   const { store, log, now } = deps
@@ -125,8 +127,8 @@ export function openPreferencePage(deps: DeskDeps) {
 }
 
 /**
- * Returns whether the recipient may make the choice. A person who is on no list may only unsubscribe, and a
- * report that comes at most weekly cannot be set to weekly.
+ * Returns whether the recipient may make the choice. A person whom the settings do not name as a recipient
+ * may only unsubscribe. A report that is sent at most weekly cannot be set to weekly.
  */
 function mayChoose(deps: DeskDeps, subject: PreferenceKey, choice: PreferenceChoice): boolean {
   const { of, recipient } = findListed(deps, subject)
@@ -186,7 +188,10 @@ interface PauseDeps {
   readonly suppressAfterBounces: number
 }
 
-/** Pauses recipients whose mail server refused too many issues in a row, until a person resumes them. */
+/**
+ * Pauses recipients for whom the mail server refused too many issues in a row. They stay paused until a
+ * person resumes them.
+ */
 export async function pauseRefused({ store, log, now, suppressAfterBounces }: PauseDeps): Promise<void> {
   if (suppressAfterBounces === 0) return
   for (const { recipient, report, issues, response } of await listRefusing(store.db, suppressAfterBounces)) {
