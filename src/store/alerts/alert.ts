@@ -19,7 +19,7 @@ export interface Alert {
   readonly message: string
   readonly hint: string
   readonly firstSeenAt: Instant
-  /** Is null for an alert that was never opened. */
+  /** The time at which the alert was opened; null for an alert that was never opened. */
   readonly openedAt: Instant | null
   /** The time at which the problem last came back soon after it was resolved; null if it never did. */
   readonly reopenedAt: Instant | null
@@ -32,8 +32,8 @@ export interface Alert {
 }
 
 /**
- * Lists the alerts that are not resolved, were resolved since an instant, or whose resolution was not
- * announced yet.
+ * Lists three kinds of alerts: those that are not resolved, those that were resolved since an instant, and
+ * those whose resolution was not announced yet.
  */
 export async function listUnsettledAlerts(db: Db, resolvedSince: Instant): Promise<Alert[]> {
   const rows = await db
@@ -51,7 +51,7 @@ export async function listUnsettledAlerts(db: Db, resolvedSince: Instant): Promi
   return rows.map(alertOf)
 }
 
-/** Lists the open alerts, oldest first. `all` adds the resolved ones after them, newest first. */
+/** Lists the open alerts, oldest first. With `all`, the resolved alerts follow, newest first. */
 export async function listAlerts(db: Db, which: 'open' | 'all', limit: number): Promise<Alert[]> {
   const rows = await db
     .selectFrom('alert')
@@ -162,7 +162,7 @@ export interface HeartbeatPing {
   readonly runId: string
   readonly signal: HeartbeatSignal
   readonly attempts: number
-  /** Is null where the monitor has accepted the ping. */
+  /** The time of the next attempt; null where the monitor has accepted the ping. */
   readonly nextAttemptAt: Instant | null
   /** The last answer of the monitor, or the reason why there was no answer. */
   readonly response: string | null

@@ -17,7 +17,7 @@ export interface BackupContent {
 }
 
 /**
- * Reads every page of the file. Call it in a child process, because it takes long.
+ * Checks every page of a file. Call this function in a child process, because it takes long.
  * @throws LeadsheetError store_corrupt
  */
 export function checkBackup(file: string): BackupContent {

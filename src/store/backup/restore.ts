@@ -140,7 +140,7 @@ async function skipReports(trx: Trx, now: Date, message: string): Promise<string
   return schedules.map(({ schedule }) => schedule)
 }
 
-/** Puts the new file in place, and returns the new place of the old one. */
+/** Puts the new file in place of the old file, and returns the new place of the old file. */
 async function putInPlace(staged: string, file: string, now: Date): Promise<string> {
   const before = `${file}.before-restore-${now.toISOString().replace(/[-:]|\.\d+/g, '')}`
   const isDamaged = await refuseWhileUsed(file, now)
@@ -148,7 +148,8 @@ async function putInPlace(staged: string, file: string, now: Date): Promise<stri
   try {
     // Because some file systems have no hard links, the file is copied there.
     await link(file, before).catch(() => copyFile(file, before, constants.COPYFILE_EXCL))
-    // The write-ahead log of a damaged file has to move with it, or SQLite would apply it to the new file.
+    // Moves the write-ahead log of a damaged file together with the file. Otherwise SQLite would apply the
+    // log to the new file.
     if (existsSync(`${file}-wal`)) await rename(`${file}-wal`, `${before}-wal`)
     await rm(`${file}-shm`, { force: true })
     await rename(staged, file)
@@ -159,8 +160,8 @@ async function putInPlace(staged: string, file: string, now: Date): Promise<stri
 }
 
 /**
- * Refuses a file that another process uses. Returns whether the file is damaged, so that its leases cannot be
- * read.
+ * Refuses to replace a file that another process uses. Returns whether the file is damaged, because then its
+ * leases cannot be read.
  */
 async function refuseWhileUsed(file: string, now: Date): Promise<boolean> {
   try {

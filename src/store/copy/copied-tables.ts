@@ -14,7 +14,10 @@ import type { Tables } from '../tables/tables.ts'
 
 export interface CopiedTable {
   readonly name: keyof Tables & string
-  /** The columns in order, without generated ones, and with `rowid` where the order of arrival matters. */
+  /**
+   * The columns in order. Generated columns are left out, and `rowid` is added where the order of arrival
+   * matters.
+   */
   readonly columns: readonly CopiedColumn[]
   /** The columns that put the rows into the same order in both databases. */
   readonly key: readonly string[]

@@ -38,7 +38,7 @@ export function clockOf(db: Kysely<Tables>, now: Date, plusMs = 0): RawBuilder<s
   return sql`strftime('%Y-%m-%dT%H:%M:%fZ', CAST(clock_timestamp() AS text), ${`${plusMs} milliseconds`})`
 }
 
-/** Returns a text that differs whenever this or another process has written since the last call. */
+/** Returns a text that is different if this or another process has written since the last call. */
 export async function readChangeStamp(db: Kysely<Tables>): Promise<string> {
   if (!isPostgres(db)) return readSqliteStamp(db)
   const { rows } = await sql<{ stamp: string }>`SELECT CAST(pg_current_snapshot() AS text) AS stamp`.execute(

@@ -21,7 +21,9 @@ export type StorePlace =
  */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,44}$/
 
-/** The parameters that an address may have. Others could override the settings of our connections. */
+/**
+ * The parameters that an address may have. Other parameters could override the settings of our connections.
+ */
 const PARAMETERS = ['schema', 'user', 'host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
 /**

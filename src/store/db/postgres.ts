@@ -96,7 +96,7 @@ export async function countUnknownTables(db: Kysely<Tables>): Promise<void> {
 
 /**
  * Runs a transaction whose commit does not wait for the disk. Commits are flushed in their order, so that a
- * crash of the server loses only the last ones.
+ * crash of the server loses only the last commits.
  */
 export async function writeUnflushedPostgres<T>(
   db: Kysely<Tables>,
@@ -137,7 +137,8 @@ export async function readInTime<T>(
       throw thrown
     } finally {
       signal.removeEventListener('abort', cancel)
-      // Waits for the cancellation, which would otherwise hit the next statement on this connection.
+      // Waits until the cancellation has ended, because it would otherwise cancel the next statement on this
+      // connection.
       await canceled
       await sql`RESET statement_timeout`.execute(one)
     }
@@ -241,9 +242,9 @@ export async function readSchemaSize(db: Db): Promise<number> {
 
 /*
  * Detects that the PostgreSQL server has lost recent commits. A crash loses commits that were not flushed,
- * and a standby that takes over lacks commits that had not reached it. Because PostgreSQL empties an unlogged
- * table in both cases, such a table holds a random text. A process that remembers what it has written has to
- * check it.
+ * and a standby that takes over lacks commits that it had not received. In both cases PostgreSQL empties
+ * unlogged tables. So an unlogged table holds a random text, and a process that remembers what it has written
+ * has to check that this text is the same.
  */
 
 /** The table exists in PostgreSQL only, because SQLite has no server. */

@@ -1,6 +1,6 @@
 /**
- * Statements about many rows. SQLite prepares a statement once and runs it for each row; PostgreSQL runs one
- * statement for all rows.
+ * Statements that write or select many rows. SQLite prepares a statement once and runs it for each row;
+ * PostgreSQL runs one statement for all rows.
  */
 import type { Expression, Kysely, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -128,7 +128,10 @@ function* valuesOf(rows: readonly object[], columns: readonly string[]): Generat
   for (const row of rows) yield columns.map((column) => toValue(Reflect.get(row, column)))
 }
 
-/** Keeps whole numbers whole. A plain number would be stored as a fraction in a column without a type. */
+/**
+ * Turns whole numbers into bigints. SQLite would store a plain number as a fraction in a column without a
+ * type.
+ */
 function toValue(value: unknown): unknown {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
   return value ?? null

@@ -41,7 +41,8 @@ function isBatch(query: CompiledQuery): query is Batch {
 
 /**
  * Creates the dialect.
- * @param failureOf turns an error of SQLite into one that an operator can act on; null for any other
+ * @param failureOf turns an error of SQLite into an error that an operator can act on; returns null for any
+ * other error
  */
 export function dialectOf(
   database: Database.Database,
@@ -110,8 +111,8 @@ class WriteLockDriver extends SqliteDriver {
   }
 
   /**
-   * Skips the rollback where SQLite has already ended the transaction, such as on a full disk. A rollback
-   * would then hide the reason.
+   * Skips the rollback where SQLite has already ended the transaction, for example on a full disk. A rollback
+   * would then fail and hide the first error.
    */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.inTransaction) await super.rollbackTransaction(connection)

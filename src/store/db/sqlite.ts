@@ -64,7 +64,8 @@ function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', MODE))
   } catch {
-    // Where the file can neither be created nor exists already, SQLite reports the error.
+    // Ignores that the file exists already. If the file could not be created, SQLite reports the error when
+    // it opens the file.
   }
 }
 
@@ -100,7 +101,7 @@ export async function writeUnflushedSqlite<T>(
   })
 }
 
-/** Returns a text that differs whenever this or another process has written since the last call. */
+/** Returns a text that is different if this or another process has written since the last call. */
 export async function readSqliteStamp(db: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ stamp: string }>`
     SELECT total_changes() || ' ' || data_version AS stamp FROM pragma_data_version`.execute(db)

@@ -27,7 +27,9 @@ export class OutOfMemory extends Error {}
  * The signal by which the child process ends itself when it takes too much memory. No other code sends it.
  */
 const TOLD_OF_MEMORY = 'SIGUSR2'
-/** The check is frequent because a process can take one or two gigabytes a second. */
+/**
+ * The time between two checks. They are frequent because a process can take one or two gigabytes a second.
+ */
 const LOOK_AT_MEMORY_MS = 10
 
 /**
@@ -78,7 +80,8 @@ export async function askChild<Job extends object, Result>(
 
 /** Runs in the child process: does the job that {@link askChild} sends, answers and exits. */
 export function answerParent<Job extends object, Result>(work: (job: Job) => Result | Promise<Result>): void {
-  // Ctrl-C and the end of a terminal reach all processes. The parent process decides when this one ends.
+  // Ignores these signals, because Ctrl-C and the end of a terminal reach all processes. The parent process
+  // decides when this child process ends.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {})
   const [, , bytesMax] = process.argv
   process.once('message', async (job: Job) => {
@@ -87,7 +90,7 @@ export function answerParent<Job extends object, Result>(work: (job: Job) => Res
   })
 }
 
-/** Watches the memory in another thread, because SQLite blocks this one. */
+/** Watches the memory in another thread, because SQLite blocks the main thread. */
 async function watchMemory(bytesMax: number): Promise<void> {
   const look = `if (process.memoryUsage.rss() > ${bytesMax}) process.kill(process.pid, '${TOLD_OF_MEMORY}')`
   const watch = new Worker(`setInterval(() => { ${look} }, ${LOOK_AT_MEMORY_MS})`, { eval: true })

@@ -25,7 +25,10 @@ export interface WaitingEvents {
   readonly since: Instant | null
 }
 
-/** Finds the arrival of the last stored event: of any kind, or about one kind of resource. */
+/**
+ * Finds the time at which the last stored event arrived. `resource` limits the search to events about one
+ * kind of resource.
+ */
 export async function findLastArrival(db: Db, resource: EventResource | 'any'): Promise<Instant | null> {
   const events = db.selectFrom('event').select('received_at').orderBy('received_at', 'desc').limit(1)
   const row = await (resource === 'any' ? events : events.where('resource', '=', resource)).executeTakeFirst()
@@ -69,7 +72,7 @@ export interface EventNews {
   readonly type: string | null
   readonly occurredAt: Instant | null
   readonly receivedAt: Instant
-  /** Is null while the event waits. */
+  /** The time at which the event was finished; null while the event waits. */
   readonly doneAt: Instant | null
   readonly outcome: EventOutcome | null
   readonly problem: string | null
@@ -99,7 +102,7 @@ export async function listEvents(db: Db, limit: number): Promise<EventNews[]> {
     .orderBy('id')
     .limit(limit)
     .execute()
-  // Because a lookup without its index would search all leads, names are left out while indexes are missing.
+  // Leaves out names while indexes are missing, because each lookup would then search all leads.
   const isIndexed = !(await hasDroppedIndexes(db))
   return Promise.all(
     events.map(async (event) => ({
@@ -134,7 +137,7 @@ const FIELDS = [
   'pipeline_id as pipelineId',
 ] as const
 
-/** Finds the change of a lead that was read between the arrival of an event and its end. */
+/** Finds the change of a lead that was read between the arrival of an event and the end of the event. */
 async function findChange(
   db: Db,
   leadId: string,

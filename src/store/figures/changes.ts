@@ -58,7 +58,7 @@ interface Row extends Omit<ChangedLead, 'value'> {
 
 /**
  * Reads the changes of leads since the last issue.
- * @param told the last issue; null before the first one
+ * @param told the last issue that was sent; null before the first issue
  */
 export async function readChanges(
   moment: Moment,

@@ -14,7 +14,7 @@ import { OUR_LEVELS, STAT_SAMPLES, scopeOfSample } from './service-stats.ts'
 
 interface Explained {
   readonly block: string
-  /** Is null for a list, and for a query over several spans or groups. */
+  /** The name of the figure; null for a list, and for a query over several spans or groups. */
   readonly figure: FigureName | null
   readonly title: string
   readonly meaning: string

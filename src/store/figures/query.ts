@@ -27,7 +27,7 @@ export interface FigureScope {
 export interface FigureRow {
   /** A currency or a status; null where a figure is one number. */
   readonly of: string | null
-  /** Is null where the figure has no value. */
+  /** The value of the figure; null where it has none. */
   readonly value: number | null
   /** The numerator and the denominator of a share; null for other figures. */
   readonly part: number | null

@@ -236,7 +236,7 @@ export interface LocalVersion {
   readonly value_amount: number | null
   readonly value_currency: string | null
   readonly valid_from: Instant
-  /** Is null for the present version. */
+  /** The end of the version; null for the present version. */
   readonly valid_to: Instant | null
 }
 

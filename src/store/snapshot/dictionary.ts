@@ -107,7 +107,7 @@ export function fillDictionary(
       insertColumn.run(entry)
     }
   }
-  // The two tables were counted before all their rows were inserted, so they are counted again.
+  // Counts the rows of these two tables again, because they were counted before all their rows were inserted.
   for (const table of ['dictionary', 'dictionary_table']) {
     database.exec(
       `UPDATE dictionary_table SET rows = (SELECT count(*) FROM ${table}) WHERE table_name = '${table}'`,

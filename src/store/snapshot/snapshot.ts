@@ -98,7 +98,8 @@ function readFrom<T>(file: string, read: (database: Database.Database) => T): T 
     database = new Database(file, { readonly: true, fileMustExist: true })
     return read(database)
   } catch (thrown) {
-    // The file comes from another version of leadsheet or is damaged. The next snapshot replaces it.
+    // Returns null for a file of another version of leadsheet or a damaged file. The next snapshot replaces
+    // the file.
     if (thrown instanceof Database.SqliteError) return null
     throw thrown
   } finally {
@@ -129,10 +130,11 @@ async function liveFile(
 
 async function runChild(job: SnapshotJob, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  // SQLite sorts large indexes in temporary files, which need a folder with enough space.
+  // Names a folder with enough space for the temporary files in which SQLite sorts large indexes.
   const env = { SQLITE_TMPDIR: dirname(job.target) }
   const child = spawn(process.execPath, [CHILD], { env, stdio: ['pipe', 'ignore', 'pipe'] })
-  // A child process that ends before reading its job reports the failure by its exit status.
+  // Ignores errors of writing the job. If the child process ends before it reads the job, its exit status
+  // reports the failure.
   child.stdin.on('error', () => {}).end(JSON.stringify(job))
   const kill = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', kill)

@@ -1,7 +1,7 @@
 /**
- * The rate limit of requests shared by several workers, in PostgreSQL only. The database's clock is used,
- * because the clocks of workers differ. Each operation is one statement, so that it need not wait for a
- * writing transaction to end.
+ * The rate limit of requests that several workers share, in PostgreSQL only. The limit uses the database's
+ * clock, because the clocks of workers differ. Each operation is one statement, so that it need not wait for
+ * a writing transaction to end.
  */
 import { sql } from 'kysely'
 import type { Db, Store } from '../db/store.ts'
@@ -76,8 +76,8 @@ async function holdRequests(db: Db, ms: number): Promise<void> {
 
 /**
  * Records the end of a request, whether an answer came or not.
- * @param budget the number of requests left according to the answer; an answer that arrives after a later one
- * does not raise the number
+ * @param budget the number of requests left according to the answer; null without an answer. An answer that
+ * arrives after a later answer does not raise the number.
  */
 async function endRequest(db: Db, budget: Budget | null): Promise<void> {
   const others = sql`greatest(0, under_way - 1)`

@@ -85,7 +85,7 @@ export interface ListedAgent {
   readonly taskType: string | null
   /** The name of the pipeline, or its id if the pipeline's name has not been read. */
   readonly taskPipeline: string | null
-  /** The progress of the agent's task, from 0 to 1; null if the upstream gives none. */
+  /** The progress of the agent's task, from 0 to 1; null if the upstream gives no progress. */
   readonly taskProgress: number | null
   readonly lastSeenAt: Instant | null
   readonly tasks24h: number | null

@@ -168,12 +168,13 @@ function extreme(
 }
 
 /**
- * Notes that a lead was read during a scan because of an event; call it in the transaction that writes the
- * lead. The scan must not overwrite the lead with an older state from its pages, nor take it for absent. If
- * no scan is in progress, nothing is noted.
+ * Notes that a lead was read during a scan because of an event. Call this function in the transaction that
+ * writes the lead. The scan must not overwrite the lead with an older state from its pages, and must not take
+ * the lead for absent. If no scan is in progress, nothing is noted.
  */
 export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
-  // The row is deleted and inserted again instead of updated, so that it gets the highest sequence number.
+  // Deletes the row and inserts it again instead of updating it, so that the row gets the highest sequence
+  // number.
   await trx.deleteFrom('sync_scan_event').where('lead_no', '=', leadNo).execute()
   await sql`INSERT INTO sync_scan_event (lead_no)
     SELECT ${leadNo} WHERE EXISTS (SELECT 1 FROM sync_scan)`.execute(trx)

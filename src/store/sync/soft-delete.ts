@@ -36,11 +36,11 @@ interface AbsentLead {
 }
 
 /**
- * Records which leads a whole scan missed, and deletes the leads missed by two whole scans in a row. Call it
- * at the end of the scan. A scan that found records without a readable id changes nothing, because any
- * missing lead may be among these records.
+ * Records which leads a whole scan missed, and deletes the leads missed by two whole scans in a row. Call
+ * this function at the end of the scan. A scan that found records without a readable id changes nothing,
+ * because any missing lead may be among these records.
  * @param isConfirmed whether an operator has confirmed that the leads missed by the last scan are deleted.
- * The leads that this scan misses too are then deleted however many there are, and no others.
+ * Then exactly the leads that this scan misses too are deleted, however many there are.
  */
 export async function recordAbsence(
   trx: Trx,
@@ -50,7 +50,8 @@ export async function recordAbsence(
 ): Promise<Absence> {
   if (await hasNamelessLeads(trx, scan.startedAt)) return { removed: 0, refused: null }
   const last = await findLastNo(trx)
-  // A lead that was stored because of an event may have been added to a page that the scan had already read.
+  // Leaves out leads that were read because of an event. Such a lead may have been added to a page that the
+  // scan had already read.
   const readByEvents = new Set((await listReadByEvents(trx, 0)).map(({ no }) => no))
   const missing = met.missing(last).filter((no) => !readByEvents.has(no))
   const absent = await readThere(trx, missing)
@@ -67,8 +68,8 @@ export async function recordAbsence(
 }
 
 /**
- * Returns how many leads are missing, and of how many, if so many are missing that the upstream is taken to
- * be at fault; null otherwise.
+ * Returns the number of missing leads and the number of all leads if so many are missing that the upstream is
+ * taken to be at fault; otherwise null.
  */
 async function findMass(trx: Trx, absent: number, last: number): Promise<Absence['refused']> {
   if (absent <= ABSENT_ALWAYS_BELIEVED) return null

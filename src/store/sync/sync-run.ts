@@ -205,8 +205,8 @@ export async function listRunsSince(db: Db, since: Instant): Promise<RunBrief[]>
 }
 
 /**
- * Finds the last run that read all leads. `requests` is null if the run has not ended or was killed, because
- * not all of its requests are then counted.
+ * Finds the last run that read all leads. `requests` is null if that run has not ended or was killed, because
+ * not all of its requests were counted then.
  */
 export async function findLastWholeRun(
   db: Db,
@@ -238,8 +238,8 @@ export async function findLastRun(db: Db): Promise<LastRun | null> {
 }
 
 /**
- * Finds the last run that failed or stopped early, beginning with the last run that read all leads, because
- * other parts of that run may have failed.
+ * Finds the last run that failed or stopped early. Looks only at the last run that read all leads, of which
+ * other parts may have failed, and at the runs after it.
  */
 export async function findLastFailure(db: Db): Promise<SyncFailure | null> {
   const row = await db
@@ -290,7 +290,7 @@ export interface SyncUnderWay {
      */
     readonly pass: number
     readonly read: number
-    /** The total number of leads according to the upstream; null if it gives none. */
+    /** The total number of leads according to the upstream; null if the upstream gives no total. */
     readonly total: number | null
   } | null
 }
