@@ -25,18 +25,22 @@ export interface FigureDefinition {
   readonly reads: readonly RelationName[]
   readonly sql: string
   /**
-   * The coverage that tells how many leads the figure is based on. Null where the present state of leads is
-   * enough.
+   * The name of the coverage, which tells for how many leads the needed history is known. Null for a figure
+   * that needs only the present state of leads.
    */
   readonly coverage: CoverageName | null
 }
 
-/** Selects the middle one or two of rows numbered in order. Their mean is the median. */
+/**
+ * The SQL condition that selects the middle row or the two middle rows of rows numbered in order. Their mean
+ * is the median.
+ */
 export const MIDDLE = 'place IN ((rows + 1) / 2, (rows + 2) / 2)'
 
 /**
- * Rounds money to the cent, with the same result in whatever order the amounts were added. The inner rounding
- * removes the error of binary fractions, so that exactly half a cent is rounded up. The result is never -0.
+ * Builds SQL that rounds money to the cent. The result is the same in whatever order the amounts were added,
+ * and is never -0. The inner rounding removes the error of binary fractions, so that exactly half a cent is
+ * rounded up.
  */
 export const toCents = (amount: string): string => `round(round(${amount}, 4), 2) + 0`
 

@@ -18,9 +18,9 @@ interface Explained {
   readonly figure: FigureName | null
   readonly title: string
   readonly meaning: string
-  /** SQL with all values filled in, for any SQLite program. */
+  /** The SQL with all values filled in, which any SQLite program can run. */
   readonly sql: string
-  /** The same SQL for the prior period; null where nothing is compared. */
+  /** The same SQL for the prior period; null if the block does not compare periods. */
   readonly priorSql: string | null
 }
 
@@ -91,7 +91,7 @@ export function explainReport(request: ReportRequest, figures: ReportFigures): E
     return explain('kpis', OPEN_VALUE_SERIES, last, { ...values, currency: of })
   }
 
-  /** Explains our counts for each pipeline whose statistics differ from them. */
+  /** Explains our counts for each pipeline whose statistics at the upstream differ from our counts. */
   function ourLevels(): Explained[] {
     const readings = new Map(figures.serviceStats.map(({ pipelineName, asOf }) => [pipelineName, asOf]))
     return figures.byPipeline.flatMap(({ id, name }): Explained[] => {

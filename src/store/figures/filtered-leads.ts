@@ -11,8 +11,8 @@ import type { RelationName } from './relation-parts.ts'
 const GIVEN: readonly RelationName[] = ['chosen', 'chosen_count']
 
 /**
- * The schema of temporary tables in each database, the statements that create them, and those that update the
- * planner's statistics.
+ * For each database: the schema of temporary tables, the statements that create the tables, and the
+ * statements that update the planner's statistics of the tables.
  */
 const IN_SQLITE = {
   place: 'temp',
@@ -35,8 +35,8 @@ const IN_POSTGRES = {
 } as const
 
 /**
- * Fills the temporary tables with the leads of one filter. The next call overwrites them.
- * @returns a moment that reads from the tables; the same moment where the filter has no conditions
+ * Fills the temporary tables with the leads of one filter. The next call overwrites the tables.
+ * @returns a moment that reads from the tables; the given moment if the filter has no conditions
  */
 export async function giveChosen(moment: Moment, scope: FigureScope): Promise<Moment> {
   if (scope.filter.conditions.length === 0) return moment

@@ -1,7 +1,7 @@
 /**
  * The funnel of a report. It comes from the last sample of the upstream's statistics, summed over the
- * pipelines that have leads. We count it ourselves where a filter has conditions, where a pipeline lacks
- * statistics, and where the sample was taken long after the period.
+ * pipelines that have leads. leadsheet counts the funnel itself where a filter has conditions, where a
+ * pipeline lacks statistics, and where the sample was taken long after the period.
  */
 import type { Funnel } from '../../domain/figures.ts'
 import type { FunnelStage, Instant } from '../../domain/model.ts'
@@ -56,7 +56,10 @@ const STAYS_BY_PIPELINE = {
     WHERE ${MIDDLE} GROUP BY pipeline_id, status`,
 } as const
 
-/** Reads the funnel of each pipeline: the upstream's own, or our count where the upstream has none. */
+/**
+ * Reads the funnel of each pipeline: the upstream's funnel, or our own count where the upstream gives no
+ * funnel.
+ */
 export async function readFunnels(
   moment: Moment,
   scope: FigureScope,

@@ -1,4 +1,4 @@
-/** The conditions of a filter as SQL on the columns of `lead`, which hold the present values. */
+/** Turns the conditions of a filter into SQL on the columns of `lead`, which hold the present values. */
 import { FILTER_COLUMNS } from '../../domain/choices.ts'
 import type { FilterCondition, LeadFilter } from '../../domain/figures.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -6,7 +6,8 @@ import { LeadsheetError } from '../../errors.ts'
 export const EVERY_LEAD: LeadFilter = { pipelineIds: null, conditions: [] }
 
 /**
- * Joins all conditions by AND. Their parameters are numbered by position: `:only_1`, `:least_2`, `:most_2`.
+ * Joins all conditions by AND. The parameters of each condition are numbered by its position: `:only_1`,
+ * `:least_2`, `:most_2`.
  * @throws LeadsheetError config_invalid for a column that filters do not have, or a condition that does not
  * fit its column
  */

@@ -22,9 +22,9 @@ import { readStatPairs } from './service-stats.ts'
 export interface OverviewRequest {
   /** The time up to which all leads have been read. Levels, such as the open value, are of this time. */
   readonly asOf: Instant
-  /** Whole local days. New and won leads are counted in them. */
+  /** The whole local days in which new and won leads are counted. */
   readonly period: Period
-  /** Whole local days up to the end of the period, in order. */
+  /** The days of the trend: whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
   readonly stalledDays: number
   /** The span of time of the agents' samples, and the words for their statuses. */
@@ -40,7 +40,7 @@ export interface Overview extends Pick<OverviewRequest, 'asOf' | 'period' | 'sta
 export interface PipelineOverview {
   readonly id: string
   readonly name: string
-  /** The upstream's word for the status; null where the upstream gives none. */
+  /** The upstream's word for the status; null where the upstream gives no status. */
   readonly status: string | null
   readonly leads: number
   readonly open: number
@@ -143,7 +143,7 @@ export interface AgentSpan {
 }
 
 export interface AgentSpans {
-  /** The spans of each agent, in order of time. There may be a gap between two of them. */
+  /** The spans of each agent, in order of time. There may be a gap between two spans of an agent. */
   readonly spans: readonly AgentSpan[]
   /** The longest distance between two samples that does not leave a gap, in milliseconds. */
   readonly gapMs: number

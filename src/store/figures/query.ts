@@ -77,7 +77,7 @@ export async function readFigureAt(
   return rows.map(({ of = null, value = null, part = null, whole = null }) => ({ of, value, part, whole }))
 }
 
-/** Reads the rows of any query over relations. `values` are the parameters that the scope does not give. */
+/** Reads the rows of any query over relations. `values` has the parameters that the scope does not have. */
 export async function readRows<Row>(
   { db, given }: Moment,
   query: Query,
@@ -88,14 +88,14 @@ export async function readRows<Row>(
   return runQuery<Row>(db, text, { ...valuesOf(scope), ...values })
 }
 
-/** Returns the SQL of a figure with all values filled in, for any program of the database. */
+/** Returns the SQL of a figure with all values filled in. Any program that opens the database can run it. */
 export function explainFigure(name: FigureName, scope: FigureScope): string {
   return explainQuery(findFigure(name), scope, {})
 }
 
 /**
- * Returns the SQL of any query over relations, with all values filled in. `values` are the parameters that
- * the scope does not give.
+ * Returns the SQL of any query over relations, with all values filled in. `values` has the parameters that
+ * the scope does not have.
  */
 export function explainQuery(query: Query, scope: FigureScope, values: QueryValues): string {
   const text = withRelations(query, scope, NOTHING_GIVEN, INLINE)

@@ -21,8 +21,8 @@ export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T
   return db.connection().execute(async (one) => {
     await (isPostgres(one) ? sql`BEGIN ISOLATION LEVEL REPEATABLE READ` : sql`BEGIN`).execute(one)
     try {
-      // Because PostgreSQL rescans a list of leads for each lead when the list exceeds its memory, it gets
-      // more memory.
+      // Gives PostgreSQL more memory. Otherwise PostgreSQL would read a list of leads again for each lead
+      // when the list exceeds its memory.
       if (isPostgres(one)) await sql`SET LOCAL work_mem = '128MB'`.execute(one)
       return await read({ db: one, given: new Set() })
     } finally {

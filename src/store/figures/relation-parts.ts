@@ -47,7 +47,7 @@ export interface Relation {
    * before it filters the candidates.
    */
   readonly isMaterialized?: true
-  /** The SQL opens with a comment on what the relation holds. That comment names no parameter. */
+  /** The SQL begins with a comment on the content of the relation. This comment names no parameter. */
   readonly sql: string
 }
 
@@ -57,9 +57,9 @@ export interface Relation {
  */
 interface Bounds {
   readonly filter: LeadFilter
-  /** Tells whether only what was known at `:known_at` counts. */
+  /** Tells whether the figures count only data that was known at `:known_at`. */
   readonly isPast: boolean
-  /** The relations that any relation limited by {@link Bounds.inScope} has to read. */
+  /** The relations that every relation with {@link Bounds.inScope} in its SQL has to read. */
   readonly chosen: readonly RelationName[]
   /**
    * Returns ` AND …` with the conditions on the pipelines and the chosen leads, or an empty text. The
@@ -212,8 +212,8 @@ const deletedSince = (
         AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
 
 export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
-  // Because `stage_move` holds the moves as they are known now, the moves known at `:known_at` are derived
-  // from the states.
+  // Derives the moves known at `:known_at` from the states, because `stage_move` holds the moves as they are
+  // known now.
   const moves = isPast ? 'news_move' : 'stage_move'
   const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
   const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each

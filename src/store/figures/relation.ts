@@ -45,7 +45,7 @@ export const unsureState = (at: string, past = ''): string =>
 
 /**
  * Builds all relations by name.
- * @param isPast whether only what was known at `:known_at` counts
+ * @param isPast whether the figures count only data that was known at `:known_at`
  */
 export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
   const bounds = boundsOf(isPast, filter)

@@ -42,9 +42,9 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
   readonly rowsMax: number
   /** The last issue that was sent; null before the first. */
   readonly since: LastTold | null
-  /** The last periods of the kind up to this one, in order. */
+  /** The periods of the sparklines: the last periods of the same kind up to this one, in order. */
   readonly sparkPeriods: readonly Period[]
-  /** Whole local days up to the end of the period, in order. */
+  /** The days of the trend: whole local days up to the end of the period, in order. */
   readonly trendDays: readonly Period[]
   /** The queries that blocks bring with them. */
   readonly blockQueries?: readonly { readonly block: string; readonly query: BlockQuery }[]

@@ -15,12 +15,13 @@ import { RECENT_BEFORE, unsureState } from './relation.ts'
  */
 const UNSURE_MAX = 0.01
 
-/** Tells whether a lead was deleted at the end of a span. */
+/** The SQL condition that a lead was deleted at the end of a span. */
 const WAS_GONE = `EXISTS (SELECT 1 FROM lead_deletion AS gone WHERE gone.lead_id = each.lead_id
       AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to))`
 
 /**
- * Counts the leads closed with an outcome from an instant to the end of a span, and still closed at that end.
+ * Builds SQL that counts the leads closed with an outcome between an instant and the end of a span. Only
+ * leads that were still closed at the end of the span count.
  */
 const closedSince = (since: string, outcome: string): string => `(SELECT count(*) FROM closed_now AS each
       WHERE outcome = '${outcome}' AND closed_at >= ${since} AND closed_at < span_to AND NOT ${WAS_GONE})

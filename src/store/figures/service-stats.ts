@@ -52,7 +52,7 @@ interface Level {
 
 type Pair = Pick<StatDifference, 'figure' | 'ours' | 'currency'> & { readonly upstream: number | null }
 
-/** The upstream rounds rates to four digits and sums to cents. */
+/** The tolerances of the comparison, because the upstream rounds rates to four digits and sums to cents. */
 const RATE_TOLERANCE = 0.0001
 const VALUE_TOLERANCE = 0.011
 

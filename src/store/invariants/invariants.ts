@@ -11,7 +11,7 @@ import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 import { DOUBTS_MAX } from '../outbox/delivery.ts'
 
-/** A rule of the store, its query, and what to do where it is violated. */
+/** A rule of the store, the query that finds its violations, and the remedy for a violation. */
 interface Invariant {
   /** The rule as a sentence. */
   readonly rule: string
@@ -30,7 +30,7 @@ const READ_ALL = `run ${shellCommand('sync --full')}`
 const TELL =
   'this is a fault of leadsheet: please report it with what is named here; a backup from before may be without it'
 
-/** The first rule to check, because other queries return nonsense on a damaged file. */
+/** The rule that is checked first, because the other queries return nonsense on a damaged file. */
 const INTACT: Invariant = {
   rule: 'the file is intact',
   isOfFiles: true,
@@ -242,7 +242,7 @@ const OF_WORK: readonly Invariant[] = [
 
 export const INVARIANTS: readonly Invariant[] = [INTACT, ...OF_WORK, ...OF_LEADS]
 
-/** Lists the rules that can be violated in this database. */
+/** Lists the rules that can be violated in this kind of database. */
 export function invariantsOf(db: Db): readonly Invariant[] {
   return isPostgres(db) ? INVARIANTS.filter(({ isOfFiles }) => !isOfFiles) : INVARIANTS
 }

@@ -28,8 +28,9 @@ export interface WaitingLead {
 
 /**
  * Lists the leads whose details are to be read because they are new, have changed, or are tried again. Open
- * leads come first, then closed ones, each newest first.
- * @param top limits the list to the leads with the best scores, best first; null for all
+ * leads come first, then closed leads. The newest lead of each group comes first.
+ * @param top limits the list to this number of leads with the best scores, which then come in order of score;
+ * null for all leads
  */
 export async function listWaitingLeads(
   db: Db,
@@ -135,7 +136,7 @@ export async function saveDetails(trx: Trx, read: readonly DetailRead[], seen: O
   )
 }
 
-/** Defers a lead after a failure, longer with each failure in a row. */
+/** Defers the details of a lead after a failure. The wait gets longer with each failure in a row. */
 export async function putOffDetail(trx: Trx, lead: WaitingLead, reason: string, now: Date): Promise<void> {
   const before = await trx
     .selectFrom('detail_queue')
@@ -241,8 +242,8 @@ export interface LocalVersion {
 }
 
 /**
- * Reads a lead.
- * @returns undefined where no sync has read it
+ * Reads a lead from the local copy.
+ * @returns undefined where no sync has read the lead
  */
 export async function readLocalLead(db: Db, id: string): Promise<LocalLead | undefined> {
   const lead = await db.selectFrom('lead').where('id', '=', id).selectAll().executeTakeFirst()

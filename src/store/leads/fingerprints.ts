@@ -23,8 +23,8 @@ export async function loadKnownLeads(db: Db): Promise<NumberIndex> {
   const end = last[0]?.no ?? 0
   const known = createNumberIndex(end)
   for (let from = 1; from <= end; from += CHUNK_LEADS) {
-    // Joins all fingerprints into one text, because each row and value that SQLite returns costs as much as a
-    // lookup.
+    // Joins all fingerprints into one text, because returning a row or value from SQLite costs as much time
+    // as a lookup.
     const { rows } = await sql<{ text: string | null }>`
       SELECT string_agg(lead_no || ' ' || fingerprint, '') AS text FROM lead_fingerprint
       WHERE lead_no BETWEEN ${from} AND ${from + CHUNK_LEADS - 1}`.execute(db)
@@ -83,7 +83,7 @@ const SLOTS_A_LEAD = 1.5
 const SLOTS_MIN = 1024
 
 export interface NumberIndex {
-  /** Finds the number of the lead with this hash; null where there is none. */
+  /** Finds the number of the lead with this hash; null where no lead has it. */
   find(high: number, low: number): number | null
   /**
    * Gives a lead its hash, which replaces an earlier hash of the lead. Numbers of leads are dense, from 1.
@@ -100,7 +100,8 @@ export interface NumberIndex {
 export function createNumberIndex(leads = 0): NumberIndex {
   let slots = new Uint32Array(slotsFor(leads))
   let used = 0
-  // The hashes by number. Two halves of 0 mean no hash, and are never found.
+  // The halves of the hashes, by the number of the lead. Two halves of 0 mean that the lead has no hash; they
+  // are never found.
   let highs = new Uint32Array(leads + 1)
   let lows = new Uint32Array(leads + 1)
 

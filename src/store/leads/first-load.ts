@@ -23,7 +23,7 @@ export interface FirstLoad extends AsyncDisposable {
 
 /**
  * Starts a first load. Returns null where the store has leads, or is in PostgreSQL, where other processes use
- * the indexes. A load that is disposed of before its end leaves the indexes to the next sync.
+ * the indexes. If the load is disposed of before its end, the next sync restores the indexes.
  */
 export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   if (store.place.kind === 'postgres' || (await hasLeads(store.db))) return null
@@ -81,8 +81,8 @@ async function checkForeignKeys(db: Db, isOn: boolean): Promise<void> {
 }
 
 /**
- * Hashes a text to two unsigned halves (cyrb53, without its cut to 53 bits). A collision only ends the first
- * load.
+ * Hashes a text to two unsigned halves (cyrb53, without its cut to 53 bits). If two texts have the same hash,
+ * the only harm is that the first load ends early.
  */
 function hashText(text: string): { high: number; low: number } {
   let high = 0xdeadbeef

@@ -239,7 +239,7 @@ export async function listLeadsAsOf(
   return { leads, total: counted[0]?.n ?? 0 }
 }
 
-/** Counts the leads created by an instant whose state at that instant is unknown. */
+/** Counts the leads that were created up to an instant, but whose state at that instant is unknown. */
 export async function countUnknownAsOf(db: Db, at: Instant): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
     WHERE first_seen_at > ${at} AND created_at <= ${at} AND NOT EXISTS (

@@ -20,7 +20,7 @@ import {
 } from './lead-history.ts'
 import { moveTraits, saveStageMoves } from './stage-move.ts'
 
-/** A page of leads, sorted by how they change what is stored. */
+/** A page of leads, grouped by the way in which they change the stored rows. */
 interface Arrivals {
   /** Leads that were not stored before. */
   readonly fresh: readonly Lead[]
@@ -89,7 +89,8 @@ export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Ob
 }
 
 /**
- * Ends absences. An absence lasts at least a millisecond, whatever our clock says, so that it stays visible.
+ * Ends absences. Each absence lasts at least a millisecond, even if our clock was set back, so that the
+ * absence stays visible.
  */
 async function endAbsences(trx: Trx, ids: readonly string[], seen: Observation): Promise<void> {
   if (ids.length === 0) return

@@ -38,7 +38,7 @@ export interface SavedLead {
   readonly no: number
   readonly lead: Lead
   readonly change: 'inserted' | 'updated' | 'unchanged'
-  /** Tells whether the record is older than the stored one, and was not stored in its place. */
+  /** Tells whether the record is older than the stored record, and so was not stored in its place. */
   readonly isLate: boolean
 }
 
@@ -180,7 +180,7 @@ export async function findLastUpdate(db: Db): Promise<Instant | null> {
   return latest
 }
 
-/** Counts the leads that exist upstream as far as we know. Takes no longer for many leads. */
+/** Counts the leads that exist upstream as far as we know. The query takes no longer with many leads. */
 export async function countLeads(db: Db): Promise<number> {
   const row = await db
     .selectFrom('lead_count')
@@ -196,7 +196,10 @@ async function numbered(trx: Trx, leads: readonly Lead[]): Promise<{ no: number;
   return leads.map((lead, index) => ({ no: last + 1 + index, lead }))
 }
 
-/** Finds the newest record of each lead; the last one where several have the same time. */
+/**
+ * Finds the newest record of each lead. If several records of a lead have the same time, the last of them
+ * counts.
+ */
 function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older: Lead[] } {
   const newest = new Map<string, Lead>()
   const older: Lead[] = []

@@ -100,7 +100,7 @@ export async function countQuarantinedRecords(db: Db): Promise<number> {
 /** A quarantined record without its content. */
 interface QuarantinedRecordLine {
   readonly resource: QuarantinedRecord['resource']
-  /** The id of the record, or of the lead for an activity; null where it cannot be read. */
+  /** The id of the record; for an activity, the id of its lead; null where the id cannot be read. */
   readonly recordId: string | null
   readonly reason: string
   readonly firstSeenAt: Instant

@@ -12,10 +12,16 @@ import type { Step } from './lead-history.ts'
 import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
 
 const DAY_MS = 86_400_000
-/** The largest difference between the upstream's dates of the same move in a lead and in its activity. */
+/**
+ * The largest difference between the times that the upstream gives for the same move in a lead and in its
+ * activity.
+ */
 const SAME_MOVE_MS = 60_000
 
-/** An entry of a lead's activity with a status. `from_status` is null where the lead was created. */
+/**
+ * An entry of a lead's activity that gives the lead a status. `from_status` is null for the creation of the
+ * lead.
+ */
 export interface StatusActivity {
   readonly at: Instant
   readonly from_status: string | null
@@ -57,7 +63,7 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
   await insertRows(trx, 'stage_move', written, { key })
 }
 
-/** Reads the changes of status in the activity of leads, by lead and in order of time. */
+/** Reads the changes of status from the activity of leads. The entries of each lead are in order of time. */
 async function readActivities(
   trx: Trx,
   ids: readonly string[],

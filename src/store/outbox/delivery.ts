@@ -134,7 +134,7 @@ export async function listWaiting(
 
 /** Counts the messages in each state. */
 export async function countDeliveries(db: Db): Promise<Record<string, number>> {
-  // Because nearly all messages are sent, only the others are counted, with an index.
+  // Counts only the messages that are not sent, with an index, because nearly all messages are sent.
   const { rows } = await sql<{ state: DeliveryRowState; messages: number }>`
     WITH not_sent AS (SELECT state, count(*) AS messages FROM delivery WHERE state <> 'sent' GROUP BY state)
     SELECT state, messages FROM not_sent
@@ -207,7 +207,7 @@ export async function moveDelivery(
   return moved.numUpdatedRows > 0n
 }
 
-/** Tells whether any message is being sent or was left half-way by a process that ended. */
+/** Tells whether any message is being sent, or was being sent when its process ended. */
 export async function isAnyOnItsWay(db: Db): Promise<boolean> {
   // Because every message being sent has a time for its next attempt, the search can use a small index.
   const waiting = db.selectFrom('delivery').where('next_attempt_at', 'is not', null)

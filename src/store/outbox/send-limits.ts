@@ -76,8 +76,8 @@ export function nextTry(at: Instant | null, outages: readonly MailOutage[]): Ins
 }
 
 /**
- * Reviews the outages when a daemon starts. Attempts are allowed at once, because a setting may have been
- * fixed. Outages of servers that are no longer in the settings are deleted.
+ * Reviews the outages when a daemon starts. The next attempt is allowed at once, because a setting may have
+ * been fixed. Outages of servers that are no longer in the settings are deleted.
  */
 export async function reviewMailOutages(trx: Trx, server: string, at: Instant): Promise<void> {
   await trx.deleteFrom('mail_outage').where('server', '<>', server).execute()

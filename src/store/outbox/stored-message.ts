@@ -117,8 +117,8 @@ export async function findMessage(db: Db, messageId: string): Promise<Message | 
 }
 
 /**
- * The number of bytes that a spool keeps in memory. Beyond this number the spool uses a file without a name,
- * so that nothing is left after a kill.
+ * The number of bytes that a spool keeps in memory. For more bytes the spool uses a file without a name, so
+ * that a killed process leaves no file.
  */
 const MEMORY_BYTES_MAX = 8 * 2 ** 20
 

@@ -25,7 +25,7 @@ export interface Reader {
 }
 
 interface ReaderPlan {
-  /** SQL statements. None contains a password in plain text. */
+  /** The SQL statements. No statement contains a password in plain text. */
   readonly statements: readonly string[]
   readonly isNew: boolean
 }
@@ -69,7 +69,7 @@ async function mayMakeRoles(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.may === 1
 }
 
-/** Lists the statements that grant a role exactly what analysts may read, whatever its rights were before. */
+/** Lists the statements that grant a role exactly the rights of analysts, whatever rights it had before. */
 export async function listGrants(db: Kysely<Tables>, schema: string, role: string): Promise<string[]> {
   const [space, reader] = [quoted(schema), quoted(role)]
   const grants: string[] = []

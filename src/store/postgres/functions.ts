@@ -19,13 +19,13 @@ const UNTELLABLE = [
   String.raw`(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}`,
 ].join('|')
 
-/** The statements that create the functions. They run again whenever one of them changes. */
+/** The statements that create the functions. All of them run again whenever one of them changes. */
 export const FUNCTIONS: readonly string[] = [
   `CREATE OR REPLACE FUNCTION iif(condition boolean, yes anycompatible, no anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN condition THEN yes ELSE no END'`,
   `CREATE OR REPLACE FUNCTION ifnull(value anycompatible, instead anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT coalesce(value, instead)'`,
-  // SQLite's max and min of several values are null where one value is null, unlike greatest and least.
+  // The functions max and min of SQLite are null where one value is null, unlike greatest and least.
   `CREATE OR REPLACE FUNCTION max(a anycompatible, b anycompatible) RETURNS anycompatible
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE greatest(a, b) END'`,
   `CREATE OR REPLACE FUNCTION max(a anycompatible, b anycompatible, c anycompatible) RETURNS anycompatible
@@ -96,7 +96,7 @@ export const FUNCTIONS: readonly string[] = [
  */
 const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_currency, '') END`
 
-/** Adds the changes of one statement to the counts of leads. */
+/** Builds SQL that adds the changes of leads by one statement to the counts of leads. */
 const addLeads = (changes: string): string => `
   INSERT INTO lead_count AS known (pipeline_id, status, value_currency, leads, value_amount)
   SELECT pipeline_id, status, currency, sum(n), sum(amount) FROM (${changes}) AS change

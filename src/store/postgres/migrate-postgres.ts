@@ -1,4 +1,7 @@
-/** Migrates a schema to the present version, all or nothing, and refuses a newer one. */
+/**
+ * Migrates a PostgreSQL schema to the present version, all or nothing, and refuses a schema of a newer
+ * version.
+ */
 import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -91,7 +94,7 @@ async function ensureSchema(db: Kysely<Tables>, { name, schema }: PostgresPlace)
   try {
     await run(db, `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
   } catch (thrown) {
-    // Another process has created the schema at the same moment.
+    // Ignores that another process has created the schema at the same moment.
     if (codeOf(thrown) !== UNIQUE_VIOLATION) throw thrown
   }
 }
@@ -175,7 +178,7 @@ function markOf(db: Kysely<Tables>): string {
   return `leadsheet ${createHash('sha256').update(parts.join('\n')).digest('hex')}`
 }
 
-/** Reads the hash in the schema; null where there is none yet. */
+/** Reads the hash that the schema has stored; null for a schema without a hash. */
 async function readMark(db: Kysely<Tables>): Promise<string | null> {
   const { rows } = await sql<{ mark: string | null }>`
     SELECT obj_description(to_regclass('kysely_migration'), 'pg_class') AS mark`.execute(db)

@@ -137,7 +137,7 @@ async function makeChosen(
   await client.query(`ANALYZE ${CHOSEN}`)
 }
 
-/** Reads through a cursor, which takes a SELECT and nothing else. */
+/** Reads the rows of a query through a cursor, which accepts only a SELECT. */
 async function read(
   client: pg.Client,
   sql: string,
@@ -168,7 +168,10 @@ async function read(
   }
 }
 
-/** Keeps all digits: a whole number that is too large for a number becomes a bigint. */
+/**
+ * Converts a number without losing digits: a whole number that is too large for a JavaScript number becomes a
+ * bigint.
+ */
 function numberOf(text: string): Cell {
   const isWhole = /^-?\d+$/.test(text)
   return isWhole && !Number.isSafeInteger(Number(text)) ? BigInt(text) : Number(text)

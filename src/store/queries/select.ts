@@ -44,8 +44,9 @@ const READING: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Allows statements to do nothing but read. A forbidden statement is refused before any of it runs.
- * @param mayRead tells whether a column may be read; every column unless given
+ * Makes a database refuse every statement that does more than read. A forbidden statement is refused before
+ * any of it runs.
+ * @param mayRead tells whether a column may be read; without this argument every column may be read
  */
 export function allowReadsOnly(
   database: DatabaseSync,
@@ -77,7 +78,8 @@ export function select(
   const columns = statement.columns().map(({ name }) => name)
   const rows: Row[] = []
   let bytes = 0
-  // Because of `setReturnArrays`, rows are arrays; the types know only objects.
+  // Corrects the type: because of `setReturnArrays` rows are arrays, but the type definitions know only
+  // objects.
   const found = statement.iterate({ ...values }) as Iterable<unknown> as Iterable<SQLOutputValue[]>
   for (const cells of found) {
     if (rows.length === rowsMax || bytes > bytesMax) return { columns, rows, isCut: true }

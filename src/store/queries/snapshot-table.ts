@@ -25,7 +25,7 @@ export interface SnapshotTable {
 export interface SnapshotReader extends Disposable {
   /** The names of the tables and views, in the order of the dictionary. */
   readonly names: readonly string[]
-  /** Returns undefined where the snapshot has no such table or view. */
+  /** Finds a table or view by its name; undefined where the snapshot has none with that name. */
   findTable(name: string): SnapshotTable | undefined
 }
 
@@ -88,7 +88,9 @@ function openTable(database: Database.Database, table: TableRow): SnapshotTable 
 const INSTANT = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
 const DECLARED: Readonly<Record<string, CellType>> = { TEXT: 'text', INTEGER: 'integer', REAL: 'real' }
 
-/** Facts about the values of a column: 1 or 0, and null where all values are null. */
+/**
+ * Facts about the values of a column. Each is 1 for true or 0 for false, or null where all values are null.
+ */
 interface Seen {
   readonly text: bigint | null
   readonly real: bigint | null
@@ -109,7 +111,7 @@ function readTypes(
     `max(typeof(${name}) = 'integer')`,
     `min(${name} GLOB '${INSTANT}')`,
   ])
-  // Because some functions of views fail within an aggregate, a view is computed first.
+  // Computes a view before the aggregate, because some functions of views fail within an aggregate.
   const values = rows === null ? `(SELECT ${names.join(', ')} FROM ${quoted(table)} LIMIT -1)` : quoted(table)
   const answers =
     questions.length === 0

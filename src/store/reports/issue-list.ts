@@ -15,7 +15,9 @@ export interface ListedIssue {
   readonly subject: string
   readonly renderedAt: Instant
   readonly programVersion: string | null
-  /** The reason why the issue was not sent on time; null where it was sent, or was made for viewing only. */
+  /**
+   * The reason why the issue was not sent on time; null if the issue was sent, or was made only for viewing.
+   */
   readonly notSent: string | null
   readonly messages: MessageCounts
 }

@@ -11,13 +11,16 @@ import type { Db } from '../db/store.ts'
 import { saysAllInPostgres } from '../postgres/issue-words.ts'
 
 /**
- * `sent` means that every message was sent. `looked_at` means that a person made the issue, and it was not
- * sent.
+ * `sent` means that all messages of the issue were sent. `looked_at` means that a person made the issue only
+ * to look at it, so that it has no messages.
  */
 export const ISSUE_STATES = ['sent', 'waiting', 'failed', 'unconfirmed', 'not_sent', 'looked_at'] as const
 export type IssueState = (typeof ISSUE_STATES)[number]
 
-/** Words in the text or in a recipient, or days, given as one period for each time zone of the issues. */
+/**
+ * A condition on issues: words in the text or in a recipient, or days. The days are given as one period for
+ * each time zone of the issues.
+ */
 export type IssueTerm = { readonly words: string } | { readonly days: readonly Period[] }
 
 export interface IssueQuestion {
@@ -152,7 +155,10 @@ function isOfDays(days: readonly Period[]): RawBuilder<boolean> {
   return spans.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(spans, sql` OR `)})`
 }
 
-/** Selects the issues after the given one. Selects none where the given issue does not exist. */
+/**
+ * Builds the condition that an issue comes after the given issue. No issue meets it if the given issue does
+ * not exist.
+ */
 function comesAfter(id: string): RawBuilder<boolean> {
   const last = sql`SELECT period_to, rendered_at FROM report_issue WHERE id = ${id}`
   const lastInTurn = sql`SELECT report, variant FROM report_issue WHERE id = ${id}`

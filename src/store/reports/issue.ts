@@ -20,7 +20,7 @@ export interface IssueKey {
 
 export interface Issue extends IssueKey, Rendered {
   readonly id: string
-  /** The time just before the figures were read. The issue lacks everything that became known later. */
+  /** The time just before the figures were read. Data that became known later is not in the issue. */
   readonly renderedAt: Instant
   readonly figures: ReportFigures
   /** The version of leadsheet that made the issue; null where it is unknown. */
@@ -206,7 +206,7 @@ export async function wasSent(
 }
 
 /**
- * Notes why an issue was not sent.
+ * Saves the reason why an issue was not sent.
  * @param reason null if the issue is sent after all
  */
 export async function noteNotSent(trx: Trx, id: string, reason: string | null): Promise<void> {

@@ -15,7 +15,7 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import type { PreferenceTable } from '../tables/outbox-tables.ts'
 
 export interface PreferenceKey {
-  /** The address in any case, because mail servers do not distinguish capitals. */
+  /** The address, in capitals or small letters, because mail servers do not distinguish them. */
   readonly address: string
   /** The name of the report. */
   readonly report: string
@@ -168,7 +168,8 @@ export async function readOrCreateLinkKey(
   const found = await store.db.selectFrom('link_key').select('key').executeTakeFirst()
   if (found) return found.key
   const key = await store.write(async (trx) => {
-    // Another process may have made a key at the same time; the first key counts.
+    // Looks for a key again, because another process may have made one at the same time. The first key
+    // counts.
     const made = await trx.selectFrom('link_key').select('key').executeTakeFirst()
     return made?.key ?? insertKey(trx, now)
   })
@@ -176,7 +177,7 @@ export async function readOrCreateLinkKey(
   return key
 }
 
-/** Replaces the key, which makes every link sent before invalid. */
+/** Replaces the key. Every link that was sent before becomes invalid. */
 export async function replaceLinkKey(store: Store, now: Date): Promise<void> {
   await store.write(async (trx) => {
     await trx.deleteFrom('link_key').execute()

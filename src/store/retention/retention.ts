@@ -38,7 +38,7 @@ export interface PruneOptions {
   readonly now: Instant
   /** Tells whether rows are only counted and none is deleted. */
   readonly isDry: boolean
-  /** Is called between chunks, each of which takes a few milliseconds. */
+  /** The function that is called between two chunks. A chunk takes a few milliseconds. */
   readonly pause: () => Promise<void>
 }
 

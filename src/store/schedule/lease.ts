@@ -25,7 +25,7 @@ const SHARED_LEASE_MS = 30_000
 export interface Lease {
   /** The unique id of the holder. */
   readonly holder: string
-  /** The signal is aborted with job_busy once another process has taken over. */
+  /** The signal that another process has taken the lease over. It is aborted with the error job_busy. */
   readonly lost: AbortSignal
   /**
    * Renews the lease. Call this method in each transaction of the work, so that a holder whose lease was
@@ -43,7 +43,8 @@ export interface Lease {
 const MACHINE = readMachine()
 
 /**
- * The holders of this process. A lease with this process id but another holder is from an earlier process.
+ * The holders of leases in this process. A lease with the id of this process but another holder is from an
+ * earlier process with the same id.
  */
 const ownHolders = new Set<string>()
 
@@ -79,7 +80,7 @@ export async function claimLease(
   const lost = new AbortController()
   let isBeating = false
   const beat = setInterval(() => {
-    // Only one heartbeat runs at a time. Otherwise each heartbeat would keep a connection during a long
+    // Runs only one heartbeat at a time. Otherwise each heartbeat would keep a connection during a long
     // transaction.
     if (isBeating) return
     isBeating = true
