@@ -29,8 +29,8 @@ export interface WaitingLead {
 /**
  * Lists the leads whose details are to be read because they are new, have changed, or are tried again. Open
  * leads come first, then closed leads. The newest lead of each group comes first.
- * @param top limits the list to this number of leads with the best scores, which then come in order of score;
- * null for all leads
+ * @param top limits the list to this number of leads with the best scores; each group is then in order of
+ * score. Null for all leads
  */
 export async function listWaitingLeads(
   db: Db,

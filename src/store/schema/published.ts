@@ -26,7 +26,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   quarantined_record: [],
   field_seen: [],
   pruned: [],
-  // The archive has the page and the text as they were sent.
+  // Leaves out the page and the text, because the archive of issues has them as they were sent.
   report_issue: ['html', 'text'],
 }
 

@@ -63,8 +63,8 @@ export function addFigures(database: Database.Database): void {
 }
 
 /**
- * Lists the last issue of each report. If several issues have that period, takes the issue with all leads of
- * the report.
+ * Lists the last issue of each report. If several issues of a report end at the same last time, takes the
+ * issue with all leads of the report.
  */
 function listIssues(database: Database.Database): Issue[] {
   const rows = database
