@@ -15,16 +15,12 @@ const WITHOUT_READER: readonly string[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED
  */
 const SAME_SIGNAL_MS = 500
 
-// Without growth of the young generation the program uses 80 MB less and is as fast, because the objects of
-// a page are short-lived.
-setFlagsFromString('--semi-space-growth-factor=1')
-// Few objects outlive a page, so a heap that at most doubles between collections saves another 80 MB.
-setFlagsFromString('--heap-growing-percent=100')
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {
   const stop = new AbortController()
   const { program, terminal } = createProgram(stop.signal)
+  program.hook('preAction', limitHeap)
   stopOnSignals(stop, terminal)
   goOnWithoutReader()
   printBugs(terminal)
@@ -36,6 +32,15 @@ async function main(args: readonly string[]): Promise<number> {
     printError(terminal, failure)
     return EXIT_STATUS[endingOf(failure)].status
   }
+}
+
+/** Keeps the heap small while a command runs. While its modules load, a larger heap costs less time. */
+function limitHeap(): void {
+  // Without growth of the young generation the program uses 80 MB less and is as fast, because the objects of
+  // a page are short-lived.
+  setFlagsFromString('--semi-space-growth-factor=1')
+  // Few objects outlive a page, so a heap that at most doubles between collections saves another 80 MB.
+  setFlagsFromString('--heap-growing-percent=100')
 }
 
 /**
