@@ -1,6 +1,6 @@
 /**
- * Makes the files attached to an issue's messages: its lists as CSV or Excel, and its trend chart. The same
- * figures and locale always give the same bytes.
+ * Makes the files that are attached to the messages of an issue: its lists as CSV or Excel, and its trend
+ * chart. The same figures and locale always give the same bytes.
  */
 
 import type { MessageFile } from '../../domain/message.ts'
@@ -12,15 +12,17 @@ import type { LocaleContext } from '../../report/words/locale-context.ts'
 import { encodeCsv } from '../snapshot/export-text.ts'
 import { encodeXlsx } from '../snapshot/export-xlsx.ts'
 
-/** The mark at the beginning of a CSV file from which Excel knows that the file is UTF-8. */
+/** The mark at the beginning of a CSV file that tells Excel that the file is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
 
 const EXCEL = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
-/** The limits of the width of a sheet's columns, in characters. */
+/** The least and the greatest width of a sheet's columns, and the gap between them, in characters. */
 const WIDTH = { least: 8, most: 48, gap: 2 } as const
 
-/** An attached file. `of` names its content: a list, one of the report's own queries, or `charts`. */
+/**
+ * An attached file. `of` names the content of the file: a list, one of the report's own queries, or `charts`.
+ */
 export interface Attachment {
   readonly of: string
   readonly file: MessageFile
@@ -30,16 +32,16 @@ interface AttachmentRequest extends ListOptions {
   /** The name of the report; the file names begin with it. */
   readonly report: string
   readonly figures: ListedFigures
-  /** The chart images of the issue, by file name. */
+  /** The images of the issue's charts, with their file names. */
   readonly charts: readonly Pick<MessageFile, 'name' | 'content'>[]
-  /** The language of the headings and time zone of the times. */
+  /** The language of the headings and the time zone of the times. */
   readonly locale: LocaleContext
 }
 
 /**
- * Makes the files that `wanted` names: `stalled.xlsx`, `charts`, or `by-industry.csv` for one of the
+ * Makes the files that `wanted` names, such as `stalled.xlsx`, `charts`, or `by-industry.csv` for one of the
  * report's own queries.
- * @throws LeadsheetError config_invalid if the report has no such list
+ * @throws LeadsheetError config_invalid if the report has no list of that name
  */
 export async function makeAttachments(
   wanted: readonly string[],
@@ -53,7 +55,7 @@ export async function makeAttachments(
   return attachments
 }
 
-/** Attaches the trend chart; returns an empty list if there are too few days for a trend. */
+/** Returns the trend chart as an attachment; an empty list if there are too few days for a trend. */
 function attachCharts({ report, figures, charts }: AttachmentRequest): Attachment[] {
   const trend = charts.find((chart) => chart.name === 'trend-light.png')
   if (trend === undefined) return []
@@ -77,7 +79,8 @@ async function attachList(
 }
 
 /**
- * Splits `by-industry.csv` into `by-industry` and `csv`; the settings have already validated the format.
+ * Splits `by-industry.csv` into `by-industry` and `csv`. The format is valid, because the settings were
+ * checked before.
  */
 function splitName(wanted: string): [list: string, format: string] {
   const dot = wanted.lastIndexOf('.')
@@ -98,7 +101,7 @@ async function xlsxOf({ title, columns, rows }: ListTable): Promise<Buffer> {
     })),
   }
   const pieces: Uint8Array[] = []
-  // The callback, which is called for every text that was cut, does nothing, because every text of a list
+  // The callback would be called for each text that was cut. It does nothing, because every text of a list
   // fits into a cell.
   for await (const piece of encodeXlsx(sheet, [rows], () => {})) pieces.push(piece)
   return Buffer.concat(pieces)

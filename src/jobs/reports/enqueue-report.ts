@@ -1,7 +1,7 @@
 /**
  * Enqueues a report: makes one issue for each filter that its recipients use, and writes one message per
- * recipient to the outbox. The messages of an issue are removed from memory before the next issue is made,
- * which keeps memory use low.
+ * recipient to the outbox. To save memory, the messages of one issue are released before the next issue is
+ * made.
  */
 import type { FailedSection, LateWarning } from '../../domain/figures.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
@@ -34,9 +34,9 @@ export interface MailingDeps extends IssueDeps {
 /** A report that is due. */
 interface DueReport {
   readonly at: Date
-  /** The lease of the report's schedule; only its owner may write the report's messages. */
+  /** The lease of the report's schedule. Only the process that holds it may write the report's messages. */
   readonly lease: Pick<Lease, 'renew'>
-  /** Tells why the report is late; null or absent if it is on time or made by hand. */
+  /** The delay of the report and its cause; null or absent if the report is on time or made by hand. */
   readonly late?: LateWarning | null
 }
 
@@ -45,11 +45,11 @@ export interface Mailing {
   readonly issue: Pick<Issue, 'id' | 'period' | 'variant' | 'subject'>
   /** The path of the issue's page in the archive; null if the page could not be written. */
   readonly page: string | null
-  /** Tells why the issue is not sent; null if its messages are in the outbox. */
+  /** The reason why the issue is not sent; null if its messages are in the outbox. */
   readonly notSent: string | null
   /** The number of messages that this run added to the outbox. */
   readonly messages: number
-  /** The sections that could not be made; the issue lists them too. */
+  /** The sections that could not be made. The issue itself also lists them. */
   readonly failed: readonly FailedSection[]
 }
 
@@ -58,8 +58,8 @@ interface Enqueued {
   readonly mailings: readonly Mailing[]
   readonly leftOut: readonly LeftOut[]
   /**
-   * The first error of writing the archive's pages; null if there was none. The messages are in the outbox
-   * despite such an error.
+   * The first error that occurred while pages of the archive were written; null if there was none. The
+   * messages are in the outbox in spite of such an error.
    */
   readonly archiveFault: unknown
 }
@@ -69,10 +69,10 @@ type Recipients = readonly [Recipient, ...Recipient[]]
 const LEFT_OUT_NAMED = 3
 
 /**
- * Makes the report's issues and writes their messages to the outbox, according to the recipients'
- * preferences. A recipient who already has a message keeps that message; a new recipient gets the same issue
- * as the others. An issue and all its messages are written in one transaction; the issue's folder in the
- * archive is written afterwards.
+ * Makes the report's issues and writes their messages to the outbox, as the recipients' preferences require.
+ * A recipient who already has a message keeps that message, and a new recipient gets the same issue as the
+ * others. An issue and all its messages are written in one transaction; the issue's folder in the archive is
+ * written after that.
  * @throws LeadsheetError report_no_data, report_failed, report_template, job_busy, data_unwritable
  */
 export async function enqueueReport(
@@ -94,7 +94,8 @@ export async function enqueueReport(
     if (first === undefined || signal.aborted) continue
     const audience: Recipients = [first, ...others]
     const { issue, messages, failed, findContent } = await enqueueIssue(deps, as, audience, due, signal)
-    // A failure here does not stop the messages: the folder can be made again later.
+    // An error while the folder is written does not stop the messages, because the folder can be made again
+    // later.
     const page = await putInArchive(deps, as, issue, audience, findContent).catch((thrown: unknown) => {
       archiveFault ??= thrown
       return null
@@ -106,9 +107,9 @@ export async function enqueueReport(
 }
 
 /**
- * Enqueues a report by hand; takes the lease of the report's schedule itself.
+ * Enqueues a report by hand. The function takes the lease of the report's schedule itself.
  * @throws LeadsheetError the errors of {@link enqueueReport}, and job_busy while another process makes the
- * report
+ *   report
  */
 export async function enqueueReportNow(
   deps: MailingDeps,
@@ -127,14 +128,14 @@ export async function enqueueReportNow(
 }
 
 /**
- * Summarizes the run: `Daily leads: 59 new …: 12 messages to send`, or the number of issues if there are
- * several. Whether messages were sent is not known yet; the outbox has that.
+ * Summarizes the run, such as `Daily leads: 59 new …: 12 messages to send`; several issues are only counted.
+ * The summary does not say whether messages were sent, because only the outbox knows that.
  */
 export function mailingText({ mailings, leftOut }: Pick<Enqueued, 'mailings' | 'leftOut'>): string {
   return [writtenText(mailings), ...failedText(mailings), ...leftOutText(leftOut)].join('; ')
 }
 
-/** Lists each failed section once, with the message of its first failure. */
+/** Lists each failed section once, with the text of its first failure. */
 function failedText(mailings: readonly Mailing[]): string[] {
   const failed = new Map(
     mailings
@@ -183,7 +184,7 @@ async function enqueueIssue(
   const notSent = composed.mailed === null ? await judge(deps, report, composed.issue) : null
   using pack = createMessagePack(deps.store.place)
   if (notSent === null) await packMessages(pack, deps, composed, recipients)
-  // The await is needed, because otherwise `using` would dispose of the pack before the transaction ends.
+  // Without `await`, `using` would dispose of the pack before the transaction ends.
   return await deps.store.write(async (trx) => {
     await lease.renew(trx, deps.now())
     const kept = await keepIssue(trx, composed)
@@ -204,7 +205,7 @@ async function judge({ store }: MailingDeps, report: Report, issue: UnsavedIssue
   return reasonNotToSend(report.sendWhen, issue.figures, last?.figures ?? null)
 }
 
-/** Packs a message for each recipient who has none yet. */
+/** Adds a message to the pack for each recipient who has no message of this issue yet. */
 async function packMessages(
   pack: MessagePack,
   { store, sender }: MailingDeps,
@@ -216,18 +217,19 @@ async function packMessages(
   for (const recipient of recipients.filter(({ address }) => !known.has(address.toLowerCase()))) {
     const content = await findContent(recipient, recipient.address)
     addToPack(pack, messageFor(store, issue, recipient, content, sender))
-    // Lets other tasks run, because each message takes milliseconds and there may be ten thousand.
+    // Lets other tasks run, because making a message takes milliseconds and there may be ten thousand
+    // messages.
     await new Promise(setImmediate)
   }
 }
 
 /*
- * The schedule of a report: when the report is due, passes the freshness gate, enqueues the messages and
- * updates the archive.
+ * The schedule of a report. When the report is due, it passes the freshness gate, its messages are enqueued,
+ * and the archive is updated.
  */
 
 export interface ScheduledReportDeps extends MailingDeps, GateDeps {
-  /** Makes the outbox worker send at once; called when messages are in the outbox. */
+  /** Wakes the outbox worker. It is called when messages are in the outbox. */
   readonly wake: () => void
   /** Publishes the snapshot of the data, if the settings ask for that. */
   readonly publish: (signal: AbortSignal) => Promise<void>

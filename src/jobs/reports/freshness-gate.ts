@@ -1,7 +1,8 @@
 /**
- * The gate before a report: checks that all data up to the end of the report's period was read. It starts
- * syncs and waits for them until the deadline, which is the report's setting `wait_minutes`; then the settings decide whether the report is sent with a
- * banner, held or skipped. Because the gate stores nothing, a report can pass through it again.
+ * The gate before a report: checks that all data up to the end of the report's period was read. The gate
+ * starts syncs and waits for them until the deadline, which the report's setting `wait_minutes` decides.
+ * After the deadline the settings decide whether the report is sent with a banner, held or skipped. The gate
+ * stores nothing, so a report can pass through it again.
  */
 
 import type { UnusualWarning } from '../../domain/figures.ts'
@@ -27,28 +28,36 @@ export interface GateDeps extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
 }
 
-/** The freshness of the data of a report for its period. */
+/** The state of the data that a report would show for its period. */
 interface DataState {
   readonly period: Period
   readonly freshness: Freshness
-  /** The resources that any recipient's report shows and that were last read before the end of the period. */
+  /**
+   * The resources that some recipient's report shows but that were last read before the end of the period.
+   */
   readonly old: readonly Resource[]
 }
 
-/** Reports show no lead details, so a report never waits for the details. */
+/**
+ * The parts of a sync whose data reports show. Details are not among them, so a report never waits for
+ * details.
+ */
 const REPORTED_PARTS = SYNC_PARTS.filter((part) => part !== 'details')
 const MINUTE_MS = 60_000
-/** The wait after a failed sync before the gate starts another. */
+/** The minutes that the gate waits after a failed sync before it starts another sync. */
 const RETRY_MINUTES = 5
-/** The wait if the API key was refused or the deadline has passed; equal to the default interval of syncs. */
+/**
+ * The minutes between two syncs after the API key was refused or the deadline has passed. They equal the
+ * default interval of syncs.
+ */
 const RARE_RETRY_MINUTES = 15
 const REFUSALS: readonly string[] = ['api_unauthorized', 'api_forbidden']
 
 /**
- * Decides whether the report may be made now: returns null if it may, else the new state of its scheduled
- * run.
+ * Decides whether the report may be made now.
  * @param next the time of the next scheduled run, before which the wait must end; null if there is none
- * @throws LeadsheetError such as store_busy; errors of the sync are only logged
+ * @returns null if the report may be made, otherwise the new state of its scheduled run
+ * @throws LeadsheetError such as store_busy; errors of a sync are only logged
  */
 export async function passGate(
   work: GateDeps,
@@ -84,7 +93,7 @@ function deadlineOf({ gate }: Report, { notedAt }: DueRun, next: Date | null): D
 }
 
 /**
- * Checks the data of a report that is sent by hand; never waits.
+ * Checks the data of a report that is sent by hand. Never waits for a sync.
  * @throws LeadsheetError report_held if the settings would hold or skip the report
  */
 export async function requireGoodData(
@@ -117,7 +126,8 @@ async function readState(
 }
 
 /**
- * Applies the settings for old or unusual data once the wait is over; returns null if the report may be made.
+ * Applies the settings for old or unusual data after the wait.
+ * @returns null if the report may be made, otherwise the new state of its scheduled run
  */
 async function judge(
   { store }: Pick<SyncDeps, 'store'>,
@@ -134,7 +144,7 @@ async function judge(
   return unusual.length === 0 ? null : { state: 'held', message: unusual.map(formatUnusual).join('; ') }
 }
 
-/** Collects the volume warnings of all issues of the report, each once. */
+/** Collects the warnings about the number of leads of all issues of the report, each warning once. */
 async function readUnusual(
   db: Db,
   report: Report,
@@ -156,22 +166,22 @@ async function readUnusual(
 }
 
 /**
- * Returns the time at which the gate may start the next sync. An upstream whose last sync failed gets fewer
- * requests.
+ * Returns the time at which the gate may start the next sync. After a failed sync this time is later, so that
+ * the upstream gets fewer requests.
  */
 async function nextTry({ store, now }: Pick<SyncDeps, 'store' | 'now'>, deadline: Date): Promise<Date> {
   const { notBefore } = await readWatermark(store.db)
   const last = await findLastRun(store.db)
-  // A run with a time in the future was stored while the clock was wrong, and is ignored.
+  // A sync with a time in the future was stored while the clock was wrong, so it is ignored.
   const isKnown = last !== null && last.at <= now().toISOString()
   const at = isKnown ? Date.parse(last.at) + pauseMinutes(last, now() < deadline) * MINUTE_MS : 0
   return new Date(Math.max(at, notBefore === null ? 0 : Date.parse(notBefore)))
 }
 
 /**
- * Returns the wait in minutes after the last sync. After a successful sync there is no wait, because it only
- * started before the period ended. After a sync without an outcome there is none either, because that sync is
- * still running or was killed.
+ * Returns the minutes to wait after the last sync. There is no wait after a successful sync, because that
+ * sync only started before the period ended. There is no wait either after a sync without an outcome, because
+ * that sync is still running or was killed.
  */
 function pauseMinutes({ outcome, problems }: LastRun, isWaiting: boolean): number {
   if (outcome === null || outcome === 'ok' || outcome === 'ok_no_change') return 0
@@ -189,8 +199,8 @@ async function syncQuietly(work: GateDeps, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Describes which data is old: `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21 00:00 UTC;
- * the last sync: …`
+ * Describes which data is old, such as `the leads are of 2026-11-20 14:10 UTC, the report ends 2026-11-21
+ * 00:00 UTC; the last sync: …`.
  */
 function formatOld({ freshness, old, period }: DataState): string {
   const { dataAsOf, statsAsOf, agentsAsOf, lastFailure } = freshness
@@ -200,7 +210,7 @@ function formatOld({ freshness, old, period }: DataState): string {
     agents: agentsAsOf,
   }
   const names = { leads: 'leads', stats: 'statistics', agents: 'agents' }
-  // If the leads are old, only they are named, because everything else is then old too.
+  // If the leads are old, the text names only the leads, because then all other data is old too.
   const named: readonly Resource[] = old.includes('leads') ? ['leads'] : old
   const told = named.map((resource) => {
     const at = asOf[resource]

@@ -1,6 +1,6 @@
 /**
- * Reads what the page of an issue shows: its messages, preferences, neighbouring issues, how it was made, and
- * its figures as CSV files.
+ * Reads what the page of an issue shows: its messages, the preferences of the recipients, the neighbouring
+ * issues, how the issue was made, and its figures as CSV files.
  */
 
 import type { MessageFile } from '../../domain/message.ts'
@@ -34,8 +34,8 @@ export interface KeptIssue {
   readonly issue: Issue
   readonly line: ListedIssue
   /**
-   * The messages with the time of their next attempt. During an outage of the mail server that time is not
-   * before the next attempt to reach the server.
+   * The messages, each with the time of its next attempt. During an outage of the mail server, that time is
+   * not earlier than the next attempt to reach the server.
    */
   readonly messages: readonly IssueMessage[]
   /** The preferences of all recipients of the report, by address in lower case. */
@@ -43,8 +43,8 @@ export interface KeptIssue {
   readonly older: IssueName | null
   readonly newer: IssueName | null
   /**
-   * The other issues of the same report whose period ends at the same time: issues for other filters, or
-   * weekly ones.
+   * The other issues of the same report whose periods end at the same time: issues for other filters, or
+   * weekly issues.
    */
   readonly beside: readonly ListedIssue[]
   /** Tells whether the command `resend` would send this issue. */
@@ -54,7 +54,7 @@ export interface KeptIssue {
 const DEFAULT_LOCALE = 'en-GB'
 
 /**
- * Reads an issue and what belongs to it.
+ * Reads an issue with its messages, its preferences and the neighbouring issues.
  * @returns null if there is no issue with that id
  */
 export async function readKeptIssue(db: Db, id: string, now: Date): Promise<KeptIssue | null> {
@@ -75,8 +75,8 @@ export async function readKeptIssue(db: Db, id: string, now: Date): Promise<Kept
 }
 
 /**
- * Explains how the issue was made; null for an issue of an older program version, whose figures had another
- * form.
+ * Explains how the issue was made. Null for an issue of an older program version, because its figures were
+ * stored in another form.
  */
 export async function readAbout(db: Db, issue: Issue): Promise<Omit<AboutView, 'files'> | null> {
   const { figures, renderedAt, programVersion: program } = issue
@@ -85,7 +85,7 @@ export async function readAbout(db: Db, issue: Issue): Promise<Omit<AboutView, '
   return composeAbout({ figures, renderedAt, program, explained })
 }
 
-/** Returns the warnings banner of the issue, in English; null if it had none. */
+/** Returns the banner of warnings of the issue, in English; null if the issue had no banner. */
 export function bannerOf(
   { figures, renderedAt, programVersion }: Issue,
   timeZone: string,
@@ -95,7 +95,7 @@ export function bannerOf(
   return composeBanner(figures, figures.failed, locale, { blocks: BLOCKS, notMade: [], resend: null })
 }
 
-/** Draws the charts of the archived issue again; the pictures are identical to the first ones. */
+/** Draws the charts of the archived issue again. The images are identical to those in the messages. */
 export async function picturesOf(issue: Issue): Promise<readonly MessageFile[]> {
   if (issue.programVersion === null) return []
   return drawPictures(issue.figures, localeContextOf(issue))
@@ -111,7 +111,7 @@ const FIGURES = 'figures'
 const TREND = 'trend'
 
 interface FigureFile {
-  /** The name of the file in the URL. */
+  /** The file name, as the URL of the file contains it. */
   readonly name: string
   readonly title: string
 }
@@ -134,7 +134,7 @@ export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[
 
 /**
  * Makes one CSV file of an issue.
- * @returns null if the issue has no file of that name
+ * @returns the file; null if the issue has no file of that name
  */
 export async function makeFigureFile(issue: Issue, name: string): Promise<MessageFile | null> {
   if (!listFigureFiles(issue).some((file) => file.name === name)) return null

@@ -1,7 +1,7 @@
 /**
- * Makes an issue: reads the figures of a period, renders them, and keeps the issue in the store and in the
- * archive. There is one issue per report, period and filter; making it again after it was mailed returns
- * the same issue.
+ * Makes an issue: reads the figures of a period, renders them, and stores the issue in the store and in the
+ * archive. There is one issue per report, period and filter. After its messages were made, making the issue
+ * again returns the same issue.
  */
 
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ import { type ContentDeps, contentsOf, createContents, type FindContent } from '
 import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-definition.ts'
 import { findUnusual } from './volume-anomaly.ts'
 
-/** The recipients who share an issue: they all have the same filter. */
+/** The recipients who share an issue, because they all have the same filter. */
 type Audience = readonly [Reader, ...Reader[]]
 
 export interface IssueDeps extends ContentDeps {
@@ -49,10 +49,10 @@ export interface MadeIssue {
   readonly page: string
 }
 
-/** A rendered issue; {@link keepIssue} stores it. */
+/** An issue that was rendered but not stored yet; {@link keepIssue} stores it. */
 export interface ComposedIssue {
   readonly issue: UnsavedIssue
-  /** The stored issue if it was already mailed, else null. */
+  /** The stored issue if its messages were already made, otherwise null. */
   readonly mailed: Issue | null
   /** The sections that could not be made, as the archive shows them. */
   readonly failed: readonly FailedSection[]
@@ -60,16 +60,16 @@ export interface ComposedIssue {
 }
 
 /**
- * The number of days read for the trend, which shows 90 days; the moving average of the first of these needs
- * six more.
+ * The number of days that are read for the trend. The trend shows 90 days, and the moving average of the
+ * first of them needs six earlier days.
  */
 const TREND_DAYS = 96
-/** The number of rows of each list if no recipient wants files: more than any mail shows. */
+/** The number of rows of each list if no recipient wants files. It is more than any mail shows. */
 const ROWS_SHOWN = 50
 
 /**
- * Returns the period that a report due at `at` covers. The filter matters to `since_last` reports; without
- * a reader the report's own filter is used.
+ * Returns the period that a report due at `at` covers.
+ * @param reader decides the filter of a `since_last` report; if absent, the report's own filter is used
  */
 export async function findPeriod(
   store: Pick<Store, 'db'>,
@@ -80,14 +80,15 @@ export async function findPeriod(
   const { kind, timeZone, holidays } = report
   const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
   if (kind !== 'since_last') return never
-  // Only periods that ended before this one are searched for the last end, so that a report already sent
-  // today is found again and no empty report follows it.
+  // Only issues whose periods ended before this period are searched for the last end. Therefore a report that
+  // was already sent today is found again, and no empty report follows it.
   const lastEnd = await findLastSentEnd(store.db, seriesOf(report, reader), never.to)
   return periodOf(kind, at, timeZone, { holidays, lastEnd })
 }
 
 /**
- * Makes the issue of a period for viewing: stores it and writes it to the archive, but writes no messages.
+ * Makes the issue of a period for viewing. Stores the issue and writes it to the archive, but makes no
+ * messages.
  * @throws LeadsheetError report_no_data, report_failed, report_template, data_unwritable
  */
 export async function makeIssue(
@@ -104,8 +105,9 @@ export async function makeIssue(
 
 /**
  * Composes the issue of a period for recipients with the same filter, in the report's own language and with
- * its blocks and files. A mailed issue is returned unchanged; any other is made again from the current data.
- * @param late why the report is late, or null
+ * the report's own blocks and files. An issue whose messages were already made is returned unchanged; any
+ * other issue is made again from the current data.
+ * @param late the delay of the report and its cause; null if the report is on time
  * @throws LeadsheetError report_no_data, report_failed, report_template
  */
 export async function composeIssue(
@@ -133,8 +135,8 @@ export async function composeIssue(
 }
 
 /**
- * Returns the content of a preview or a test message. The content is made from the current data even if the
- * issue was mailed.
+ * Returns the content of a preview or a test message. The content is made from the current data, even if the
+ * issue was already mailed.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function contentsOfNow(
@@ -149,14 +151,14 @@ export async function contentsOfNow(
   return createContents(deps, report, { figures, renderedAt: deps.now().toISOString() })
 }
 
-/** Stores the issue, unless it was already mailed. */
+/** Stores the issue, unless it was already stored and mailed. */
 export async function keepIssue(trx: Trx, { issue, mailed }: ComposedIssue): Promise<Issue> {
   return mailed ?? (await saveIssue(trx, issue))
 }
 
 /**
- * Writes the issue's folder in the archive. The folder of a mailed issue is not overwritten; it is only
- * written if it is missing.
+ * Writes the issue's folder in the archive. If the issue was already mailed, the folder is written only if it
+ * is missing.
  * @returns the path of the issue's page
  * @throws LeadsheetError data_unwritable
  */
@@ -168,7 +170,7 @@ export async function putInArchive(
   findContent: FindContent,
 ): Promise<string> {
   const { isMailed, figures, renderedAt, programVersion } = issue
-  // Issues of older program versions kept figures of another form and cannot be rendered again.
+  // Issues of older program versions have figures in another form, so their pages cannot be rendered again.
   if (isMailed && (programVersion === null || (await isArchived(archive, issue)))) {
     return join(archive.folder, archivedPage(issue))
   }
@@ -179,7 +181,7 @@ export async function putInArchive(
   return archiveIssue(archive, { ...issue, files, about })
 }
 
-/** Returns every file that any recipient gets, including files too large for a mail. */
+/** Returns every file that any recipient gets, including files that are too large for a mail. */
 async function attachmentsFor(
   findContent: FindContent,
   report: Report,
@@ -191,7 +193,7 @@ async function attachmentsFor(
 }
 
 /**
- * Reads the figures that this issue would have now, with their volume warnings.
+ * Reads the figures that this issue would have now, with the warnings about the number of leads.
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function readIssueFigures(

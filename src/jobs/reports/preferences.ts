@@ -1,6 +1,6 @@
 /**
- * Applies the recipients' preferences to a report: who gets it now, and who gets the weekly version. Weekly
- * subscribers get last week's report with the first issue of the ISO week.
+ * Applies the recipients' preferences to a report: decides who gets the report now, and who gets it weekly.
+ * Weekly subscribers get last week's report when the first issue of an ISO week is sent.
  */
 import { periodOf } from '../../domain/period.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -11,7 +11,8 @@ import type { Recipient, Report } from './report-definition.ts'
 
 interface Attendance {
   /**
-   * The usual report and the weekly one, each with its recipients; a report without recipients is left out.
+   * The usual report and the weekly report, each with its recipients. A report without recipients is left
+   * out.
    */
   readonly groups: readonly { readonly report: Report; readonly recipients: readonly Recipient[] }[]
   readonly leftOut: readonly LeftOut[]
@@ -19,13 +20,13 @@ interface Attendance {
 
 export interface LeftOut {
   readonly address: string
-  /** The reason, such as `paused by the operator on 2026-11-20: on leave`. */
+  /** The reason why the recipient is left out, such as `paused by the operator on 2026-11-20: on leave`. */
   readonly why: string
 }
 
 /**
  * Sorts the recipients of a report by their preferences.
- * @param at when the report is due
+ * @param at the time at which the report is due
  */
 export async function findAttendance(
   { db }: Pick<Store, 'db'>,
@@ -53,8 +54,9 @@ export async function findAttendance(
 }
 
 /**
- * Returns the report as a recipient gets it: weekly if they prefer that. A null address gives the usual
- * report.
+ * Returns the report as a recipient gets it.
+ * @param address the address of the recipient, who gets the weekly report if they prefer it; null for the
+ *   usual report
  */
 export async function reportAs(
   { db }: Pick<Store, 'db'>,
@@ -69,7 +71,7 @@ function weeklyReport(report: Report): Report {
   return { ...report, kind: 'week' }
 }
 
-/** Describes a preference: `paused by the operator on 2026-11-20: on leave`. */
+/** Describes a preference, such as `paused by the operator on 2026-11-20: on leave`. */
 export function preferenceText({ state, cadence, changedAt, changedBy, reason }: Preference): string {
   if (state === 'active') return cadence === 'weekly' ? 'weekly' : 'active'
   const by = { recipient: 'themselves', operator: 'the operator', leadsheet: 'leadsheet' }[changedBy]
@@ -77,8 +79,8 @@ export function preferenceText({ state, cadence, changedAt, changedBy, reason }:
 }
 
 /**
- * Returns whether no issue was sent on an earlier day of this ISO week. If the first day is missed, the next
- * day is therefore the first.
+ * Returns whether no issue was sent on an earlier day of this ISO week. If no issue is sent on the first day
+ * of a week, the next day therefore counts as the first.
  */
 export async function isFirstOfWeek({ db }: Pick<Store, 'db'>, report: Report, at: Date): Promise<boolean> {
   const { name, timeZone, holidays } = report

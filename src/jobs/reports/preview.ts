@@ -25,7 +25,9 @@ import type { Reader, Recipient, Report } from './report-definition.ts'
 
 type PreviewDeps = Omit<IssueDeps, 'archive' | 'program'>
 
-/** The recipient whose view is previewed; a null address previews the archive's view. */
+/**
+ * The recipient for whom the report is previewed; a null address previews the report as the archive shows it.
+ */
 interface PreviewReader extends Reader {
   readonly address: string | null
 }
@@ -33,7 +35,7 @@ interface PreviewReader extends Reader {
 const HOUR_MS = 60 * 60_000
 
 /**
- * Renders a preview; neither keeps nor sends it.
+ * Renders a preview, which is neither stored nor sent.
  * @param data `real` uses the present figures, even if an issue was already sent
  * @throws LeadsheetError report_no_data, report_template, query_failed
  */
@@ -52,9 +54,9 @@ export async function renderPreview(
 }
 
 /**
- * Checks that a report could be sent: that its SQL is valid, and that its templates render both full and
+ * Checks that a report could be sent: that its SQL is valid, and that its templates can render both full and
  * empty figures.
- * @param deps.place a store of which only the schema is read
+ * @param deps.place a store from which only the schema is read
  * @throws LeadsheetError report_template, report_failed, query_failed
  */
 export async function tryReport(
@@ -90,7 +92,7 @@ interface TrialDeps {
   readonly now: () => Date
 }
 
-/** Figures, and the time at which the report is rendered. */
+/** The figures of a preview, and the time at which the preview is rendered. */
 type Making = { readonly figures: ReportFigures; readonly renderedAt: string }
 
 async function readReal(
@@ -105,7 +107,10 @@ async function readReal(
   return { figures, renderedAt: now.toISOString() }
 }
 
-/** Makes sample figures; renders them one hour after they were read, so that they do not count as old. */
+/**
+ * Makes sample figures. The time of rendering is one hour after the time at which the figures were read, so
+ * that the figures do not count as old.
+ */
 async function makeUp(
   { place, now }: Pick<TrialDeps, 'place' | 'now'>,
   report: Report,
@@ -124,9 +129,10 @@ async function makeUp(
 }
 
 /**
- * Sends the report with present data to one address only.
- * @param address a recipient gets the report with their own settings, any other address gets it as defined
- * @returns what the mail server answered
+ * Sends the report with the present data to a single address.
+ * @param address the address of a recipient, who gets the report with their own settings, or any other
+ *   address, which gets the report as defined
+ * @returns the answer of the mail server
  * @throws LeadsheetError report_no_data, report_failed, report_template, mail_unreachable, mail_rejected
  */
 export async function sendTestReport(
@@ -150,7 +156,9 @@ export async function sendTestReport(
   return sendTest(deps, message, signal)
 }
 
-/** Removes the unsubscribe page, so that trying the button of a test message unsubscribes nobody. */
+/**
+ * Removes the unsubscribe page, so that nobody is unsubscribed by a click on the button of a test message.
+ */
 export function withoutPage(sender: Sender): Sender {
   return { ...sender, unsubscribe: { ...sender.unsubscribe, pageOf: null } }
 }

@@ -24,8 +24,8 @@ export interface IssueComparison {
 
 /**
  * Compares the figures of a stored issue with the same figures computed now.
- * @param isAsKnown whether to use only the data that had been read when the issue was made; then no figure
- * should differ
+ * @param isAsKnown whether to use only the data that had been read when the issue was made; if so, no figure
+ *   should differ
  */
 export async function compareIssue(
   store: Pick<Store, 'db'>,
@@ -58,8 +58,8 @@ export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> 
 }
 
 /**
- * Returns the maximum number of rows that the stored issue's lists could have: the length of a list that was
- * cut, else the general maximum.
+ * Returns the maximum number of rows in the lists of a stored issue. If a list was cut, that is the length of
+ * this list, otherwise the general maximum.
  */
 function rowsKept({ topLeads, stalled, changes }: ReportFigures): number {
   const cut = [topLeads, stalled, ...changes.kinds].find(({ total, rows }) => total > rows.length)
@@ -77,9 +77,9 @@ export interface FigureDifference {
 }
 
 /**
- * The figures that are compared, each with the block that is marked as failed if the figure could not be
- * read. All other figures describe the time at which they were read (agents, freshness, the upstream's own
- * numbers). The headline never fails alone.
+ * The figures that are compared. The value is the block that counts as failed if the figure could not be
+ * read; the headline never fails alone. All other figures (agents, freshness, the upstream's own numbers)
+ * describe the time at which they were read, so they are not compared.
  */
 const COMPARED = {
   leads: 'headline',
@@ -99,14 +99,15 @@ const COMPARED = {
 } as const satisfies Partial<Record<keyof ReportFigures, BlockName>>
 
 /**
- * Two entries of a list are compared with each other if the first of these fields that they have is equal.
+ * The fields that identify an entry of a list. Two entries are compared with each other if the first of these
+ * fields that they have is equal.
  */
 const KEYS = ['id', 'day', 'kind', 'source', 'currency']
 
 /**
  * The fields that describe a lead or pipeline at the time of reading, whatever the period; they are not
- * compared. The status is one of them, because it may not have been known when the issue was made. So is the
- * coverage, which also counts leads that moved after the period.
+ * compared. The status is among them, because it may have been unknown when the issue was made. The coverage
+ * is among them, because it also counts leads that moved after the period.
  */
 const DESCRIPTIONS = new Set<string>([
   ...LISTED_FIELDS,
@@ -117,8 +118,8 @@ type ComparedFigures = Pick<ReportFigures, keyof typeof COMPARED | 'failed'>
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Compares two sets of figures; returns an empty list if all are equal. Figures that could not be read in
- * either set are skipped.
+ * Compares two sets of figures. A figure that could not be read in one of the sets is skipped.
+ * @returns the differences; empty if all figures are equal
  */
 export function compareFigures(kept: ComparedFigures, now: ComparedFigures): FigureDifference[] {
   const failed = new Set([...kept.failed, ...now.failed].map(({ block }) => block))
@@ -139,7 +140,7 @@ function compareValues(figure: string, kept: unknown, now: unknown): FigureDiffe
 
 /**
  * Returns the parts of a value that are compared one by one: the fields of an object, or the entries of a
- * list by key; null for other values.
+ * list by their keys. Null if the value has no parts.
  */
 function fieldsOf(value: unknown): Fields | null {
   if (Array.isArray(value))
@@ -155,7 +156,9 @@ function keyOf(entry: unknown): string | null {
   return key === undefined ? null : String(entry[key])
 }
 
-/** Returns the value to show. If only one side has an entry, the entry is shown by its amount or name. */
+/**
+ * Returns the value to show for a difference. An entry that only one side has is shown by its amount or name.
+ */
 function shown(value: unknown): string | number | null {
   if (typeof value === 'string' || typeof value === 'number') return value
   if (!isObject(value)) return null

@@ -26,19 +26,22 @@ export interface ContentDeps {
   /** The maximum size of a whole message, in bytes. */
   readonly maxBytes: number
   readonly sender: Pick<Sender, 'unsubscribe'>
-  /** The public URL of the dashboard; null or absent if the dashboard is not reachable from outside. */
+  /** The public URL of the dashboard; null or absent if the dashboard has no public URL. */
   readonly dashboardUrl?: string | null
 }
 
 interface IssueContent extends MessageContent {
-  /** Attachments that would make the message too large; the message names them. */
+  /**
+   * The attachments that were left out because the message would become too large. The message names them.
+   */
   readonly leftOut: readonly MessageFile[]
-  /** The sections that could not be made; the content lists them too. */
+  /** The sections that could not be made. The content also lists them. */
   readonly failed: readonly FailedSection[]
 }
 
 /**
- * Renders the issue for one recipient; a null recipient gives the archive's version.
+ * Renders the issue for one recipient.
+ * @param recipient the address; null renders the version of the archive
  * @param resend given if the recipient already had a message of this issue
  * @throws LeadsheetError report_template, report_failed
  */
@@ -51,8 +54,8 @@ export type FindContent = (
 const MEGABYTE = 1_000_000
 
 /**
- * Returns the function that gives the content of a stored issue. An issue of an older program version has
- * figures of another form, so every recipient gets what was rendered then.
+ * Returns the function that gives the content of a stored issue. If an older program version made the issue,
+ * its figures have another form, so every recipient gets the content that was rendered then.
  */
 export function contentsOf(deps: ContentDeps, report: Report, issue: Issue): FindContent {
   if (issue.programVersion !== null) return createContents(deps, report, issue)
@@ -109,7 +112,7 @@ export function createContents(
   }
 }
 
-/** Draws the charts that messages with these figures show, in one language. */
+/** Draws the charts of a message with these figures, in one language. */
 export async function drawPictures(figures: ReportFigures, locale: LocaleContext): Promise<MessageFile[]> {
   const { files } = await drawCharts(figures, chartLabels(locale))
   return files.map(pictureOf)
@@ -119,18 +122,27 @@ function moreUrlOf({ dashboardUrl = null }: ContentDeps, { name }: Report): stri
   return dashboardUrl === null ? null : `${dashboardUrl}/archive?report=${encodeURIComponent(name)}`
 }
 
-/** Adds the attention block, which names the files that were too large to attach. */
+/**
+ * Adds the attention block, if it is missing, because this block names the files that were too large to
+ * attach.
+ */
 function withAttention(blocks: readonly BlockName[]): readonly BlockName[] {
   return blocks.includes('attention') ? blocks : ['attention', ...blocks]
 }
 
-/** Returns whether the content of an attachment such as `charts` or `stalled.xlsx` could not be made. */
+/**
+ * Returns whether the section that an attachment (such as `charts` or `stalled.xlsx`) shows could not be
+ * made.
+ */
 function isOfFailed(attachment: string, failed: readonly FailedSection[]): boolean {
   const list = attachment === 'charts' ? 'trend' : attachment.replace(/\.\w+$/, '')
   return failed.some(({ block, query }) => (query ?? block) === list)
 }
 
-/** Maps each list to the name of its attached file; if there are two formats, to the first. */
+/**
+ * Maps each list to the name of its attached file. If a list is attached in two formats, the first format is
+ * used.
+ */
 function attachedLists(attachments: readonly Attachment[]): ReadonlyMap<string, string> {
   return new Map(attachments.toReversed().map(({ of, file }) => [of, file.name]))
 }

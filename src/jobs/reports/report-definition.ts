@@ -11,33 +11,31 @@ import { ATTACHED_LISTS, type BlockName } from '../../report/blocks/registry.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
 import { checkSendPolicy } from './send-policy.ts'
 
-/**
- * The maximum number of rows of a list that an issue stores: as many as a person may work through in a file.
- */
+/** The maximum number of rows of a list that an issue stores. Nobody works through more rows in a file. */
 export const LIST_ROWS_MAX = 1000
 
 export interface Report extends Reader {
   readonly name: string
   readonly template: string
-  /** The title of the report; null if the report is titled by its name in the recipient's language. */
+  /** The title of the report. Null if the title is the name of the report in the recipient's language. */
   readonly title: string | null
   readonly kind: PeriodKind
-  /** Dates other than weekends on which nobody works, such as `2026-12-25`. */
+  /** Dates on which nobody works, besides weekends, such as `2026-12-25`. */
   readonly holidays: readonly string[]
   readonly sendWhen: SendPolicy
   readonly gate: GateSettings
   readonly stalledDays: number
   readonly topScore: number
   readonly queries: readonly QueryDefinition[]
-  /** The link to a lead, such as `https://crm.example.com/leads/{id}`; null for no links. */
+  /** The link to a lead, such as `https://crm.example.com/leads/{id}`; null if leads are not linked. */
   readonly leadUrl: string | null
 }
 
 /** The settings for data that is old or unusual. */
 export interface GateSettings {
   /**
-   * The minutes to wait for a sync that covers the period, counted from when the report is first seen to be
-   * due.
+   * The number of minutes to wait for a sync that covers the period. The wait begins when the report is first
+   * found to be due.
    */
   readonly waitMinutes: number
   readonly onStaleData: StaleDataPolicy
@@ -45,17 +43,20 @@ export interface GateSettings {
 }
 
 /**
- * How a person reads a report: language, time zone, filter and files. The archive uses the report's own
- * values.
+ * The form in which a person gets a report: language, time zone, filter and files. The archive uses the
+ * report's own values.
  */
 export interface Reader {
   /** The language tag (BCP 47). */
   readonly locale: string
-  /** The time zone of the times shown. The report's own time zone also decides where its days begin. */
+  /**
+   * The time zone of the times that the person sees. The report's own time zone also decides when its days
+   * begin.
+   */
   readonly timeZone: string
   readonly filter: LeadFilter
   readonly blocks: readonly BlockName[]
-  /** Attachments such as `charts` or `stalled.xlsx`. */
+  /** The names of attachments, such as `charts` or `stalled.xlsx`. */
   readonly attachments: readonly string[]
 }
 
@@ -66,7 +67,8 @@ export interface Recipient extends Reader {
 }
 
 /**
- * Returns the key of a recipient's filter: empty if it is the report's own filter, else the filter as JSON.
+ * Returns the key of a recipient's filter: empty if the filter is the report's own, otherwise the filter as
+ * JSON.
  */
 export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Reader, 'filter'>): string {
   const [all, asked] = [report.filter, filter].map((each) => JSON.stringify(each))
@@ -74,7 +76,7 @@ export function variantOf(report: Pick<Report, 'filter'>, { filter }: Pick<Reade
 }
 
 /**
- * Checks the parts of a report that can only be checked with its folder, before anything is made.
+ * Checks the parts of a report for which the report's folder is needed, before an issue is made.
  * @throws LeadsheetError config_invalid
  */
 export function checkReport(report: Report, recipients: readonly Recipient[]): void {

@@ -1,6 +1,7 @@
 /**
  * Sends messages again at an operator's request. A failed or unconfirmed message is sent again under its old
- * Message-ID; a recipient whose message arrived gets a new message that replaces the first and says so.
+ * Message-ID. If the message was delivered, the recipient gets a new message, which replaces the first
+ * message and says so.
  */
 import type { Instant } from '../../domain/model.ts'
 import { type Delivery, enqueueMessages, listDeliveries } from '../../store/outbox/delivery.ts'
@@ -29,9 +30,9 @@ interface PlannedMessage {
 }
 
 export interface ResendPlan {
-  /** The messages that failed or are unconfirmed; they are sent again under their Message-ID. */
+  /** The messages that failed or are unconfirmed. Each is sent again under its old Message-ID. */
   readonly again: readonly PlannedMessage[]
-  /** The messages that arrived; their recipients get another message under a new Message-ID. */
+  /** The messages that were delivered. Their recipients get another message under a new Message-ID. */
   readonly anew: readonly PlannedMessage[]
   readonly leftOut: readonly LeftOut[]
 }
@@ -44,7 +45,7 @@ interface LeftOut {
 /**
  * Plans which messages of a report's last mailed issues are sent again.
  * @param recipients the recipients in the settings
- * @param by only issues whose period ended at or before this time are considered
+ * @param by the time at or before which an issue's period must have ended
  */
 export async function planResend(
   { store }: Pick<MailingDeps, 'store'>,
@@ -81,7 +82,7 @@ export async function planResend(
 }
 
 /**
- * Writes the planned messages to the outbox, all or none.
+ * Writes the planned messages to the outbox, either all or none.
  * @param reason the operator's words to recipients who already have the message; null if there are none
  * @returns the Message-IDs of the messages to be sent
  * @throws LeadsheetError job_busy while the report is being made; report_template, report_failed

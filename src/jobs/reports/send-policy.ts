@@ -9,8 +9,8 @@ import { isTrueOf } from '../../store/queries/select.ts'
 type Numbers = Readonly<Record<string, number | null>>
 
 /**
- * The headline numbers, by the names that thresholds use. Values are in the currency of most leads; rates are
- * from 0 to 1.
+ * The headline numbers, under the names that a threshold uses. Amounts are in the currency with the most
+ * leads; rates are from 0 to 1.
  */
 const HEADLINE = {
   leads: (figures) => figures.leads,
@@ -38,7 +38,7 @@ function amountIn(moneys: readonly Money[], currency: string | undefined): numbe
   return moneys.find((money) => money.currency === (currency ?? money.currency))?.amount ?? 0
 }
 
-/** Under `if_rows`, a report is sent if any of these numbers is not 0. */
+/** The numbers that decide under `if_rows`: the report is sent if any of them is not 0. */
 const EVENTS = ['new_leads', 'won', 'lost', 'changes', 'agents_failing', 'query_rows'] as const
 
 /**
@@ -58,15 +58,15 @@ export function checkSendPolicy(report: string, policy: SendPolicy): void {
 }
 
 /**
- * Returns why the issue is not sent, or null if it is sent.
- * @param last the figures last sent to the same recipients; null if none were sent yet
+ * Returns the reason why the issue is not sent; null if it is sent.
+ * @param last the figures that were last sent to the same recipients; null if none were sent yet
  */
 export function reasonNotToSend(
   policy: SendPolicy,
   figures: ReportFigures,
   last: ReportFigures | null,
 ): string | null {
-  // Because the content of a failed section is unknown, the period does not count as quiet.
+  // The content of a failed section is unknown, so the period does not count as quiet and the issue is sent.
   if (figures.failed.length > 0) return null
   const now = numbersOf(figures)
   if (typeof policy !== 'string') {
@@ -76,7 +76,7 @@ export function reasonNotToSend(
     case 'always':
       return null
     case 'if_rows':
-      // A period with an unknown number, or one that is not covered, does not count as quiet.
+      // A period does not count as quiet if the data does not cover it, or if one of its numbers is unknown.
       return !figures.freshness.coversPeriod || EVENTS.some((name) => now[name] !== 0)
         ? null
         : 'quiet: nothing is new, won, lost or changed, and no agent is failing'
@@ -94,8 +94,8 @@ function numbersOf(figures: ReportFigures): Numbers {
 }
 
 /**
- * Returns whether a number belongs to the prior period; such a number changes even if nothing happens in the
- * current one.
+ * Returns whether a number belongs to the period of comparison. Such a number changes even if nothing happens
+ * in the present period.
  */
 function isPast(name: string): boolean {
   return name.endsWith('_before')

@@ -1,14 +1,14 @@
 /**
- * Decides whether the number of leads fell so far that a report should carry a warning. Small lists are not
- * judged, because they may halve from one day to the next without a fault.
+ * Decides whether the number of leads fell so far that a report should carry a warning. Lists with few leads
+ * are not judged, because their number may halve from one day to the next without a fault.
  */
 import type { ReportFigures, UnusualWarning } from '../../domain/figures.ts'
 import type { Db } from '../../store/db/store.ts'
 import { listWholeScans, type WholeScan } from '../../store/sync/scan-result.ts'
 
-/** A fall is judged only if there were at least this many leads before. */
+/** The number of leads before a fall from which the fall is judged. */
 const LEADS_LEAST = 50
-/** A fall is unusual if at most this share of the leads is left. */
+/** The share of leads that may be left after a fall; if at most this share is left, the fall is unusual. */
 const SHARE_LEFT = 0.5
 
 type Counted = Pick<ReportFigures, 'leads' | 'filter'>
@@ -17,8 +17,8 @@ export interface LeadCounts {
   /** The leads that the report covers now. */
   readonly now: Counted
   /**
-   * The leads that the report covered when it was last sent to the same recipients; null if it was not sent
-   * yet.
+   * The leads that the report covered when it was last sent to the same recipients; null if it was never sent
+   * to them.
    */
   readonly last: Counted | null
   /** The last complete scans, the newest first. */
@@ -26,13 +26,13 @@ export interface LeadCounts {
 }
 
 /**
- * Compares the counts that it is given. At most one warning concerns the scans: if missing leads were not
- * deleted because so many were missing, only this is reported and not the smaller count.
+ * Compares the numbers of leads. If missing leads were not marked as deleted because there were so many, only
+ * that is reported and not the smaller number that the scan found, so at most one warning is about the scans.
  */
 export function judgeCounts({ now, last, scans }: LeadCounts): UnusualWarning[] {
   const [scan, before] = scans
   const warnings: UnusualWarning[] = []
-  // A changed filter may cover any number of leads, so only equal filters are compared.
+  // Another filter may cover any number of leads, so the numbers are compared only if the filters are equal.
   const isSameScope = last !== null && JSON.stringify(last.filter) === JSON.stringify(now.filter)
   if (isSameScope && isFall(last.leads, now.leads)) {
     warnings.push({ kind: 'unusual', what: 'scope', was: last.leads, is: now.leads })

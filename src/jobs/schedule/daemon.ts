@@ -1,6 +1,7 @@
 /**
- * The daemon: ticks each minute, notes which scheduled runs are due, and runs them through a queue. On an
- * SQLite file it runs alone; on PostgreSQL it is one of several workers, and the queue shares the work out.
+ * The daemon: ticks each minute, stores which scheduled runs are due, and runs them through a queue. On an
+ * SQLite file there is only one daemon; on PostgreSQL the daemon is one of several workers, and the queue
+ * distributes the work.
  */
 import { randomUUID } from 'node:crypto'
 import cron from 'node-cron'
@@ -21,46 +22,50 @@ import type { SerialTask } from './serial-task.ts'
 import type { Uptime, UptimeDeps } from './uptime.ts'
 import { openUptime } from './uptime.ts'
 
-/** After this long without a tick, the clock of node-cron is restarted. */
+/** The time without a tick after which the timer of node-cron is restarted. */
 const TICK_MAX_MS = 75_000
 const WATCH_MS = 15_000
 /**
- * The wait before a job is tried again whose lease another process holds: a command run by hand, or a
- * worker that was killed a moment ago.
+ * The wait before a job is tried again if another process holds its lease. That process may be a command run
+ * by hand, or a worker that was killed a moment ago.
  */
 const BUSY_AGAIN_SECONDS = 5
 
 export interface Daemon extends UptimeDeps {
   readonly schedules: readonly Schedule[]
   readonly queue: Queue
-  /** Sends messages and alerts; woken each minute, and whenever there is something to send. */
+  /**
+   * The task that sends messages and alerts. It is woken each minute, and whenever there is something to
+   * send.
+   */
   readonly post: SerialTask
   /**
-   * Handles events of the upstream; woken each minute, after each sync or report, and when an event comes.
+   * The task that handles events of the upstream. It is woken each minute, after each sync or report, and
+   * when an event arrives.
    */
   readonly events: SerialTask
-  /** Tasks that each worker does for its own machine; woken each minute. */
+  /** The tasks that each worker does for its own machine. They are woken each minute. */
   readonly own?: SerialTask
 }
 
 export interface StartedDaemon {
   /** This signal is aborted when the daemon has to stop, for example because another daemon took over. */
   readonly signal: AbortSignal
-  /** Notes which runs are due and wakes all tasks; to be called each minute. */
+  /** Stores which runs are due and wakes all tasks. It must be called each minute. */
   tick(): Promise<void>
-  /** Starts what is due without waiting for the next tick. */
+  /** Starts the due runs without waiting for the next tick. */
   wake(): void
   /**
-   * The milliseconds since the last tick began, or since the start of the daemon, by a clock that nobody
-   * can set.
+   * Returns the milliseconds since the last tick began, or since the daemon started. They are measured by a
+   * clock that nobody can set.
    */
   sinceTickMs(): number
-  /** The work in progress, such as `sync`, `report:daily`, `messages and alerts`, `events`. */
+  /** Lists the work in progress, such as `sync`, `report:daily`, `messages and alerts` or `events`. */
   inHand(): readonly string[]
-  /** Resolves when this process is working on nothing. */
+  /** Resolves as soon as this process has no work in progress. */
   idle(): Promise<void>
   /**
-   * Stops the daemon; resolves when the work in progress has ended.
+   * Stops the daemon, and resolves after the work in progress has ended.
    * @throws LeadsheetError job_busy if another daemon took over
    */
   stop(): Promise<void>
@@ -96,7 +101,7 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
   const idle = async (): Promise<void> => {
     await enqueuing
     await running.idle()
-    // The tasks come last, because scheduled runs may wake them.
+    // The tasks are awaited last, because scheduled runs may wake them.
     for (const task of tasks) await task.idle()
   }
   return {
@@ -133,9 +138,9 @@ export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<
 }
 
 /**
- * Ticks at once and then each minute until the daemon stops, never two ticks at a time. After the system
- * clock was set back, node-cron waits until its old time comes again. A timer that does not use that clock
- * notices the silence and restarts node-cron.
+ * Ticks at once and then each minute until the daemon stops, never two ticks at a time. If the system clock
+ * is set back, node-cron waits until the clock shows the old time again. A timer that does not use this clock
+ * notices the missing ticks and restarts node-cron.
  */
 export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon): Promise<void> {
   let inHand: Promise<void> | null = null
@@ -163,14 +168,14 @@ export async function keepTicking({ signal, tick, sinceTickMs }: StartedDaemon):
   await inHand
 }
 
-/** The lease by which other processes see that a daemon runs. */
+/** The lease that shows other processes that a daemon runs. */
 interface Presence {
   /**
-   * This signal is aborted when another daemon took over; on PostgreSQL, where several workers run, it
-   * never is.
+   * The signal that is aborted when another daemon took over. On PostgreSQL it is never aborted, because
+   * several workers may run.
    */
   readonly lost: AbortSignal
-  /** Claims the lease again after it was lost, because the machine slept or PostgreSQL was away. */
+  /** Claims the lease again if it was lost because the machine slept or PostgreSQL could not be reached. */
   keep(): Promise<void>
   release(): Promise<void>
 }
@@ -194,7 +199,10 @@ async function claimPresence(store: Store, now: () => Date): Promise<Presence> {
   }
 }
 
-/** Notes which runs are due and logs which were missed. Another worker may have noted them already. */
+/**
+ * Stores which runs of a schedule are due, and logs the missed runs. Nothing is logged if another worker has
+ * already stored them.
+ */
 async function noteDue({ store, log, now }: Daemon, schedule: Schedule): Promise<void> {
   const missed = await noteScheduledRuns(store, schedule, now())
   const [first] = missed
@@ -215,8 +223,8 @@ interface Runner {
 }
 
 /**
- * Creates the function that runs the due runs of all schedules with the same lease. A single daemon runs
- * one after the other; workers run in parallel what need not wait for a sync.
+ * Creates the function that runs the due runs of all schedules with the same lease. A single daemon runs the
+ * leases one after the other. Workers run several leases at the same time, unless a sync must come first.
  */
 function createRunner(daemon: Daemon): Runner {
   const { store, log, schedules, events, queue, now } = daemon
@@ -247,7 +255,7 @@ function createRunner(daemon: Daemon): Runner {
           ran.add(await runDue(deps, schedule, signal))
         } catch (thrown) {
           const isBusy = thrown instanceof LeadsheetError && thrown.code === 'job_busy'
-          // On PostgreSQL the queue itself tries a failed job again.
+          // On PostgreSQL the queue tries a failed job again.
           if (isShared && !isBusy) throw thrown
           if (!isShared) logFailure(log, thrown, { schedule: schedule.name })
           await enqueue([lease], BUSY_AGAIN_SECONDS)
@@ -257,8 +265,8 @@ function createRunner(daemon: Daemon): Runner {
       }
       if (!ran.has('over') && !ran.has('waits')) return
       events.wake()
-      // Because two held reports would otherwise wake each other for ever, only a finished run or a sync
-      // may wake other reports.
+      // Two held reports would wake each other for ever. Therefore only a finished run or a sync may wake
+      // other reports.
       const mayBeAny = ran.has('over') || lease === SYNC_LEASE
       const waiting = (await listDue()).filter((name) => name !== lease)
       await enqueue(mayBeAny ? waiting : waiting.filter((name) => name === SYNC_LEASE))
@@ -290,8 +298,8 @@ async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date):
 }
 
 /**
- * Lists the leases that workers may start now: only the sync while a sync is due, because reports need its
- * data.
+ * Lists the leases that workers may start now. While a sync is due that is only the sync, because reports
+ * need the data of the sync.
  */
 async function listStartableLeases(
   db: Db,

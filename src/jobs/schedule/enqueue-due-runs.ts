@@ -1,6 +1,6 @@
 /**
- * Finds the scheduled runs that have come due since the last noted one, and decides which missed runs to
- * catch up on.
+ * Finds the scheduled runs that became due after the last stored run, and decides which missed runs are
+ * caught up on.
  */
 import type { Instant } from '../../domain/model.ts'
 import { nextScheduledRun } from '../../schedule/scheduled-runs.ts'
@@ -12,22 +12,22 @@ import { findGap, type Gap } from '../../store/schedule/uptime.ts'
 import { formatUtc } from '../../time.ts'
 import { formatHours, type Schedule } from './schedule.ts'
 
-/** The maximum number of runs noted at once. */
+/** The maximum number of scheduled runs that are stored at once. */
 const SCHEDULED_RUNS_MAX = 400
-/** The message of a schedule's first row, from which its runs are counted. */
+/** The message in the first row of a schedule. The runs of the schedule are counted from this row. */
 export const SET_UP = 'the schedule was set up'
 const HOUR_MS = 60 * 60_000
 
 interface NotedScheduledRun {
   readonly due_at: Instant
   readonly state: 'due' | 'skipped'
-  /** Tells why the run is skipped; null if it is due. */
+  /** The reason why the run is skipped; null if the run is due. */
   readonly message: string | null
 }
 
 /**
- * Notes the runs that have come due. Each is noted once, however often this is called and even if the clock
- * is set.
+ * Stores the runs that have become due. Each run is stored once, however often this function is called and
+ * even if the clock is set.
  * @returns the missed runs that are not caught up on, oldest first
  */
 export async function noteScheduledRuns(
@@ -57,8 +57,8 @@ export async function noteScheduledRuns(
 }
 
 /**
- * Returns when a scheduled run begins: its time plus its jitter, which is at most half the way to the next
- * run.
+ * Returns the time at which a scheduled run begins: its due time plus its jitter. The jitter is at most half
+ * the time to the next run.
  */
 export function startOf(
   { installationId }: Pick<Store, 'installationId'>,
@@ -135,8 +135,9 @@ function formatPolicy(
 }
 
 /**
- * Lists the runs after `from` up to and including `to`, or the last of them if there are too many. Looks
- * back in growing steps: a clock that was years behind must not cause a walk through all those years.
+ * Lists the runs after `from` up to and including `to`; if there are too many, only the last of them. The
+ * search goes back from `to` in growing steps, so that a clock that was years behind does not cause a search
+ * through all those years.
  */
 function scheduledRunsBetween(timing: Timing, from: Date, to: Date): Date[] {
   for (let span = HOUR_MS; ; span *= 4) {

@@ -13,12 +13,15 @@ const PASSING = new Set<string>([
   'report_failed',
   'store_busy',
 ] satisfies ErrorCode[])
-/** Errors for which the job is not to blame: another process holds the lease, or the store was away. */
+/**
+ * The codes of errors for which the job is not to blame, because another process holds the lease or the store
+ * could not be reached.
+ */
 const COMES_AGAIN = new Set<string>(['job_busy', 'store_unreachable'] satisfies ErrorCode[])
 
 /**
- * Logs a failure. An error that an operator can act on is logged with its code; any other is a bug and is
- * logged with its stack.
+ * Logs a failure. An error that an operator can act on is logged with its code. Any other error is a bug and
+ * is logged with its stack.
  */
 export function logFailure(log: Log, thrown: unknown, at: Readonly<Record<string, string>> = {}): void {
   const fields = thrown instanceof LeadsheetError ? { code: thrown.code } : { err: thrown }
@@ -32,14 +35,15 @@ type AfterFailure =
       readonly state: 'again'
       readonly message: string
       readonly notBefore: Instant | null
-      /** Tells whether nothing was tried yet; the attempt then does not count. */
+      /** Tells whether nothing was tried yet; if so, the attempt does not count. */
       readonly isWait?: boolean
     }
 
 /**
- * Decides what becomes of a scheduled run that threw. If the job was not to blame, it runs again at the
- * next tick. A transient failure is tried again after `BACKOFF.scheduledRun`. Any other failure is final.
- * @param attempt 1 for the first
+ * Decides what happens to a scheduled run that threw an error. If the job was not to blame, the run is tried
+ * again at the next tick. After a transient failure the run is tried again as `BACKOFF.scheduledRun` says.
+ * Any other failure is final.
+ * @param attempt the number of the attempt, 1 for the first
  */
 export function afterFailure(thrown: unknown, attempt: number, now: Date): AfterFailure {
   const message = errorText(thrown)
@@ -55,7 +59,7 @@ export function isTransient(code: string): boolean {
   return PASSING.has(code)
 }
 
-/** Schedules another try, or fails the run after its last try. */
+/** Plans another attempt of a run, or fails the run after its last attempt. */
 export function retryLater(message: string, attempt: number, now: Date, notBefore?: Instant): AfterFailure {
   const waitMs = ladderWaitMs(BACKOFF.scheduledRun, attempt, 0)
   if (waitMs === null) return { state: 'failed', message: `${message}; tried ${attempt} times` }

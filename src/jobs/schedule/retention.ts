@@ -1,4 +1,4 @@
-/** Prunes data older than the settings keep, in small pieces. */
+/** Prunes data that is older than the settings keep, in small batches. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../domain/model.ts'
 import type { Store } from '../../store/db/store.ts'
@@ -13,37 +13,40 @@ import {
 import { claimLease } from '../../store/schedule/lease.ts'
 
 export interface Retention {
-  /** Samples older than this are downsampled to the first of each hour, and later of each day. */
+  /**
+   * The days after which samples are downsampled to the first of each hour; after `dailyAfterDays`, to the
+   * first of each day.
+   */
   readonly hourlyAfterDays: number
   readonly dailyAfterDays: number
-  /** The years for which old versions of leads are kept; null to keep them for ever. */
+  /** The number of years for which old versions of leads are kept; null to keep them for ever. */
   readonly versionsYears: number | null
 }
 
-/** The rows of one table that were deleted, or would be in a dry run. */
+/** The number of rows of one table that were deleted, or that would be deleted if this were not a dry run. */
 export interface Pruned extends PruneCounts {
   readonly table: Series | 'lead_version' | 'event'
-  /** The age limit: only rows older than this were considered. */
+  /** The age limit; only rows older than this instant were considered. */
   readonly before: Instant
 }
 
 interface PruneJob {
   readonly now: () => Date
-  /** Tells whether to count only, without deleting. */
+  /** Tells whether to count the rows without deleting them. */
   readonly isDry: boolean
   readonly signal: AbortSignal
 }
 
 const DAY_MS = 86_400_000
 /**
- * The days for which events are kept. Senders repeat an event for some days; a repeated event that is no
- * longer known only causes one more read.
+ * The number of days for which events are kept. A sender may repeat an event for some days. If the repeated
+ * event is no longer stored, it only causes one more request.
  */
 const EVENT_DAYS = 7
 
 /**
- * Prunes all tables. The result does not depend on how often it runs or where it is interrupted.
- * @throws LeadsheetError job_busy while another process prunes; the signal's reason if it is aborted
+ * Prunes all tables. The result does not depend on how often this runs or where it is interrupted.
+ * @throws LeadsheetError job_busy while another process prunes; the signal's reason if the signal is aborted
  */
 export async function prune(store: Store, retention: Retention, job: PruneJob): Promise<Pruned[]> {
   if (job.isDry) return pruneAll(store, retention, job)
@@ -84,7 +87,10 @@ async function pauseUnless(signal: AbortSignal): Promise<void> {
   await nextTurn()
 }
 
-/** Returns the start of a UTC day, so that each day is downsampled as a whole. */
+/**
+ * Returns the start of the UTC day that lies `days` days before `at`, so that each day is downsampled as a
+ * whole.
+ */
 function daysBefore(at: Date, days: number): Instant {
   return new Date(Math.floor(at.getTime() / DAY_MS - days) * DAY_MS).toISOString()
 }

@@ -1,6 +1,6 @@
 /**
- * Runs the due runs of a schedule under its lease, so that no other process and no command run by hand does
- * the same work. Every outcome is stored only while the lease is still held.
+ * Runs the due runs of a schedule under the schedule's lease, so that no other process and no command run by
+ * hand does the same work. An outcome is stored only if the lease is still held.
  */
 import { errorText } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -27,18 +27,20 @@ interface DueDeps {
   readonly log: Log
   readonly now: () => Date
   /**
-   * Tells whether a run may begin beside the work of other workers; asked again in the transaction that
-   * begins the run.
+   * Tells whether a run may begin while other workers do their work. It is called once before a run, and
+   * again in the transaction that begins the run.
    */
   readonly mayBegin?: (db: Db, schedule: Schedule) => Promise<boolean>
 }
 
-/** The outcome: a run is over, a run was begun and now waits, or no run could be begun. */
+/**
+ * The outcome. `over`: a run ended. `waits`: a run was begun and now waits. `nothing`: no run could be begun.
+ */
 export type Ran = 'over' | 'waits' | 'nothing'
 
 /**
- * Runs the schedule's due runs until none is left or the next one has to wait. Failures of a run are stored
- * and logged.
+ * Runs the schedule's due runs until none is left or the next run has to wait. A failed run is stored and
+ * logged, but not thrown.
  * @throws LeadsheetError job_busy if another process holds the lease; the next tick tries again
  */
 export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSignal): Promise<Ran> {
@@ -60,7 +62,9 @@ export async function runDue(deps: DueDeps, schedule: Schedule, signal: AbortSig
   }
 }
 
-/** Runs the next due run. A finished run lets the next start; a waiting run blocks later ones. */
+/**
+ * Runs the next due run. After a finished run the next run may start; a waiting run blocks the later runs.
+ */
 async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: AbortSignal): Promise<Ran> {
   const { store, now, mayBegin } = deps
   const scheduledRun = await store.write(async (trx) => {
@@ -90,9 +94,9 @@ async function runNext(deps: DueDeps, schedule: Schedule, lease: Lease, signal: 
 }
 
 /**
- * Picks the next run and marks it as running: first an approved run, then the latest (or the oldest if the
- * schedule catches up on all). The runs that are passed over end as skipped. A run still marked as running
- * was left by a killed process, because the caller holds the lease.
+ * Picks the next run and marks it as running. An approved run comes first, then the latest run, or the oldest
+ * if the schedule catches up on all runs. The runs that are passed over end as skipped. A run that is still
+ * marked as running was left by a killed process, because the caller holds the lease.
  */
 async function claimNext(trx: Trx, schedule: Schedule, now: Date): Promise<ScheduledRun | null> {
   const takesAll = schedule.catchUp.policy === 'all'
@@ -150,13 +154,16 @@ async function runScheduledRun(
   } catch (thrown) {
     const isPutDown = thrown === signal.reason
     if (!isPutDown) logFailure(log, thrown, { schedule: schedule.name, due_at: scheduledRun.due_at })
-    // The run was stopped, not failed: the next daemon starts it again.
+    // The run did not fail but was stopped, so the next daemon starts it again.
     if (signal.aborted) return { state: 'again', message: errorText(signal.reason), notBefore: null }
     return afterFailure(thrown, scheduledRun.attempts, now())
   }
 }
 
-/** Fails a run whose next try would come after its catch-up window. */
+/**
+ * Returns the end of a run, changed to `failed` if the run's next attempt would come after its catch-up
+ * window.
+ */
 function withinWindow(schedule: Schedule, scheduledRun: ScheduledRun, end: RunEnd): RunEnd {
   if (end.state !== 'again' || end.notBefore === null) return end
   if (!isPast(schedule, scheduledRun, Date.parse(end.notBefore))) return end

@@ -1,4 +1,4 @@
-/** Reads the state of schedules: the outcome of the last run and the time of the next. */
+/** Reads the state of schedules: the outcome of the last run and the time of the next run. */
 
 import { HEARTBEAT_MAX_MS } from '../../checks/facts.ts'
 import type { Instant } from '../../domain/model.ts'
@@ -18,9 +18,9 @@ import { SET_UP } from './enqueue-due-runs.ts'
 import type { ScheduleSettings } from './schedule.ts'
 
 export type ScheduleState<S extends ScheduleSettings = ScheduleSettings> = S & {
-  /** Is null if the schedule never had a run. */
+  /** The last run; null if the schedule never had a run. */
   readonly last: ScheduledRun | null
-  /** Is null if the schedule has no further run. */
+  /** The time of the next run; null if the schedule has no further run. */
   readonly next: Date | null
 }
 
@@ -38,18 +38,18 @@ export async function readScheduleStates<S extends ScheduleSettings>(
   )
 }
 
-/** Returns the state to show; a deferred run shows as `waits`. */
+/** Returns the state of a run to show. A deferred run is shown as `waits`. */
 export function outcomeText({ state, message }: Pick<ScheduledRun, 'state' | 'message'>): string {
   return state === 'due' && message !== null ? 'waits' : state
 }
 
-/* Approves a scheduled report that is held or waits. */
+/* Approves a scheduled report that is held or is waiting. */
 
 /**
- * Lets the report's scheduled run go ahead.
- * @param schedule its name in the store, such as `report:daily`
+ * Approves the report's scheduled run, so that it goes ahead.
+ * @param schedule the name in the store, such as `report:daily`
  * @returns the scheduled run as it was before
- * @throws LeadsheetError usage_invalid if no run of the schedule is held or waits
+ * @throws LeadsheetError usage_invalid if no run of the schedule is held or waiting
  */
 export async function release(store: Store, schedule: string, now: Date): Promise<ScheduledRun> {
   const released = await store.write((trx) => releaseScheduledRun(trx, schedule, now.toISOString()))
@@ -60,8 +60,8 @@ export async function release(store: Store, schedule: string, now: Date): Promis
 }
 
 /*
- * Lists recent scheduled runs that were late, skipped or failed. Consecutive runs with the same outcome are
- * merged into one entry.
+ * Lists recent scheduled runs that were late, skipped or failed. Consecutive runs with the same outcome
+ * become one entry.
  */
 
 export interface MissedScheduledRuns {
@@ -72,7 +72,10 @@ export interface MissedScheduledRuns {
 
 const DAY_MS = 86_400_000
 const SCHEDULED_RUNS_BACK = 400
-/** The daemon ticks each minute and may miss one tick; a longer silence means that it did not run. */
+/**
+ * The time without a tick that means that the daemon did not run. The daemon ticks each minute and may miss
+ * one tick.
+ */
 export const GAP_MS = 150_000
 
 /** Reads the missed runs of a schedule, the newest first. */
@@ -122,7 +125,7 @@ export async function listWorkers(db: Db, now: Date): Promise<RunningWorker[]> {
   })
 }
 
-/** Returns the name of the work; the lease of a snapshot also names its machine, which is left out. */
+/** Returns the name of the work. A snapshot's lease also names its machine, which is left out here. */
 function formatWork({ name }: { readonly name: string }): string {
   return name.startsWith('snapshot:') ? 'snapshot' : name
 }

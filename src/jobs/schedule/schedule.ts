@@ -1,29 +1,29 @@
-/** Defines a schedule as the daemon runs it, with the input and the outcome of its runs. */
+/** Defines a schedule as the daemon uses it, with the input and the outcome of its runs. */
 import type { Instant } from '../../domain/model.ts'
 import type { CatchUp, Timing } from '../../schedule/timing.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 
-/** The lease of the one process that may sync. */
+/** The name of the lease that a process must hold to sync. */
 export const SYNC_LEASE = 'sync'
 
-/** A run that begins later than this after its time counts as late. */
+/** The delay in milliseconds after which a run counts as late. */
 export const LATE_MS = 5 * 60_000
 
 export interface Schedule {
-  /** The name in the store: `sync`, `sync-full`, `report:daily`. */
+  /** The name of the schedule in the store, such as `sync`, `sync-full` or `report:daily`. */
   readonly name: string
   /** The lease held during a run; schedules with the same lease never run at the same time. */
   readonly leaseName: string
   readonly timing: Timing
   readonly catchUp: CatchUp
-  /** Each run begins up to this many seconds after its time. */
+  /** The maximum jitter: each run begins up to this many seconds after its due time. */
   readonly jitterSeconds: number
-  /** Tells whether the schedule runs at once when it is first seen. */
+  /** Tells whether the schedule runs at once when the daemon sees it for the first time. */
   readonly runsAtFirstSight: boolean
   /**
    * Does the work of a scheduled run.
-   * @param lease to be renewed in each transaction of the work
-   * @param signal also aborted when the lease is lost
+   * @param lease the lease to renew in each transaction of the work
+   * @param signal aborted when the daemon stops, and when the lease is lost
    * @throws LeadsheetError if the work failed
    */
   readonly run: (due: DueRun, lease: Lease, signal: AbortSignal) => Promise<RunEnd>
@@ -34,38 +34,44 @@ export type ScheduleSettings = Pick<Schedule, 'name' | 'timing' | 'catchUp' | 'j
 
 export interface DueRun {
   readonly due_at: Date
-  /** Tells when the run was first seen to be due. */
+  /** The time at which the run was first found to be due. */
   readonly notedAt: Date
-  /** The number of the attempt, 1 for the first; asking again while the run is held does not count. */
+  /**
+   * The number of the attempt, 1 for the first. If a held run is tried again, that does not count as an
+   * attempt.
+   */
   readonly attempt: number
-  /** Tells why the run is late; null if it begins at most 5 minutes after its time. */
+  /** The delay of the run and its cause; null if the run begins at most 5 minutes after its due time. */
   readonly late: Late | null
-  /** Tells whether an operator has approved the run; it must then not be held again. */
+  /** Tells whether an operator has approved the run. An approved run must not be held again. */
   readonly isReleased: boolean
 }
 
-/** The time span for which the run had to wait, and the reason. */
+/** The time for which the run had to wait, and the reason. */
 export interface Late {
   readonly from: Instant
   readonly to: Instant
   /**
-   * `down`: nothing ran; `blocked`: the process was kept from its work; `clock`: the clock was set or the
-   * machine slept; `waited`: other work came first.
+   * The reason. `down`: no daemon was running. `blocked`: the process could not work. `clock`: the clock was
+   * set or the machine slept. `waited`: other work came first.
    */
   readonly why: 'down' | 'blocked' | 'clock' | 'waited'
 }
 
 export type RunEnd =
   | { readonly state: 'done' | 'failed' | 'skipped'; readonly message: string | null }
-  /** The run is tried again, not before `notBefore`, or at the next tick if it is null. */
+  /** The run is tried again, not before `notBefore`; if that is null, at the next tick. */
   | {
       readonly state: 'again'
       readonly message: string
       readonly notBefore: Instant | null
-      /** Tells whether nothing was tried yet; the attempt then does not count. */
+      /** Tells whether nothing was tried yet; if so, the attempt does not count. */
       readonly isWait?: boolean
     }
-  /** The run is asked again at each tick until its outcome changes or the schedule's next run comes. */
+  /**
+   * The run is held: it is tried again at each tick, until its outcome changes or the schedule's next run is
+   * due.
+   */
   | { readonly state: 'held'; readonly message: string }
 
 export function formatHours(hours: number): string {

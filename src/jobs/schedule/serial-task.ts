@@ -1,6 +1,6 @@
 /**
- * A serial task of the daemon: runs one at a time, in this process or among all workers, depending on its
- * queue. Different tasks do not wait for each other.
+ * A serial task of the daemon. Depending on the queue, one task at a time runs in this process or among all
+ * workers. Different tasks do not wait for each other.
  */
 
 import type { Log } from '../../log.ts'
@@ -10,13 +10,13 @@ import { logFailure } from './job-failure.ts'
 
 export interface SerialTask {
   /**
-   * Starts the work, or once more after the work in progress. Does nothing before `open` or after the
-   * signal is aborted.
+   * Starts the task. If the task is already running, it runs once more afterwards. Does nothing before `open`
+   * was called or after the signal was aborted.
    */
   wake(): void
   /**
-   * Makes the task ready.
-   * @param signal ends the task
+   * Makes the task ready to be woken.
+   * @param signal ends the task when aborted
    */
   open(signal: AbortSignal): void
   isBusy(): boolean
@@ -43,14 +43,14 @@ export function createSerialTask(
   }
 }
 
-/** Opens a queue for tasks of this process alone; errors are logged. */
+/** Opens a queue for tasks that belong to this process alone. Errors are logged. */
 export function openOwnQueue(log: Log): Queue {
   return openInProcessQueue((thrown) => logFailure(log, thrown))
 }
 
 /**
  * Combines several tasks into one.
- * @param tasks in order; a task that wakes another comes before it
+ * @param tasks in their order; a task that wakes another task comes before that task
  */
 export function combineTasks(tasks: readonly SerialTask[]): SerialTask {
   return {

@@ -1,26 +1,31 @@
 /**
- * Records when the daemon ran. A tick that is minutes late is logged, with the cause: the process was
- * blocked or the clock was set. The gap is stored so that missed runs can be explained.
+ * Records when the daemon was running. If a tick is minutes late, the delay is logged with its cause: the
+ * process was blocked or the clock was set. The gap is stored, so that missed runs can be explained.
  */
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
 import { addSpan, endSpan, touchSpan } from '../../store/schedule/uptime.ts'
 
-/** Ticks come each minute; one lost tick is not reported. */
+/**
+ * The delay after which a late tick is reported. Ticks come each minute, and one lost tick is not reported.
+ */
 const LATE_MS = 150_000
-/** Smaller corrections of the clock are normal and not reported. */
+/** The smallest clock change that is reported. Smaller corrections of the clock are normal. */
 const CLOCK_STEP_MS = 60_000
 
 export interface UptimeDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /** A clock that nobody can set and that stops while the machine sleeps: `performance.now`. */
+  /**
+   * Returns the milliseconds of a clock that nobody can set and that stops while the machine sleeps:
+   * `performance.now`.
+   */
   readonly monotonicMs: () => number
 }
 
 export interface Uptime {
-  /** Stores a heartbeat; to be called first in each tick. */
+  /** Stores a heartbeat. It must be called first in each tick. */
   beat(): Promise<void>
   end(): Promise<void>
 }
@@ -41,7 +46,8 @@ export async function openUptime({ store, log, now, monotonicMs }: UptimeDeps): 
         span = await begin(beat.at, isClockSet ? 'clock' : 'blocked')
         log.warn({ from: last.at.toISOString(), to: beat.at.toISOString() }, tell(passedMs, isClockSet))
       }
-      // This is set only after the write, so that a gap that could not be stored is detected again.
+      // `last` is set only after the write, so that a gap that could not be stored is found again at the next
+      // tick.
       last = beat
     },
     end: () => store.write((trx) => endSpan(trx, span, now().toISOString())),

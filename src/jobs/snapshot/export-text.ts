@@ -1,6 +1,6 @@
 /**
- * Encodes rows as CSV (RFC 4180) or as newline-delimited JSON. CSV is UTF-8 with line feeds; an empty field
- * is null, and `""` is an empty text.
+ * Encodes rows as CSV (RFC 4180) or as newline-delimited JSON. CSV is in UTF-8 with line feeds. An empty
+ * field means null, and `""` means an empty text.
  */
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 
@@ -31,8 +31,8 @@ export function* encodeNdjson(
 }
 
 /**
- * Writes one row as a JSON object. Integers keep every digit, and texts that hold JSON stay texts.
- * @param names the names of the columns, already as JSON
+ * Encodes one row as a JSON object. Integers keep all digits, and a text that contains JSON stays a text.
+ * @param names the names of the columns, already encoded as JSON
  */
 export function jsonObject(names: readonly string[], row: Row): string {
   return `{${row.map((cell, index) => `${names[index]}:${jsonCell(cell)}`).join(',')}}`
@@ -43,14 +43,14 @@ function jsonCell(cell: Cell): string {
 }
 
 /**
- * Matches texts that a spreadsheet may run as a formula. Some spreadsheets treat the full-width signs like
- * the plain ones.
+ * Matches a text that a spreadsheet might run as a formula. Some spreadsheets treat full-width signs like the
+ * plain signs.
  */
 const FORMULA_START = /^[=+\-@\t\r\n\0＝＋－＠]/
 
 /**
- * Puts an apostrophe before a text that could run as a formula. Only for texts: a number may begin with a
- * minus.
+ * Puts an apostrophe before a text that might run as a formula. It must be used only for texts, because a
+ * number may begin with a minus.
  */
 export function harmlessText(text: string): string {
   return FORMULA_START.test(text) ? `'${text}` : text

@@ -1,7 +1,7 @@
 /**
- * Encodes rows as an Excel workbook of one sheet (ECMA-376), streamed. Numbers and times are real Excel
- * values, times in UTC or local time as given. Texts are inline strings, so no cell can be a formula. The
- * same rows always give the same bytes.
+ * Encodes rows as an Excel workbook with one sheet (ECMA-376), as a stream. Numbers and times are real Excel
+ * values. Times are in UTC or local time, as the rows give them. Texts are inline strings, so that no cell
+ * can be a formula. The same rows always give the same bytes.
  */
 import { Readable } from 'node:stream'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -12,23 +12,29 @@ import { harmlessText } from './export-text.ts'
 const ROWS_MAX = 1_048_576
 const TEXT_MAX = 32_767
 const NAME_MAX = 31
-/** The digits that Excel keeps of a number; a longer number is written as text. */
+/** The number of digits that Excel keeps of a number. A number with more digits is written as text. */
 const DIGITS_MAX = 15
 
-/** Matches `2026-11-20T08:15:00.000Z`, or `2026-11-20 09:15:00` in local time. */
+/** Matches `2026-11-20T08:15:00.000Z`, and `2026-11-20 09:15:00` in local time. */
 const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d(?:\.\d+)?)Z| (\d\d:\d\d:\d\d))$/
 const DAY_MS = 86_400_000
-/** The first day for which Excel counts right; before it Excel has a February 29, 1900, which never was. */
+/**
+ * The first day whose number is right in Excel. For earlier days Excel counts a February 29, 1900, which
+ * never existed.
+ */
 const FIRST_DAY_MS = Date.UTC(1900, 2, 1)
 const EPOCH_DAY = 25_569
 
 const NARROW = 16
 const WIDTH_OF_TIME = 20
 
-/** The earliest time that a ZIP archive can hold. ZIP uses the local clock of the machine, hence no UTC. */
+/**
+ * The earliest time that a ZIP archive can contain. The time is not in UTC, because ZIP uses the local clock
+ * of the machine.
+ */
 const ZIP_ENTRY = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true }
 
-/** The index of a format in `cellXfs` of STYLES. */
+/** The place of a format in `cellXfs` of STYLES. */
 const STYLE = { date: 1, heading: 2 } as const
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -45,20 +51,20 @@ const STYLES = `${XML}<styleSheet xmlns="${MAIN}"><numFmts count="1"><numFmt num
 /** Describes a sheet without its rows. */
 interface Sheet {
   readonly name: string
-  /** The number of rows; null if they are not counted yet. */
+  /** The number of rows; null if the rows are not counted yet. */
   readonly rows: number | null
   readonly columns: readonly {
     readonly name: string
-    /** Tells whether texts that are times become Excel dates. */
+    /** Tells whether the texts of the column that are times become Excel dates. */
     readonly isInstant: boolean
-    /** The width in characters; chosen by type if absent. */
+    /** The width of the column in characters; if absent, the type of the column decides it. */
     readonly width?: number
   }[]
 }
 
 /**
  * Encodes a sheet.
- * @param onCut called for each text that was cut to the length of a cell
+ * @param onCut called for each text that was cut because it was too long for a cell
  * @throws LeadsheetError export_too_large
  */
 export async function* encodeXlsx(
@@ -78,7 +84,7 @@ export async function* encodeXlsx(
     zip.addBuffer(Buffer.from(content), path, ZIP_ENTRY)
   const sheet = Readable.from(sheetXml(table, chunks, onCut))
   const output = Readable.from(zip.outputStream)
-  // The archive does not pass on the error of its source.
+  // Passes the error on, because the ZIP archive does not pass on an error of its source.
   sheet.on('error', (error) => output.destroy(error))
   zip.addReadStream(sheet, 'xl/worksheets/sheet1.xml', ZIP_ENTRY)
   zip.end()
@@ -135,8 +141,8 @@ function* sheetXml(
 }
 
 /**
- * Returns the Excel day number (days since 1899-12-30); null if the text is no time or Excel cannot hold
- * it.
+ * Returns the number of a day in Excel (days since 1899-12-30). Null if the text is not a time, or if Excel
+ * cannot represent the time.
  */
 function dayNumber(text: string): number | null {
   const [, day, utc, local] = TIME.exec(text) ?? []
@@ -157,8 +163,8 @@ function textOf(text: string, onCut: () => void): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /**
- * Escapes a text for XML. Characters that XML cannot hold are written as `_x0008_` (ECMA-376, 22.4.2.4);
- * text that already looks like that is escaped too.
+ * Escapes a text for XML. A character that XML cannot contain is written in the form `_x0008_` (ECMA-376,
+ * 22.4.2.4). A text that already looks like this form is escaped too.
  */
 function xmlText(text: string): string {
   return text
@@ -172,7 +178,7 @@ function xmlText(text: string): string {
     )
 }
 
-/** Returns the letters of a column: 0 is A, 25 is Z, 26 is AA. */
+/** Returns the letters of a column in Excel: 0 is A, 25 is Z, 26 is AA. */
 function columnMessages(index: number): string {
   const rest = Math.floor(index / 26)
   return (rest === 0 ? '' : columnMessages(rest - 1)) + String.fromCharCode(65 + (index % 26))

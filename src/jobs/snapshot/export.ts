@@ -1,6 +1,6 @@
 /**
- * Exports a table or view of the snapshot to a file of another format, streamed. The file gets its name
- * only when it is complete, so that nobody reads half of it.
+ * Exports a table or view of the snapshot to a file of another format, as a stream. The file gets its name
+ * only after it is complete, so that nobody reads half of it.
  */
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
@@ -26,13 +26,13 @@ export interface ExportOptions {
 interface ExportResult {
   readonly rows: number
   readonly bytes: number
-  /** The number of texts that were cut to the length of a cell. */
+  /** The number of texts that were cut because they were too long for a cell. */
   readonly cut: number
 }
 
 /**
- * Exports to a file, replacing an existing one.
- * @throws LeadsheetError data_unwritable, export_too_large; the signal's reason if it is aborted
+ * Exports a table to a file. An existing file is replaced.
+ * @throws LeadsheetError data_unwritable, export_too_large; the signal's reason if the signal is aborted
  */
 export async function exportToFile(
   table: SnapshotTable,
@@ -57,7 +57,7 @@ export async function exportToFile(
   }
 }
 
-/** Exports to a stream and ends it, unless the stream is standard output. */
+/** Exports a table to a stream. The stream is ended afterwards, unless it is standard output. */
 export async function exportToStream(
   table: SnapshotTable,
   format: ExportFormat,
@@ -70,8 +70,7 @@ export async function exportToStream(
     await pipeline(Readable.from(counted(encode())), stream, { signal, end: stream !== process.stdout })
     return result
   } finally {
-    // An encoder that was stopped may release the rows only after the table is closed, so release them
-    // here.
+    // A stopped encoder might release the rows only after the table is closed, so the rows are released here.
     rows.return()
   }
 
@@ -99,7 +98,7 @@ export async function exportToStream(
   }
 }
 
-/** Turns an error of the file system into one with a hint; null for any other error. */
+/** Turns an error of the file system into an error with a hint; null for any other error. */
 function writeFailure(file: string, thrown: unknown): LeadsheetError | null {
   const isOfFile = thrown instanceof Error && 'syscall' in thrown
   if (!isOfFile) return null
@@ -114,7 +113,7 @@ function writeFailure(file: string, thrown: unknown): LeadsheetError | null {
  * instants are UTC timestamps.
  */
 
-/** The rows of a group; a group is held in memory until it is complete. */
+/** The number of rows of a group. A group is kept in memory until it is complete. */
 const GROUP_ROWS = 10_000
 
 const ELEMENTS = {
