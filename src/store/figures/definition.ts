@@ -1,10 +1,10 @@
 /**
  * The definition of every figure: its name, meaning, unit, and SQL over the relations of `relation.ts`.
- * Reports, commands and docs/reference/figures.md read it from here. No figure depends on anything dated at or
- * after the end of the period.
+ * Reports, commands and docs/reference/figures.md read the definitions from here. No figure depends on data
+ * that is dated at or after the end of the period.
  *
- * Each row has a `value`. A share also has its `part` and `whole`. In a figure with several rows, `of` says
- * what each row is for.
+ * Each row of a figure has a `value`. A row of a share also has its `part` and `whole`. In a figure with
+ * several rows, `of` names the currency or status of the row.
  */
 
 import { RECENT } from './relation.ts'

@@ -32,8 +32,8 @@ export interface StatusActivity {
 type StageMove = Omit<StageMoveTable, 'lead_id'>
 
 /**
- * Derives the moves of leads again. Call this function after the activity of the leads was written. Changes
- * of the leads themselves do not need this call, because {@link saveStageMoves} follows them.
+ * Derives the moves of leads again. Call this function after the activity of the leads was written. After
+ * changes of the leads themselves no call is needed, because saving their history derives the moves too.
  */
 export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): Promise<void> {
   const histories = await readHistories(trx, leadIds)
