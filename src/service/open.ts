@@ -1,4 +1,7 @@
-/** The reference service: opens its database, plays the history up to now, and serves the API over HTTP. */
+/**
+ * Opens the reference service: opens its database, simulates the history up to now, and serves the API over
+ * HTTP.
+ */
 import type { AddressInfo, LookupFunction } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { API_PREFIX } from '../contract/paths.ts'
@@ -28,51 +31,62 @@ export interface ServiceOptions {
   readonly companiesFile: string
   /** The address to listen on; 127.0.0.1 by default. */
   readonly host?: string
-  /** The port; 0, the default, takes a free one. */
+  /** The port. The default 0 takes a free port. */
   readonly port?: number
   /** The seed of a new history, 1 by default. A history in the file keeps its own seed. */
   readonly seed?: number
   /** Simulated seconds per real second, 1 by default. */
   readonly speed?: number
   /**
-   * The instant at which simulated time begins, unless the history in the file is past it. The time since is
-   * played with `speed` until the real present; from then on simulated time is real time.
+   * The instant at which simulated time begins, unless the history in the file is already later. From this
+   * instant on, time is simulated at `speed` until it reaches the real present. After that, simulated time is
+   * real time.
    */
   readonly playFrom?: Date | undefined
-  /** The real clock. */
+  /** Returns the real time in milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number
   /** How many days back a new history starts, at midnight (UTC); 120 by default. */
   readonly historyDays?: number
-  /** The rate limit of a key; 1,200 by default. */
+  /** The maximum number of requests of a key in a minute; 1,200 by default. */
   readonly rateLimitPerMinute?: number
-  /** The faults to inject, for rehearsals and tests; none by default. */
+  /** The faults to inject, for practice and tests; none by default. */
   readonly faults?: Faults | undefined
-  /** Whether webhooks may be sent to this machine, also over http. It is for trials, and off by default. */
+  /** Whether webhooks may be sent to this machine, also over http. This is for trials, and off by default. */
   readonly webhooksToLoopback?: boolean
   /** Resolves the names in webhook addresses; the system's resolver by default. */
   readonly resolve?: LookupFunction
   readonly logger?: ServiceLog
-  /** Reports the history played while opening, as milliseconds done and in total. */
+  /**
+   * Reports the progress of simulating the history while the service opens: the milliseconds done and in
+   * total.
+   */
   readonly onProgress?: (done: number, total: number) => void
-  /** Stops the opening. The history played so far is kept. */
+  /** Stops the opening. The history that was simulated so far is kept. */
   readonly signal?: AbortSignal
-  /** Reports, while the service is open, each instant up to which everything can be read. */
+  /**
+   * Called after each step of the simulation while the service is open, with the instant up to which
+   * everything can be read.
+   */
   readonly onPlayed?: (until: Date) => void
 }
 
 export interface Service extends AsyncDisposable {
   /** The base of the API, which ends in `/api/v1`. */
   readonly url: string
-  /** @returns the key, which is shown only this once */
+  /**
+   * Creates an API key.
+   * @returns the key, which cannot be shown again
+   */
   createKey(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
   /** The simulated time. */
   now(): Date
-  /** Plays up to the simulated present at once. Otherwise this happens every second. */
+  /** Simulates up to the present of the simulated clock immediately. Otherwise this happens every second. */
   catchUp(): Promise<void>
   close(): Promise<void>
 }
 
 /**
+ * Opens the service.
  * @throws LeadsheetError service_data, service_port, job_busy, data_unwritable, store_corrupt, store_newer
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
@@ -107,7 +121,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       log,
       faults: options.faults,
     })
-    // A request may cause an event, or make a webhook active.
+    // A request may cause an event or make a webhook active, so the sender looks for messages afterwards.
     app.addHook('onResponse', async ({ method }) => {
       if (method !== 'GET') sender.wake()
     })
@@ -166,7 +180,7 @@ function reasonOf(error: unknown): string {
   return code === 'EACCES' ? 'this account may not use it' : errorText(error)
 }
 
-/** Warns of failures where no logger is given. Requests are then not logged. */
+/** Prints warnings of failures if no logger is given. Requests are then not logged. */
 const warnOfErrors: ServiceLog = {
   info: () => undefined,
   error: (fields, message) => {
@@ -178,17 +192,23 @@ const warnOfErrors: ServiceLog = {
 export type { ApiKey } from './store/api-key.ts'
 
 export interface Keyring extends AsyncDisposable {
-  /** @returns the key itself, which is shown only this once */
+  /**
+   * Creates an API key.
+   * @returns the key itself, which cannot be shown again
+   */
   create(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
   list(): Promise<readonly ApiKey[]>
-  /** @returns how many keys were revoked, normally 0 or 1 */
+  /**
+   * Revokes the keys with this id or prefix.
+   * @returns how many keys were revoked, normally 0 or 1
+   */
   revoke(idOrPrefix: string): Promise<number>
   close(): Promise<void>
 }
 
 /**
- * Opens the API keys without a running server. It is safe beside one: the server sees a new or revoked key at
- * the next request.
+ * Opens the API keys without starting the server. This is safe while a server runs, because the server sees a
+ * new or revoked key at the next request.
  * @param file the service's database, created if it does not exist
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
  */
@@ -204,20 +224,23 @@ export async function openKeyring(file: string, now: () => number = Date.now): P
   }
 }
 
-/* Keeps the simulation up with its clock while the service is open. */
+/* Continues the simulation as its clock advances, while the service is open. */
 
 const TICK_MS = 1000
-/** The length of a stretch, which blocks the event loop for a few milliseconds only. */
+/** How much time is simulated in one step. A step blocks the event loop for only a few milliseconds. */
 const STRETCH_MS = 2 * HOUR_MS
 
 interface Ticker {
-  /** Plays up to the clock's present. */
+  /** Simulates up to the present of the clock. */
   catchUp(): Promise<void>
-  /** Resolves when nothing is being played any more. */
+  /** Stops the simulation. Resolves when its last step has ended. */
   stop(): Promise<void>
 }
 
-/** @param onPlayed called after each stretch, when its changes are in the database */
+/**
+ * Starts the simulation.
+ * @param onPlayed called after each step, when the changes of the step are in the database
+ */
 function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed: () => void): Ticker {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -236,7 +259,8 @@ function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed: () => 
     try {
       await catchUp()
     } catch (error) {
-      // A full disk or a locked file may pass. Changes that were not written are played again next time.
+      // A full disk or a locked file may be temporary. Changes that were not written are simulated again next
+      // time.
       log.error({ err: error }, 'the simulation could not go on')
     }
     wait()
@@ -252,32 +276,38 @@ function startTicker(life: Life, clock: Clock, log: ServiceLog, onPlayed: () => 
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
-      // Because stretches are played one after the other, the last one ends them all. Its error goes to its
-      // caller.
+      // Because steps run one after the other, all have ended when the last has ended. Its caller gets its
+      // error.
       await turn.catch(() => undefined)
     },
   }
 }
 
-/** The simulated clock: real time from the moment the service opens, sped up on request. */
+/** The simulated clock. From the moment the service opens it runs like real time, or faster if requested. */
 
 export interface Clock {
-  /** Milliseconds since 1970 in simulated time. */
+  /** Returns milliseconds since 1970 in simulated time. */
   now(): number
 }
 
 interface ClockOptions {
   /** Simulated seconds per real second. */
   readonly speed: number
-  /** How far time has already been simulated. A fast run may have left it ahead of real time. */
+  /**
+   * The instant up to which time has already been simulated. After a fast run, it may be ahead of real time.
+   */
   readonly notBefore: number
   /**
-   * A past instant to begin at. The time since is played with `speed`; from the present on it is real time.
+   * A past instant at which simulated time begins. It runs at `speed` until it reaches the real present, and
+   * is real time from then on.
    */
   readonly playFrom: number | undefined
 }
 
-/** @param realNow the real clock */
+/**
+ * Creates the simulated clock.
+ * @param realNow returns the real time in milliseconds since 1970
+ */
 function createClock(realNow: () => number, { speed, notBefore, playFrom }: ClockOptions): Clock {
   const openedAt = realNow()
   const startsAt = Math.max(playFrom ?? openedAt, notBefore)

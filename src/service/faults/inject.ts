@@ -11,7 +11,8 @@ const SIGN_IN = '<!doctype html><html><title>Sign in</title><body><form>Please s
 const PAGE_FAULTS: ReadonlySet<FaultRule['fault']> = new Set(['duplicate', 'loop', 'shift', 'total'])
 
 /**
- * Adds the hooks. It must run before the routes are added, so that it also sees requests that no route takes.
+ * Adds the hooks that inject faults. Must be called before the routes are added, so that the hooks also see
+ * requests that no route takes.
  */
 export function injectFaults(app: FastifyInstance, faults: Faults): void {
   const plan = planFaults(faults)
@@ -44,7 +45,10 @@ export function injectFaults(app: FastifyInstance, faults: Faults): void {
   })
 }
 
-/** Whether the fault has answered, or will. */
+/**
+ * Applies a fault that answers in place of the service. Returns whether the fault has answered or will
+ * answer.
+ */
 async function answerInstead(rule: FaultRule, reply: FastifyReply, signal: AbortSignal): Promise<boolean> {
   switch (rule.fault) {
     case 'delay':
@@ -110,7 +114,7 @@ function spoilWire(
   return body
 }
 
-/** Cuts the body in half unless a byte is given. */
+/** Returns the beginning of the body, up to `byte`; without it, the first half. */
 function cutAt(body: string, byte: number | undefined): Buffer {
   const bytes = Buffer.from(body)
   return bytes.subarray(0, byte ?? Math.floor(bytes.length / 2))
@@ -121,7 +125,7 @@ interface ListBody {
   page: { next_cursor: string | null; has_more: boolean; total?: number }
 }
 
-/** Keeps the rows of the page before, so that a shift can repeat them. */
+/** Remembers the rows of the page before, so that the fault `shift` can repeat them. */
 interface PageMemory {
   last: readonly unknown[]
 }
@@ -163,7 +167,7 @@ function isList(body: unknown): body is ListBody {
 }
 
 const MIB = 1024 * 1024
-/** Gives the bytes time to reach the client before the connection ends. */
+/** The pause in which the bytes reach the client before the connection ends. */
 const FLUSH_MS = 20
 
 /** Sends the bytes and then calls `end`, which ends the connection. */
@@ -178,7 +182,7 @@ function breakingOff(bytes: Buffer, end: () => void): Readable {
   )
 }
 
-/** Sends the body a few bytes at a time. The signal ends it early. */
+/** Sends the body a few bytes at a time. The signal stops the sending. */
 function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSignal): Readable {
   return Readable.from(
     (async function* () {
@@ -192,7 +196,8 @@ function dripping(body: Buffer, bytes: number, everyMs: number, signal: AbortSig
 }
 
 /**
- * Makes gzip that unpacks to `mib` MiB of spaces: members one after another (RFC 1952, 2.2), a kilobyte each.
+ * Makes a gzip body that unpacks to `mib` MiB of spaces. It consists of members of a kilobyte, one after
+ * another (RFC 1952, 2.2).
  */
 export function bomb(mib: number): Readable {
   const member = gzipSync(Buffer.alloc(MIB, ' '), { level: 9 })

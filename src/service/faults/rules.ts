@@ -1,6 +1,6 @@
 /**
- * The faults that the reference service can be told to have: a list of rules in YAML or JSON, each with a
- * condition and one fault.
+ * Reads and checks the faults that a user wants the reference service to have. They are a list of rules in
+ * YAML or JSON, each with a condition and one fault.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -16,25 +16,28 @@ const count = (max: number) => {
 const HITS_MAX = 1_000_000
 const DELAY_MAX_MS = 3_600_000
 
-/** The condition of a rule: everything given must hold. Each rule counts its own requests, from 1. */
+/**
+ * The condition of a rule. A request must meet all parts that are given. Each rule counts the requests with
+ * its method and path, from 1.
+ */
 const when = {
   /**
-   * The pattern of the path: `*` is anything within a segment, `**` anything at all. A leading `/api/v1` may
-   * be left out.
+   * The pattern of the path. `*` stands for any text within a segment, `**` for any text at all. A leading
+   * `/api/v1` may be left out.
    */
   path: z.string().startsWith('/', { error: 'a path that begins with /' }).default('/**'),
   method: z.enum(['GET', 'POST', 'HEAD']).optional(),
-  /** The numbers of the requests that are hit. */
+  /** The numbers of the requests that get the fault. */
   hits: z.array(count(HITS_MAX)).nonempty().optional(),
-  /** The number of requests that pass before the first is hit. */
+  /** The number of requests that pass before the first request gets the fault. */
   after: count(HITS_MAX).optional(),
-  /** The interval: 3 hits every third request. */
+  /** The interval: with 3, every third request gets the fault. */
   every: count(HITS_MAX).optional(),
-  /** The chance of a hit, drawn from the seed. */
+  /** The chance of the fault, from 0 to 1, drawn with the seed. */
   probability: z.number().min(0).max(1).optional(),
 }
 
-/** The framing of a cut body: a Content-Length that is not reached, or chunks. */
+/** How a cut body is framed: with a Content-Length that is not reached, or in chunks. */
 const broken = { at_byte: z.int().min(0).optional(), chunked: z.boolean().default(false) }
 
 const ruleSchema = z.discriminatedUnion(
@@ -45,7 +48,7 @@ const ruleSchema = z.discriminatedUnion(
       fault: z.literal('status'),
       status: z.int().min(200).max(599),
       headers: z.record(z.string(), z.coerce.string()).default({}),
-      /** The body of the answer; a problem document by default. */
+      /** The body of the answer; without it, a problem document. */
       body: z.string().optional(),
     }),
     z.strictObject({ ...when, fault: z.literal('delay'), ms: count(DELAY_MAX_MS) }),
@@ -53,9 +56,9 @@ const ruleSchema = z.discriminatedUnion(
     z.strictObject({ ...when, fault: z.literal('stall') }),
     /** Resets the connection in mid-body (TCP RST). */
     z.strictObject({ ...when, fault: z.literal('reset'), ...broken }),
-    /** Closes the connection in mid-body as if all were sent (TCP FIN). */
+    /** Closes the connection in mid-body as if the body were complete (TCP FIN). */
     z.strictObject({ ...when, fault: z.literal('cut'), ...broken }),
-    /** Cuts the JSON, but sends an answer of the right length. */
+    /** Cuts the JSON, but announces the length of what is left, so that the answer looks complete. */
     z.strictObject({ ...when, fault: z.literal('truncate'), at_byte: broken.at_byte }),
     z.strictObject({ ...when, fault: z.literal('content_type'), type: z.string().min(1) }),
     /** Sends the body a few bytes at a time. */
@@ -72,8 +75,8 @@ const ruleSchema = z.discriminatedUnion(
     /** Names this page as the next page. */
     z.strictObject({ ...when, fault: z.literal('loop') }),
     /**
-     * Shifts rows between two pages, as if rows were deleted (the first of this page are missing) or added
-     * (the last of the page before are repeated).
+     * Shifts rows between two pages. As if rows were deleted, the first rows of this page are missing; as if
+     * rows were added, the last rows of the page before are repeated.
      */
     z.strictObject({
       ...when,
@@ -111,7 +114,10 @@ const faultsSchema = z.strictObject({
 export type Faults = z.output<typeof faultsSchema>
 export type FaultsInput = z.input<typeof faultsSchema>
 
-/** @throws LeadsheetError config_invalid with a line for each mistake: its place and the values accepted */
+/**
+ * Checks the rules.
+ * @throws LeadsheetError config_invalid with a line for each mistake: its place and the values accepted
+ */
 export function parseFaults(data: unknown, origin: string): Faults {
   const parsed = faultsSchema.safeParse(data)
   if (parsed.success) return parsed.data
@@ -126,7 +132,10 @@ export function parseFaults(data: unknown, origin: string): Faults {
   })
 }
 
-/** @throws LeadsheetError config_invalid for mistakes, and for a file that cannot be read or is not YAML */
+/**
+ * Reads the rules from a file.
+ * @throws LeadsheetError config_invalid for mistakes, and for a file that cannot be read or is not YAML
+ */
 export function readFaults(file: string): Faults {
   let data: unknown
   try {
@@ -146,7 +155,7 @@ function nameOf(input: unknown): string {
   return name === undefined ? 'fault' : `fault ${JSON.stringify(name)}`
 }
 
-/** Decides which faults hit a request. Every rule counts its own requests. */
+/** Decides which faults a request gets. Every rule counts its own requests. */
 
 interface FaultPlan {
   /** Counts the request and returns its faults, in the order of the rules. */
@@ -168,8 +177,8 @@ export function planFaults({ seed, faults }: Faults): FaultPlan {
         if (rule.method !== undefined && rule.method !== method) continue
         if (!each.pattern.test(path)) continue
         each.met++
-        // The draw is made for every request, so that the other conditions do not change which requests are
-        // drawn.
+        // The chance is drawn for every request, so that the other conditions do not change which requests
+        // are drawn.
         const isDrawn = rule.probability === undefined || each.random.chance(rule.probability)
         if (isDrawn && isTurn(rule, each.met)) struck.push(rule)
       }
@@ -178,7 +187,10 @@ export function planFaults({ seed, faults }: Faults): FaultPlan {
   }
 }
 
-/** @param hit the number of this request among the rule's requests, from 1 */
+/**
+ * Returns whether a request gets the fault by its number.
+ * @param hit the number of this request among the rule's requests, from 1
+ */
 function isTurn({ hits, after, every }: FaultRule, hit: number): boolean {
   if (hits !== undefined && !hits.includes(hit)) return false
   if (after !== undefined && hit <= after) return false

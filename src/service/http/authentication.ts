@@ -6,6 +6,7 @@ import type { KeyScope } from '../store/tables.ts'
 import { ProblemError } from './problem.ts'
 
 /**
+ * Checks the API key of a request and counts the request.
  * @returns the id of the key
  * @throws ProblemError unauthorized, rate_limited, forbidden
  */
@@ -38,7 +39,7 @@ export async function authenticate(
   return key.id
 }
 
-/** Says only what is wrong with the header, never whether a key exists. */
+/** Makes the refusal. Its text says only what is wrong with the header, never whether a key exists. */
 function unauthorized(header: string | undefined, shown: string | undefined): ProblemError {
   const [detail, challenge] =
     header === undefined
@@ -51,10 +52,10 @@ function unauthorized(header: string | undefined, shown: string | undefined): Pr
   })
 }
 
-/** Limits the requests of a key per minute: fixed windows, counted in memory. */
+/** Limits the requests of a key per minute. Requests are counted in memory, in fixed windows of a minute. */
 
 export interface RateLimiter {
-  /** Counts one request of a key. */
+  /** Counts one request of a key, and returns whether it is allowed. */
   count(keyId: string): RateVerdict
 }
 

@@ -1,6 +1,6 @@
 /**
- * The description of an endpoint, from which the server answers and the OpenAPI document is made, and the
- * cursor of the lead list.
+ * The description of an endpoint, and the cursor of the lead list. The server answers from the description,
+ * and the OpenAPI document is made from it.
  */
 
 import { createHash } from 'node:crypto'
@@ -17,20 +17,24 @@ import { ProblemError } from './problem.ts'
 
 /** The dependencies of the endpoints. */
 export interface Context {
-  /** The database, or the transaction of the answer where the endpoint has `actsOnce`. */
+  /** The database; for an endpoint with `actsOnce`, the transaction in which the answer is made. */
   readonly db: ServiceDatabase
   readonly life: Life
-  /** The simulated time, never before `life.until()`. */
+  /** Returns the simulated time in milliseconds since 1970, never before `life.until()`. */
   now(): number
   realNow(): number
   readonly webhooks: WebhookContext
 }
 
-/** The actions on webhooks. Both may wait for the network. */
+/** The actions on webhooks. Both of them may wait for the network. */
 interface WebhookContext {
-  /** Sends a ping at once. */
+  /** Sends a test message immediately. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
-  /** @returns why nothing can be sent to the address, as a clause without a full stop; null where it can */
+  /**
+   * Checks an address for webhooks.
+   * @returns the reason why nothing can be sent to the address, as a clause without a full stop; null if
+   * messages can be sent
+   */
   checkAddress(url: string): Promise<string | null>
 }
 
@@ -54,28 +58,31 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly status: 200 | 201 | 204
   /** The schema of the answer; a 204 has none. */
   readonly answer?: z.ZodType<Answer>
-  /** The problems it may refuse with, beyond those of every endpoint. */
+  /** The problems with which this endpoint may refuse a request, in addition to those of every endpoint. */
   readonly problems: readonly ProblemCode[]
   /** Marks an endpoint of the reference service that the API's document does not have. */
   readonly isExtension?: true
   /**
-   * Makes the endpoint act once for an Idempotency-Key, in one transaction, which may wait only for the
-   * database.
+   * Makes the endpoint act only once for each Idempotency-Key. It then runs in one transaction, in which it
+   * may wait only for the database.
    */
   readonly actsOnce?: true
-  /** Runs before the transaction and may take its time. Refuses with a ProblemError. */
+  /** Checks a call before the transaction begins, so this check may wait. Refuses with a ProblemError. */
   check?(context: Context, call: Call<Query, Body>): Promise<void>
   answerTo(context: Context, call: Call<Query, Body>): Promise<Answer>
 }
 
-/** Infers the matching types of an endpoint. */
+/**
+ * Returns the endpoint unchanged. Calling this function lets TypeScript infer the types of query, body and
+ * answer.
+ */
 export function endpoint<Query, Body, Answer>(
   described: Endpoint<Query, Body, Answer>,
 ): Endpoint<Query, Body, Answer> {
   return described
 }
 
-/** The content of the opaque cursor: the list it belongs to, and where the page before ended. */
+/** The content of the opaque cursor: the list for which it was made, and where the page before ended. */
 
 const cursorSchema = z.strictObject({ list: z.string(), value: z.number(), id: z.string() })
 
@@ -84,8 +91,8 @@ export function encodeCursor(query: LeadQuery, { value, id }: LeadPosition): str
 }
 
 /**
- * @throws ProblemError invalid_cursor, also when the filters or the sort have changed since the cursor was
- * made
+ * Returns the position in a query's cursor; null without a cursor.
+ * @throws ProblemError invalid_cursor, also if the filters or the sort have changed since the cursor was made
  */
 export function decodeCursor(query: LeadQuery): LeadPosition | null {
   if (query.cursor === undefined) return null
@@ -113,7 +120,10 @@ function parseCursor(text: string): unknown {
   }
 }
 
-/** A digest of the filters and the sort. The limit may change from page to page. */
+/**
+ * Returns a digest of the filters and the sort. The limit is not part of it, because it may change from page
+ * to page.
+ */
 function listOf({ cursor: _cursor, limit: _limit, ...list }: LeadQuery): string {
   const parts = Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12)

@@ -99,7 +99,7 @@ const SUMMARIES: Readonly<Record<EventType | typeof PING_TYPE, string>> = {
   [PING_TYPE]: 'Somebody tries the webhook: nothing has happened',
 }
 
-/** The `webhooks` section, with one entry for each type. */
+/** Returns the `webhooks` section, with one entry for each type of message. */
 export function describeWebhooks(components: Components): Json {
   return Object.fromEntries(
     [...eventSchema.options, pingSchema].map((schema) => {
@@ -147,23 +147,27 @@ function duration(ms: number): string {
   return unit === undefined ? `${ms / SECOND_MS} s` : `${ms / unit[0]} ${unit[1]}`
 }
 
-/* The schemas of the OpenAPI document: zod's JSON Schema, with each named schema once. */
+/*
+ * The schemas of the OpenAPI document. They are made with zod's JSON Schema, and each named schema is
+ * included once.
+ */
 
 export type Json = Record<string, unknown>
 
 type Direction = 'input' | 'output'
 
 /**
- * The named schemas of the document. A schema that differs as an input (defaults) gets the suffix `Input`.
+ * The named schemas of the document. If a schema has another form as an input, because of defaults, that form
+ * gets the suffix `Input`.
  */
 export class Components {
   readonly schemas: Record<string, Json> = {}
 
-  /** Adds the schema with all that it refers to, and returns a reference to it. */
+  /** Adds a schema and all schemas that it refers to. Returns a reference to the schema. */
   refer(schema: z.ZodType, direction: Direction): Json {
     const id = z.globalRegistry.get(schema)?.id
     if (id === undefined) throw new TypeError('a schema of the document has no id')
-    // The array makes zod put the schema's definition among those that it refers to.
+    // Because the schema is inside an array, zod puts its definition among those that the array refers to.
     const { $defs } = toSchema(z.array(schema), direction) as { $defs: Record<string, Json> }
     for (const [name, definition] of Object.entries($defs)) {
       this.schemas[componentName(name, direction)] = pointToComponents(definition, direction)
@@ -198,7 +202,7 @@ export function toSchema(schema: z.ZodType, direction: Direction): Json {
 /** Removes empty statements, and closes only strict objects, because an answer may gain fields. */
 function tidy({ _zod: { def } }: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
   if (def.type === 'object' && def.catchall === undefined) delete schema.additionalProperties
-  // The format says enough; zod's pattern for it is half a page.
+  // The format is enough. Zod's pattern for the format is half a page long.
   if (schema.format === 'date-time' || schema.format === 'email') delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum

@@ -21,7 +21,7 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'rate_limited',
   'internal',
 ]
-/** The further problems of endpoints that write, with or without a body. */
+/** The further problems of endpoints that write, whether or not they take a body. */
 const WRITE_PROBLEMS: readonly ProblemCode[] = [
   'forbidden',
   'invalid_json',
@@ -153,7 +153,7 @@ function describeEndpoint(endpoint: Endpoint, components: Components): Json {
 
 function problemsOf({ method, problems, body, actsOnce }: Endpoint): readonly ProblemCode[] {
   const ofWriting = method === 'GET' ? [] : WRITE_PROBLEMS
-  // Because all requests without a body are equal, their keys cannot conflict.
+  // Because all requests without a body are equal, a repeated Idempotency-Key cannot conflict.
   const ofKeys: readonly ProblemCode[] = actsOnce && body !== undefined ? ['idempotency_conflict'] : []
   return [...new Set([...problems, ...COMMON_PROBLEMS, ...ofWriting, ...ofKeys])]
 }

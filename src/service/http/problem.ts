@@ -1,5 +1,5 @@
 /**
- * The refusals of the service: thrown anywhere while a request is answered, and sent as
+ * The refusals of the service. They are thrown anywhere while a request is answered, and sent as
  * `application/problem+json` (RFC 9457).
  */
 import { z } from 'zod'
@@ -12,7 +12,7 @@ export class ProblemError extends Error {
   readonly problem: Problem
   readonly headers: Readonly<Record<string, string>>
 
-  /** @param detail names the thing, the value and what is accepted */
+  /** @param detail a text that names the thing, the value and what is accepted */
   constructor(
     code: ProblemCode,
     detail: string,
@@ -59,7 +59,10 @@ function fieldErrors(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue)
   }))
 }
 
-/** Names a query parameter that was given once without an index: `status`, not `status.0`. */
+/**
+ * Returns the path as text. A query parameter that was given once is named without an index: `status`, not
+ * `status.0`.
+ */
 function pathOf(value: unknown, path: readonly PropertyKey[]): string {
   const isLoneItem = path.at(-1) === 0 && typeof valueAt(value, path.slice(0, -1)) === 'string'
   return (isLoneItem ? path.slice(0, -1) : path).join('.')

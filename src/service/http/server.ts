@@ -84,7 +84,10 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, options: ServerOp
   })
 }
 
-/** Whether a body is sent. Some clients name a content type without one, which Fastify would refuse. */
+/**
+ * Returns whether a request has a body. Some clients name a content type without sending a body, which
+ * Fastify would refuse.
+ */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
@@ -110,7 +113,7 @@ async function answer(
   }
   const answerFrom = async (db: ServiceDatabase): Promise<unknown> => {
     const given = await endpoint.answerTo({ ...context, db }, call)
-    // The answer is checked too, so that nothing leaves that breaks the contract. 1,000 leads take 2 ms.
+    // The answer is checked too, so that no answer breaks the contract. The check of 1,000 leads takes 2 ms.
     return endpoint.answer?.parse(given)
   }
   const idempotencyKey = endpoint.actsOnce && parseIdempotencyKey(request.headers[IDEMPOTENCY_HEADER])
@@ -148,8 +151,8 @@ function sendFailure(log: ServiceLog, failure: unknown, reply: FastifyReply): Fa
 }
 
 /**
- * Answers bytes that are not HTTP, or that arrive too slowly. There is no request to reply to, so it ends the
- * connection.
+ * Answers bytes that are not HTTP or that arrive too slowly. Fastify has no request to reply to, so this
+ * function writes to the connection and ends it.
  */
 function refuseUnreadable(error: Error, socket: Socket): void {
   if (!socket.writable) return void socket.destroy(error)
@@ -159,8 +162,8 @@ function refuseUnreadable(error: Error, socket: Socket): void {
 }
 
 /**
- * The problems for Fastify's own refusals, by their stable codes (its Reference/Errors.md). Its other 400s
- * are about the body.
+ * The problems for Fastify's own refusals, by Fastify's stable codes (its Reference/Errors.md). Fastify's
+ * other errors with status 400 are about the body.
  */
 const FASTIFY_PROBLEMS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', `A body may have ${BODY_LIMIT_BYTES} bytes at most.`],
@@ -180,7 +183,10 @@ function fromFastify(failure: unknown): ProblemError | undefined {
   return new ProblemError('invalid_json', `The body cannot be read as JSON: ${failure.message}.`)
 }
 
-/* Makes a POST act once however often it is sent: the resource and the stored answer commit together. */
+/*
+ * Makes a POST act only once, however often it is sent. The created resource and the stored answer are
+ * committed together.
+ */
 
 const IDEMPOTENCY_HEADER = 'idempotency-key'
 const REPLAYED_HEADER = 'idempotency-replayed'
@@ -191,7 +197,10 @@ interface OnceAnswer {
   readonly isReplay: boolean
 }
 
-/** @throws ProblemError invalid_request */
+/**
+ * Returns the Idempotency-Key; undefined if there is none.
+ * @throws ProblemError invalid_request
+ */
 function parseIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined || (typeof header === 'string' && KEY_PATTERN.test(header))) return header
   throw new ProblemError(
@@ -201,9 +210,10 @@ function parseIdempotencyKey(header: string | readonly string[] | undefined): st
 }
 
 /**
- * @param body the parsed body, if any; blanks and the order of keys make no difference
+ * Returns the stored answer for the key, or makes and stores it.
+ * @param body the parsed body; spaces and the order of its keys make no difference
  * @param create makes the answer inside the given transaction
- * @throws ProblemError idempotency_conflict when the key was used with another body
+ * @throws ProblemError idempotency_conflict if the key was used with another body
  */
 function answerOnce(
   db: ServiceDatabase,

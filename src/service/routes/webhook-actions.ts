@@ -1,4 +1,7 @@
-/** The actions on a registered webhook, and its attempts. All are extensions of the API's document. */
+/**
+ * The endpoints for actions on a registered webhook and for its attempts. The API's document does not have
+ * them.
+ */
 import { PATHS } from '../../contract/paths.ts'
 import {
   webhookAttemptListSchema,

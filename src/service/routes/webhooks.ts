@@ -102,12 +102,15 @@ export const deleteWebhookEndpoint = endpoint({
   },
 })
 
-/** Makes a secret: the key in base64 after the prefix, as in the Standard Webhooks specification. */
+/** Makes a secret. It is the prefix and then the key in base64, as in the Standard Webhooks specification. */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** @throws ProblemError not_found */
+/**
+ * Returns the webhook.
+ * @throws ProblemError not_found if there is none
+ */
 export function found(webhook: WebhookRow | undefined, id: string): WebhookRow {
   if (webhook === undefined) throw noSuchWebhook(id)
   return webhook

@@ -1,4 +1,7 @@
-/** Composes the state of the agents at an instant, from the work on leads, the searches and the incidents. */
+/**
+ * Composes the state of the agents at an instant from their work on leads, their searches and their
+ * incidents.
+ */
 import type { WireAgent } from '../../contract/pipeline.ts'
 import type { AgentFacts } from '../store/agent.ts'
 import { instantOf } from '../store/database.ts'
@@ -19,7 +22,7 @@ interface Task {
   readonly endsAt: number
 }
 
-/** The length of a round. Discovery agents search around the clock, mostly without result. */
+/** The length of a search round. Discovery agents search around the clock, mostly without a result. */
 const ROUND_MS = 50 * MINUTE_MS
 /** The longest time that a search takes. */
 const LONGEST_SEARCH_MS = HOUR_MS
@@ -78,7 +81,10 @@ function listSearches(world: World, pipelines: readonly PipelineRow[], asOf: num
     .sort((a, b) => a.endsAt - b.endsAt)
 }
 
-/** Lists the search rounds under way. They are staggered, so that an agent is searching at any time. */
+/**
+ * Lists the search rounds under way. The rounds of the agents start at different times, so that an agent is
+ * searching at any time.
+ */
 function listRounds(
   world: World,
   facts: AgentFacts,
@@ -133,8 +139,8 @@ function wireTask(task: Task, asOf: number): NonNullable<WireAgent['current_task
 }
 
 /**
- * The time when an agent was last seen: a paused agent when it was paused, a failing agent at its last error,
- * the others a moment ago.
+ * Returns the time when an agent was last seen: the start of the pause for a paused agent, the last error for
+ * a failing agent, and a moment ago for the others.
  */
 function lastSeenAt(
   agent: AgentProfile,

@@ -8,7 +8,7 @@ export interface AgentProfile {
   readonly id: string
   readonly name: string
   readonly kind: AgentKind
-  /** The regions whose leads the agent takes first. With an empty list it takes any. */
+  /** The regions whose leads the agent takes first. An agent with an empty list takes leads of any region. */
   readonly regions: readonly string[]
   /** The places where a discovery agent finds companies, used as a lead's `source`. */
   readonly sources?: readonly string[]
@@ -59,7 +59,10 @@ export function agentOf(id: string): AgentProfile {
   return found
 }
 
-/** Picks an agent of the kind: one for the region, else one for any region, else any. */
+/**
+ * Picks an agent of this kind: an agent for the region; if there is none, an agent for all regions; otherwise
+ * any.
+ */
 export function pickAgent(kind: AgentKind, region: string | null, random: Random): AgentProfile {
   const able = AGENTS.filter((one) => one.kind === kind)
   const own = able.filter((one) => region !== null && one.regions.includes(region))

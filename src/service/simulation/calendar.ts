@@ -4,7 +4,7 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** The activity of each day relative to an average working day, Sunday first. */
+/** The activity on each day of the week, relative to an average working day, Sunday first. */
 export const WEEKDAY_ACTIVITY = [0.04, 0.9, 1.15, 1.2, 1.1, 0.7, 0.05] as const
 
 /** The office hours by region, in hours of the UTC day. None crosses midnight. */
@@ -25,7 +25,7 @@ export function startOfDay(at: number): number {
   return Math.floor(at / DAY_MS) * DAY_MS
 }
 
-/** The day of the week; 0 is Sunday. */
+/** Returns the day of the week; 0 is Sunday. */
 export function weekday(at: number): number {
   return new Date(at).getUTCDay()
 }
@@ -35,8 +35,8 @@ export function isWeekend(at: number): boolean {
 }
 
 /**
- * Adds working time. Weekends do not count and the other days count more, so that seven days are still a
- * week.
+ * Adds working time to an instant. Weekends do not count and the other days count more, so that seven days of
+ * working time are still a week.
  */
 export function addWorkingTime(from: number, ms: number): number {
   let left = (ms * 5) / 7
@@ -48,9 +48,9 @@ export function addWorkingTime(from: number, ms: number): number {
 }
 
 /**
- * Returns the instant itself if it is in the region's office hours, else a time soon after the office next
- * opens.
- * @param settleMs the time after opening, shorter than the office day
+ * Returns the instant itself if it is in the region's office hours, otherwise a time soon after the office
+ * next opens.
+ * @param settleMs the time after the opening in milliseconds, shorter than the office day
  */
 export function intoOfficeHours(at: number, region: string | null, settleMs: number): number {
   const [opens, closes] = (region === null ? undefined : OFFICE_HOURS[region]) ?? OFFICE_HOURS_ELSEWHERE

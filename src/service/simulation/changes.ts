@@ -1,6 +1,6 @@
 /**
- * Gathers the changes of a stretch of simulated time in memory, for one transaction. Every change of a lead
- * goes through `record`, which also sets `updated_at` and writes the activity and the event.
+ * Collects the changes of a stretch of simulated time in memory. One transaction then writes them. Every
+ * change of a lead goes through `record`, which also sets `updated_at` and adds the activity and the event.
  */
 import type { EventData } from '../../contract/webhook.ts'
 import { searchText } from '../store/lead.ts'
@@ -15,7 +15,7 @@ import type {
 } from '../store/tables.ts'
 
 export interface Changes {
-  /** The new or changed leads by id, each as at the end of the stretch. */
+  /** The new or changed leads by id, in their state at the end of the stretch. */
   readonly leads: Map<string, LeadRow>
   readonly removed: RemovedLeadRow[]
   readonly pipelines: Map<string, PipelineRow>
@@ -42,7 +42,7 @@ export interface LeadChange {
   readonly at: number
   readonly agentId: string | null
   readonly summary: string
-  /** The columns that change, including the status. */
+  /** The columns of the lead that change, including the status. */
   readonly set?: Partial<LeadRow>
 }
 
@@ -113,7 +113,7 @@ function leadKeys(lead: LeadRow): { lead_id: string; pipeline_id: string } {
   return { lead_id: lead.id, pipeline_id: lead.pipeline_id }
 }
 
-/** Names the changed columns by their fields on the wire. */
+/** Returns the names of the changed columns as fields of the API. */
 function changedFields(set: Partial<LeadRow>): readonly string[] {
   const fields = Object.keys(set).map((column) => column.replace(/^(contact|value)_.*/, '$1'))
   return [...new Set(fields)]

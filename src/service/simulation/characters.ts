@@ -1,6 +1,6 @@
 /**
- * The pipelines that exist from the start, the character of each pipeline (size, pace and luck), and the
- * invented contacts.
+ * The pipelines that exist from the start, the character of each pipeline (its size, speed and success), and
+ * the invented contacts.
  */
 import type { Criteria } from '../../contract/pipeline.ts'
 import { criteriaSchema } from '../../contract/pipeline.ts'
@@ -8,16 +8,25 @@ import type { Company } from './companies.ts'
 import type { Random } from './random.ts'
 import { randomFor } from './random.ts'
 
-/** The success of a pipeline. The rates are those of an average lead; a lead's score shifts them. */
+/**
+ * How large, fast and successful a pipeline is. The rates are those of an average lead; the score of a lead
+ * shifts them.
+ */
 export interface Character {
-  /** New leads on an average working day, half-way through the first 90 days. */
+  /** The number of new leads on an average working day in the middle of the first 90 days. */
   readonly leadsPerDay: number
-  /** The growth over the first 90 days: 0.3 is 30 % more at their end than at their start. */
+  /**
+   * The growth over the first 90 days: with 0.3, a day at their end has 30 % more new leads than a day at
+   * their start.
+   */
   readonly growth: number
   /** The lowest score with which a lead is qualified. */
   readonly qualifyingScore: number
   readonly replyRate: number
-  /** The change of the reply rate over the first 90 days: -0.2 ends a fifth lower than it started. */
+  /**
+   * The change of the reply rate over the first 90 days: with -0.2, the rate ends a fifth lower than it
+   * started.
+   */
   readonly replyDrift: number
   readonly meetingRate: number
   readonly winRate: number
@@ -105,7 +114,8 @@ export const READY_PIPELINES: readonly ReadyPipeline[] = [
 ]
 
 /**
- * Returns the character of a ready pipeline. A client's pipeline gets an average one, derived from its id.
+ * Returns the character of a pipeline. A pipeline that a client created gets an average character, derived
+ * from its id.
  */
 export function characterOf(pipelineId: string): Character {
   const ready = READY_PIPELINES.find((pipeline) => pipeline.id === pipelineId)
@@ -206,7 +216,10 @@ export function inventContact(seed: number, company: Company): Contact {
   }
 }
 
-/** Picks mostly names of the company's region, because people move. */
+/**
+ * Picks the region of a contact's name. It is mostly the company's region, but not always, because people
+ * move.
+ */
 function nameRegion(company: Company, random: Random): NameRegion {
   const own = company.region === null ? undefined : NAME_REGION[company.region]
   const anywhere = random.pick(['Europe', 'Asia', 'Africa', 'America'] as const)

@@ -1,6 +1,6 @@
 /**
  * Reads the companies that agents can discover from `data/companies.ndjson` (see data/README.md), and
- * corrects the quirks of that directory.
+ * corrects the oddities of that data.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -38,7 +38,10 @@ export interface Company {
   readonly isHiring: boolean
 }
 
-/** @throws LeadsheetError service_data, with the line of the mistake */
+/**
+ * Reads the companies from a file.
+ * @throws LeadsheetError service_data, with the line of the mistake
+ */
 export function readCompanies(file: string): readonly Company[] {
   const lines = readLines(file)
   const companies = lines.map((line, index) => parseCompany(line, file, index + 1))
@@ -101,7 +104,7 @@ function regionName(region: string | undefined): string | null {
   return region === 'America / Canada' ? 'North America' : (region ?? null)
 }
 
-/** Hosts of pages about a company that are not the company's own. */
+/** Matches hosts of pages about a company that are not the company's own site. */
 const FOREIGN_HOSTS =
   /(^|\.)(angel\.co|apple\.com|blogspot\.com|crunchbase\.com|facebook\.com|google\.com|linkedin\.com|lnkd\.in|m\.me|medium\.com|producthunt\.com|twitter\.com|x\.com|ycombinator\.com|youtube\.com)$/
 
@@ -113,7 +116,10 @@ function domainOf(website: string | null): string | null {
   return /^[a-z0-9.-]+\.[a-z0-9-]{2,}$/.test(host) && !FOREIGN_HOSTS.test(host) ? host : null
 }
 
-/** Reduces `Pune, MH, India; Remote` to its first office. A state alone (`NY, USA`) gives no city. */
+/**
+ * Returns the city and country of the first office in a text such as `Pune, MH, India; Remote`. A state alone
+ * (`NY, USA`) gives no city.
+ */
 function placeOf(location: string | null): { city: string | null; country: string | null } {
   const parts = (location ?? '').split(';', 1).flatMap((office) => office.split(','))
   const [first, ...rest] = parts.map((part) => part.trim()).filter((part) => part !== '' && part !== 'Remote')

@@ -1,4 +1,7 @@
-/** Decides when a pipeline's agents discover a company: a pure function of seed, pipeline and day. */
+/**
+ * Decides when the agents of a pipeline discover a company. The result depends only on the seed, the pipeline
+ * and the day.
+ */
 import { agentOf, pickAgent } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, WEEKDAY_ACTIVITY, weekday } from './calendar.ts'
 import { characterOf } from './characters.ts'
@@ -19,13 +22,13 @@ interface Searched {
   readonly created_at: number
 }
 
-/** A client's new pipeline gets its first leads within the hour, so that the client sees it work. */
+/** A pipeline that a client creates gets this many leads within the hour, so that the client sees it work. */
 const FIRST_SWEEP_LEADS = 12
 const FIRST_SWEEP_MS = 90 * MINUTE_MS
-/** The share of discoveries made in the daytime. The rest is spread over the 24 hours. */
+/** The share of discoveries made in the daytime. The other discoveries are spread over the 24 hours. */
 const DAYTIME_SHARE = 0.85
 
-/** The pipeline's discoveries with `from < at <= to`, in order of time. */
+/** Lists the discoveries of the pipeline with `from < at <= to`, in order of time. */
 export function listDiscoveries(
   world: World,
   pipeline: Searched,
@@ -33,7 +36,7 @@ export function listDiscoveries(
   to: number,
 ): readonly Discovery[] {
   const found: Discovery[] = []
-  // Starts a day earlier, because an agent's incident may have pushed that day's work past midnight.
+  // The loop starts a day earlier, because an agent's incident may have pushed that day's work past midnight.
   for (let day = startOfDay(from) - DAY_MS; day <= to; day += DAY_MS) {
     for (const discovery of discoveriesOfDay(world, pipeline, day)) {
       if (discovery.at > from && discovery.at <= to) found.push(discovery)
@@ -64,7 +67,10 @@ function countOfDay(world: World, pipelineId: string, day: number, random: Rando
   return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0)
 }
 
-/** The trend, from 0 at the start of the history to 1 after 90 days, where it stays. */
+/**
+ * Returns the position in the trend: 0 at the start of the history, rising to 1 after 90 days, and 1 from
+ * then on.
+ */
 export function trendAt(world: World, at: number): number {
   return Math.min(1, Math.max(0, (at - world.epochAt) / (90 * DAY_MS)))
 }

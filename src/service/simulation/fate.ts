@@ -1,4 +1,4 @@
-/** Draws how a lead turns out. The draw depends only on the lead, so the answer is always the same. */
+/** Draws how a lead turns out. The draw depends only on the lead, so it always gives the same result. */
 import { DAY_MS } from './calendar.ts'
 import { type Character, characterOf } from './characters.ts'
 import type { Company } from './companies.ts'
@@ -11,15 +11,15 @@ export interface Fate {
   readonly isQualified: boolean
   /** The expected value of the deal in whole USD. */
   readonly dealUsd: number
-  /** The status in which the lead is forgotten until somebody closes it. */
+  /** The status in which the lead is forgotten until somebody closes it; null if it is not forgotten. */
   readonly stallsAt: 'qualified' | 'contacted' | 'replied' | 'meeting' | null
-  /** Whether a qualified lead turns out to be one that must not be contacted. */
+  /** Whether a qualified lead must not be contacted, which is found out only later. */
   readonly isDropped: boolean
   /** Whether the first message bounces. */
   readonly bounces: boolean
   readonly replies: boolean
   readonly meets: boolean
-  /** Whether the first meeting leads nowhere and a second is held. */
+  /** Whether the first meeting has no result and a second meeting is held. */
   readonly isSetBack: boolean
   readonly wins: boolean
   /** The time from the first contact to the reply. */
@@ -32,7 +32,7 @@ export interface Fate {
 const DROP_RATE = 0.09
 const BOUNCE_RATE = 0.04
 const SET_BACK_RATE = 0.1
-/** The share of leads, by last status, that are forgotten there although something was due. */
+/** The share of leads that are forgotten in each status although a next step was due. */
 const STALL_RATE = { qualified: 0.015, contacted: 0.008, replied: 0.03, meeting: 0.04 } as const
 
 export function fateOf(
@@ -78,7 +78,10 @@ function drawDeal(company: Company, character: Character, random: Random): numbe
   return Math.min(400_000, Math.max(step, Math.round(usd / step) * step))
 }
 
-/** Draws whether the lead is forgotten, at the last status before it would be closed. */
+/**
+ * Draws whether and in which status the lead is forgotten: as qualified, or in the last status before it
+ * would be closed.
+ */
 function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stallsAt'] {
   if (random.chance(STALL_RATE.qualified)) return 'qualified'
   const last = meets ? 'meeting' : replies ? 'replied' : 'contacted'
@@ -86,8 +89,8 @@ function drawStall(replies: boolean, meets: boolean, random: Random): Fate['stal
 }
 
 /**
- * Draws a number of days. A value out of bounds is drawn anew between them, because cutting it would pile
- * values up at the bound.
+ * Draws a number of days. A value outside the bounds is replaced by a new draw between them, because setting
+ * it to the bound would give many equal values.
  */
 function drawDays(random: Random, median: number, sigma: number, bounds: readonly [number, number]): number {
   const days = random.spread(median, sigma)

@@ -1,6 +1,6 @@
 /**
- * Decides when agents fail or are paused. At most one incident starts a day, and it ends before the next
- * day's can start, so at most one agent is out at any time.
+ * Decides when agents fail or are paused. At most one incident starts on a day, and it ends before the next
+ * day's incident can start. So at most one agent is failing or paused at any time.
  */
 import { AGENTS, type AgentKind, FAILURES } from './agents.ts'
 import { DAY_MS, HOUR_MS, isWeekend, MINUTE_MS, startOfDay } from './calendar.ts'
@@ -11,24 +11,29 @@ interface Incident {
   readonly status: 'failing' | 'paused'
   readonly startedAt: number
   readonly endsAt: number
-  /** The errors: one at the start and one at every retry. A paused agent has none. */
+  /** The errors of a failing agent: one at the start and one at every retry. A paused agent has none. */
   readonly errors: readonly { readonly at: number; readonly message: string }[]
 }
 
 const EARLIEST_START_HOUR = 5
 const LATEST_START_HOUR = 19
-/** The longest incident: 19:00 + 9 h ends before the next day's 05:00. */
+/**
+ * The length of the longest incident in hours. An incident that starts at 19:00 then ends before an incident
+ * of the next day can start at 05:00.
+ */
 const LONGEST_HOURS = 9
 
 export interface IncidentCalendar {
-  /** The incident that starts on the UTC day of the instant. */
+  /** Returns the incident that starts on the UTC day of the instant; undefined if there is none. */
   startingOn(at: number): Incident | undefined
-  /** The incident that keeps an agent from working at the instant. */
+  /** Returns the incident that keeps an agent from working at the instant; undefined if there is none. */
   duringWork(agentId: string, at: number): Incident | undefined
 }
 
 /**
- * @param madeAt when the history was made; around it one agent fails, so that a new history shows an incident
+ * Creates the calendar of incidents.
+ * @param madeAt the time at which the history was made; around that time an agent fails, so that a new
+ * history shows an incident
  */
 export function createIncidentCalendar(seed: number, madeAt: number): IncidentCalendar {
   const present = presentIncident(seed, madeAt)

@@ -1,6 +1,7 @@
 /**
- * Invents a lead's enrichment and the texts of its activities, and matches companies with criteria. Only
- * whether a company hires comes from the directory.
+ * Invents the enrichment of a lead and the texts of its activities, and decides whether a company matches
+ * criteria. The companies' data says only whether a company is hiring; the rest of the enrichment is
+ * invented.
  */
 
 import type { Criteria } from '../../contract/pipeline.ts'
@@ -30,7 +31,7 @@ export interface Enrichment {
   readonly funding: { readonly stage: string; readonly total_usd: number } | null
   readonly hiring: { readonly is_hiring: boolean; readonly open_roles: number }
   readonly social: { readonly linkedin_followers: number; readonly github_stars?: number }
-  /** The confidence in each of the other fields, from 0 to 1. */
+  /** The confidence in each of the other fields of the enrichment, from 0 to 1. */
   readonly confidence: Readonly<Record<string, number>>
 }
 
@@ -176,7 +177,10 @@ export function lineFor(
   return random.pick<string>(LINES[occasion]).replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''))
 }
 
-/** Other names that people write in criteria, in lower case, and the names that the companies have. */
+/**
+ * Other names that people write in criteria, in lower case, and for each of them the names that the companies
+ * have.
+ */
 const ALIASES: Readonly<Record<string, string>> = {
   us: 'united states',
   usa: 'united states',
@@ -188,9 +192,9 @@ const ALIASES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Whether a company matches the criteria. All given criteria must hold, and within a list any entry. Names
- * are compared whole and without case, industries also with the subindustry. Keywords may be anywhere in the
- * name, one-liner, industry and tags.
+ * Returns whether a company matches the criteria. The company must match all given criteria, and at least one
+ * entry of each list. Names are compared whole and without case, those of industries also with the
+ * subindustry. Keywords may occur anywhere in the name, one-liner, industry and tags.
  */
 export function isTargeted(company: Company, criteria: Criteria): boolean {
   return (

@@ -1,4 +1,7 @@
-/** Runs the simulation on its database: how far it has come, and playing it further. */
+/**
+ * Runs the simulation on its database. It knows up to what time the history is simulated, and continues from
+ * there.
+ */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ServiceDatabase } from '../store/database.ts'
 import { listPipelines } from '../store/pipeline-stats.ts'
@@ -19,20 +22,23 @@ import { createPool, createWorld, type Pool, type World } from './world.ts'
 
 export interface Life {
   readonly world: World
-  /** The instant up to which everything has happened and is in the database. */
+  /**
+   * Returns the instant up to which everything has been simulated and is in the database, in milliseconds
+   * since 1970.
+   */
   until(): number
   /**
-   * Plays up to an instant, in stretches with a pause between them, each in one transaction. Does nothing
-   * when that instant has already been reached.
+   * Simulates up to an instant in stretches, each in one transaction, with a pause between them. Does nothing
+   * if the simulation has already reached that instant.
    */
   advance(to: number, options: AdvanceOptions): Promise<void>
 }
 
 interface AdvanceOptions {
-  /** The longest stretch, which blocks the event loop while it is played. */
+  /** The maximum length of a stretch. The event loop is blocked while a stretch is simulated. */
   readonly stretchMs: number
   readonly onProgress?: ((done: number, total: number) => void) | undefined
-  /** Ends the playing after the current stretch. */
+  /** Stops the simulation after the current stretch. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -44,7 +50,7 @@ interface LifeOptions {
   readonly now: number
 }
 
-/** Continues the history in the database, whatever its seed, or starts one if there is none. */
+/** Continues the history in the database, which keeps its own seed, or starts a new one if there is none. */
 export async function openLife(db: ServiceDatabase, options: LifeOptions): Promise<Life> {
   const state = (await readSimulation(db)) ?? (await begin(db, options))
   const world = createWorld(state, options.companies)
@@ -64,7 +70,8 @@ export async function openLife(db: ServiceDatabase, options: LifeOptions): Promi
     try {
       await writeChanges(db, simulate(world, due, searched, until, to), until, to)
     } catch (error) {
-      // The pools are stale, because companies were taken from them but nothing was written.
+      // The pools are wrong after a failed write, because companies were taken from them but not stored as
+      // leads.
       pools.clear()
       throw error
     }

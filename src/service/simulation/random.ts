@@ -1,21 +1,28 @@
 /**
- * Draws random numbers from names: the same parts always give the same numbers, in whatever order they are
- * drawn. This makes a history played in one go equal to one played in pieces.
+ * Draws random numbers that depend on names. The same names always give the same numbers, in whatever order
+ * they are drawn. A history that is simulated at once therefore equals a history that is simulated in
+ * stretches.
  */
 
 export interface Random {
-  /** A number from 0 up to, but not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   unit(): number
   between(min: number, max: number): number
-  /** A whole number from min to max, both included. */
+  /** Returns a whole number from min to max, both included. */
   whole(min: number, max: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** A log-normal number: half of the results are below the median. A sigma of 0.5 is tame, 1 is wild. */
+  /**
+   * Returns a log-normal number: half of all results are below the median. With a sigma of 0.5 the results
+   * vary little, with 1 a lot.
+   */
   spread(median: number, sigma: number): number
 }
 
-/** @param parts the subject of the draw, such as the seed, a lead's id and the step's number */
+/**
+ * Creates a source of random numbers.
+ * @param parts what the numbers are for, such as the seed, a lead's id and the number of a step
+ */
 export function randomFor(...parts: readonly (string | number)[]): Random {
   const unit = sfc32(hash128(parts.join('|')))
   const between = (min: number, max: number): number => min + unit() * (max - min)
@@ -65,7 +72,10 @@ function hash128(text: string): readonly [number, number, number, number] {
   return [a ^ b ^ c ^ d, b ^ a, c ^ a, d ^ a]
 }
 
-/** Draws numbers with sfc32 (public domain, PractRand), warmed up so that similar seeds diverge. */
+/**
+ * Draws numbers with sfc32 (public domain, PractRand). The first numbers are skipped, so that similar seeds
+ * give different numbers.
+ */
 function sfc32(seed: readonly [number, number, number, number]): () => number {
   let [a, b, c, d] = seed
   const next = (): number => {

@@ -1,4 +1,4 @@
-/** The possible next steps of a lead, and when and by which agent a step will be done. */
+/** The possible next steps of a lead. Decides when a step will be done and by which agent. */
 import type { LeadRow } from '../store/tables.ts'
 import { type AgentKind, type AgentProfile, agentOf, pickAgent } from './agents.ts'
 import { addWorkingTime, HOUR_MS, intoOfficeHours, MINUTE_MS } from './calendar.ts'
@@ -41,11 +41,11 @@ export function isStep(name: string | null): name is Step {
 
 interface Plan {
   readonly step: Step
-  /** The earliest instant. Office hours and incidents may make it later. */
+  /** The earliest instant of the step. Office hours and incidents may make the step later. */
   readonly earliestAt: number
 }
 
-/** Writes the plan into the lead's row. `now` is the instant of planning. */
+/** Writes the next step, its time and its agent into the lead's row. `now` is the instant of planning. */
 export function schedule(
   world: World,
   lead: LeadRow,
@@ -59,7 +59,8 @@ export function schedule(
   const afterMs = Math.max(plan.earliestAt - now, MINUTE_MS)
   let at = Math.round(work.isOffice ? addWorkingTime(now, afterMs) : now + afterMs)
   let freeFrom = now
-  // Each pass moves the step past one incident. There is at most one a day, so one or two passes are enough.
+  // Each pass of the loop moves the step past one incident. An incident happens at most once a day, so one or
+  // two passes are enough.
   for (let settled = false; !settled; ) {
     if (work.isOffice) at = intoOfficeHours(at, region, Math.round(random.between(0.05, 2.5) * HOUR_MS))
     const outage = world.incidents.duringWork(agent.id, at)
@@ -84,7 +85,10 @@ export function rest(lead: LeadRow): void {
   lead.next_task_at = null
 }
 
-/** The outreach agent that already has the lead, because it keeps the lead to the end. */
+/**
+ * Returns the outreach agent that already has the lead, because the agent keeps the lead to the end;
+ * undefined if there is none.
+ */
 function keptAgent(lead: LeadRow, kind: AgentKind): AgentProfile | undefined {
   const last = lead.agent_id === null ? undefined : agentOf(lead.agent_id)
   return kind === 'outreach' && last?.kind === 'outreach' ? last : undefined

@@ -1,5 +1,5 @@
 /**
- * Plays a stretch of time strictly in order, so that a history is the same whether it is played in one
+ * Simulates a stretch of time strictly in order, so that a history is the same whether it is simulated in one
  * stretch or in many.
  */
 import { searchText } from '../store/lead.ts'
@@ -20,18 +20,19 @@ export interface Searched {
 
 interface Occurrence {
   readonly at: number
-  /** Orders what happens in the same millisecond. */
+  /** A text that orders things which happen in the same millisecond. */
   readonly key: string
   readonly happen: () => void
 }
 
-/** The share of its companies below which a pipeline discovers new ones ever more rarely. */
+/** When fewer than this share of a pipeline's companies are left, it discovers new ones ever more rarely. */
 const SCARCE_SHARE = 0.35
 
 /**
- * @param due the leads whose next step is at or before `to`; they are changed
- * @param searched the pipelines with their pools, which are used up
- * @returns what changed with `from < at <= to`
+ * Simulates one stretch.
+ * @param due the leads whose next step is at or before `to`; this function changes them
+ * @param searched the pipelines with their pools, from which this function takes companies
+ * @returns the changes with `from < at <= to`
  */
 export function simulate(
   world: World,
@@ -133,7 +134,7 @@ function newLead(world: World, company: Company, found: Discovery): LeadRow {
   }
 }
 
-/** Lists an incident's start, each of its errors, and its end, where they are within the stretch. */
+/** Lists the start of an incident, each of its errors, and its end, as far as they are within the stretch. */
 function listIncidentOccurrences(
   world: World,
   changes: Changes,

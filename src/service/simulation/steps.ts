@@ -1,4 +1,4 @@
-/** The effect of each step on a lead, and the step that follows. */
+/** Defines the effect of each step on a lead, and the step that follows. */
 import type { LeadRow } from '../store/tables.ts'
 import { FAILURES } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './calendar.ts'
@@ -22,16 +22,16 @@ interface Moment {
   readonly agentId: string | null
 }
 
-/** The next step and the time until then; null where none follows. */
+/** The next step and the milliseconds until it is done; null if no step follows. */
 type Next = { readonly step: Step; readonly afterMs: number } | null
 
-/** Does the step that is due, and plans the next one if any. */
+/** Does the step of a lead that is due, and plans the next step if there is one. */
 export function takeStep(world: World, changes: Changes, lead: LeadRow): void {
   const company = world.companies.get(lead.company_id)
   const { next_step: step, next_at: at, next_agent_id: agentId } = lead
   rest(lead)
   changes.leads.set(lead.id, lead)
-  // The company is no longer in the file. Its lead is kept, but nothing more happens to it.
+  // If the company is no longer in the file, its lead is kept, but nothing more happens to that lead.
   if (company === undefined || at === null || !isStep(step)) return
   const random = randomFor(world.seed, 'step', lead.id, lead.step_count)
   lead.step_count += 1
@@ -134,7 +134,7 @@ function contact(moment: Moment): Next {
   return { step: 'follow_up', afterMs: random.between(2.6, 3.6) * DAY_MS }
 }
 
-/** Moves the lead back one stage, because nobody got the message. */
+/** Moves the lead back one stage, because the message reached nobody. */
 function bounce(moment: Moment): Next {
   change(moment, {
     type: 'status_changed',
@@ -144,7 +144,7 @@ function bounce(moment: Moment): Next {
   return { step: 'contact_again', afterMs: moment.random.between(0.5, 3) * DAY_MS }
 }
 
-/** Disqualifies a lead that would fit, because it must not be contacted. */
+/** Disqualifies a lead that meets the criteria, because it must not be contacted. */
 function drop(moment: Moment): Next {
   change(moment, {
     type: 'status_changed',
@@ -226,7 +226,7 @@ function lossOf(status: LeadRow['status']): 'lost in silence' | 'lost after repl
   return status === 'replied' ? 'lost after reply' : 'lost after meeting'
 }
 
-/** Deletes the lead, because a person may have their data erased. */
+/** Deletes the lead, because people may demand that their data is erased. */
 function erase({ changes, lead, at }: Moment): Next {
   recordRemoval(changes, lead, at, 'erased at the request of the contact')
   return null
@@ -236,7 +236,7 @@ function change(moment: Moment, made: Omit<LeadChange, 'at' | 'agentId'>): void 
   record(moment.changes, moment.lead, { ...made, at: moment.at, agentId: moment.agentId })
 }
 
-/** How long a lead waits for an automatic step. */
+/** Draws how many milliseconds a lead waits for an automatic step. */
 function queueMs(random: Random, medianHours: number): number {
   return Math.min(10, Math.max(0.05, random.spread(medianHours, 0.9))) * HOUR_MS
 }

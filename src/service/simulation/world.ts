@@ -1,4 +1,4 @@
-/** The inputs of the simulation beside the database: the seed, the companies, and the incidents. */
+/** The inputs of the simulation that are not in the database: the seed, the companies, and the incidents. */
 
 import { criteriaSchema } from '../../contract/pipeline.ts'
 import type { SimulationState } from '../store/simulation.ts'
@@ -29,20 +29,23 @@ export function createWorld(
   }
 }
 
-/* The companies that a pipeline can still discover, in order. */
+/* The companies that a pipeline can still discover, in the order of their discovery. */
 
 export interface Pool {
-  /** How many companies are left to take, or fewer if the criteria set a limit. */
+  /** Returns how many companies can still be taken. The number is lower if the criteria set a limit. */
   remaining(): number
-  /** The share of the matching companies that is still left, from 0 to 1. */
+  /** Returns the share of the matching companies that is still left, from 0 to 1. */
   remainingShare(): number
-  /** @throws RangeError when nothing is left */
+  /**
+   * Takes the next company.
+   * @throws RangeError if no company is left
+   */
   take(): Company
 }
 
 /**
- * The size up to which companies are used. A well-known company would not pass for a fresh lead, and its
- * invented contact might be taken for a real person.
+ * The number of employees up to which companies are used. A well-known company would not look like a new
+ * lead, and people might take its invented contact for a real person.
  */
 const EMPLOYEES_MAX = 50
 
@@ -50,7 +53,10 @@ function isLittleKnown({ employees, state }: Company): boolean {
   return (state === 'active' || state === 'inactive') && (employees ?? 0) <= EMPLOYEES_MAX
 }
 
-/** @param taken the ids of the companies that the pipeline already had as leads, deleted leads included */
+/**
+ * Creates the pool of a pipeline.
+ * @param taken the ids of the companies that the pipeline already had as leads, deleted leads included
+ */
 export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlySet<number>): Pool {
   const criteria = criteriaSchema.parse(JSON.parse(pipeline.criteria))
   const targeted = [...world.companies.values()].filter(
