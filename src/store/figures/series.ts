@@ -247,8 +247,8 @@ export function spansOf(scope: FigureScope, periods: readonly Period[]): [Figure
 }
 
 /**
- * Returns the time at which the first of all leads was created, whatever the filter. From that time on, a count
- * of zero really means zero; before that time nothing is known.
+ * Returns the time at which the first of all leads was created, whatever the filter. From that time on, a
+ * count of zero really means zero; before that time nothing is known.
  */
 async function findFirstLead({ db }: Moment): Promise<Instant | null> {
   const row = await db
