@@ -1,4 +1,7 @@
-/** Makes dist/ of src/: JavaScript and types as tsc writes them, and beside them what the program reads there. */
+/**
+ * Builds dist/ from src/. The TypeScript compiler writes the JavaScript and the types; all other files that
+ * the program reads at run time are copied.
+ */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,7 +19,8 @@ const { status } = spawnSync(
   { stdio: 'inherit' },
 )
 if (status !== 0) process.exit(1)
-// Copying over something that was built is refused; only JSON that is imported for its types is built and the same.
+// The copy fails if it would overwrite a file that the compiler wrote. Imported JSON files are skipped,
+// because the compiler has already copied them.
 cpSync(SOURCES, BUILT, {
   ...{ recursive: true, force: false, errorOnExist: true },
   filter: (path, target) =>

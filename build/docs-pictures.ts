@@ -1,6 +1,7 @@
 /**
- * Takes every picture of the documentation anew, from an installation whose clock is set: `npm run docs:pictures`, or only those
- * that are named: `npm run docs:pictures -- alert terminal-demo`. Look at each before it is committed.
+ * Takes all pictures of the documentation again, from an installation with a fixed clock: `npm run
+ * docs:pictures`. With names, takes only these pictures: `npm run docs:pictures -- alert terminal-demo`. Look
+ * at each picture before you commit it.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,11 +25,14 @@ interface Look {
   readonly height: number
   readonly isDark?: boolean
   readonly scale?: number
-  /** Where the picture ends; the whole page unless given. */
+  /** The height in pixels at which the picture is cut off; without it, the picture shows the whole page. */
   readonly cut?: number
 }
 
-/** The font of the mails' charts for all texts, so that a picture is the same wherever it is taken. */
+/**
+ * The font configuration for the browser. All texts use fixed fonts, so that a picture looks the same on
+ * every machine.
+ */
 const FONTS = `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
 <dir>/usr/share/fonts</dir><dir>${join(ROOT, 'node_modules/@expo-google-fonts/inter')}</dir>
 ${[
@@ -44,7 +48,7 @@ ${[
   .join('\n')}
 </fontconfig>`
 
-/** Texts of a page that name this machine, replaced where they stand. */
+/** A browser script that replaces the texts on a page that name this machine. */
 const MASK = `(masks) => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   for (let node = walker.nextNode(); node; node = walker.nextNode())
@@ -152,7 +156,7 @@ async function open(browser: Browser, { width, height, isDark = false, scale = 1
   return page
 }
 
-/** The mail and the status page side by side, of one height, as the picture of README.md. */
+/** Takes the picture of README.md: the mail and the status page side by side, with the same height. */
 async function takeBoth(browser: Browser): Promise<void> {
   await using page = await open(browser, { width: 1400, height: 800 })
   const pictureOf = (name: string) =>
@@ -165,7 +169,7 @@ async function takeBoth(browser: Browser): Promise<void> {
   save('mail-and-dashboard.png', await page.screenshot())
 }
 
-/** The HTML of a mail with its pictures in it, as a mail program shows it. */
+/** Returns the HTML of a mail with its pictures embedded, so that it looks as in a mail program. */
 function withImages({ html = '', attachments }: Email): string {
   return attachments.reduce((page, { contentId, mimeType, content }) => {
     const id = contentId?.slice(1, -1)
@@ -180,7 +184,7 @@ function withImages({ html = '', attachments }: Email): string {
 function save(file: string, content: Buffer | string): void {
   const path = join(FOLDER, file)
   if (typeof content === 'string') writeFileSync(path, content)
-  // A palette would join dark colours that are meant to differ.
+  // A dark picture is saved without a palette, because a palette would merge similar dark colours.
   else if (file.includes('dark')) writeFileSync(path, content)
   else saveReference(content, path)
   process.stdout.write(`${file}: ${Math.round(statSync(path).size / 1024)} kB\n`)

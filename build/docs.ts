@@ -1,4 +1,7 @@
-/** Writes the generated pages of the documentation; with `--check` names those that differ and exits with 1. */
+/**
+ * Writes the generated pages of the documentation; with `--check`, only lists the pages that are out of date
+ * and exits with status 1.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { generatePages } from './docs/pages.ts'

@@ -1,4 +1,7 @@
-/** The page of the blocks of reports, with the variables that the template of each gets from sample figures. */
+/**
+ * Generates the page on report blocks. For each block, the page lists the variables of the block's template,
+ * found from sample figures.
+ */
 import { periodOf, priorOf } from '../../src/domain/period.ts'
 import { BLOCKS, type BlockName, blockOf, composeBlockViews } from '../../src/report/blocks/registry.ts'
 import type { BlockContext, ChartName } from '../../src/report/context.ts'

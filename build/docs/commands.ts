@@ -1,4 +1,4 @@
-/** The page of all commands and the man page, from the tree of commander. */
+/** Generates the page of all commands and the man page, from the commands as defined with commander. */
 import type { Command, Option } from 'commander'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { EXIT_STATUS } from '../../src/cli/exit-status.ts'
@@ -16,7 +16,7 @@ interface Leaf {
   readonly command: Command
 }
 
-/** Lists the commands that do something, in the order of `--help`. */
+/** Lists the commands that a user can run, without mere parents of subcommands, in the order of `--help`. */
 export async function listLeaves(): Promise<Leaf[]> {
   const program = await loadProgram()
   const within = (command: Command, name: string, group: string): Leaf[] =>
@@ -81,7 +81,7 @@ function meaningOf({ description, argChoices, defaultValue, defaultValueDescript
   return `${description}${choices}${usual === undefined ? '' : ` (default: ${code(String(usual))})`}`
 }
 
-/** Reads the examples and the note that stand below the options in the help of a command. */
+/** Reads the examples and the note that the help of a command prints below its options. */
 function helpBelow(command: Command): { readonly examples: string[]; readonly note: string } {
   let help = ''
   command.configureOutput({ writeOut: (text) => (help += text) })
@@ -95,7 +95,10 @@ function helpBelow(command: Command): { readonly examples: string[]; readonly no
   return { examples, note }
 }
 
-/** The man page in roff: commands with their options, environment, exit status. */
+/**
+ * Returns the man page in roff: the commands with their options, the environment variables and the exit
+ * status.
+ */
 export async function manPage(): Promise<string> {
   const program = await loadProgram()
   const item = (term: string, text: string) => `.TP\n.B ${roff(term)}\n${roff(text)}`
@@ -126,7 +129,9 @@ export async function manPage(): Promise<string> {
   ].join('\n')}\n`
 }
 
-/** Escapes a text for roff; the man page is for installations, where the program is called by its name. */
+/**
+ * Escapes a text for roff, and replaces the way to call the program from a clone by its name when installed.
+ */
 function roff(text: string): string {
   return text
     .replaceAll('npx leadsheet', 'leadsheet')

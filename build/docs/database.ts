@@ -1,4 +1,7 @@
-/** The page of the tables, views and columns of a snapshot, from its dictionary. */
+/**
+ * Generates the page on the tables, views and columns of a snapshot, from the descriptions in an empty
+ * snapshot.
+ */
 import { describeEmpty, markdownOf } from '../../src/cli/commands/analysis/schema.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
 import { code, page, table } from './markdown.ts'

@@ -1,4 +1,7 @@
-/** The page of the packages that the program uses: each with its reason, and what was tried in place of code of ours. */
+/**
+ * Generates the page on dependencies: the packages that the program uses and why, and the packages that were
+ * tried but not taken.
+ */
 import manifest from '../../package.json' with { type: 'json' }
 import { code, page, table } from './markdown.ts'
 
@@ -30,7 +33,7 @@ const REASONS: Readonly<Record<keyof typeof manifest.dependencies, string>> = {
   zod: 'Checks settings and answers of the source API.',
 }
 
-/** The subject, the choice, and the reason against what else was looked at. */
+/** Each row names the subject, our choice, and the reason against the alternatives. */
 const TRIED: readonly (readonly [subject: string, choice: string, reason: string])[] = [
   [
     'Sessions',

@@ -1,4 +1,4 @@
-/** The page of what each command prints with `--json`, from the schemas of the results. */
+/** Generates the page on the output of each command with `--json`, from the schemas of the results. */
 import { z } from 'zod'
 import { RESULTS, type ResultName } from '../../src/cli/json/results.ts'
 import { CALLED } from '../../src/errors.ts'

@@ -1,14 +1,17 @@
-/** The form of generated pages. Short cells stand in a table; a longer text stands below it, under its name. */
+/**
+ * Writes generated pages as Markdown. A text that is too long for a table cell is printed in full below the
+ * table.
+ */
 
 const LONGEST_CELL = 25
 
-/** Joins the parts of a page below its title and its opening sentences. */
+/** Returns a page: the title, the opening sentences and the parts. */
 export function page(title: string, opening: string, ...parts: readonly string[]): string {
   const end = '<!-- This page is generated from the code. Change the code, then run `npm run docs`. -->'
   return `${[`# ${title}`, opening, ...parts.filter((part) => part !== ''), end].join('\n\n')}\n`
 }
 
-/** @param rows the cells of each row; the first one names the row */
+/** @param rows the cells of each row; the first cell of a row is the row's name */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const long: string[] = []
   const lines = rows.map((cells) => {
@@ -55,7 +58,7 @@ function countWords(text: string): number {
   return text.split(/\s+/).length
 }
 
-/** Escapes what would be read as a tag, outside of code. */
+/** Escapes each `<` that Markdown would read as an HTML tag, except inside code. */
 function prose(text: string): string {
   return text
     .split(/(`[^`]*`)/)

@@ -1,4 +1,4 @@
-/** All generated files, by their paths from the root of the project. */
+/** Collects all generated files by their paths, relative to the root of the project. */
 import { settingsJsonSchema } from '../../src/config/schema.ts'
 import { exampleYaml } from '../../src/config/settings-yaml.ts'
 import { blocksPage } from './blocks.ts'

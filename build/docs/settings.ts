@@ -1,4 +1,4 @@
-/** The page of all settings, from their schema. */
+/** Generates the page on all settings from their schema. */
 import { VARIABLES } from '../../src/config/environment.ts'
 import { type SettingSchema, schemaAt } from '../../src/config/schema.ts'
 import { pathText, type SettingPath } from '../../src/config/setting-path.ts'
@@ -55,7 +55,10 @@ function isGroup(schema: SettingSchema): boolean {
   return schema.properties !== undefined || schema.items?.properties !== undefined
 }
 
-/** Names a setting. The first report stands for all reports. */
+/**
+ * Returns the name of a setting. A setting of the first report is named as a setting of any report:
+ * `reports[]`.
+ */
 function nameOf(path: SettingPath): string {
   return pathText(path).replace('[0]', '[]')
 }

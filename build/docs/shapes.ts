@@ -1,4 +1,6 @@
-/** The shape of data in the form of a type of TypeScript, for the pages on JSON and on the variables of blocks. */
+/**
+ * Prints the shape of data as a TypeScript type, for the page on JSON output and the page on report blocks.
+ */
 
 export type Shape =
   | string
@@ -15,7 +17,7 @@ export interface Field {
 
 const WIDTH = 100
 
-/** @param indent how far the lines after the first one are indented */
+/** @param indent the spaces before each line after the first */
 export function printShape(shape: Shape, indent = ''): string {
   if (typeof shape === 'string') return shape
   if ('list' in shape) {
@@ -40,7 +42,7 @@ export function printShape(shape: Shape, indent = ''): string {
   return `{\n${lines.join('\n')}\n${indent}}`
 }
 
-/** Finds the shape that all of these values have. */
+/** Finds one shape that describes all the given values. */
 export function shapeOf(values: readonly unknown[]): Shape {
   const lists = values.filter(Array.isArray)
   const objects = values.filter(

@@ -1,4 +1,7 @@
-/** The pages that are little more than one table of the code: checks, errors, figures, metrics and releases. */
+/**
+ * Generates the pages on checks, errors, figures, metrics and releases. Most of them are one table of data
+ * from the code.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MetricObject } from 'prom-client'
@@ -94,7 +97,7 @@ export async function metricsPage(): Promise<string> {
   )
 }
 
-/** Returns a page for each version of the changelog, by its path. */
+/** Returns one page for each version in the changelog, as pairs of path and text. */
 export function releasePages(): [string, string][] {
   const changelog = readFileSync(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8')
   const [, ...versions] = changelog.split(/^## /m)

@@ -1,6 +1,6 @@
 /**
- * An installation to take pictures of: the reference service, the program as processes with a clock of our choice, and a week of
- * reports. All of it follows from the seed and the clock.
+ * Sets up an installation to take pictures of: the reference service, daemons with a shifted clock, and a
+ * week of reports. The seed and the clock decide all its data, so every run looks the same.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ const MAIN = join(ROOT, 'src/main.ts')
 export const TOKEN = 'a-token-for-the-pictures'
 const POLL_MS = 200
 const WITHIN_MS = 300_000
-/** Monday to Thursday of the week of the pictures; its Friday is the daemon's. */
+/** Monday to Thursday of the week in the pictures. The daemon sends the report of the Friday. */
 const MORNINGS = ['2026-11-16', '2026-11-17', '2026-11-18', '2026-11-19']
 const FRIDAY = '2026-11-20'
 
@@ -46,15 +46,15 @@ export interface Daemon {
 }
 
 export interface Installation extends AsyncDisposable {
-  /** A daemon that has just sent the report of Friday, 20 November 2026, 07:00 in Berlin. */
+  /** Starts a daemon and waits until it has sent the report of Friday, 20 November 2026, 07:00 in Berlin. */
   startFriday(): Promise<Daemon>
-  /** The preview of the daily report. */
+  /** Starts the preview of the daily report. */
   startPreview(): Promise<Daemon>
-  /** The message to operators that a daemon sends when the service is away. */
+  /** Stops the service, and returns the alert that a daemon then mails to the operators. */
   loseService(): Promise<Email>
-  /** The last message whose file name has this in it. */
+  /** Returns the last message whose file name contains `name`. */
   mail(name: string): Promise<Email>
-  /** What says on which machine the pictures were taken, and what stands in its place. */
+  /** Pairs of a text that would reveal the machine and the text to show instead. */
   readonly masks: readonly (readonly [string, string])[]
 }
 

@@ -1,4 +1,7 @@
-/** The demo as it runs in a terminal, as an SVG that plays it: what it prints, line by line, at the pace at which it came. */
+/**
+ * Records the demo in a terminal, and draws it as an animated SVG. Each line appears at the time at which the
+ * demo printed it.
+ */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +11,7 @@ import { clockAt } from '../../test/support/shifted-clock.ts'
 import { ROOT } from './installation.ts'
 
 const COMMAND = 'npm run demo'
-/** How far apart states of the progress bar are that are kept. */
+/** The shortest time between two recorded states of the progress bar. */
 const BAR_EVERY_MS = 250
 const SHOWN_AT = '2026-11-18T08:30:00Z'
 const COLUMNS = 104
@@ -16,14 +19,20 @@ const LINE_PX = 19
 const CHARACTER_PX = 8.43
 const PADDING_PX = 16
 const BAR_PX = 30
-/** How long typing, the run and the last picture take in the film; the run is told at its own pace, only faster. */
+/**
+ * The seconds that the animation spends on typing the command, on the run and on the final picture. The run
+ * is sped up evenly to fit.
+ */
 const [TYPING_S, RUN_S, REST_S] = [1.2, 6, 6]
-/** Of what the demo tells: the rest is about what to do next, and would make the picture too high. */
+/**
+ * Matches the line at which the recording ends. The later lines only suggest next steps, and would make the
+ * picture too high.
+ */
 const LAST_LINE = /^The names are/
 
 interface Line {
   readonly text: string
-  /** Since the start of the program. */
+  /** Milliseconds since the start of the program. */
   readonly atMs: number
 }
 
@@ -42,7 +51,7 @@ interface Recording {
   readonly bars: readonly Line[]
 }
 
-/** What a run in a terminal shows, with when it came. */
+/** Runs the demo in a terminal, and returns the lines that it shows with their times. */
 async function record(cwd: string): Promise<Recording> {
   const { PATH = '' } = process.env
   const began = performance.now()
@@ -67,7 +76,7 @@ async function record(cwd: string): Promise<Recording> {
   return { lines: told.slice(0, end - 1), bars: bars ?? [] }
 }
 
-/** What is seen of a line that was written over itself. */
+/** Returns the visible text of a line that was drawn several times over itself. */
 function shownOf(written: string): string {
   return stripVTControlCharacters(
     written.split('\u001b[1G').findLast((part) => stripVTControlCharacters(part).trim() !== '') ?? '',
@@ -127,7 +136,7 @@ ${rows
 `
 }
 
-/** Lines that came at once follow one another, so that the eye can. */
+/** Spaces out lines that were printed at the same moment, so that the eye can follow. */
 function spread(moments: readonly number[]): number[] {
   const least = 0.07
   let before = 0

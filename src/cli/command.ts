@@ -38,8 +38,8 @@ export function instant(value: string): string {
 }
 
 /**
- * Parses a day or a time with a zone. Returns a day unchanged, because its zone is in the settings, and a
- * time in UTC.
+ * Parses a day or a time with a zone. Returns a time in UTC. Returns a day unchanged, because the settings
+ * decide the time zone of the day.
  */
 export function dayOrInstant(value: string): string {
   const at = instant(value)

@@ -1,4 +1,4 @@
-/** The colour of a check's status, and the ending of a command by its worst check. */
+/** Maps the status of a check to a colour, and the status of a command's worst check to an exit status. */
 import type { CheckResult } from '../../checks/check.ts'
 import type { Ending } from '../exit-status.ts'
 

@@ -1,4 +1,7 @@
-/** Checks that the dashboard can be served, and that it is not open to others without a token. */
+/**
+ * Checks that the dashboard can be served, and that a dashboard without a token cannot be reached from other
+ * machines.
+ */
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -14,7 +17,10 @@ const WHO = {
   token: 'for who knows the token',
 } as const
 
-/** @param isRunning whether a daemon runs, which then already listens on the port */
+/**
+ * @param isRunning whether a daemon runs. A running daemon already listens on the port, so the port is not
+ * tried.
+ */
 export async function checkDashboard({ web }: Pick<Config, 'web'>, isRunning: boolean): Promise<CheckResult> {
   const { listen, token } = web
   if (listen === null) return ok('dashboard', 'no pages are served: web.listen is none')
@@ -45,7 +51,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not',
 }
 
-/** Returns why the address cannot be listened on, or null if it can. */
+/** Returns why no program can listen on the address, or null if the address is free. */
 export async function findListenFault(address: ListenAddress): Promise<string | null> {
   const server = createServer()
   try {

@@ -29,7 +29,7 @@ interface DataFindings {
 }
 
 const ALERTS_MAX = 20
-/** These parts have a more detailed check in this file. */
+/** The parts of the installation that other functions here check in more detail. */
 const TOLD_IN_FULL: readonly Part[] = ['snapshot', 'settings']
 /** Names for parts of the local copy, because checks of the upstream use the plain names. */
 const CALLED: { readonly [What in Part]?: string } = {
@@ -40,7 +40,7 @@ const CALLED: { readonly [What in Part]?: string } = {
   log: 'database log',
 }
 
-/** @param options.whole reads the whole database, however large it is */
+/** @param options.whole true reads even a large database completely */
 export async function checkData(
   config: Config,
   options: { readonly whole: boolean; readonly now: Date },
@@ -96,8 +96,8 @@ async function* checkInside(
 }
 
 /**
- * Returns one result for each finding, with its full message. Before the first sync, missing leads are only a
- * warning.
+ * Returns one result for each finding, with the finding's full message. Before the first sync, missing leads
+ * are only a warning.
  */
 function resultsOf({ what, found, findings }: PartResult, isNew: boolean): CheckResult[] {
   const called = CALLED[what] ?? what

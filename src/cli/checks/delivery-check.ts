@@ -14,7 +14,7 @@ import { listUnposted } from '../../store/alerts/alert-message.ts'
 import type { Db } from '../../store/db/store.ts'
 import { formatInstant } from '../terminal/table.ts'
 
-/** @param remedy is used if the error has no hint of its own */
+/** @param remedy the advice to print if the error has no hint */
 export async function checkMailServer(
   url: string,
   remedy: string,

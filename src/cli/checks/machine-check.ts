@@ -24,7 +24,8 @@ interface Runtime {
   readonly hasLanguages: boolean
 }
 
-// Some country changes its clocks every year, and the data comes with Node, so old data gives wrong times.
+// Node brings its own time zone data. Every year some country changes its rules, so older data gives wrong
+// times.
 const ZONES_MAX_YEARS = 2
 
 export function thisRuntime(): Runtime {
@@ -38,7 +39,7 @@ export function* checkRuntime(
   { node, tz, hasLanguages }: Runtime,
   now: Date,
 ): Generator<CheckResult> {
-  // A version of Node that is too old never gets here.
+  // The version needs no check, because the program does not start on a Node that is too old.
   yield ok('node', node)
   if (tz === undefined || !hasLanguages) {
     yield fail(
@@ -64,7 +65,10 @@ export function* checkRuntime(
 const REMEDY =
   'let the machine set its clock by NTP: scheduled runs, and what counts as changed since, hang on it'
 
-/** @param aheadMs how far this clock is ahead of the upstream's; null if the upstream sends no time */
+/**
+ * @param aheadMs how far the clock of this machine is ahead of the upstream's clock, in milliseconds; null if
+ * the upstream sends no time
+ */
 export function compareClocks(aheadMs: number | null): CheckResult {
   if (aheadMs === null) return ok('clock', 'the upstream does not say what time it is')
   const found = `${formatSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the upstream`
@@ -126,7 +130,7 @@ export async function* checkServer(db: Db): AsyncGenerator<CheckResult> {
 
 const WHAT = 'in force'
 
-/** @param inForce is null if no daemon runs */
+/** @param inForce the settings that the running daemon uses; null if no daemon runs */
 export function checkInForce(inForce: SettingsInForce | null): CheckResult | null {
   if (inForce === null) return null
   const { since, refused, changedAt } = inForce
@@ -144,14 +148,14 @@ export function checkInForce(inForce: SettingsInForce | null): CheckResult | nul
 const RELOAD = `${shellCommand('config check')} tries those on the disk, ${shellCommand('reload')} has the daemon go over to them`
 
 /*
- * Checks the rules of the store, and whether the snapshot was made from it. A large store is only read
- * through on request, because that takes minutes.
+ * Checks the rules of the store, and whether the snapshot was made from this store. A large store is read
+ * completely only on request, because reading takes minutes.
  */
 
-// A database of this size is read through in about a second.
+// A database of this size can be read completely in about a second.
 const READ_THROUGH_MAX_BYTES = 100_000_000
 
-/** @param options.whole reads the whole database, however large it is */
+/** @param options.whole true reads even a large database completely */
 export async function* checkStore(
   store: Store,
   options: { readonly whole: boolean; readonly now: Date },
@@ -168,7 +172,7 @@ export async function* checkStore(
     : ok('consistency', `bookkeeping holds; ${megabytes} MB not read through, which \`doctor --whole\` does`)
 }
 
-/** Looks for broken rules. A small database is read through, a large one only on request. */
+/** Looks for broken rules. A small database is always read completely, a large database only on request. */
 export async function lookForViolations(
   store: Store,
   { whole, now }: { readonly whole: boolean; readonly now: Date },

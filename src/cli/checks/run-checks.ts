@@ -21,7 +21,9 @@ import { checkWebhook } from './webhook-check.ts'
 /** The part of the terminal that the checks need. */
 export type Patient = Pick<Terminal, 'config' | 'log' | 'signal'>
 
-/** Yields each result at once, so that results are shown while the upstream is slow. */
+/**
+ * Yields each result as soon as it is known, so that a slow upstream does not hold back the other results.
+ */
 export async function* examine(
   patient: Patient,
   options: { readonly whole: boolean },

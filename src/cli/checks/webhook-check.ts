@@ -24,7 +24,7 @@ const REGISTER = shellCommand('webhooks register --self')
 const ROTATE = shellCommand('webhooks rotate')
 
 /**
- * Returns one sentence for each problem in the settings. Nothing is asked of the upstream.
+ * Returns one sentence for each problem in the settings. Sends no request to the upstream.
  * @throws LeadsheetError config_invalid if the profile is invalid
  */
 export function webhookWarnings(config: Config): string[] {
@@ -54,7 +54,7 @@ export function webhookWarnings(config: Config): string[] {
 }
 
 /**
- * Checks the registered webhook. Yields nothing if no webhook is wanted.
+ * Checks the settings of webhooks and the registered webhook. Yields nothing if neither exists.
  * @param openSource is called only if a webhook is registered
  */
 export async function* checkWebhook(

@@ -1,6 +1,6 @@
 /**
  * `leadsheet demo`: runs a reference service, a sync and a report with its mails under data/demo, without any
- * settings. Another run continues there. With `--database-url` the local copy is in PostgreSQL.
+ * settings. A second run continues with the same data. With `--database-url` the local copy is in PostgreSQL.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -277,7 +277,8 @@ function printSummary(
   )
 }
 
-// A file in the demo's folder with the address of its store, named by its settings.
+// A file in the demo's folder that holds the address of the demo's store. The demo's settings refer to this
+// file.
 const DATABASE_URL_FILE = 'database-url'
 // A file with the installation id of the demo's store in PostgreSQL.
 const INSTALLATION_FILE = 'installation'

@@ -8,26 +8,29 @@ import { plainText } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface LiveChanges {
-  /** Notes that the service now has everything up to `until`, its simulated time. */
+  /** Records that the service has now played all its changes up to the simulated time `until`. */
   notePlayed(until: Date): void
   /** Prints changes until the signal aborts, and then a summary. */
   tell(store: Pick<Store, 'db'>, signal: AbortSignal): Promise<void>
 }
 
 const LOOK_MS = 100
-// More events than arrive between two looks.
+// More events than can arrive between two reads of the store.
 const EVENTS_MAX = 200
-// A webhook message may arrive this late and still get its delay measured.
+// The delay of a webhook message is measured if the message arrives within this time.
 const REMEMBERED_MS = 60 * 60_000
 const NAME_CELLS = 32
 
-/** The real time `at` (ms) when the service had everything up to its simulated time `until`. */
+/**
+ * The real time `at` (Unix ms) at which the service had played all its changes up to the simulated time
+ * `until`.
+ */
 interface Played {
   readonly until: string
   readonly at: number
 }
 
-/** @param now the clock of the local copy, in ms */
+/** @param now the clock of the local copy, in Unix ms */
 export function createLiveChanges(
   terminal: Pick<Terminal, 'json' | 'print'>,
   now: () => number = Date.now,
@@ -75,7 +78,10 @@ function isLanded(event: EventNews): event is Landed {
   return event.resource === 'lead' && event.doneAt !== null && changes.includes(event.outcome)
 }
 
-/** Returns when the change could be read at the service, or when the event arrived if that is unknown. */
+/**
+ * Returns the time (Unix ms) from which the service had the change. If that time is unknown, returns the time
+ * at which the event arrived.
+ */
 function happenedAt({ occurredAt, receivedAt }: EventNews, played: readonly Played[]): number {
   const first = played.find(({ until }) => occurredAt !== null && occurredAt <= until)
   return first?.at ?? Date.parse(receivedAt)

@@ -1,6 +1,7 @@
 /**
  * `leadsheet demo --live`: the reference service plays a past working day in fast motion and sends webhooks.
- * A daemon that never polls takes them, and each change is printed when it reaches the local copy.
+ * A daemon without scheduled syncs receives the webhooks, and each change is printed when it reaches the
+ * local copy.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
@@ -77,8 +78,8 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
     const over = new AbortController()
     let telling = Promise.resolve()
     const running = daemon.run(terminal.signal, async ({ web }) => {
-      // The daemon starts with a sync, which brings the changes since the first sync that no event has
-      // reported.
+      // No event reports the changes between the first sync above and this registration. The daemon reads
+      // them, because it starts with a sync.
       await register(config, source, terminal.signal)
       printWhere(terminal, { result, config, service: service.url, web, playFrom, speed })
       telling = changes.tell(store, over.signal)

@@ -33,7 +33,7 @@ export interface Answers {
   readonly mailUrl: Answer
   readonly from: Answer
   readonly recipients: Answer<readonly string[]>
-  /** Empty if nobody gets alerts by mail. */
+  /** The addresses of the operators who get alerts by mail; empty if there are none. */
   readonly alertRecipients: Answer<readonly string[]>
   readonly timeZone: Answer
   readonly schedule: Answer
@@ -61,7 +61,7 @@ export function addressesIn(text: string): string[] {
     .filter((address) => address !== '')
 }
 
-/** Returns the fault of the first invalid address, or null. */
+/** Returns the fault of the first invalid address, or null if all addresses are valid. */
 export function addressesFault(text: string): string | null {
   const addresses = addressesIn(text)
   if (addresses.length === 0) return 'expected addresses with commas between them'
@@ -74,7 +74,7 @@ export function addressesFault(text: string): string | null {
 
 /**
  * Fills in the defaults of all answers that are not given.
- * @throws LeadsheetError usage_invalid, with all answers that have no default
+ * @throws LeadsheetError usage_invalid, naming all missing answers that have no default
  */
 export function completed(given: Given): Answers {
   const { apiUrl, mailUrl, from, recipients } = given

@@ -73,7 +73,10 @@ async function askMailUrl(prompter: Prompter, given: Answer | undefined, standar
   return said(user === NONE ? value : withLogin(value, user, await prompter.askHidden('Password (hidden)')))
 }
 
-/** Asks for the user. A given address without a user means that none is needed. */
+/**
+ * Asks for the user name. Does not ask if the address was given, because an address without a user needs no
+ * login.
+ */
 async function askUser(prompter: Prompter, given: Answer | undefined): Promise<string> {
   return given === undefined ? prompter.ask({ text: 'User, or none', standard: NONE }) : NONE
 }
@@ -90,7 +93,10 @@ function withoutLogin(mailUrl: string): string {
   return url.href
 }
 
-/** Suggests a sender: the user of the mail server if it is an address, or any address for a folder. */
+/**
+ * Suggests a sender: the user name of the mail server if it is a mail address, or a local address if mails go
+ * into a folder.
+ */
 function senderFor(mailUrl: string): string | undefined {
   const { protocol, username } = new URL(mailUrl)
   const user = decodeURIComponent(username)
@@ -214,7 +220,7 @@ async function patiently<T>(prompter: Prompter, trial: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the answers that may not be asked for again, because they come from the environment. */
+/** Returns only the answers that come from the environment, so that all other answers are asked for again. */
 function changeable(given: Given): Given {
   return Object.fromEntries(Object.entries(given).filter(([, answer]) => answer?.variable))
 }

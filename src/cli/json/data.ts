@@ -1,4 +1,4 @@
-/** What the commands for a start, for leads and figures and for analysts print with `--json`. */
+/** Schemas of the `--json` output of the commands for setup, leads, figures and analysts. */
 import { z } from 'zod'
 import { webhookAttemptSchema, webhookSchema, webhookWithSecretSchema } from '../../contract/webhook.ts'
 import { LEAD_FIELDS } from '../../domain/lead-fields.ts'

@@ -1,4 +1,4 @@
-/** What the commands for reports, operation and the database print with `--json`. */
+/** Schemas of the `--json` output of the commands for reports, operation and the database. */
 import { z } from 'zod'
 import { check, count, flag, instant, messageState, period, problem, text, texts } from './parts.ts'
 

@@ -1,6 +1,7 @@
 /**
- * The contract of `--json`: the result of each command as a schema. `printJson` takes only what the schema of
- * its command has; the page on JSON output is generated from it, and a test parses what commands print.
+ * The contract of `--json`: the result of each command as a schema. `printJson` accepts only results that fit
+ * the schema of their command. The page on JSON output is generated from the schemas, and a test parses the
+ * printed output with them.
  */
 import type { z } from 'zod'
 import { DATA_RESULTS } from './data.ts'
@@ -11,7 +12,10 @@ export const RESULTS = { ...DATA_RESULTS, ...OPERATION_RESULTS }
 export type ResultName = keyof typeof RESULTS
 type Result<Name extends ResultName> = z.infer<(typeof RESULTS)[Name]>
 
-/** The data of a result, and what describes a list as a whole. */
+/**
+ * The arguments of `printJson`: the data of a result, and for some lists `meta`, which describes the whole
+ * list.
+ */
 export type Printed<Name extends ResultName> =
   Result<Name> extends infer Each
     ? Each extends { data: infer Data; meta: infer Meta }
@@ -21,7 +25,7 @@ export type Printed<Name extends ResultName> =
         : never
     : never
 
-/** A value that may be read-only where the schema has it writable. */
+/** The type `T` with all its lists and fields read-only, so that read-only values are accepted. */
 type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : T extends object

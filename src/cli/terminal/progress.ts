@@ -32,7 +32,7 @@ export function openBar(label: string, stream: NodeJS.WritableStream, clock: Clo
       const line = progressLine(label, done, total, pace(done), detail)
       if (clock() - drawnAt < DRAW_EVERY_MS) return
       drawnAt = clock()
-      // A wrapped line could not be drawn over.
+      // The line is cut to the width of the terminal, because a wrapped line could not be overwritten.
       draw('columns' in stream ? line.slice(0, Number(stream.columns) - 1) : line)
     },
     [Symbol.dispose]: () => draw(''),

@@ -11,7 +11,7 @@ export interface Question {
   readonly text: string
   /** The answer if only Enter is pressed. */
   readonly standard?: string | undefined
-  /** Returns why an answer is invalid, or null. */
+  /** Returns why an answer is invalid, or null if the answer is valid. */
   readonly fault?: (answer: string) => string | null | Promise<string | null>
 }
 

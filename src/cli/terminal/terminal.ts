@@ -44,9 +44,9 @@ export interface Terminal {
   /** Prints lines on stdout. */
   print(...lines: readonly string[]): void
   /**
-   * Prints `{"data": …}`, the form of all results. What describes a list as a whole, such as its total, is
-   * printed beside it as `meta`.
-   * @param name the command whose result it is
+   * Prints `{"data": …}`, the form of all results. Facts about a whole list, such as its total, are printed
+   * beside `data` as `meta`.
+   * @param name the command whose result is printed
    */
   printJson<Name extends ResultName>(name: Name, ...printed: Printed<Name>): void
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * `leadsheet schema`: explains the tables, views and columns of the snapshot. Before the first snapshot, an
- * empty one is described.
+ * `leadsheet schema`: explains the tables, views and columns of the snapshot. Before the first snapshot, the
+ * command describes an empty snapshot.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,10 @@ async function runSchema(terminal: Terminal, table: string | undefined, options:
   else await printColumns(terminal, shown)
 }
 
-/** Builds an empty snapshot in a temporary folder and returns its dictionary. */
+/**
+ * Builds an empty snapshot in a temporary folder and returns its dictionary: the descriptions of its tables
+ * and columns.
+ */
 export async function describeEmpty(profile: Profile): Promise<Dictionary> {
   const folder = await mkdtemp(join(tmpdir(), 'leadsheet-schema-'))
   try {

@@ -1,5 +1,6 @@
 /**
- * `leadsheet snapshot`: makes the snapshot file for analysts now. Other commands publish it after their work.
+ * `leadsheet snapshot`: makes the snapshot file for analysts now. Commands such as `sync` also make the
+ * snapshot after their own work.
  */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'

@@ -1,6 +1,6 @@
 /**
  * Options that `figures` and `figures explain` share: the period, the pipelines, conditions on leads, and a
- * time up to which data counts.
+ * time after which read data is ignored.
  */
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
@@ -38,7 +38,9 @@ export function addScopeOptions(command: Command): void {
     .option('--as-known-at <time>', 'use only data that was read up to this time', instant)
 }
 
-/** @throws LeadsheetError usage_invalid if only one end is given, or the period is empty */
+/**
+ * @throws LeadsheetError usage_invalid if only one of `--from` and `--to` is given, or the period is empty
+ */
 export function periodOf({ from, to }: ScopeOptions, timeZone: string, now: Date): Period {
   if (from === undefined && to === undefined) return daysBefore(now, DAYS_DEFAULT, timeZone)
   if (from === undefined || to === undefined) {

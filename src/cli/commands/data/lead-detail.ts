@@ -103,7 +103,9 @@ export async function showRemoteLead(terminal: Terminal, source: Source, id: str
   }
 }
 
-/** Shows the mapped fields and the raw record of a lead whose upstream has its own profile. */
+/**
+ * Shows the mapped fields and the raw record of a lead, for an upstream that is not the reference service.
+ */
 async function showForeign(terminal: Terminal, lead: Lead | QuarantinedRecord): Promise<void> {
   if (isHeld(lead)) {
     terminal.note(`this record could not be read: ${lead.reason}`)
@@ -163,8 +165,8 @@ function joined(separator: string, ...parts: readonly (string | null)[]): string
 }
 
 /**
- * Replaces the hint of a 404 by one about the id. A wrong id is more likely than a wrong address, because a
- * wrong address fails in every command.
+ * Replaces the hint of a 404 error by a hint about the lead's id. A wrong id is more likely than a wrong
+ * address, because a wrong address fails in every command.
  */
 function unlessUnknown(thrown: unknown, id: string): unknown {
   if (!(thrown instanceof LeadsheetError) || thrown.code !== 'api_not_found') return thrown

@@ -1,6 +1,6 @@
 /**
- * `leadsheet leads`: lists leads of the local copy, now or at a past time. With `--remote` the upstream is
- * asked.
+ * `leadsheet leads`: lists leads of the local copy, now or at a past time. With `--remote`, the command lists
+ * the leads of the upstream instead.
  */
 import type { Command } from 'commander'
 import { Option } from 'commander'
@@ -141,7 +141,7 @@ async function listLeads(terminal: Terminal, source: Source, options: ListOption
   terminal.note(next === null ? count : `${count}; more with --cursor ${next}, or --all`)
 }
 
-/** Fetches one page, or with `--all` that page and all later ones, joined into one. */
+/** Fetches one page. With `--all`, fetches all later pages too and joins them into one page. */
 async function fetchPages(terminal: Terminal, source: Source, options: ListOptions): Promise<RawPage> {
   const { pipeline, all, cursor = null, limit, remote: _, sort = '-updated_at', ...filters } = options
   const size = all ? (await terminal.config()).api.pageSize : limit
@@ -162,8 +162,8 @@ async function fetchPages(terminal: Terminal, source: Source, options: ListOptio
 }
 
 /**
- * @param suffix is added to the headings of columns that are only known as of now, when the list shows a past
- * time
+ * @param suffix added to the headings of columns whose past values are unknown, such as ` NOW` in a list of a
+ * past time; empty in a list of the present
  */
 function localColumns(suffix: string): readonly Column<PastLead>[] {
   return [

@@ -73,15 +73,15 @@ export function isOwnWebhook({ dataDir }: Config, id: string): boolean {
   return readState(registrationFile(dataDir)).registration?.id === id
 }
 
-/** Reports whether a daemon works on this store, on whichever machine. */
+/** Reports whether a daemon works on this store, on this machine or another. */
 export async function isDaemonAlive(config: Config): Promise<boolean> {
   await using store = await openDataIfThere(config)
   return (await readFacts(installationOf(config, store), {}, new Date()).life()) === 'alive'
 }
 
 /**
- * Finds another webhook with the same address. Its secret is unknown here, so the daemon refuses its
- * messages.
+ * Finds another webhook with the same address. The daemon refuses the messages of the other webhook, because
+ * it does not know that webhook's secret.
  */
 export function otherAtAddress(webhooks: readonly WireWebhook[], own: Registration): WireWebhook | undefined {
   return webhooks.find(({ id, url }) => id !== own.id && isSameUrl(url, own.url))
@@ -100,7 +100,10 @@ export async function unlessUnoffered<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A hint for requests whose idempotency key is kept until they succeed. */
+/**
+ * A hint for a failed request. Its idempotency key is kept until the request succeeds, so a repetition has no
+ * second effect.
+ */
 export const ASK_AGAIN = 'Run it again: it is asked for as the same request, and done once.'
 
 export function withHint(thrown: LeadsheetError, hint: string): LeadsheetError {

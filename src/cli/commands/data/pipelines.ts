@@ -1,4 +1,6 @@
-/** `leadsheet pipelines`: creates a discovery pipeline by its criteria, and shows the statistics of one. */
+/**
+ * `leadsheet pipelines`: creates a discovery pipeline from criteria, and shows the statistics of a pipeline.
+ */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'

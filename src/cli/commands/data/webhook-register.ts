@@ -34,7 +34,9 @@ interface RegisterOptions {
   readonly description?: string
 }
 
-/** The attempt of the test message after a registration, or a sentence that says why none was sent. */
+/**
+ * The result of the test message after a registration, or a sentence that says why no test message was sent.
+ */
 type Trial = WireWebhookAttempt | string
 
 const LOOPBACK_HINT = `A reference service on this machine takes such an address with ${shellCommand('service run --webhooks-to-loopback')}; any other needs a web.public_url with https:// that it can reach.`
@@ -182,8 +184,8 @@ async function tell(
 }
 
 /**
- * Notes another webhook with the same address, such as one left by the machine that this one was restored
- * from.
+ * Prints other webhooks with the same address. Such a webhook may be left over from the machine whose backup
+ * was restored here.
  */
 async function printOthers(terminal: Terminal, source: Source, { registration }: SelfRegistration) {
   const webhooks = await unlessUnoffered(source.webhooks.list(terminal.signal))

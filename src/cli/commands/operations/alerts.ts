@@ -96,7 +96,7 @@ async function acknowledgeOne(terminal: Terminal, id: number): Promise<void> {
 interface Tried {
   readonly channel: 'mail' | 'webhook' | 'heartbeat'
   /**
-   * The address of a mail, or only the origin of the other channels, because the rest of their URL is secret.
+   * The mail address. For other channels only the origin of their URL, because the rest of the URL is secret.
    */
   readonly to: string
   readonly isTaken: boolean

@@ -51,7 +51,7 @@ async function run(terminal: Terminal): Promise<void> {
   try {
     await runDaemon(terminal, readAt, { log, tellStarted })
   } catch (thrown) {
-    // A daemon that was stopped while starting throws the reason of its signal. This is a normal end.
+    // A daemon that is stopped during its start throws the abort reason of the signal. That is a normal end.
     if (thrown !== signal.reason) throw thrown
   }
   log.info({ seconds: Math.round((performance.now() - stoppingAt) / 100) / 10 }, 'stopped')
@@ -70,7 +70,7 @@ async function runDaemon(
   const takeReload = (wake: () => void): void => {
     reload = wake
   }
-  // The check comes first, so that nothing is written to the disk before it.
+  // The settings are checked before the store is opened, so that a failed check leaves nothing on the disk.
   requireDaemon(config, needsKey(profileOf(config)))
   await using store = await openData(config, { ...telling, signal: terminal.signal })
   await runThroughReloads({ ...telling, terminal, store, takeReload }, config, readAt)
@@ -86,7 +86,8 @@ function tell(log: Log, { dataDir, file, web }: Config, running: RunningDaemon):
   log.info({ version: readVersion(), node: process.versions.node, settings, dataDir, ...pages }, 'running')
 }
 
-// The limit includes the time to check the new settings and to stop running jobs.
+// The longest wait for the daemon's answer. It includes the time to check new settings and to stop running
+// jobs.
 const ANSWER_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 100
 
@@ -114,7 +115,10 @@ async function reload(terminal: Terminal): Promise<void> {
   else terminal.print(`In force: ${changed.join(', ') || 'no setting has changed'} (process ${pid})`)
 }
 
-/** Finds the daemon of this store, which must run on this machine, and its last reading of the settings. */
+/**
+ * Finds the daemon of this store, which must run on this machine, and the record of its last reading of the
+ * settings.
+ */
 async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before: ConfigLoad }> {
   const leases = await listHeldLeases(db, new Date())
   const daemons = leases.filter(isOfDaemon)
@@ -140,7 +144,7 @@ async function findDaemon(db: Db, config: Config): Promise<{ pid: number; before
   return { pid, before }
 }
 
-/** Recognizes a daemon by its arguments. Without /proc, every process is taken for one. */
+/** Recognizes a daemon by its arguments. Without /proc, every process counts as a daemon. */
 function isDaemon(pid: number): boolean {
   if (!existsSync('/proc/self/cmdline')) return true
   try {
@@ -181,8 +185,8 @@ async function waitForReading(
   const until = performance.now() + ANSWER_WITHIN_MS
   while (performance.now() < until) {
     await delay(LOOK_EVERY_MS, undefined, { signal })
-    // The next reading counts, not the last. A daemon that fails to start with new settings reads the old
-    // ones again.
+    // The first reading after `before` is the answer. A later reading may be of the old settings again, after
+    // the new settings failed.
     const reading = await findNextConfigLoad(db, before)
     if (reading !== undefined) return reading
     if (!isDaemon(pid)) throw noDaemon(`process ${pid} has ended`)

@@ -173,7 +173,7 @@ async function readReports(
   )
 }
 
-/** Returns the moment just before the first scheduled run that counts. */
+/** Returns the time after which scheduled runs are listed. */
 function startOf({ from }: Options, { timeZone }: Timing, now: Date): Date {
   return from === undefined ? now : new Date(startOfDay(Date.parse(from) / DAY_MS, timeZone) - 1)
 }

@@ -1,6 +1,6 @@
 /**
- * `leadsheet outbox`: shows the state of each message, the answer of the mail server and the next try.
- * `resolve` decides unconfirmed messages.
+ * `leadsheet outbox`: shows the state of each message, the answer of the mail server and the next try. With
+ * `resolve`, a person records whether an unconfirmed message was delivered or lost.
  */
 import { type Command, Option } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -102,7 +102,7 @@ function printDeliveries(
 }
 
 /**
- * Prints outages and refusing recipients below the table, because one of them may explain several messages.
+ * Prints outages and refusing recipients below the table, because one outage may explain several messages.
  */
 async function printOutages(terminal: Terminal, store: Store, outages: readonly MailOutage[]): Promise<void> {
   for (const outage of outages) terminal.note(outageText(outage))

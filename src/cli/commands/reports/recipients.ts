@@ -1,6 +1,6 @@
 /**
- * `leadsheet recipients`: lists who gets which report, the setting that says so and the recipient's
- * preference. Its subcommands change preferences and print or revoke links.
+ * `leadsheet recipients`: lists which recipient gets which report, the setting that decides it, and the
+ * recipient's preference. Its subcommands change preferences and print or revoke links.
  */
 import { Argument, type Command } from 'commander'
 import { preferenceLinks } from '../../../app/configured-mail.ts'

@@ -108,9 +108,9 @@ function momentOf(at: string | undefined): Date {
 }
 
 /**
- * Prints the differences between a kept issue and the figures of now. Any difference ends the command as
- * `partly`.
- * @param isAsKnown leaves out data that was read after the issue was made
+ * Prints the differences between the figures of a kept issue and the same figures counted now. Any difference
+ * ends the command as `partly`.
+ * @param isAsKnown true ignores data that was read after the issue was made
  * @throws LeadsheetError report_not_kept
  */
 async function compareKept(

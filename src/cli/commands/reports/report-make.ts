@@ -1,4 +1,6 @@
-/** `leadsheet report preview`, `send` and `test`: makes the issue of a period, to look at or to mail. */
+/**
+ * `leadsheet report preview`, `send` and `test`: makes the report of a period, either to look at or to mail.
+ */
 import { type Command, InvalidArgumentError } from 'commander'
 import { deliveryPolicyOf, dkimOf, openMail } from '../../../app/configured-mail.ts'
 import {

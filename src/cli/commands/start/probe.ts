@@ -140,7 +140,10 @@ function writeProfile(file: string, text: string): void {
   }
 }
 
-/** Reports whether a person must complete the profile. A gap without a remedy is only information. */
+/**
+ * Reports whether a person must complete the profile. A gap is a part that the probe could not find out. A
+ * gap without a remedy needs no work.
+ */
 function needsHand({ gaps }: ProbeResult): boolean {
   return gaps.some(({ remedy }) => remedy !== null)
 }
