@@ -1,4 +1,7 @@
-/** A lead on the wire: the item of the list, the single lead, and the list's query and envelope. */
+/**
+ * The form of leads in the API: the item of the list, the single lead, and the query and envelope of the
+ * list.
+ */
 import { z } from 'zod'
 
 /* The statuses of a lead in the reference service, in funnel order. */
@@ -18,7 +21,7 @@ export const STAGES = [
 export const LEAD_STATUSES = STAGES.map((stage) => stage.status)
 export type LeadStatus = (typeof STAGES)[number]['status']
 
-/** The stages of the funnel: the statuses on the way to won, won included. */
+/** The stages of the funnel. They are the statuses on the way to won, won included. */
 export const FUNNEL_STATUSES = [
   'discovered',
   'enriched',
@@ -29,7 +32,10 @@ export const FUNNEL_STATUSES = [
   'won',
 ] as const satisfies readonly LeadStatus[]
 
-/** An instant, RFC 3339 in UTC: `2026-11-20T08:15:00.000Z`. Answers always have the milliseconds. */
+/**
+ * The form of an instant: RFC 3339 in UTC, such as `2026-11-20T08:15:00.000Z`. Answers always have the
+ * milliseconds.
+ */
 export const instantSchema = z.iso.datetime('expected an instant in UTC such as 2026-11-20T08:15:00.000Z')
 
 const companySchema = z
@@ -113,7 +119,9 @@ export const LEAD_SORTS = [
   'id',
 ] as const
 
-/** A whole number in a query string. Only digits are read, so that `limit=` is not 0. */
+/**
+ * The form of a whole number in a query string. Only digits are accepted, so that `limit=` is not read as 0.
+ */
 const digits = (number: z.ZodInt) =>
   z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
@@ -126,7 +134,7 @@ const repeatable = <T extends z.ZodType>(item: T) =>
     z.array(item).optional(),
   )
 
-/** The query string of `GET /leads`. It is strict: an unknown parameter is an error. */
+/** The query string of `GET /leads`. An unknown parameter is an error. */
 export const leadQuerySchema = z.strictObject({
   pipeline_id: z.string().optional(),
   status: repeatable(z.enum(LEAD_STATUSES)).meta({ description: 'repeatable' }),

@@ -1,4 +1,4 @@
-/** Pipelines on the wire: creation with targeting criteria, and statistics. */
+/** The form of pipelines in the API: their creation with targeting criteria, and their statistics. */
 import { z } from 'zod'
 import { instantSchema, LEAD_STATUSES, moneySchema } from './lead.ts'
 
@@ -89,7 +89,7 @@ export const pipelineStatsSchema = z
   .meta({ id: 'PipelineStats' })
 export type WirePipelineStats = z.infer<typeof pipelineStatsSchema>
 
-/* Agents on the wire: the current task of each, and its last 24 hours. */
+/* The form of agents in the API: the current task of each agent, and its last 24 hours. */
 
 export const AGENT_KINDS = ['discovery', 'enrichment', 'scoring', 'outreach'] as const
 export const AGENT_STATUSES = ['running', 'idle', 'failing', 'paused'] as const

@@ -1,9 +1,9 @@
-/** Errors on the wire: `application/problem+json` (RFC 9457) with a stable `code`. */
+/** The form of errors in the API: `application/problem+json` (RFC 9457) with a stable `code`. */
 import { z } from 'zod'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** Every code that the reference service answers with, and its status and title. */
+/** Every code of the reference service's errors, with its status and title. */
 export const PROBLEMS = {
   unauthorized: { status: 401, title: 'The API key is missing or not valid' },
   forbidden: { status: 403, title: 'The API key may not do this' },

@@ -1,4 +1,4 @@
-/** Registrations of webhooks on the wire, and the events that are sent to them. */
+/** The form of webhook registrations in the API, and of the events that are sent to webhooks. */
 
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -18,7 +18,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
 
 /** The type of a test message. It is not an event, so nobody can subscribe to it. */
 export const PING_TYPE = 'webhook.ping'
-/** The version of the payloads. Fields may be added to a version; any other change makes a new one. */
+/** The version of the payloads. A version may gain fields; any other change makes a new version. */
 export const EVENT_VERSION = '1'
 
 export const webhookCreateSchema = z
@@ -30,7 +30,10 @@ export const webhookCreateSchema = z
   .meta({ id: 'WebhookCreate' })
 export type WebhookCreate = z.infer<typeof webhookCreateSchema>
 
-/** The reasons for disabling a webhook: its address answered 410, or every attempt failed for days. */
+/**
+ * The reasons for disabling a webhook: `gone` if its address answered 410, `failing` if every attempt failed
+ * for days.
+ */
 export const DISABLED_REASONS = ['gone', 'failing'] as const
 
 const webhookShape = {
@@ -102,7 +105,10 @@ const envelope = <T extends string, D extends z.ZodType>(id: string, type: T, da
     })
     .meta({ id })
 
-/** An event. It holds little on purpose: it names the resource, whose newest state a GET returns. */
+/**
+ * The form of an event. An event intentionally contains little: it names the resource, and a GET returns the
+ * newest state of that resource.
+ */
 export const eventSchema = z.discriminatedUnion('type', [
   envelope(
     'LeadCreatedEvent',
@@ -140,14 +146,17 @@ export type WireEvent = z.infer<typeof eventSchema>
 export const pingSchema = envelope('PingEvent', PING_TYPE, z.object({ webhook_id: z.string() }))
 export type WirePing = z.infer<typeof pingSchema>
 
-/** An event's type with the data that belongs to it. */
+/** The type of an event together with the data of this type. */
 export type EventData = WireEvent extends infer E
   ? E extends WireEvent
     ? Pick<E, 'type' | 'data'>
     : never
   : never
 
-/* Signs webhooks by the Standard Webhooks specification: HMAC-SHA256 over id, time and body. No I/O. */
+/*
+ * Signs webhooks by the Standard Webhooks specification: HMAC-SHA256 over id, time and body. The functions do
+ * no I/O.
+ */
 
 /** The prefix of the headers, as in `webhook-id`. */
 export const STANDARD_PREFIX = 'webhook-'
@@ -156,21 +165,24 @@ export const TOLERANCE_SECONDS = 300
 const SECRET_PREFIX = 'whsec_'
 
 interface SignedMessage {
-  /** The id, which is the same for each attempt. */
+  /** The id of the message, which is the same for each attempt. */
   readonly id: string
   /** The time of this attempt in whole seconds since 1970. */
   readonly timestamp: number
-  /** The bytes as sent. */
+  /** The body with exactly the bytes that are sent. */
   readonly body: Buffer | string
 }
 
-/** Signs with one secret (`whsec_` and a key in base64) and returns `v1,…`. */
+/** Signs a message with one secret (`whsec_` and a key in base64). Returns `v1,…`. */
 export function signStandard(secret: string, { id, timestamp, body }: SignedMessage): string {
   const signature = createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body)
   return `v1,${signature.digest('base64')}`
 }
 
-/** @param secrets the newest first; there are two during a rotation */
+/**
+ * Returns the three headers of a signed message.
+ * @param secrets the newest first; there are two during a rotation
+ */
 export function standardHeaders(secrets: readonly string[], message: SignedMessage): Record<string, string> {
   return {
     [`${STANDARD_PREFIX}id`]: message.id,
@@ -179,7 +191,7 @@ export function standardHeaders(secrets: readonly string[], message: SignedMessa
   }
 }
 
-/** The key of a secret, which is `whsec_` and base64. */
+/** Returns the key of a secret. A secret is `whsec_` followed by the key in base64. */
 export function standardKey(secret: string): Buffer {
   return Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
 }

@@ -14,11 +14,11 @@ type Task = Pick<LeadRow, 'id' | 'pipeline_id' | 'next_step'> & {
 export interface AgentFacts {
   /** The latest incident of each agent that had one. */
   readonly incidents: ReadonlyMap<string, AgentIncidentRow>
-  /** The tasks under way, the one that ends first in front. */
+  /** The tasks under way. The task that ends first comes first. */
   readonly tasks: readonly Task[]
   /**
-   * The finished work by agent: how much in the last 24 hours, and the time of the last; null if there is
-   * none.
+   * The finished tasks by agent: their number in the last 24 hours, and the time of the last; null if the
+   * agent has finished none.
    */
   readonly finished: ReadonlyMap<string, { readonly last24h: number; readonly lastAt: number | null }>
   readonly errors: ReadonlyMap<
@@ -29,7 +29,7 @@ export interface AgentFacts {
 
 export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise<AgentFacts> {
   const since = asOf - DAY_MS
-  // SQLite takes the other columns from the row with the max().
+  // SQLite takes the other columns from the row that has the maximum.
   const incidents = await db
     .selectFrom('agent_incident')
     .select((eb) => ['agent_id', 'status', 'ends_at', eb.fn.max('started_at').as('started_at')])
@@ -50,7 +50,7 @@ export async function readAgentFacts(db: ServiceDatabase, asOf: number): Promise
     .orderBy('next_at')
     .orderBy('id')
     .execute()
-  // Reads with one seek for each agent, because grouping would read the whole history.
+  // The query looks up each agent in the index, because grouping would read the whole history.
   const finished = await sql<{ agent_id: string; last24h: number; lastAt: number | null }>`
     select agent.value as agent_id,
       (select count(*) from activity where agent_id = agent.value and at > ${since} and type != 'error') as last24h,

@@ -1,4 +1,7 @@
-/** Stores API keys: only a digest and the first characters, so that nobody can read a key from the file. */
+/**
+ * Stores API keys. Only a digest and the first characters are stored, so that nobody can read a key from the
+ * file.
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServiceDatabase } from './database.ts'
 import type { KeyScope } from './tables.ts'
@@ -16,7 +19,10 @@ export interface ApiKey {
 const KEY_PATTERN = /^lsk_[A-Za-z0-9_-]{32}$/
 const PREFIX_LENGTH = 'lsk_'.length + 8
 
-/** @returns the key itself, which cannot be read again */
+/**
+ * Creates an API key.
+ * @returns the key itself, which cannot be read again
+ */
 export async function createApiKey(
   db: ServiceDatabase,
   given: { readonly name: string; readonly scope: KeyScope },
@@ -38,7 +44,7 @@ export async function createApiKey(
   return key
 }
 
-/** Finds the key that a caller shows, unless it is unknown or revoked. */
+/** Finds the API key that a caller sends. Returns no key if it is unknown or revoked. */
 export async function findApiKey(
   db: ServiceDatabase,
   key: string,
@@ -67,8 +73,9 @@ export async function listApiKeys(db: ServiceDatabase): Promise<readonly ApiKey[
 }
 
 /**
+ * Revokes an API key.
  * @param idOrPrefix the id or prefix from the list of keys
- * @returns how many keys were revoked: 0 when there is no such key, or it was revoked before
+ * @returns how many keys were revoked: 0 if there is no such key, or if it was already revoked
  */
 export async function revokeApiKey(db: ServiceDatabase, idOrPrefix: string, now: number): Promise<number> {
   const result = await db

@@ -1,4 +1,7 @@
-/** Opens the service's SQLite file with the newest schema. It is separate from leadsheet's own store. */
+/**
+ * Opens the service's SQLite file and brings its schema up to date. The file is separate from leadsheet's own
+ * store.
+ */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
@@ -11,12 +14,13 @@ import type { ServiceTables } from './tables.ts'
 export type ServiceDatabase = Kysely<ServiceTables>
 
 /**
- * The mode of the file: only its owner may read it, because it holds the secrets of webhooks. SQLite gives
- * its other files the same mode.
+ * The permissions of the file. Only its owner may read it, because it holds the secrets of webhooks. SQLite
+ * gives the files beside it the same permissions.
  */
 const MODE = 0o600
 
 /**
+ * Opens the database.
  * @param file created with its folder if it does not exist
  * @throws LeadsheetError data_unwritable, store_corrupt, store_newer
  */

@@ -1,4 +1,7 @@
-/** Stores answers for a day by the caller's Idempotency-Key, so that a request sent twice acts once. */
+/**
+ * Stores answers for a day by the caller's Idempotency-Key, so that a request that is sent twice acts only
+ * once.
+ */
 import type { ServiceDatabase } from './database.ts'
 
 const KEPT_MS = 24 * 60 * 60_000
@@ -15,7 +18,10 @@ interface KeptAnswer {
   readonly answer: string
 }
 
-/** Deletes answers older than a day. As the first statement it also makes its transaction a writing one. */
+/**
+ * Deletes answers older than a day. This is the first statement of its transaction and makes it a writing
+ * transaction from the start.
+ */
 export async function deleteOldAnswers(db: ServiceDatabase, now: number): Promise<void> {
   await db
     .deleteFrom('idempotent_answer')

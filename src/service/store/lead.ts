@@ -1,4 +1,4 @@
-/** Reads leads for the API: one, a page, a count. simulation.ts writes them. */
+/** Reads leads for the API: a single lead, a page of leads, or a count. `simulation.ts` writes the leads. */
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import type { LeadStatus, WireActivity, WireLead, WireLeadDetail } from '../../contract/lead.ts'
@@ -12,7 +12,7 @@ export interface LeadFilters {
   readonly updatedSince?: number | undefined
   readonly createdSince?: number | undefined
   readonly minScore?: number | undefined
-  /** A search text. Each of its words must occur in the company or contact. */
+  /** A search text. Each of its words must occur in the text of company and contact. */
   readonly q?: string | undefined
 }
 
@@ -23,7 +23,7 @@ export interface LeadOrder {
   readonly descending: boolean
 }
 
-/** The end of a page: the sort value and the id of its last lead. */
+/** The position where a page ends: the sort value and the id of its last lead. */
 export interface LeadPosition {
   /** The sort value; unused when sorting by id. A missing score counts as -1. */
   readonly value: number
@@ -58,7 +58,10 @@ const LIST_COLUMNS = [
 ] as const satisfies readonly (keyof LeadRow)[]
 export type ListedLead = Pick<LeadRow, (typeof LIST_COLUMNS)[number]>
 
-/** Lists the leads behind a position (keyset paging), so that changes elsewhere shift nothing. */
+/**
+ * Lists the leads after a position (keyset paging), so that added or deleted leads elsewhere do not shift the
+ * page.
+ */
 export function listLeads(
   db: ServiceDatabase,
   filters: LeadFilters,
@@ -170,14 +173,17 @@ function sortExpression(key: Exclude<LeadSortKey, 'id'>): Expression<number> {
 }
 
 /**
- * Folds text to lower case without accents, so that `Zoe` finds `Zoë`. Stored text and search words are
- * folded alike.
+ * Converts text to lower case without accents, so that `Zoe` finds `Zoë`. Stored text and search words are
+ * converted in the same way.
  */
 export function fold(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
-/** Joins the names and addresses of company and contact to one folded text, which `q` searches. */
+/**
+ * Joins the names and addresses of company and contact to one text in lower case without accents, which `q`
+ * searches.
+ */
 export function searchText(lead: {
   readonly company_name: string
   readonly company_domain: string | null

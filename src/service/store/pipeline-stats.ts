@@ -14,8 +14,9 @@ import type { PipelineRow } from './tables.ts'
 type Figures = Pick<WirePipelineStats, 'totals' | 'stages' | 'open_value' | 'won_value' | 'win_rate'>
 
 /**
- * @param from counts leads created at or after this instant; null counts from the start
- * @param to counts leads created before this instant; null counts up to now
+ * Counts the statistics of a pipeline.
+ * @param from only leads created at or after this instant are counted; null counts from the start
+ * @param to only leads created before this instant are counted; null counts up to now
  */
 export async function readPipelineStats(
   db: ServiceDatabase,
@@ -65,7 +66,7 @@ async function readCurrent(
   return new Map(rows.map((row) => [row.status, row]))
 }
 
-/** Counts, for each stage of the funnel, the leads that came at least that far, wherever they ended. */
+/** Counts, for each stage of the funnel, the leads that reached it, whatever became of them later. */
 async function readReached(db: ServiceDatabase, cohort: Cohort): Promise<readonly number[]> {
   const positions = JSON.stringify(FUNNEL_STATUSES)
   const { rows } = await sql<{ furthest: number; leads: number }>`
@@ -82,7 +83,7 @@ async function readReached(db: ServiceDatabase, cohort: Cohort): Promise<readonl
   )
 }
 
-/** The median time in each stage, over the leads that have left it. */
+/** Reads the median time in each stage, in hours, of the leads that have left the stage. */
 async function readMedianHours(
   db: ServiceDatabase,
   cohort: Cohort,

@@ -23,7 +23,7 @@ export async function readSimulation(db: ServiceDatabase): Promise<SimulationSta
   )
 }
 
-/** Starts a history with the ready pipelines and nothing else. */
+/** Starts a history that has only the pipelines which exist from the start. */
 export async function insertSimulation(
   db: ServiceDatabase,
   state: SimulationState,
@@ -39,12 +39,12 @@ export async function insertSimulation(
   })
 }
 
-/** The leads whose next step is due at or before the instant. */
+/** Lists the leads whose next step is due at or before the instant. */
 export function listDueLeads(db: ServiceDatabase, to: number): Promise<LeadRow[]> {
   return db.selectFrom('lead').selectAll().where('next_at', '<=', to).execute()
 }
 
-/** The companies that the pipeline already had as leads, deleted leads included. */
+/** Lists the ids of the companies that the pipeline already had as leads, deleted leads included. */
 export async function listTakenCompanies(db: ServiceDatabase, pipelineId: string): Promise<Set<number>> {
   const rows = await db
     .selectFrom('lead')
@@ -56,9 +56,10 @@ export async function listTakenCompanies(db: ServiceDatabase, pipelineId: string
 }
 
 /**
- * @param from the value that `simulated_until` must still have, so that two processes never play the same
+ * Writes the changes of a stretch.
+ * @param from the value that `simulated_until` must still have, so that two processes never simulate the same
  * time
- * @throws LeadsheetError job_busy when another process has changed it
+ * @throws LeadsheetError job_busy if another process has changed that value
  */
 export async function writeChanges(
   db: ServiceDatabase,
@@ -132,7 +133,7 @@ async function insertBatches<T extends keyof ServiceTables>(
   for (const batch of batches(rows)) await db.insertInto(table).values(batch).execute()
 }
 
-/** Splits rows into batches, far below SQLite's limit of 32,766 variables a statement. */
+/** Splits rows into batches. A batch stays far below SQLite's limit of 32,766 variables in a statement. */
 function batches<T>(rows: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, index) =>
     rows.slice(index * BATCH_ROWS, (index + 1) * BATCH_ROWS),

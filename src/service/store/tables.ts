@@ -23,7 +23,7 @@ export interface ServiceTables {
   idempotent_answer: IdempotentAnswerTable
 }
 
-/** The single row of the simulation: its random seed, and the time up to which it has run. */
+/** The state of the simulation, in a single row: its random seed, and the time up to which it has run. */
 interface SimulationTable {
   id: 1
   seed: number
@@ -36,7 +36,7 @@ interface ApiKeyTable {
   id: string
   name: string
   scope: KeyScope
-  /** The first characters of the key: enough to find it, not enough to use it. */
+  /** The first characters of the key. They are enough to find the key, but not to use it. */
   prefix: string
   sha256: string
   created_at: number
@@ -86,7 +86,10 @@ interface LeadTable {
   created_at: number
   updated_at: number
   status_changed_at: number
-  /** The next step of the lead, its time, its agent, and the time when the agent begins; null for none. */
+  /**
+   * The next step of the lead, the time when it is done, its agent, and the time when the agent begins; null
+   * if there is no next step.
+   */
   next_step: string | null
   next_at: number | null
   next_agent_id: string | null
@@ -153,29 +156,38 @@ interface WebhookTable {
   events: string
   description: string | null
   status: 'active' | 'disabled'
-  /** The secret in clear, because it signs the messages. */
+  /** The secret as plain text, because it signs the messages. */
   secret: string
   created_at: number
-  /** The secret before the last rotation, and the time until which it also signs messages. */
+  /**
+   * The secret before the last rotation, and the time until which both secrets sign messages; null if there
+   * is none.
+   */
   old_secret: string | null
   old_secret_until: number | null
   disabled_reason: (typeof DISABLED_REASONS)[number] | null
   disabled_at: number | null
-  /** The time of the first failed attempt since the last success. */
+  /**
+   * The time of the first failed attempt since the last delivered message; null if no attempt has failed
+   * since.
+   */
   failing_since: number | null
-  /** The end of the pause that the receiver asked for. */
+  /** The time until which the receiver asked for no messages; null if it asked for no pause. */
   paused_until: number | null
-  /** The last event that was checked for this webhook. Later events are still to be queued. */
+  /**
+   * The id of the last event that was checked for this webhook. For later events, messages are still to be
+   * made.
+   */
   last_event_id: number
 }
 export type WebhookRow = Selectable<WebhookTable>
 
-/** A message for a webhook: an event or a ping. Times are of the real clock. */
+/** A message for a webhook: an event or a test message. The times are those of the real clock. */
 interface WebhookMessageTable {
-  /** An id such as `msg_…`, the `webhook-id` of each attempt. */
+  /** An id such as `msg_…`. Each attempt sends it as `webhook-id`. */
   id: string
   webhook_id: string
-  /** The event; null for a ping. */
+  /** The id of the event; null for a test message. */
   event_id: number | null
   type: string
   /** The JSON that every attempt sends. */
@@ -205,7 +217,7 @@ interface IdempotentAnswerTable {
   path: string
   idempotency_key: string
   request_sha256: string
-  /** The body of the answer to the first request with this key. A repeated request gets the same answer. */
+  /** The body of the answer to the first request with this key. Repeated requests get the same answer. */
   answer: string
   created_at: number
 }

@@ -1,12 +1,12 @@
 /**
- * The queue of messages to webhooks. It exists only in these rows, so a crash loses no message. Instants are
- * of the real clock.
+ * The queue of messages to webhooks. The queue is only in the database, so a crash loses no message. Instants
+ * are those of the real clock.
  */
 import { sql } from 'kysely'
 import type { ServiceDatabase } from './database.ts'
 import type { EventRow, WebhookAttemptRow, WebhookMessageRow, WebhookRow } from './tables.ts'
 
-/** An active webhook, with whether messages are due and when the next will be. */
+/** An active webhook. It also says whether messages are due and when the next message will be due. */
 export interface WebhookQueue extends WebhookRow {
   readonly has_due: 0 | 1
   readonly next_at: number | null
@@ -14,7 +14,9 @@ export interface WebhookQueue extends WebhookRow {
 
 export type NewAttempt = Omit<WebhookAttemptRow, 'id'>
 
-/** The most rows that one statement touches, so that none blocks the process for long. */
+/**
+ * The maximum number of rows that one statement changes, so that no statement blocks the process for long.
+ */
 const BATCH_ROWS = 200
 
 export function listQueues(db: ServiceDatabase, now: number): Promise<WebhookQueue[]> {
@@ -30,7 +32,7 @@ export function listQueues(db: ServiceDatabase, now: number): Promise<WebhookQue
     .execute()
 }
 
-/** Lists the messages that have waited longest first. */
+/** Lists the due messages of a webhook. Messages that have waited longest come first. */
 export function listDueMessages(
   db: ServiceDatabase,
   webhookId: string,
@@ -50,9 +52,9 @@ export function listDueMessages(
 }
 
 /**
- * Makes messages from new events for active webhooks, one batch at a time. The messages of a webhook commit
- * together with its `last_event_id`.
- * @returns whether there may be more
+ * Makes messages from new events for active webhooks, one batch at a time. The messages of a webhook and its
+ * `last_event_id` are written in one transaction.
+ * @returns whether there may be more events to process
  */
 export async function queueEvents(
   db: ServiceDatabase,
@@ -76,7 +78,10 @@ export async function queueEvents(
 
 const newestEventId = sql<number>`(select ifnull(max(id), 0) from event)`
 
-/** @returns how many events were checked */
+/**
+ * Makes the messages for one webhook.
+ * @returns how many events were checked
+ */
 function queueEventsOf(
   db: ServiceDatabase,
   webhookId: string,
@@ -121,7 +126,7 @@ export async function insertMessages(
   if (messages.length > 0) await db.insertInto('webhook_message').values(messages).execute()
 }
 
-/** Saves attempts, each of a different message, and the new states of their messages. */
+/** Saves attempts and the new states of their messages. Each attempt is of another message. */
 export async function saveAttempts(
   db: ServiceDatabase,
   attempts: readonly NewAttempt[],
@@ -138,7 +143,7 @@ export async function saveAttempts(
   }
 }
 
-/** Disables a webhook and ends its waiting messages. */
+/** Disables a webhook. Its waiting messages are never sent. */
 export async function disableWebhook(
   db: ServiceDatabase,
   webhookId: string,
@@ -167,10 +172,10 @@ export async function saveWebhookHealth(
 }
 
 /**
- * Deletes finished messages with their attempts.
- * @param underWay ids of messages whose outcome is still to be written; those of a disabled webhook already
- * count as finished
- * @returns whether there may be more
+ * Deletes old finished messages with their attempts.
+ * @param underWay the ids of messages whose outcome is still to be written, which are kept; a disabled
+ * webhook's messages already count as finished
+ * @returns whether there may be more messages to delete
  */
 export async function deleteOldMessages(
   db: ServiceDatabase,

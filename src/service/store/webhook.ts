@@ -1,4 +1,6 @@
-/** Registrations of webhooks. The secret is stored in clear, because it signs the messages. */
+/**
+ * Stores the registrations of webhooks. The secret is stored as plain text, because it signs the messages.
+ */
 import { sql } from 'kysely'
 import type { WireWebhook, WireWebhookAttempt, WireWebhookWithSecret } from '../../contract/webhook.ts'
 import type { ServiceDatabase } from './database.ts'
@@ -7,7 +9,7 @@ import type { WebhookAttemptRow, WebhookMessageRow, WebhookRow } from './tables.
 
 const NEWEST_EVENT = sql<number>`(select ifnull(max(id), 0) from event)`
 
-/** Registers a webhook, which gets the events from now on. */
+/** Registers a webhook. It gets the events that happen from now on. */
 export function insertWebhook(
   db: ServiceDatabase,
   webhook: Pick<WireWebhookWithSecret, 'id' | 'url' | 'events' | 'description' | 'secret'>,
@@ -34,7 +36,7 @@ export async function countWebhooks(db: ServiceDatabase): Promise<number> {
   return count
 }
 
-/** Lists the oldest first. */
+/** Lists all webhooks, the oldest first. */
 export function listWebhooks(db: ServiceDatabase): Promise<WebhookRow[]> {
   return db.selectFrom('webhook').selectAll().orderBy('created_at').orderBy('id').execute()
 }
@@ -45,14 +47,17 @@ export function findWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow
 
 /**
  * Deletes a webhook with its messages and their attempts.
- * @returns false where there is none
+ * @returns false if there is no such webhook
  */
 export async function deleteWebhook(db: ServiceDatabase, id: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('webhook').where('id', '=', id).executeTakeFirst()
   return numDeletedRows > 0n
 }
 
-/** Sets a new secret. The current secret signs too until `oldUntil`; an older one ends now. */
+/**
+ * Sets a new secret. Until `oldUntil`, the current secret signs messages too. A still older secret stops
+ * signing now.
+ */
 export function rotateWebhookSecret(
   db: ServiceDatabase,
   id: string,
@@ -67,7 +72,10 @@ export function rotateWebhookSecret(
     .executeTakeFirst()
 }
 
-/** Enables a disabled webhook, from the newest event on. An active webhook stays unchanged. */
+/**
+ * Enables a disabled webhook. It gets only events after the newest event so far. An active webhook stays
+ * unchanged.
+ */
 export async function enableWebhook(db: ServiceDatabase, id: string): Promise<WebhookRow | undefined> {
   await db
     .updateTable('webhook')
@@ -96,7 +104,7 @@ export function toWireWebhook(row: WebhookRow): WireWebhook {
   }
 }
 
-/** The form of the two answers that show the secret. */
+/** Converts a webhook for the two answers that show the secret. */
 export function toWireWebhookWithSecret(row: WebhookRow): WireWebhookWithSecret {
   return { ...toWireWebhook(row), secret: row.secret }
 }
@@ -119,7 +127,10 @@ export async function listAttempts(
   return rows.map((row) => toWireAttempt(row, row))
 }
 
-/** Converts an attempt to the wire. Only the last attempt of a message shows the time of the next. */
+/**
+ * Converts an attempt for an answer of the API. Only the last attempt of a message shows the time of the next
+ * attempt.
+ */
 export function toWireAttempt(
   attempt: Pick<WebhookAttemptRow, 'message_id' | 'attempt' | 'at' | 'status' | 'error' | 'duration_ms'>,
   message: Pick<WebhookMessageRow, 'type' | 'attempts' | 'next_attempt_at'>,

@@ -1,49 +1,56 @@
 /**
- * Decides where webhooks may be sent: only to the public network, so that nobody uses the service to reach
- * private addresses. An address is checked at its registration, and again by the resolved IP addresses
- * whenever a connection opens, because its name may lead elsewhere later.
+ * Decides to which addresses webhooks may be sent. Only public addresses are allowed, so that nobody uses the
+ * service to reach private ones. An address is checked when a webhook is registered. Its IP addresses are
+ * checked again whenever a connection opens, because its name may then resolve to other IP addresses.
  */
 import dns from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
 /**
- * The time that a registration waits for the name to resolve. A slower name is checked when a message is
- * sent.
+ * How long a registration waits for a name to resolve. A name that resolves more slowly is checked when a
+ * message is sent.
  */
 const LOOKUP_MS = 2_000
 const PORT_PRIVILEGED_MAX = 1023
 const PORTS = ['', '80', '443']
 
-/** Special-purpose addresses (RFC 6890), and networks that lead on to any other. */
+/** Special-purpose IPv4 addresses (RFC 6890), and networks through which any other address can be reached. */
 const CLOSED_IPV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // The address of Azure's internal services. Those of other clouds are in the networks above.
+  // The address of Azure's internal services. The addresses of other clouds are in the networks above.
   '168.63.129.16/32',
 ]
 /** The only public part of IPv6. */
 const PUBLIC_IPV6 = blockListOf([], ['2000::/3'])
-/** The reserved networks within it, and those that contain an IPv4 address, which would not be checked. */
+/**
+ * The reserved networks within the public part, and the networks whose addresses contain an IPv4 address,
+ * which would not be checked.
+ */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)
 const LOOPBACK = blockListOf(['127.0.0.0/8'], ['::1/128'])
 
 export interface AddressGuard {
   /**
-   * Returns why nothing is sent to the URL, as a clause, judged by the URL alone; null where it may be sent.
+   * Returns the reason why nothing is sent to the URL, as a clause; null if messages may be sent. Only the
+   * URL itself is judged.
    */
   refusalOf(url: URL): string | null
   /**
-   * The same check, and also of the addresses that the name has now. A name without an address passes,
-   * because it may get one later.
+   * Checks the URL like `refusalOf`, and also the addresses to which its name resolves now. A name without an
+   * address passes, because it may get one later.
    */
   check(url: string): Promise<string | null>
-  /** Resolves names for connections. Fails with AddressRefused where any resolved address is closed. */
+  /** Resolves names for connections. Fails with AddressRefused if any resolved address is not allowed. */
   readonly lookup: LookupFunction
 }
 
-/** A name has resolved to a closed address. The message does not tell the address, which is private. */
+/**
+ * Thrown if a name resolves to an address that is not allowed. The message does not contain the address,
+ * because it is private.
+ */
 export class AddressRefused extends Error {
   constructor() {
     super('its name leads to an address of this machine or of a private or reserved network')
@@ -52,9 +59,9 @@ export class AddressRefused extends Error {
 }
 
 interface AddressGuardOptions {
-  /** Whether this machine may be reached, for trials. It opens no other network. */
+  /** Whether messages may be sent to this machine, for trials. No other network is allowed by this. */
   readonly toLoopback: boolean
-  /** The resolver; the system's by default. */
+  /** Resolves names; the system's resolver by default. */
   readonly resolve?: LookupFunction | undefined
 }
 
@@ -83,7 +90,7 @@ export function createAddressGuard({ toLoopback, resolve = dns.lookup }: Address
   const lookup: LookupFunction = (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, [])
-      // A resolver may return a single address by its type, whatever was asked for.
+      // A resolver may return a single address even if all addresses were asked for.
       const addresses = typeof found === 'string' ? [{ address: found, family: isIP(found) }] : found
       const [first] = addresses
       const mustBeLocal = isLocalName(hostname)
@@ -114,24 +121,31 @@ export function createAddressGuard({ toLoopback, resolve = dns.lookup }: Address
 }
 
 /**
- * The host of a URL. `new URL` has already normalised numbers such as `0x7f.1`, `2130706433`, `①②⑦.0.0.1`.
+ * Returns the host of a URL. `new URL` has already converted numbers such as `0x7f.1`, `2130706433` and
+ * `①②⑦.0.0.1` to an IPv4 address.
  */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** Whether a name always means the machine itself (RFC 6761). */
+/** Returns whether a name always means this machine (RFC 6761). */
 function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/i.test(host)
 }
 
-/** @param address an address of either family; a name is never public */
+/**
+ * Returns whether an address is public.
+ * @param address an IPv4 or IPv6 address; for a name the result is false
+ */
 function isPublic(address: string): boolean {
   const family = isIP(address)
   return family !== 0 && (family === 4 || isIn(PUBLIC_IPV6, address)) && !isIn(CLOSED, address)
 }
 
-/** @param address an address of either family; a name is in no list */
+/**
+ * Returns whether a list of networks contains an address.
+ * @param address an IPv4 or IPv6 address; for a name the result is false
+ */
 function isIn(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')

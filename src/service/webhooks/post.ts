@@ -1,7 +1,7 @@
 /**
- * Makes one attempt to send a message. It never throws, follows no redirect, and ends in time. Only the
- * status and Retry-After of an answer are kept, so that a webhook's owner cannot read other servers through
- * the service.
+ * Makes one attempt to send a message. An attempt never throws, follows no redirect, and ends within a time
+ * limit. Only the status and Retry-After of an answer are kept, so that a webhook's owner cannot read other
+ * servers through the service.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -16,35 +16,38 @@ import type { AddressGuard } from './address.ts'
 import { AddressRefused } from './address.ts'
 
 const CONNECT_MS = 5_000
-/** The limit from resolving the name to the end of the answer. */
+/** The time limit of an attempt, from resolving the name to the end of the answer. */
 export const TOTAL_MS = 10_000
 const ANSWER_MAX_BYTES = 64 * 1024
-/** The statuses whose Retry-After counts. */
+/** The statuses with which the header Retry-After counts. */
 const BUSY_STATUSES = [429, 503]
 
 export interface PostOutcome {
   readonly status: number | null
-  /** The reason why the message was not delivered; null where it was. */
+  /** The reason why the message was not delivered; null if it was delivered. */
   readonly error: string | null
-  /** How long the receiver wants no message, if it says so. */
+  /** How many milliseconds the receiver wants no message; null if it does not say. */
   readonly retryAfterMs: number | null
   readonly durationMs: number
 }
 
 export interface WebhookPoster {
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<PostOutcome>
-  /** Ends the attempts under way. They fail as cut off. */
+  /** Ends the attempts under way. These attempts fail as cut off. */
   close(): Promise<void>
 }
 
-/** @param totalMs a shorter limit, for tests of receivers that never answer */
+/**
+ * Creates the function that makes attempts.
+ * @param totalMs the time limit of an attempt; tests of receivers that never answer set a shorter one
+ */
 export function createWebhookPoster(
   guard: AddressGuard,
   now: () => number,
   totalMs: number = TOTAL_MS,
 ): WebhookPoster {
   const agent = new Agent({
-    // Because an environment variable could otherwise turn the check off.
+    // Because an environment variable could otherwise turn the check of certificates off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, lookup: guard.lookup },
   })
 
@@ -53,7 +56,7 @@ export function createWebhookPoster(
     headers: Readonly<Record<string, string>>,
     body: string,
   ): Promise<Omit<PostOutcome, 'durationMs'>> {
-    // Numeric addresses are never resolved, so the guard's lookup does not see them.
+    // Numeric addresses are never resolved, so the guard's lookup does not check them.
     const refusal = guard.refusalOf(url)
     if (refusal !== null) return failed(`the address is refused: ${refusal}`)
     try {
@@ -65,7 +68,8 @@ export function createWebhookPoster(
         body,
         signal: AbortSignal.timeout(totalMs),
       })
-      // The status of an answer that is too long or does not end is known already.
+      // Failures while the rest is read are ignored, because the status of an answer that is too long or does
+      // not end is already known.
       await answer.body.dump({ limit: ANSWER_MAX_BYTES }).catch(() => undefined)
       const { statusCode: status, headers: answered } = answer
       const asked = BUSY_STATUSES.includes(status) ? askedToWait(answered, new Date(now())) : null
@@ -95,14 +99,17 @@ function errorOf(status: number): string | null {
   return `it answered ${status}`
 }
 
-/** Reads Retry-After. A date is compared with the answer's own Date, if it has one. */
+/**
+ * Returns the wait of Retry-After in milliseconds; null if there is none. A date is compared with the
+ * answer's own Date header, if it has one.
+ */
 function askedToWait(headers: IncomingHttpHeaders, now: Date): number | null {
   const asked = headers['retry-after']
   const date = Date.parse(headers.date ?? '')
   return typeof asked === 'string' ? retryAfterMs(asked, Number.isNaN(date) ? now : new Date(date)) : null
 }
 
-/** Explains an error from codes alone, because its text may reveal more about the other side. */
+/** Explains an error by its code alone, because its text may reveal more about the other server. */
 function reasonOf(thrown: unknown, totalMs: number): string {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return reasonOf(thrown.errors[0], totalMs)
   if (thrown instanceof AddressRefused) return `the address is refused: ${thrown.message}`

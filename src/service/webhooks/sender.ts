@@ -1,7 +1,7 @@
 /**
- * Sends messages to webhooks: at least once each, in no promised order, with retries by the backoff. Requests
- * under way are known in memory only. A message counts as delivered once its answer is stored, so after a
- * crash in between it is sent again with the same id and bytes.
+ * Sends messages to webhooks, each at least once, in no promised order, with retries by the backoff. Requests
+ * under way are known only in memory. A message counts as delivered once its answer is stored. After a crash
+ * before that, the message is sent again with the same id and bytes.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { WireWebhookAttempt } from '../../contract/webhook.ts'
@@ -23,11 +23,14 @@ import { eventMessage, pingMessage } from './post.ts'
 import { type Attempt, attemptRow, type Disabled, settleAttempts } from './settle.ts'
 
 const IN_FLIGHT_MAX = 128
-/** The limit for each webhook, so that a slow receiver does not delay the others. */
+/**
+ * The maximum number of requests under way for each webhook, so that a slow receiver does not delay the
+ * others.
+ */
 const IN_FLIGHT_MAX_EACH = 8
-/** The limit for a failing webhook: one message at a time until one is delivered. */
+/** The same maximum for a failing webhook. One message is sent at a time until one is delivered. */
 const IN_FLIGHT_MAX_FAILING = 1
-/** The pause after a failed turn, such as with a full disk. */
+/** The pause in milliseconds after a turn failed, for example because the disk is full. */
 const PAUSE_MS = 1_000
 const KEPT_MS = 7 * 24 * 60 * 60_000
 const FORGET_EVERY_MS = 60 * 60_000
@@ -35,9 +38,9 @@ const FORGET_EVERY_MS = 60 * 60_000
 interface WebhookSender {
   /** Looks for messages that are due. */
   wake(): void
-  /** Sends one message at once and waits for its outcome, without a retry. */
+  /** Sends a test message immediately and waits for its outcome, without a retry. */
   ping(webhook: WebhookRow): Promise<WireWebhookAttempt>
-  /** Cuts off the requests under way. Their messages are sent again after the next start. */
+  /** Cuts off the requests under way. Their messages are sent again after the next start of the service. */
   stop(): Promise<void>
 }
 
@@ -53,7 +56,9 @@ interface WebhookSenderOptions {
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { db, poster, now, simulatedNow, log } = options
-  /** The ids of messages by webhook, including those whose outcome is still to be written. */
+  /**
+   * The ids of the messages under way by webhook, including messages whose outcome is still to be written.
+   */
   const inFlight = new Map<string, Set<string>>()
   const attempts = new Set<Promise<void>>()
   const ended: Attempt[] = []
@@ -79,7 +84,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       try {
         await takeTurn()
       } catch (error) {
-        // A full disk or a locked file may pass. Messages that were not written are read again.
+        // A full disk or a locked file may be temporary. Messages whose outcome was not written are read
+        // again.
         logFailure(error)
         wakeIn(PAUSE_MS)
       }
@@ -104,9 +110,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     if (!isStopped) timer = setTimeout(wake, ms)
   }
 
-  /** Writes the outcomes that have arrived, together. */
+  /** Writes all outcomes that have arrived, in one go. */
   async function settle(): Promise<void> {
-    // More attempts may end during the write.
+    // More attempts may end while the outcomes are written.
     const settled = [...ended]
     if (settled.length === 0) return
     await save(settled)
@@ -128,11 +134,14 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     }
   }
 
-  /** @returns the time of the next message, unless an event comes before; null where none waits */
+  /**
+   * Starts the requests for due messages.
+   * @returns the time of the next message if no event comes before; null if no message waits
+   */
   async function sendDue(): Promise<number | null> {
     const queues = await listQueues(db, now())
     for (const id of inFlight.keys()) if (countInFlight(id) === 0) inFlight.delete(id)
-    // Serves the webhooks with the fewest requests under way first, which shares the rest of the limit.
+    // Webhooks with the fewest requests under way come first, so that the rest of the limit is shared.
     queues.sort((a, b) => countInFlight(a.id) - countInFlight(b.id))
     let left = IN_FLIGHT_MAX - [...inFlight.values()].reduce((sum, { size }) => sum + size, 0)
     const nextTimes: number[] = []
@@ -147,7 +156,10 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return nextTimes.length === 0 ? null : Math.min(...nextTimes)
   }
 
-  /** @returns how many messages were started */
+  /**
+   * Starts requests for the due messages of a webhook.
+   * @returns how many requests were started
+   */
   async function startSome(queue: WebhookQueue, left: number): Promise<number> {
     const own = inFlight.get(queue.id) ?? new Set()
     const most = queue.failing_since === null ? IN_FLIGHT_MAX_EACH : IN_FLIGHT_MAX_FAILING
@@ -159,7 +171,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       own.add(message.id)
       const made = attempt(queue, message).then((done) => {
         attempts.delete(made)
-        // The stop cut this attempt off, so its outcome is unknown and the message stays in the queue.
+        // Because the stop cut this attempt off, its outcome is unknown and the message stays in the queue.
         if (isStopped && done.outcome.status === null) return
         ended.push(done)
         wake()
@@ -185,7 +197,10 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return inFlight.get(webhookId)?.size ?? 0
   }
 
-  /** @returns whether there are more old messages to delete */
+  /**
+   * Deletes old messages.
+   * @returns whether there are more old messages to delete
+   */
   async function forget(): Promise<boolean> {
     if (now() < forgetAt) return false
     const underWay = [...inFlight.values()].flatMap((ids) => [...ids])
@@ -212,13 +227,16 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       await poster.close()
       await Promise.all(attempts)
       await running
-      // Saves the answers that came before the stop. Messages that cannot be saved are sent again.
+      // Saves the outcomes that came before the stop. Messages whose outcome cannot be saved are sent again.
       await settle().catch(logFailure)
     },
   }
 }
 
-/** The secrets that sign, the newest first. The secret before a rotation signs too for a while. */
+/**
+ * Returns the secrets that sign a message, the newest first. The secret before a rotation also signs for a
+ * while.
+ */
 function secretsOf({ secret, old_secret, old_secret_until }: WebhookRow, now: number): readonly string[] {
   return old_secret === null || (old_secret_until ?? 0) <= now ? [secret] : [secret, old_secret]
 }

@@ -13,7 +13,7 @@ import {
 import type { PostOutcome } from './post.ts'
 
 const DAY_MS = 24 * 60 * 60_000
-/** The status that disables the webhook at once. */
+/** The status of an answer that disables the webhook immediately. */
 const GONE = 410
 
 export interface Attempt {
@@ -32,10 +32,11 @@ export interface Disabled {
 }
 
 /**
+ * Applies the outcomes of attempts of one webhook.
  * @param db a transaction
  * @param attempts in the order in which they ended
  * @param now an instant after the attempts
- * @returns the webhook if this disables it
+ * @returns the webhook if these attempts disable it; otherwise null
  */
 export async function settleAttempts(
   db: ServiceDatabase,
@@ -44,7 +45,7 @@ export async function settleAttempts(
   now: number,
 ): Promise<Disabled | null> {
   const webhook = await findWebhook(db, webhookId)
-  // The webhook was deleted in the meantime, with all its messages.
+  // Nothing is to be saved if the webhook was deleted in the meantime, because its messages were deleted too.
   if (webhook === undefined) return null
   await insertMessages(db, attempts.map(({ message }) => message).filter(isPing))
   let { failing_since, paused_until } = webhook
@@ -52,7 +53,8 @@ export async function settleAttempts(
   const messages = []
   for (const { message, outcome } of attempts) {
     const isDelivered = outcome.error === null
-    // A failed ping is reported only to the caller who asked for it, so it does not count.
+    // A failed test message is reported only to the caller who asked for it, so it does not count as a
+    // failure of the webhook.
     failing_since = isDelivered ? null : (failing_since ?? (isPing(message) ? null : now))
     const pause =
       outcome.retryAfterMs === null ? null : now + Math.min(outcome.retryAfterMs, SERVICE_PAUSE_MAX_MS)
