@@ -97,7 +97,7 @@ export const DATA_RESULTS = {
     data: z.array(
       z.strictObject({
         ...{ id: text, name: text, scope: z.enum(['read', 'write']) },
-        prefix: text.describe('how the key begins'),
+        prefix: text.describe('first characters of the key'),
         ...{ created_at: instant, revoked_at: instant.nullable() },
       }),
     ),
@@ -117,30 +117,32 @@ export const DATA_RESULTS = {
           scan_result: z
             .enum(['complete', 'incomplete', 'unproven'])
             .describe('only a complete scan marks leads deleted'),
-          stop: text.describe('why the scan ended'),
+          stop: text.describe('why the scan stopped'),
           reported_total: count.nullable().describe("the upstream's own count"),
           ...{ distinct: count, pages: count },
           passes: count.describe('how many times the list was read'),
           ...{ moved: count, cleaned: count, cut: count },
-          held_back: count.describe('missing leads that are too many to be believed deleted'),
+          held_back: count.describe(
+            'missing leads that are not marked as deleted, because they are too many',
+          ),
           warnings: texts,
           drift: z.array(
             z.strictObject({ change: z.enum(['new', 'vanished', 'retyped']), path: text, types: texts }),
           ),
         })
         .nullable()
-        .describe('how far the list of leads was read and can be trusted'),
+        .describe('how much of the list was read, and whether it can be trusted'),
       ...{ stats: count, agents: count },
       details: z.strictObject({ read: count, deleted: count, failed: count }),
       ...{ pages: count, requests: count, retries: count, duration_ms: count, problems: z.array(problem) },
-      not_before: instant.nullable().describe('before this time the upstream wants no request'),
+      not_before: instant.nullable().describe('the upstream accepts no request before this time'),
     }),
   }),
   'leads list': z.union([
     z.strictObject({
       data: z.array(
         z.strictObject({
-          ...{ ...pastLead, valid_from: text.describe('since when it is in this status') },
+          ...{ ...pastLead, valid_from: text.describe('when this status began') },
           ...{
             company_name: text.nullable(),
             company_country: text.nullable(),
@@ -150,7 +152,7 @@ export const DATA_RESULTS = {
       ),
       meta: z.strictObject({
         ...{ as_of: instant, first_sync: instant.nullable(), total: count },
-        unknown: count.describe('leads of which it is not known what they were'),
+        unknown: count.describe('leads whose state at that time is unknown'),
       }),
     }),
     z.strictObject({
@@ -171,7 +173,7 @@ export const DATA_RESULTS = {
           deleted_at: instant.nullable(),
           run_id: text,
         },
-        enrichment: z.unknown().describe('null if its details were not read'),
+        enrichment: z.unknown().describe('null if the details of the lead were not read'),
         ...{ versions: z.array(stateOfLead), activity: z.array(activity) },
       }),
     }),
@@ -191,7 +193,7 @@ export const DATA_RESULTS = {
               ...{ current: figureValue, prior: figureValue },
               coverage: z
                 .strictObject({ current: known.nullable(), prior: known.nullable() })
-                .describe('of how many leads in question the history is known'),
+                .describe('number of leads with known history, out of all leads that count'),
             }),
           ),
         }),
@@ -222,12 +224,12 @@ export const DATA_RESULTS = {
         test: attempt.nullable(),
       }),
     }),
-    z.strictObject({ data: webhookWithSecret.describe('with an address in place of --self') }),
+    z.strictObject({ data: webhookWithSecret.describe('with an address instead of --self') }),
   ]),
   'webhooks list': z.strictObject({ data: z.array(webhook.extend({ is_own: flag })) }),
   'webhooks show': z.strictObject({
     data: webhook.extend({
-      attempts: z.array(attempt).nullable().describe('null if the upstream does not tell'),
+      attempts: z.array(attempt).nullable().describe('null if the upstream does not list them'),
     }),
   }),
   'webhooks test': z.strictObject({ data: attempt }),
@@ -235,7 +237,7 @@ export const DATA_RESULTS = {
     z.strictObject({
       data: z.strictObject({ id: text, url: text, old_secret_until: instant.nullable() }),
     }),
-    z.strictObject({ data: webhookWithSecret.describe('for a webhook that is not ours') }),
+    z.strictObject({ data: webhookWithSecret.describe("for a webhook other than this installation's") }),
   ]),
   'webhooks enable': z.strictObject({ data: webhook }),
   'webhooks remove': z.strictObject({
@@ -273,7 +275,7 @@ export const DATA_RESULTS = {
   export: z.strictObject({
     data: z.strictObject({
       ...{ table: text, format: text, file: text.optional(), rows: count, bytes: count },
-      cut: count.describe('texts that were too long for a cell of Excel'),
+      cut: count.describe('texts that were cut to the length of an Excel cell'),
       duration_ms: count,
     }),
   }),

@@ -80,7 +80,7 @@ const content = {
   rows: z.record(z.string(), count).describe('rows by table'),
 }
 const unknown = {
-  unconfirmed_messages: count.describe('messages that the backup had not sent'),
+  unconfirmed_messages: count.describe('messages that were unsent when the backup was made'),
   schedules_from_now: texts,
 }
 const copied = { from: text, to: text, installation: text, target: z.enum(['empty', 'begun', 'whole']) }
@@ -121,7 +121,7 @@ export const OPERATION_RESULTS = {
   'report compare': z.strictObject({
     data: z.strictObject({
       ...{ report: text, period, subject: text, made_at: instant, made_by: text.nullable() },
-      leads_known_later: count.describe('leads of which something was read after the issue was made'),
+      leads_known_later: count.describe('leads with data that was read after the issue was made'),
       differences: z.array(
         z.strictObject({
           figure: text,
@@ -141,7 +141,7 @@ export const OPERATION_RESULTS = {
   'recipients list': z.strictObject({
     data: z.array(
       z.strictObject({
-        ...{ address: text, report: text, from: text.describe('where the settings name them') },
+        ...{ address: text, report: text, from: text.describe('setting that lists the recipient') },
         ...{ name: text.nullable().optional(), locale: text.optional(), time_zone: text.optional() },
         ...{ blocks: texts.nullable().optional(), attachments: texts.nullable().optional() },
         filter: z
@@ -210,7 +210,7 @@ export const OPERATION_RESULTS = {
       last_failure: z
         .strictObject({ at: instant, code: text.nullable(), message: text })
         .nullable()
-        .describe('of the syncs since the last complete one'),
+        .describe('the last failed sync since the last complete one'),
       alerts: z.array(alert),
       runs: z.array(
         z.strictObject({
@@ -256,7 +256,7 @@ export const OPERATION_RESULTS = {
           }),
         )
         .nullable()
-        .describe('null if the store is a file, as jobs is'),
+        .describe('null if the store is a file; the same holds for jobs'),
       jobs: z.array(z.strictObject({ queue: text, waiting: count, active: count, dead: count })).nullable(),
     }),
   }),
@@ -291,7 +291,7 @@ export const OPERATION_RESULTS = {
           })
           .nullable(),
         next: instant.nullable(),
-        next_local: text.nullable().describe('on the clock of its time zone'),
+        next_local: text.nullable().describe('local time in the time zone of the schedule'),
       }),
     ),
     meta: z.strictObject({ warnings: texts }),
@@ -342,7 +342,7 @@ export const OPERATION_RESULTS = {
     z.strictObject({
       data: z.strictObject({
         ...{ file: text, database: text },
-        before: text.nullable().describe('where the database of before is now'),
+        before: text.nullable().describe('where the replaced database is now'),
         ...{ ...content, ...unknown },
       }),
     }),

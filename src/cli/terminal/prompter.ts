@@ -115,7 +115,7 @@ export async function confirm(terminal: Terminal, question: string, isYes: boole
     return true
   }
   if (!process.stdin.isTTY || terminal.json) {
-    throw new LeadsheetError('usage_invalid', question, { hint: 'Say --yes if you are sure.' })
+    throw new LeadsheetError('usage_invalid', question, { hint: 'Add --yes to confirm.' })
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {

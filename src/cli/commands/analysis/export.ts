@@ -114,7 +114,7 @@ function refuseStandardOutput(terminal: Terminal, format: ExportFormat): void {
 
 function unknownTable(name: string, { names }: SnapshotReader): LeadsheetError {
   if (PRIVATE.includes(name)) {
-    return new LeadsheetError('usage_invalid', `${name} is not exported: it is the program's own`, {
+    return new LeadsheetError('usage_invalid', `${name} is internal and cannot be exported`, {
       hint: `There are ${names.join(', ')}.`,
     })
   }

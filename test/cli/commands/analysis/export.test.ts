@@ -44,7 +44,7 @@ test('a text that no cell of Excel can hold is cut, and that is told', async () 
 
 test.each([
   [['export', 'leed'], 'the snapshot has no table or view leed', 'Did you mean lead?'],
-  [['export', 'delivery'], "delivery is not exported: it is the program's own", 'There are best, '],
+  [['export', 'delivery'], 'delivery is internal and cannot be exported', 'There are best, '],
   [['export', 'lead', '--format', 'xlsx'], 'xlsx needs --output FILE', 'Only csv and ndjson'],
   [['export', 'lead', '-o', 'lead.txt'], 'the ending of lead.txt names no format', 'say --format'],
   [['export', 'lead', '--json'], '--json needs --output', '--format ndjson'],

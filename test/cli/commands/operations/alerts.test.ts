@@ -136,10 +136,7 @@ describe('sync --accept-removals', () => {
     expect(refused.stderr).toContain('10 of 20 leads were missing from a whole scan')
     expect(refused.stderr).toContain('leadsheet sync --full --accept-removals')
     const unasked = await accept('--full')
-    expect([unasked.status, unasked.stderr]).toEqual([
-      2,
-      expect.stringContaining('Say --yes if you are sure'),
-    ])
+    expect([unasked.status, unasked.stderr]).toEqual([2, expect.stringContaining('Add --yes to confirm')])
     expect(unasked.stderr).toContain('10 of 20 leads were missing')
     const accepted = await accept('--full', '--yes', '--json')
     expect(JSON.parse(accepted.stdout).data.leads).toMatchObject({ removed: 10 })

@@ -186,7 +186,10 @@ describe('leadsheet report resend', () => {
     expect(mailed.server.received).toEqual([])
     const before: readonly Listed[] = (await mailed.list()).data
     const done = await mailed.run('report', 'resend', 'daily', '--all', '--yes')
-    expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining('not sent to later@example.com') })
+    expect(done).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('not sent to later@example.com'),
+    })
     const isSame = (address: string) =>
       before.find(({ recipient }) => recipient === address)?.message_id ===
       receivedBy(mailed.server, address)[0]
