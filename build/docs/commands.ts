@@ -130,7 +130,8 @@ export async function manPage(): Promise<string> {
 }
 
 /**
- * Escapes a text for roff, and replaces the way to call the program from a clone by its name when installed.
+ * Escapes a text for roff. `npx leadsheet` becomes `leadsheet`, because the man page is for installed
+ * programs.
  */
 function roff(text: string): string {
   return text

@@ -49,7 +49,7 @@ export async function openAlerts(
   }
 }
 
-/** Returns the channels other than mail. */
+/** Returns the settings of all alert channels except mail. A channel that is not configured is null. */
 export function channelsOf({ alerts: { webhook, heartbeat } }: Config) {
   return {
     webhook: webhook && { url: webhook.url.reveal(), format: webhook.format },
@@ -65,7 +65,7 @@ export async function alertMailOf(config: Config): Promise<AlertMailSettings | n
   return { recipients, from, replyTo, render: await openAlertMail(TEMPLATES, ownFolder(config)) }
 }
 
-/** Names the machine and the installation on it. */
+/** Names this machine and the place of the installation's data. */
 export function placeOf({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): string {
   return `${hostname()}, ${databaseUrl === null ? dataDir : nameOf(storePlaceOf({ dataDir, databaseUrl }))}`
 }

@@ -1,6 +1,6 @@
 /**
- * Builds the daemon from the settings. Everything it works with is opened first, so that mistakes in the
- * settings show before it runs.
+ * Builds the daemon from the settings. Everything that the daemon uses is opened first, so that mistakes in
+ * the settings show before the daemon runs.
  */
 import type { Config } from '../config/config.ts'
 import { isWatchedBySystemd } from '../config/environment.ts'
@@ -40,21 +40,24 @@ import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
 
-/** Events applied at once if the settings do not say how many details to read at once. */
+/**
+ * How many events are applied at the same time if the settings do not limit parallel requests for lead
+ * details.
+ */
 const EVENTS_AT_ONCE = 4
 /**
- * The maximum number of leads that events cause to be read within ten seconds; the limit of the reference
- * service.
+ * How many leads the daemon may read within ten seconds because of events. The reference service allows no
+ * more.
  */
 const EVENTS_PER_TEN_SECONDS = 200
 
 export interface ConfiguredDaemon extends AsyncDisposable {
   /**
-   * Runs the daemon until the signal is aborted; resolves when the work in progress has ended. To be called
-   * once.
-   * @param onStarted awaited once the daemon is the only one and its pages are served, before it does
-   * anything
-   * @param mayWaitForPort whether it runs without its pages while another program has their port
+   * Runs the daemon until the signal is aborted, and resolves when the work in progress has ended. May be
+   * called only once.
+   * @param onStarted called and awaited before the first job, once this is the only daemon and its pages are
+   * served
+   * @param mayWaitForPort whether the daemon may run without its pages while another program uses their port
    * @throws LeadsheetError job_busy, web_port, and whatever `onStarted` throws
    */
   run(
@@ -66,7 +69,7 @@ export interface ConfiguredDaemon extends AsyncDisposable {
 
 export interface RunningDaemon {
   readonly schedules: readonly Schedule[]
-  /** The URL of the pages; null if none are served, or not yet. */
+  /** The URL of the pages; null if no pages are served, or the pages are not served yet. */
   readonly web: string | null
   /** Lists the work in progress, such as `sync`, `messages and alerts`, `events`. */
   inHand(): readonly string[]
@@ -74,7 +77,7 @@ export interface RunningDaemon {
 
 /**
  * Opens the daemon.
- * @throws LeadsheetError config_missing, config_invalid, report_template: what is wrong with the settings
+ * @throws LeadsheetError config_missing, config_invalid, report_template for mistakes in the settings
  */
 export async function openConfiguredDaemon(
   config: Config,
@@ -121,7 +124,8 @@ export async function openConfiguredDaemon(
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
     wake: () => messages.wake(),
     retention: config.retention,
-    // Each of several workers has a snapshot of its own; the others notice new data within a minute.
+    // Every worker makes its own snapshot. This worker makes one now; the other workers notice the new data
+    // within a minute.
     publish: isShared ? async () => snapshots.wake() : publish,
   }
   const { now } = work
@@ -180,7 +184,7 @@ export async function openConfiguredDaemon(
   }
 }
 
-/** Returns how to start incremental syncs; null if none are scheduled. */
+/** Returns the functions that start an incremental sync; null if no incremental sync is scheduled. */
 function changeSyncsOf(
   { store, now }: Pick<SyncDeps, 'store' | 'now'>,
   schedules: readonly Schedule[],

@@ -16,7 +16,7 @@ import { takeSend } from '../store/outbox/send-limits.ts'
 import { readOrCreateLinkKey } from '../store/reports/preference.ts'
 import { preferencesUrl } from '../web/preferences.ts'
 
-/** The sender of messages that are only previewed, if the settings name none. */
+/** The sender that previews show if the settings name no sender. */
 const NOBODY = 'leadsheet@localhost.invalid'
 
 export function senderOf(
@@ -38,7 +38,7 @@ export function dkimOf({ dkim }: Config['mail']): DkimKey | null {
 
 /**
  * Returns the rate limit and the policy for unconfirmed messages. A folder takes messages without a limit.
- * @param server name of the server, from the transport
+ * @param server the name of the mail server, taken from the transport
  */
 export function deliveryPolicyOf(
   { url, perMinute, onUnconfirmed }: Config['smtp'] & Config['mail'],

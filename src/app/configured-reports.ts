@@ -1,6 +1,6 @@
 /**
- * Builds the configured reports from the settings and the reports' folders, with everything needed to make
- * them.
+ * Builds the reports from the settings and the reports' folders, and opens everything that is needed to make
+ * reports.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,8 +44,8 @@ function hasFolder({ templatesDir }: Config, name: string): boolean {
 
 /**
  * Merges the settings of a report with its folder.
- * @throws LeadsheetError report_unknown if the folder is missing; config_invalid for what the folder does
- * not have
+ * @throws LeadsheetError report_unknown if the folder is missing; config_invalid if the settings name a part
+ * that the folder does not have
  */
 export function reportOf(
   settings: ReportConfig,
@@ -82,7 +82,8 @@ export function reportOf(
 }
 
 /**
- * Returns the recipient with that address, or the report itself if no address is given.
+ * Returns the recipient with the given address. Without an address, returns the report, which holds the
+ * defaults.
  * @throws LeadsheetError usage_invalid
  */
 export function findReader(report: Report, recipients: readonly Recipient[], address: string | null): Reader {
@@ -112,14 +113,18 @@ export async function openMailing(config: Config, store: Store, templates: Templ
   }
 }
 
-/** Returns the days after which a lead is stalled, from the first report in the settings. */
+/**
+ * Returns the number of days after which a lead counts as stalled. The first report in the settings decides
+ * it.
+ */
 export function stalledDaysOf(config: Config): number {
   return config.reports[0]?.stalledDays ?? STALLED_DAYS_DEFAULT
 }
 
 /**
- * Opens the templates; those in the installation's own folder come before those of the program.
- * @param only the reports whose templates are opened; mistakes in others are then not found
+ * Opens the templates. A template in the installation's own folder replaces the program's template of the
+ * same name.
+ * @param only opens the templates of these reports only; mistakes in other templates are then not found
  * @throws LeadsheetError report_template, config_invalid
  */
 export async function openTemplatesOf(config: Config, only?: readonly string[]): Promise<Templates> {
@@ -147,8 +152,8 @@ function refuseWithoutFolder(
 }
 
 /**
- * Returns the installation's own folder of templates; null if the settings name none and there is none
- * beside them.
+ * Returns the installation's own folder of templates; null if the settings name no folder and no `templates`
+ * folder exists beside the settings file.
  */
 export function ownFolder({ templatesDir, sources }: Config): string | null {
   if (templatesDir === TEMPLATES) return null
@@ -168,7 +173,7 @@ export async function tryReports(config: Config, signal: AbortSignal): Promise<v
   const reports = config.reports.map((settings) => reportOf(settings, config, templates))
   const own = storePlaceOf(config)
   const hasQueries = reports.some(({ report }) => report.queries.length > 0)
-  // An existing file is not opened as a store, which might upgrade it.
+  // The store in an existing file is not opened, because opening might upgrade it.
   const isReady = !hasQueries || (own.kind === 'sqlite' && existsSync(own.file))
   await using store = isReady ? null : await openDataOrEmpty(config)
   const deps = { templates, place: store?.place ?? own, now: () => new Date() }

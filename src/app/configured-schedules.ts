@@ -12,7 +12,10 @@ export interface ConfiguredSchedule extends ScheduleSettings {
   readonly report: ReportConfig | null
 }
 
-/** A late sync or snapshot brings everything that the missed ones would have brought. */
+/**
+ * After missed runs of a sync or snapshot only the latest is made up for, because it brings the data of all
+ * of them.
+ */
 const LATEST: CatchUp = { policy: 'latest', windowHours: Number.POSITIVE_INFINITY }
 
 export function schedulesOf(config: Config): ConfiguredSchedule[] {
@@ -36,7 +39,7 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
 
 /**
  * Finds a schedule.
- * @param name its name in the store, or the name of a report
+ * @param name the name of the schedule in the store, or the name of a report
  * @throws LeadsheetError usage_invalid; names the known schedules
  */
 export function findSchedule(config: Config, name: string): ConfiguredSchedule {
@@ -48,7 +51,7 @@ export function findSchedule(config: Config, name: string): ConfiguredSchedule {
   })
 }
 
-/** The time to look ahead; zones that change their clocks do so within a year. */
+/** How far to look ahead for clock changes. A zone that changes its clocks does so within this time. */
 const AHEAD_MS = 400 * 86_400_000
 
 /** Describes for each schedule the next time of day that a clock change skips or doubles. */

@@ -16,8 +16,9 @@ import type { Source } from '../upstream/source.ts'
 
 /**
  * Opens the upstream; the caller closes it.
- * @param options.backoff shorter than usual if a person waits for the answer
- * @param options.requestRate shared by all processes; by default each process has its own
+ * @param options.backoff the waits between tries; shorter than usual if a person waits for the answer
+ * @param options.requestRate a rate limit that all processes share; by default each process has its own rate
+ * limit
  * @throws LeadsheetError config_missing, config_invalid
  */
 export function openSourceOf(
@@ -50,7 +51,10 @@ export function needsKey(profile: Profile): boolean {
   return sendsKey(profile.auth)
 }
 
-/** Returns the settings of a sync; its signal is also aborted when the run has used up its time. */
+/**
+ * Returns the options of a sync. The sync is aborted by the given signal, or when it has run for
+ * `api.run_minutes`.
+ */
 export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
   return {
     full: false,
@@ -66,8 +70,8 @@ export function syncOptions(config: Config, signal: AbortSignal): SyncOptions {
 /* Collects the known secrets of webhooks, so that logs and errors can hide them. */
 
 /**
- * Returns a function that lists the present secrets, including those of a registration that another process
- * has just made.
+ * Returns a function that lists all webhook secrets known at the time of the call, even if another process
+ * has registered the webhook since.
  */
 export function webhookSecretsOf({ dataDir, events }: Config): () => string[] {
   // An unreadable file is reported by the code that needs its content.

@@ -47,7 +47,7 @@ interface ServedDaemon
 }
 
 /**
- * Opens the pages; returns null if the settings want none.
+ * Opens the pages. Returns null if the settings say that no pages are served.
  * @throws LeadsheetError web_port
  */
 export async function openConfiguredWeb(
@@ -119,7 +119,7 @@ export async function openConfiguredWeb(
   return { url: server.url, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
-/** Returns the routes that receive events, if the upstream has webhooks. */
+/** Returns the routes that receive events. Returns no routes if the upstream has no webhooks. */
 function receivers(
   config: Config,
   deps: Pick<WebhookDeps, 'intake' | 'onOutcome' | 'now' | 'log'>,
@@ -137,14 +137,14 @@ function receivers(
 type Open = () => Promise<WebServer | null>
 
 interface WaitingPages extends AsyncDisposable {
-  /** The URL of the pages; null if none are served, or not yet. */
+  /** The URL of the pages; null if no pages are served, or the pages are not served yet. */
   readonly url: string | null
-  /** Serves the pages as soon as their port is free; to be called each minute. */
+  /** Tries again to serve the pages if their port was taken. The caller calls this each minute. */
   tryAgain(): Promise<void>
 }
 
 /**
- * Opens the pages. Syncs and reports run even while another program has the port.
+ * Opens the pages. Syncs and reports run even while another program uses the port.
  * @param mayWait whether to wait for a port that is taken
  * @throws LeadsheetError web_port
  */

@@ -32,15 +32,15 @@ export function installationOf(
   }
 }
 
-/** Returns the name of the mail server; null if messages go into a folder or nowhere. */
+/** Returns the name of the mail server; null if messages go into a folder or no mail is configured. */
 function mailServerOf({ smtp: { url } }: Config): string | null {
   const address = url?.reveal() ?? ''
   return address.startsWith('smtp') ? serverOf(new URL(address)).name : null
 }
 
 /**
- * Lists the resources other than leads. An invalid profile gives none, because stored leads can be judged
- * without a profile.
+ * Lists the resources other than leads. Returns an empty list for an invalid profile, because the checks of
+ * stored leads need no profile.
  */
 function besideLeads(config: Config): Resource[] {
   try {
@@ -53,8 +53,8 @@ function besideLeads(config: Config): Resource[] {
 }
 
 /**
- * Describes how events reach this installation; null if the upstream has no webhooks or no pages are served
- * to receive them.
+ * Describes how events reach this installation. Returns null if the upstream has no webhooks, or if no pages
+ * are served that could receive events.
  */
 function eventWayOf(config: Config): EventSource | null {
   const profile = findProfile(config)
@@ -67,7 +67,7 @@ function eventWayOf(config: Config): EventSource | null {
   }
 }
 
-/** Returns the profile; null if it is invalid, which another check reports. */
+/** Returns the profile. Returns null for an invalid profile, because another check reports the mistake. */
 function findProfile(config: Config): Profile | null {
   try {
     return profileOf(config)

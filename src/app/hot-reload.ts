@@ -1,7 +1,7 @@
 /**
- * Runs the daemon through changes of its settings, in one process. New settings are checked as at a start
- * while the old ones are in force; only then the running daemon stops and one with the new settings takes
- * over.
+ * Reloads the settings of the daemon without ending its process. New settings are checked as at a start,
+ * while the running daemon keeps the old settings. If the new settings pass, the running daemon stops and a
+ * daemon with the new settings starts.
  */
 
 import { closeSync, openSync } from 'node:fs'
@@ -28,24 +28,24 @@ export interface ReloadDeps {
      * @throws LeadsheetError config_invalid
      */
     readConfigAnew(): Promise<Config>
-    /** Changes the log to what these settings want. */
+    /** Sets the log level of these settings, and logs their warnings. */
     logAs(config: Config): Promise<void>
   }
   readonly store: Store
   readonly log: Log
   /**
-   * Receives the function that starts a reload; it does nothing before the first daemon is made or once the
-   * program stops.
+   * Receives the function that starts a reload. That function does nothing before the first daemon is built
+   * and after the program begins to stop.
    */
   readonly takeReload: (reload: () => void) => void
-  /** Reports what runs now. */
+  /** Called after each start of a daemon, with its settings and what it runs. */
   readonly tellStarted: (config: Config, running: RunningDaemon) => void
 }
 
 /** The settings that passed all checks, and the daemon built from them. */
 interface Reading {
   readonly config: Config
-  /** The time just before the first of the files was read. */
+  /** The time just before the settings were read. */
   readonly at: Date
   readonly daemon: ConfiguredDaemon
 }
@@ -53,12 +53,15 @@ interface Reading {
 /**
  * Runs daemons until the signal of the terminal is aborted.
  * @param config the first settings
- * @param at when they were read
- * @throws LeadsheetError what is wrong with the first settings; job_busy, web_port
+ * @param at the time at which the first settings were read
+ * @throws LeadsheetError for mistakes in the first settings, job_busy, web_port
  */
 export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Date): Promise<void> {
   const { terminal, log } = deps
-  /** The last settings that a daemon ran with, to go back to; null if there are none. */
+  /**
+   * The last settings that a daemon ran with. If new settings fail, the daemon goes back to these; null if
+   * there are none.
+   */
   let before: Config | null = null
   let next: Reading | null = await open(deps, config, at)
   let change = new AbortController()
@@ -87,15 +90,17 @@ export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Da
       }
     }
   } finally {
-    // The reload may have opened a daemon that nobody runs any more.
+    // A reload may have opened a daemon that will never run, so it is closed here.
     await reloading.idle()
     await next?.daemon[Symbol.asyncDispose]()
   }
 }
 
 /**
- * Runs one daemon. Returns false if it could not start but there are earlier settings to go back to.
- * @throws unknown what ended the daemon, or what kept it from starting if there are no earlier settings
+ * Runs one daemon until it stops. Returns false if the daemon could not start and there are earlier settings
+ * to go back to.
+ * @throws unknown the error that ended a running daemon, or, without earlier settings, the error that kept
+ * the daemon from starting
  */
 async function runTurn(
   deps: ReloadDeps,
@@ -116,7 +121,8 @@ async function runTurn(
       }
       deps.tellStarted(config, running)
     }
-    // With changed settings a taken port is refused instead, because the earlier settings have their port.
+    // Without earlier settings, the daemon may wait for a taken port. Changed settings with a taken port are
+    // refused, because the earlier settings still have their port.
     await turn.run(signal, onStarted, before === null)
     return true
   } catch (thrown) {
@@ -169,8 +175,8 @@ function noteReading(
 }
 
 /**
- * Handles SIGHUP, which asks for a reload but also tells that the terminal was closed.
- * @param reload called unless the terminal is gone; then the process stops itself
+ * Handles SIGHUP. The signal can mean that an operator asks for a reload, or that the terminal was closed.
+ * @param reload called if the terminal is still there; if the terminal was closed, the process stops
  */
 export function onHangUp(reload: () => void): Disposable {
   const listener = (): void => {
@@ -181,7 +187,10 @@ export function onHangUp(reload: () => void): Disposable {
   return { [Symbol.dispose]: () => void process.off('SIGHUP', listener) }
 }
 
-/** Returns whether the terminal was closed; nobody would then watch the daemon. */
+/**
+ * Returns whether the process was started in a terminal that is now closed. Nobody would watch a daemon
+ * without its terminal.
+ */
 function hasTerminalGone(): boolean {
   if (!process.stderr.isTTY) return false
   try {

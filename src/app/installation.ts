@@ -26,10 +26,10 @@ export const QUERIES = fileURLToPath(new URL('../../docs/queries', import.meta.u
 /** The settings that say where data is stored. */
 type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'allowNetworkFs'>
 
-/** The files that show that an installation has worked before. */
+/** The files in the data directory that prove that an installation has worked here before. */
 const TRACES = ['archive/index.html', 'snapshot.db', 'preferences.json']
 
-/** Returns the address of the store; never to be shown, because it may contain a password. */
+/** Returns the address of the store. The address must never be shown, because it may contain a password. */
 export function storeAddressOf({
   dataDir,
   databaseUrl,
@@ -41,7 +41,9 @@ export function storePlaceOf(settings: Pick<DataSettings, 'dataDir' | 'databaseU
   return placeOf(storeAddressOf(settings))
 }
 
-/** Returns the paths in the data directory, wherever the store is. */
+/**
+ * Returns the paths of files in the data directory. These files are there even if the store is in PostgreSQL.
+ */
 export function pathsIn(dataDir: string) {
   return {
     snapshot: join(dataDir, 'snapshot.db'),
@@ -67,7 +69,7 @@ export function requireSnapshot(dataDir: string): string {
 export interface Opening {
   readonly log: Log
   readonly signal: AbortSignal
-  /** Tells whether a new database may be made in place of a lost one. */
+  /** Whether a new database may replace a lost database. */
   readonly isNew?: boolean
 }
 
@@ -105,7 +107,10 @@ export async function openData(settings: DataSettings, opening: Opening | null =
   return store
 }
 
-/** Returns whether the file has content; a full disk or a careless copy leaves an empty file. */
+/**
+ * Returns whether the file has content. An empty file does not count, because a full disk or a broken copy
+ * leaves one.
+ */
 function hasBytes(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size > 0
@@ -133,7 +138,10 @@ function refuseLost(file: string, dataDir: string): void {
   )
 }
 
-/** Returns the newest backup that an upgrade or restore has made; null if there is none. */
+/**
+ * Returns the path of the newest backup that an upgrade or a restore has made; null if there is no such
+ * backup.
+ */
 function newestBackup(dataDir: string): string | null {
   const folders = [dataDir, join(dataDir, 'backups')].filter((folder) => existsSync(folder))
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
@@ -144,8 +152,8 @@ function newestBackup(dataDir: string): string | null {
 }
 
 /**
- * Opens the store for commands that only read. Without a database they get an empty one in memory, so that
- * a mistyped data directory or PostgreSQL schema is not created. Throws as {@link openData}.
+ * Opens the store for commands that only read. If there is no database, returns an empty store in memory, so
+ * that a mistyped data directory or PostgreSQL schema is not created. Throws the errors of {@link openData}.
  */
 export async function openDataIfThere(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)
@@ -155,8 +163,9 @@ export async function openDataIfThere(settings: DataSettings): Promise<Store> {
 }
 
 /**
- * Opens the store, or an empty one that other processes can open too: a temporary file. On PostgreSQL the
- * schema is created, because nothing else can check SQL there. Throws as {@link openData}.
+ * Opens the store. If there is none, opens an empty store in a temporary file, which other processes can open
+ * too. On PostgreSQL a missing schema is created, because SQL cannot be checked without it. Throws the errors
+ * of {@link openData}.
  */
 export async function openDataOrEmpty(settings: DataSettings): Promise<Store> {
   const place = storePlaceOf(settings)

@@ -25,7 +25,7 @@ export function publishDeps(
   }
 }
 
-/** Uses the profile and the number of snapshots from the settings. */
+/** Returns the deps for publishing. The settings give the profile and the number of snapshots to keep. */
 export function configuredPublishing(config: Config, store: Store, log: Log): PublishDeps {
   return publishDeps(
     { dataDir: config.dataDir, profile: profileOf(config), keep: config.snapshot.keep },

@@ -1,6 +1,6 @@
 /**
  * The settings as the program uses them: complete, checked, frozen. The schema gives names and defaults; here
- * paths become absolute, and reports take what the top level says.
+ * paths become absolute, and a report gets the top-level value of each setting that it does not set.
  */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,7 +15,7 @@ export interface Config extends ReturnType<typeof configFrom> {
   readonly file: string | null
   /** Sentences about settings that are allowed but unwise. */
   readonly warnings: readonly string[]
-  /** The origin of each setting that was given: `api.url` -> `leadsheet.yaml:3:8`. */
+  /** The place of each setting that was given, by its name: `api.url` -> `leadsheet.yaml:3:8`. */
   readonly sources: Readonly<Record<string, string>>
 }
 
@@ -38,9 +38,9 @@ export function configFrom(
     api: { ...api, profile },
     dataDir,
     smtp: { url: smtp.url && new Secret(absoluteFileUrl(smtp.url.reveal(), dataDir)) },
-    /** The addresses of the recipients of reports that name none of their own. */
+    /** The addresses that get the reports without recipients of their own. */
     recipients: recipients.map(addressOf),
-    /** The folder of templates, which may be missing. */
+    /** The installation's folder of templates. The folder may not exist. */
     templatesDir: resolve(baseOf('templatesDir'), templatesDir ?? join(folder, 'templates')),
     reports: settings.reports.map((report) => reportFrom(report, settings)),
   }
@@ -60,7 +60,7 @@ function absoluteFileUrl(url: string, dataDir: string): string {
   return relative === undefined ? url : pathToFileURL(resolve(dataDir, decodeURIComponent(relative))).href
 }
 
-/** Every text of a configuration that must not get into a log. */
+/** Returns every text in the settings that must not appear in a log. */
 export function secretsOf(config: Config): string[] {
   const found = [...settingsIn(config)].flatMap(([path, value]) =>
     value instanceof Secret ? SECRET_TEXTS[schemaAt(path)?.secret ?? 'whole'](value.reveal()) : [],
@@ -68,7 +68,9 @@ export function secretsOf(config: Config): string[] {
   return found.filter((text) => text !== '')
 }
 
-/** The shortest part of an address that may be a secret; shorter parts are words. */
+/**
+ * The least number of characters that makes a part of an address a secret. Shorter parts are ordinary words.
+ */
 const SECRET_PART = 12
 
 const SECRET_TEXTS: Readonly<Record<SecretKind, (value: string) => string[]>> = {
@@ -78,7 +80,7 @@ const SECRET_TEXTS: Readonly<Record<SecretKind, (value: string) => string[]>> = 
     const { password } = new URL(value)
     return [password, decodeURIComponent(password)]
   },
-  // Because errors may quote parts of a path.
+  // The parts are hidden one by one, because errors may quote only a part of an address.
   address: (value) => {
     const { pathname, searchParams } = new URL(value)
     const parts = [...pathname.split('/'), ...searchParams.values()]

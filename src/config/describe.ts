@@ -10,11 +10,11 @@ import { pathText, type SettingPath } from './setting-path.ts'
 interface EffectiveSetting {
   /** The name as in the settings file, such as `api.page_size`. */
   readonly setting: string
-  /** The value, with secrets redacted; null when it is not set and has no default. */
+  /** The value, with secrets redacted; null if the setting is not set and has no default. */
   readonly value: unknown
   /**
-   * The place that gives it, `default`, `not set`, or `as recipients` where a report uses the top-level
-   * setting.
+   * The place where the value was given, or `default`, `not set`, or a text such as `as recipients` if a
+   * report uses the top-level setting.
    */
   readonly source: string
 }
@@ -50,22 +50,25 @@ function shownEnrichment(enrichment: Config['enrichment']) {
 }
 
 /**
- * The settings whose values differ, secrets included. A setting with parts, such as a filter, counts as one.
+ * Returns the names of the settings whose values differ. Secrets are compared too. A setting with parts, such
+ * as a filter, counts as one setting.
  */
 export function changedSettings(before: Config, after: Config): string[] {
   const [old, anew] = [comparable(before), comparable(after)]
   return [...new Set([...old.keys(), ...anew.keys()])].filter((name) => old.get(name) !== anew.get(name))
 }
 
-/** The values as text by name, for comparison only and never shown. */
+/**
+ * Returns the values as texts, by the names of the settings. The texts hold secrets and must never be shown.
+ */
 function comparable({ file: _file, warnings: _warnings, sources: _sources, ...settings }: Config) {
   const asText = (value: unknown) => (value instanceof Secret ? value.reveal() : JSON.stringify(value))
   return new Map([...settingsIn(settings)].map(([path, value]) => [pathText(path), asText(value)]))
 }
 
 /**
- * Shows the addresses of database and mail server without their login, because operators need the rest to
- * find a fault.
+ * Hides a secret. Addresses of the database and the mail server lose only their login, because operators need
+ * the rest to find a fault.
  */
 function redacted(path: SettingPath, secret: Secret): string {
   if (schemaAt(path)?.secret !== 'login') return secret.toString()
@@ -75,7 +78,10 @@ function redacted(path: SettingPath, secret: Secret): string {
   return `${url.protocol}//${url.username ? `${secret}@` : ''}${url.host}`
 }
 
-/** The setting `pipelines`, an older part of a report's filter, which may be the origin of that filter. */
+/**
+ * Returns the name of the older setting `pipelines`, in which a report's filter may have been given; empty
+ * for other settings.
+ */
 function olderName(path: SettingPath): string {
   return path.at(-1) === 'filter' ? pathText([...path.slice(0, -1), 'pipelines']) : ''
 }

@@ -1,4 +1,7 @@
-/** Reads the settings that the environment gives, `LEADSHEET_*`. Each stands for one of the settings file. */
+/**
+ * Reads the settings that the environment gives, `LEADSHEET_*`. Each variable replaces one setting of the
+ * settings file.
+ */
 
 import { schemaAt, specialSettings } from './schema.ts'
 import { nearest, pathText, type SettingPath } from './setting-path.ts'
@@ -8,14 +11,20 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The variable that names the settings file itself. */
 export const CONFIG_VARIABLE = 'LEADSHEET_CONFIG'
 
-/** Whether systemd started this process and waits for its heartbeat: sd_watchdog_enabled(3). */
+/**
+ * Returns whether systemd started this process and expects a regular heartbeat from it:
+ * sd_watchdog_enabled(3).
+ */
 export function isWatchedBySystemd(env: Environment = process.env): boolean {
   return Boolean(env.NOTIFY_SOCKET && env.WATCHDOG_USEC)
 }
 
 const PREFIX = 'LEADSHEET_'
 
-/** The settings that a variable gives, or that name a file with the setting, by the name of the variable. */
+/**
+ * Maps the name of each variable to its setting. A variable `…_FILE` belongs to the setting that names a
+ * file.
+ */
 export const VARIABLES: Readonly<Record<string, SettingPath>> = Object.fromEntries(
   [...specialSettings()].flatMap(({ env, path, filePath }): [string, SettingPath][] =>
     env === null
@@ -31,14 +40,14 @@ export interface VariableSetting {
 }
 
 /**
- * The settings given by the environment. An empty variable counts as not set.
+ * Returns the settings that the environment gives. An empty variable counts as not set.
  * @param problems receives a line for each unknown `LEADSHEET_*` variable
  */
 export function readEnvironment(env: Environment, problems: string[]): VariableSetting[] {
   const known = [...Object.keys(VARIABLES), CONFIG_VARIABLE]
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(PREFIX) || known.includes(name) || isServiceLink(name, value ?? '')) continue
-    // The common prefix would make any two names look alike.
+    // The prefix is left out of the comparison, because it would make any two names look alike.
     const meant = nearest(
       name.slice(PREFIX.length),
       known.map((each) => each.slice(PREFIX.length)),
@@ -54,7 +63,7 @@ export function readEnvironment(env: Environment, problems: string[]): VariableS
   })
 }
 
-/** The variables that give a setting of the file, or name a file that holds it. */
+/** Returns the variables that give this setting, either directly or as the name of a file. */
 export function variablesFor(path: SettingPath): string[] {
   const names = [pathText(path), `${pathText(path)}_file`]
   return Object.entries(VARIABLES).flatMap(([variable, known]) =>
@@ -70,8 +79,8 @@ function splitList(value: string): string[] {
 }
 
 /**
- * Whether Kubernetes set the variable, which it does in every pod beside a service called leadsheet or
- * leadsheet-something.
+ * Returns whether Kubernetes set the variable. Kubernetes sets such variables in every pod if a service is
+ * called leadsheet or leadsheet-something.
  */
 function isServiceLink(name: string, value: string): boolean {
   return (

@@ -30,7 +30,7 @@ export function mistakeLine({ place, name }: Origin, problem: string): string {
   return `${place}  ${name}: ${problem}`
 }
 
-/** Turns an issue of zod into lines. */
+/** Turns one issue of zod into lines for the error message. */
 export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOrigin: FindOrigin): string[] {
   const path = issue.path.filter((key) => typeof key !== 'symbol')
   const meant = issue.code === 'invalid_union' ? issue.errors.find(isOfRightKind) : undefined
@@ -46,7 +46,10 @@ export function explainIssue(issue: z.core.$ZodIssue, tree: SettingTree, findOri
   return [mistakeLine(findOrigin(path, 'value'), `${found}expected ${issue.message}`)]
 }
 
-/** Whether the issues of a union's branch are only details, so that the user meant this branch. */
+/**
+ * Returns whether a union's branch has the kind of the value, so that its issues are only about details. The
+ * user then meant this branch.
+ */
 function isOfRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')
 }
@@ -58,20 +61,26 @@ function unknownName(group: SettingPath, name: string): string {
   return `no such setting; ${meant === null ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`}`
 }
 
-/** Whether a secret could stand there, also where a whole group was given as one text. */
+/**
+ * Returns whether the value at the path may hold a secret. A group counts too, because a user may have
+ * written one text in its place.
+ */
 function mayHoldSecret(path: SettingPath): boolean {
   return SECRET_PATHS.some((secret) => path.every((key, index) => secret[index] === key))
 }
 
 const SHOWN_CHARACTERS = 60
 
-/** Writes a value, cut short and without the login of a URL. */
+/** Formats a value for an error: cut to 60 characters, and without the login of a URL. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value).replace(/\/\/[^/@]*@/g, '//[redacted]@')
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
 }
 
-/** Checks a single value as a setting. Returns the expectation that it misses, or null. */
+/**
+ * Checks a value for one setting. Returns null if the value is valid, otherwise a text such as `expected a
+ * whole number`.
+ */
 export function settingFault(path: SettingPath, value: unknown): string | null {
   const tree: SettingTree = {}
   setValueAt(tree, path, value)

@@ -1,6 +1,6 @@
 /**
- * Loads the settings file and the environment into one Config. The environment wins, and all mistakes of both
- * are reported in one error. Nothing outside this folder reads the process's environment.
+ * Loads the settings file and the environment into one Config. A variable overrides the file, and one error
+ * reports all mistakes of both. Only the code in this folder reads the environment of the process.
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -23,7 +23,7 @@ import type { FilledSetting, ProfileData, SettingsFile } from './settings-file.t
 import { DEFAULT_FILE, readProfile, readSettingsFile } from './settings-file.ts'
 
 interface LoadOptions {
-  /** The file of `--config`, relative to `cwd`; null for the environment alone. */
+  /** The file that `--config` names, relative to `cwd`; null to read only the environment. */
   readonly file?: string | null | undefined
   readonly env?: Environment
   readonly cwd?: string
@@ -62,14 +62,14 @@ export function loadConfig({ file, env = process.env, cwd = process.cwd() }: Loa
 }
 
 /**
- * The path of the settings file, whether it exists or not: from `--config`, from the environment, or the
- * usual one.
+ * Returns the path of the settings file, even if the file does not exist: from `--config`, from the
+ * environment, or the default path.
  */
 export function settingsPath(file: string | undefined, env: Environment = process.env): string {
   return resolve(file ?? (env[CONFIG_VARIABLE] || DEFAULT_FILE))
 }
 
-/** Finds filters of recipients that leave none of the report's leads. */
+/** Finds recipients whose filter contradicts the report's filter, so that no lead can remain. */
 function impossibleFilters({ name, recipients }: ReportConfig, index: number, draft: Draft): string[] {
   const own: SettingPath = ['reports', index, 'recipients']
   const list = valueAt(draft.tree, own) === undefined ? ['recipients'] : own
@@ -96,7 +96,10 @@ function defaultFile(cwd: string): string | null {
   return existsSync(resolve(cwd, DEFAULT_FILE)) ? DEFAULT_FILE : null
 }
 
-/** Turns digits from a variable, which are text, into a number where the setting is a whole number. */
+/**
+ * Converts the text of a variable to a number if its setting is a whole number and the text consists of
+ * digits.
+ */
 function takeNumbers(tree: SettingTree, filled: readonly FilledSetting[]): void {
   for (const { path } of filled) {
     const value = valueAt(tree, path)
@@ -118,7 +121,7 @@ function invalid(problems: readonly string[]): LeadsheetError {
   )
 }
 
-/** The origin of every setting that was given. */
+/** Returns the place of every setting that was given, by its name. */
 function sourcesOf(draft: Draft): Record<string, string> {
   const given = [...settingsIn(draft.tree)].filter(([, value]) => value !== undefined)
   const sources = given.map(([path]) => {
@@ -151,8 +154,8 @@ function plainHttp({ api }: Settings, draft: Draft): string[] {
 }
 
 /**
- * Warns of a DKIM domain that does not match the sender. DMARC (RFC 7489, 3.1.1) counts only a signature of
- * the sender's domain, or of one above or below it.
+ * Warns of a DKIM domain that does not match the sender. DMARC (RFC 7489, 3.1.1) accepts a signature only if
+ * its domain is the sender's domain, or a parent or subdomain of it.
  */
 function foreignSignature({ mail: { from, dkim } }: Settings, draft: Draft): string[] {
   if (from === null || dkim === null) return []
@@ -173,7 +176,10 @@ function closedDashboard({ web: { token, listen, ...doors } }: Settings, draft: 
   return [mistakeLine(origin, `the dashboard can be reached from outside, and is closed. ${TOKEN_REMEDY}`)]
 }
 
-/** Warns of a mail folder in the data directory of one machine where several may share one database. */
+/**
+ * Warns of a mail folder together with PostgreSQL. Several machines may share the database, but each writes
+ * mails only into its own folder.
+ */
 function onOneMachine({ databaseUrl, smtp }: Settings, draft: Draft): string[] {
   if (databaseUrl === null || !smtp.url || new URL(smtp.url.reveal()).protocol !== 'file:') return []
   const origin = draft.findOrigin(['smtp', 'url'], 'value')

@@ -1,4 +1,7 @@
-/** Merges the settings file and the environment, not yet checked, with the origin of every setting. */
+/**
+ * Merges the settings file and the environment before their values are checked, and remembers the origin of
+ * every setting.
+ */
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { VariableSetting } from './environment.ts'
@@ -25,7 +28,7 @@ export interface Draft {
   readonly warnings: readonly string[]
 }
 
-/** The secrets, and the settings that name a file with the secret. */
+/** The paths of all secrets, each with the path of the setting that names a file with the secret. */
 const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret }) =>
   secret === null || filePath === null ? [] : [{ path, filePath }],
 )
@@ -33,8 +36,8 @@ const SECRET_FILES = [...specialSettings()].flatMap(({ path, filePath, secret })
 const RECIPIENTS_FILE = { path: ['recipients'], filePath: ['recipients_file'] } as const
 
 /**
- * Merges the settings file and the environment, which wins. A setting and its `_file` form count as one: a
- * key in the environment also replaces a `key_file` of the settings file.
+ * Merges the settings file and the environment. A variable overrides the file. A setting and its `_file` form
+ * count as one setting: a key in the environment also replaces a `key_file` in the settings file.
  */
 export function draftSettings(
   file: SettingsFile | null,
@@ -97,7 +100,10 @@ export function draftSettings(
   return { tree, findOrigin, problems, unread, warnings }
 }
 
-/** Makes the report that `init` would write for the schedule, so that its periods leave out no day. */
+/**
+ * Makes the same report for the schedule as `leadsheet init`. Its periods follow each other without a missing
+ * day.
+ */
 function reportAt(schedule: string): SettingTree {
   if (scheduleFault(schedule) !== null) return { name: 'daily' }
   const timing = { expression: schedule, timeZone: 'UTC', holidays: [] }

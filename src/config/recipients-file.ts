@@ -1,5 +1,5 @@
 /**
- * Reads recipients from a CSV file, one a row, as groups of the settings, which the schema checks later. The
+ * Reads recipients from a CSV file with one recipient in each row. The schema checks their values later. The
  * columns are the settings of a recipient and of its filter. Lists use semicolons, bounds use two dots.
  */
 import { readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const COLUMNS: Readonly<Record<string, { path: SettingPath; kind: CellKind }>> =
 
 /**
  * @param origin the name of the file in problems
- * @param problems receives a line for each mistake in the form of the file
+ * @param problems receives one line for each mistake in the format of the file
  */
 export function readRecipientsFile(path: string, origin: string, problems: string[]): RecipientsFile {
   const [heading, ...rows] = readRows(path, origin, problems)
@@ -82,7 +82,7 @@ function readRows(path: string, origin: string, problems: string[]): readonly Cs
 }
 
 function headingProblems(names: readonly string[]): string[] {
-  // Because spreadsheets save semicolons where numbers have a decimal comma.
+  // In countries with a decimal comma, spreadsheets separate the cells by semicolons.
   if (names.length === 1 && names[0]?.includes(';'))
     return ['the cells stand apart by semicolons, expected commas']
   const known = Object.keys(COLUMNS)
@@ -98,7 +98,10 @@ function headingProblems(names: readonly string[]): string[] {
   ]
 }
 
-/** Reads a cell; null for bounds that cannot be read. The schema checks everything else. */
+/**
+ * Converts a cell to the value of a setting. Returns null for bounds that cannot be read. The schema checks
+ * everything else.
+ */
 function settingOf(cell: string, kind: CellKind): unknown {
   if (kind === 'text' || cell === '') return cell
   if (kind === 'list') {
@@ -127,7 +130,7 @@ function parseCsv(text: string): { rows: CsvRow[] } | { brokenLine: number } {
   let cells: string[] = []
   let begin = line
   const pattern = new RegExp(CELL)
-  // Skips a byte order mark, which is not a part of the first heading.
+  // A byte order mark is skipped, because it would become a part of the first heading.
   for (pattern.lastIndex = text.startsWith('\uFEFF') ? 1 : 0; pattern.lastIndex < text.length; ) {
     const found = pattern.exec(text)
     if (found === null) return { brokenLine: line }

@@ -1,6 +1,6 @@
 /**
- * Reports and their recipients as the program uses them, with everything that each recipient gets of each
- * report.
+ * Reports and their recipients as the program uses them. For each recipient of a report, the settings of the
+ * recipient and of the report are merged.
  */
 import type { FilterCondition, LeadFilter } from '../domain/figures.ts'
 import type { BlockName } from '../report/blocks/registry.ts'
@@ -16,21 +16,24 @@ export interface ReportConfig extends Omit<ReportSettings, 'pipelines' | 'filter
   readonly recipients: readonly RecipientConfig[]
 }
 
-/** A recipient of a report, and the parts of it that this person gets. */
+/** A recipient of a report, with the parts of the report that this person gets. */
 export interface RecipientConfig {
   readonly address: string
   readonly name: string | null
   readonly locale: string
   /** The zone in which times are shown. */
   readonly timeZone: string
-  /** The recipient's filter and the report's together. */
+  /** The recipient's filter joined with the report's filter. A lead must meet both. */
   readonly filter: LeadFilter
-  /** The blocks; null where the report's folder decides. */
+  /** The blocks that the recipient gets; null if the report's folder decides. */
   readonly blocks: readonly BlockName[] | null
   readonly attachments: readonly string[]
 }
 
-/** The report of a name that the settings do not have, with all defaults; undefined for an invalid name. */
+/**
+ * Returns a report with default settings for a name that the settings do not list; undefined if the name is
+ * invalid.
+ */
 export function draftReport(
   name: string,
   { timeZone, locale }: { readonly timeZone: string; readonly locale: string },
@@ -53,7 +56,7 @@ export function reportFrom(
   return { ...own, recipients: (recipients ?? settings.recipients).map((each) => recipientFrom(each, own)) }
 }
 
-/** Merges the filter with `pipelines`, the older setting for a part of it. */
+/** Merges the filter with the older setting `pipelines`, which also chooses leads. */
 function reportFilter(pipelines: readonly string[], filter: FilterSettings): LeadFilter {
   const own = filterFrom(filter)
   return pipelines.length === 0 ? own : narrowFilter(filterFrom({ pipelines: [...pipelines] }), own)
@@ -80,8 +83,8 @@ function recipientFrom(
 }
 
 /**
- * Converts a filter of the settings. Columns and texts are sorted, so that filters for the same leads have
- * the same text.
+ * Converts a filter of the settings. Columns and texts are sorted, so that two filters with the same
+ * conditions are written alike.
  */
 function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
   const conditions = Object.entries(columns).flatMap(([field, asked]): FilterCondition[] => {
@@ -95,7 +98,7 @@ function filterFrom({ pipelines, ...columns }: FilterSettings): LeadFilter {
   }
 }
 
-/** Writes a filter as settings on one line; null for all leads. */
+/** Formats a filter as settings on one line. Returns null for a filter that lets all leads through. */
 export function filterText({ pipelineIds, conditions }: LeadFilter): string | null {
   const asked = [
     ...(pipelineIds === null ? [] : [`pipelines: [${pipelineIds.join(', ')}]`]),
@@ -125,7 +128,7 @@ function narrowFilter(one: LeadFilter, other: LeadFilter): LeadFilter {
   return { pipelineIds: commonTexts(one.pipelineIds, other.pipelineIds), conditions }
 }
 
-/** Finds the setting that no lead can meet; null where there may be leads. */
+/** Finds a setting of the filter that no lead can meet; null if leads may remain. */
 export function impossibleIn({ pipelineIds, conditions }: LeadFilter): string | null {
   if (pipelineIds?.length === 0) return 'pipelines'
   const impossible = conditions.find((asked) =>

@@ -1,6 +1,6 @@
 /**
- * Checks the settings that a command needs. Loading requires none, so that each command can name those that
- * are missing.
+ * Checks the settings that a command needs. Loading the settings requires no setting, so that each command
+ * can name the settings that it misses.
  */
 import { LeadsheetError, shellCommand } from '../errors.ts'
 import type { Config } from './config.ts'
@@ -11,7 +11,7 @@ import { DEFAULT_FILE } from './settings-file.ts'
 
 type ReadyApi = Config['api'] & {
   readonly url: string
-  /** The API key; null only where the upstream needs none. */
+  /** The API key; null only if the upstream needs no key. */
   readonly key: Secret | null
 }
 
@@ -21,7 +21,7 @@ export type ReadyMail = Config['mail'] & {
 }
 
 /**
- * @param needsKey false where the profile says that the upstream needs no key
+ * @param needsKey false if the profile says that the upstream needs no key
  * @throws LeadsheetError config_missing
  */
 export function requireApi(config: Config, needsKey = true): ReadyApi {
@@ -40,8 +40,8 @@ export function requireMail(config: Config): ReadyMail {
 }
 
 /**
- * Requires all settings of the daemon at once. Without reports and recipients of alerts the daemon only keeps
- * the copy, and needs no mail.
+ * Requires all settings of the daemon at once. Without reports and without recipients of alerts, the daemon
+ * only keeps the local copy up to date and needs no mail settings.
  * @throws LeadsheetError config_missing
  */
 export function requireDaemon(
@@ -62,7 +62,7 @@ export function requireSettings(config: Config, needsKey = true): void {
     throw missing(missingForDaemon(config, needsKey), config)
 }
 
-/** Names the settings that `run` misses; null where nothing is missing. */
+/** Names the settings that `leadsheet run` misses; null if none is missing. */
 export function lackOfDaemon(config: Config, needsKey = true): string | null {
   const lacking = missingForDaemon(config, needsKey)
   return lacking.length === 0 ? null : notSet(lacking)

@@ -130,7 +130,7 @@ export const alertsSchema = section({
   }),
 })
 
-/** A channel of alerts, or null where it has no address. */
+/** Returns the channel of alerts, or null if the channel has no address. */
 function whereSet<T extends { readonly url: Secret | null }>(
   channel: T,
 ): (T & { readonly url: Secret }) | null {

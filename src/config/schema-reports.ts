@@ -1,6 +1,6 @@
 /**
- * The schema of a report. An absent setting is decided by the report's folder or the top level of the
- * settings.
+ * The schema of a report. For an absent setting, the report's folder or the top level of the settings gives
+ * the value.
  */
 import { z } from 'zod'
 import type { FilterColumn } from '../domain/choices.ts'

@@ -1,12 +1,12 @@
 /**
- * The schema of the pages of operators and recipients and of the events that come in there, and the rule that
- * decides who may see the dashboard.
+ * The schema of the settings `web` (pages of operators and recipients) and `events` (webhooks of the
+ * upstream), and the rule that decides who may see the dashboard.
  */
 import { isIP } from 'node:net'
 import type { Secret } from './secrets.ts'
 import { group, LOOPBACK, listOf, named, path, secret, section, text } from './validators.ts'
 
-/** The value of `listen` for no pages. */
+/** The value of `listen` that turns all pages off. */
 const NONE = 'none'
 const TOKEN_LENGTH = 16
 
@@ -68,7 +68,7 @@ export function listenAddress(listen: string): ListenAddress | null {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-/** Writes an address as the settings do. */
+/** Formats an address in the same form as in the settings. */
 export function listenText(listen: ListenAddress | null): string {
   if (listen === null) return NONE
   const { host, port } = listen
@@ -86,7 +86,8 @@ function publicUrlFault(value: string): string | null {
   if (url === null || !/^https?:$/.test(url.protocol)) return 'it must begin with https://'
   if (url.username || url.password) return 'it must not hold a user or password'
   if (url.pathname !== '/' || url.search || url.hash) return 'nothing may come after the host'
-  // Because anyone who reads the traffic could pause or change the reports of others.
+  // Without TLS, anyone who reads the traffic could pause or change the reports of others. `localhost` needs
+  // no TLS.
   return url.protocol === 'https:' || LOOPBACK.test(url.hostname) ? null : 'http:// is only for this machine'
 }
 
@@ -101,7 +102,7 @@ function hostFault(value: string): string | null {
     : 'it is lower-case letters, digits, dots and hyphens'
 }
 
-/** The names of networks that Fastify knows. */
+/** Names that Fastify accepts in place of the address of a network. */
 const PROXY_NAMES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal']
 
 function proxyFault(value: string): string | null {
@@ -116,24 +117,24 @@ function proxyFault(value: string): string | null {
 
 interface Doors {
   readonly listen: ListenAddress
-  /** The address for visitors from outside; null where there is none. */
+  /** The public URL of the pages; null if none is set. */
   readonly publicUrl: string | null
-  /** Further names to which the dashboard answers, beside the usual ones. */
+  /** Host names to which the dashboard answers, in addition to the names that are always allowed. */
   readonly allowedHosts: readonly string[]
   readonly hasToken: boolean
 }
 
 /**
  * The rule for seeing the dashboard. `look`: everybody on this machine may see it, without actions. `token`:
- * signed-in users may see it and act. `closed`: nobody may see it, because it can be reached from outside and
- * has no token.
+ * signed-in users may see it and act. `closed`: nobody may see it, because the dashboard can be reached from
+ * outside and no token is set.
  */
 type DashboardAccess = 'look' | 'token' | 'closed'
 
 export const TOKEN_REMEDY =
   'Set web.token_file (LEADSHEET_WEB_TOKEN_FILE) to a file that holds a token, such as `openssl rand -hex 24` makes.'
 
-/** Whether a warning concerns only commands that serve or check the pages. */
+/** Returns whether a warning matters only to commands that serve or check the dashboard. */
 export function isAboutDashboard(warning: string): boolean {
   return warning.includes(TOKEN_REMEDY)
 }

@@ -179,7 +179,8 @@ const topLevel = group({
     concurrency: wholeNumber(1, 8).default(8).meta({ description: 'Requests at the same time.' }),
   })
     .transform(({ policy, top, ...limits }) =>
-      // Null where no single leads are read. `top` is null where their number has no limit.
+      // The result is null if no details of single leads are read. `top` is null if details of all leads are
+      // read.
       policy === 'none' ? null : { top: policy === 'top' ? top : null, ...limits },
     )
     .prefault({})
@@ -227,7 +228,7 @@ const topLevel = group({
 export const settingsSchema = named(topLevel)
 export type Settings = z.output<typeof settingsSchema>
 
-/** The parts of JSON Schema used here, and our own facts about a setting. */
+/** The schema of a setting: the parts of JSON Schema that are used here, and facts that leadsheet adds. */
 export interface SettingSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -241,17 +242,21 @@ export interface SettingSchema {
   /** The environment variable that gives the setting. */
   readonly env?: string
   readonly secret?: SecretKind
-  /** The settings of a group by the names that the program uses. */
+  /** For a group: maps the name of each setting in the file to its name in the program. */
   readonly settingNames?: Readonly<Record<string, string>>
-  /** Is true for a group that counts as a single setting. */
+  /** True for a group that counts as a single setting, such as a filter. */
   readonly isWhole?: boolean
 }
 
-/** A setting that has a variable, is secret, or may stand in a file of its own. */
+/**
+ * A setting that an environment variable can give, that is secret, or that can be read from a separate file.
+ */
 interface SpecialSetting {
   /** The path. `['reports', 0, 'schedule']` belongs to the first report. */
   readonly path: SettingPath
-  /** The setting that names a file to read it from, such as `api.key_file`; null where there is none. */
+  /**
+   * The setting that names a file with the value, such as `api.key_file`; null if there is no such setting.
+   */
   readonly filePath: SettingPath | null
   readonly env: string | null
   readonly secret: SecretKind | null
@@ -262,10 +267,10 @@ let known: (SettingSchema & Record<string, unknown>) | undefined
 function wholeSchema(): SettingSchema & Record<string, unknown> {
   known ??= z.toJSONSchema(settingsSchema, {
     io: 'input',
-    // A group may be empty, because all of its settings are optional.
+    // A group without required settings may be left empty in YAML, which reads it as null.
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
-      // Because zod leaves these out where a value is transformed.
+      // The default and the examples are added here, because zod leaves them out for transformed values.
       if ('defaultValue' in def) jsonSchema.default = def.defaultValue
       const examples = z.globalRegistry.get(zodSchema)?.examples
       if (Array.isArray(examples)) jsonSchema.examples = examples
@@ -288,7 +293,7 @@ export function settingsJsonSchema(): Record<string, unknown> {
   return { $schema, title: 'Settings of leadsheet', ...schema }
 }
 
-/** Finds the schema of a setting; undefined when there is none of that name. */
+/** Finds the schema of a setting; undefined if there is no setting at this path. */
 export function schemaAt(path: SettingPath): SettingSchema | undefined {
   return path.reduce<SettingSchema | undefined>((schema, key) => {
     const kinds = [schema, ...(schema?.anyOf ?? [])]
@@ -297,7 +302,10 @@ export function schemaAt(path: SettingPath): SettingSchema | undefined {
   }, wholeSchema())
 }
 
-/** Names a setting as the file does: `['mail', 'maxMb']` is `['mail', 'max_mb']`. */
+/**
+ * Converts the path of a setting to the names in the settings file: `['mail', 'maxMb']` becomes `['mail',
+ * 'max_mb']`.
+ */
 export function settingPath(path: SettingPath): SettingPath {
   return path.map((key, index) => {
     const names = schemaAt(settingPath(path.slice(0, index)))?.settingNames
@@ -308,8 +316,8 @@ export function settingPath(path: SettingPath): SettingPath {
 }
 
 /**
- * Every setting of a settings tree or a Config, named as in the file, with its value. A list counts as one,
- * except the list of reports.
+ * Yields the path and value of every setting in a settings tree or a Config, with the names of the settings
+ * file. A list counts as one setting, except the list of reports.
  */
 export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[SettingPath, unknown]> {
   const schema = schemaAt(path)
@@ -324,7 +332,10 @@ export function* settingsIn(tree: unknown, path: SettingPath = []): Generator<[S
   }
 }
 
-/** All settings with a variable, a secret or a file of their own, in the order of the schema. */
+/**
+ * Yields all settings with an environment variable, a secret value or a separate file, in the order of the
+ * schema.
+ */
 export function* specialSettings(
   schema: SettingSchema = wholeSchema(),
   path: SettingPath = [],

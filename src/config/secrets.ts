@@ -3,7 +3,10 @@ import { inspect } from 'node:util'
 
 const REDACTED = '[redacted]'
 
-/** What of a setting is secret: all of it, the password of a URL, an address with its parts, or each line. */
+/**
+ * The part of a setting that is secret: the whole value, the password of a URL, an address and its parts, or
+ * each line.
+ */
 export type SecretKind = 'whole' | 'login' | 'address' | 'lines'
 
 export class Secret {
@@ -13,7 +16,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The value itself. Call it only where the value is used, never to keep or print it. */
+  /** Returns the value itself. Call this only where the value is used, never to store or print the value. */
   reveal(): string {
     return this.#value
   }

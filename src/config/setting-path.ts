@@ -22,7 +22,8 @@ export function valueAt(tree: unknown, path: SettingPath): unknown {
 }
 
 /**
- * Sets a value and creates groups on the way. Changes nothing where another value stands in place of a group.
+ * Sets a value and creates missing groups above it. Changes nothing if one of these groups is another kind of
+ * value.
  */
 export function setValueAt(tree: SettingTree, path: SettingPath, value: unknown): void {
   const parent = path.slice(0, -1).reduce<unknown>((group, key) => {
@@ -34,7 +35,7 @@ export function setValueAt(tree: SettingTree, path: SettingPath, value: unknown)
   if (typeof parent === 'object' && parent !== null && key !== undefined) Reflect.set(parent, key, value)
 }
 
-/** The value at every leaf: everything except groups and lists with items. */
+/** Yields the path and value of every leaf. Groups and lists with items are not leaves. */
 export function* leavesOf(
   value: unknown,
   path: SettingPath = [],
@@ -48,11 +49,11 @@ export function* leavesOf(
   }
 }
 
-/* Finds the known name that a mistyped name was meant to be. */
+/* Finds the known name that a user probably meant by a mistyped name. */
 
 /**
- * The candidate with the fewest edits from `name`, ignoring case; null when more than one letter and more
- * than a third of the letters differ.
+ * Returns the candidate with the fewest edits from `name`, ignoring case; null if more than one letter and
+ * more than a third of the letters differ.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
   let best: string | null = null

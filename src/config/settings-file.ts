@@ -17,7 +17,10 @@ export const DEFAULT_FILE = 'leadsheet.yaml'
 export interface SettingsFile {
   readonly path: string
   readonly tree: SettingTree
-  /** The settings with values from variables, in whole or in part, and whether all variables were set. */
+  /**
+   * The settings whose value comes from variables, in whole or in part, and whether all these variables were
+   * set.
+   */
   readonly filled: readonly FilledSetting[]
   /** The place of a setting's value or name, such as `leadsheet.yaml:4:14`. */
   locate(setting: SettingPath, part: 'value' | 'name'): string
@@ -31,9 +34,9 @@ export interface FilledSetting {
 }
 
 /**
- * @param name as the user gave it, relative to `cwd`; places are named after it
+ * @param name the file name as the user gave it, relative to `cwd`; the names of places begin with it
  * @param problems receives a line for each variable that is not set
- * @throws LeadsheetError config_invalid when the file cannot be read or is not YAML
+ * @throws LeadsheetError config_invalid if the file cannot be read or is not YAML
  */
 export function readSettingsFile(
   name: string,
@@ -63,8 +66,8 @@ export function readSettingsFile(
 }
 
 /**
- * Whether users other than the owner and the group may read a file. Never true on Windows, which has no such
- * mode.
+ * Whether users other than the owner and the group may read a file. Always returns false on Windows, which
+ * has no such file mode.
  */
 export function isWorldReadable(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o004) !== 0
@@ -82,8 +85,8 @@ function readText(path: string): string {
 }
 
 /**
- * The hint for a file that cannot be read. Only a missing file suggests `init`, which must not overwrite an
- * existing one.
+ * Returns the hint for a file that cannot be read. The hint suggests `leadsheet init` only for a missing
+ * file, because `init` must not overwrite an existing file.
  */
 function hintFor(error: unknown): string {
   const text = errorText(error)
@@ -95,7 +98,7 @@ function hintFor(error: unknown): string {
     : 'Let this user read it, or name another file with --config or LEADSHEET_CONFIG.'
 }
 
-/** Says why a file could not be read, without repeating its name. */
+/** Returns why a file could not be read, without the name of the file. */
 export function readFault(error: unknown): string {
   const text = faultText(error)
   return text.startsWith('ENOENT') ? 'there is no such file' : text
@@ -136,7 +139,10 @@ function withoutNulls(value: unknown): unknown {
   )
 }
 
-/** Finds a setting in the text, or the group in which it would stand. */
+/**
+ * Returns the offset of a setting in the text. If the setting is absent, returns the offset of the group to
+ * which it belongs.
+ */
 export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 'value' | 'name'): number {
   for (let length = setting.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(setting.slice(0, length - 1), true)
@@ -185,7 +191,10 @@ function fillIn(
   return filled
 }
 
-/** Hides the text of a secret, because a placeholder that is no variable is a part of it. */
+/**
+ * Returns the placeholder for an error. For a secret the text is hidden, because a mistyped placeholder may
+ * be a part of the secret.
+ */
 function shownIn(path: SettingPath, text: string): string {
   return isSecret(path) ? '${…' : text
 }
@@ -214,8 +223,8 @@ export interface ProfileData {
   /** Names the place of a part at the start of a line: `profile.yaml:3:9  paging.kind`. */
   readonly nameOf: (path: SettingPath, part: 'value' | 'name') => string
   /**
-   * The reason why there are no data. It is reported only when they are needed, because `probe` may be about
-   * to write them.
+   * The reason why the profile could not be read; null if it was read. The reason is reported only when the
+   * profile is needed, because `probe` may be about to write the file.
    */
   readonly problem: string | null
 }

@@ -1,4 +1,7 @@
-/** Writes settings files from the schema: each setting with its description, commented out unless it is given. */
+/**
+ * Writes settings files from the schema: each setting with its description, commented out unless it has a
+ * value.
+ */
 import { stringify } from 'yaml'
 import { VARIABLES } from './environment.ts'
 import { type SettingSchema, schemaAt } from './schema.ts'
@@ -6,13 +9,19 @@ import { pathText, type SettingPath } from './setting-path.ts'
 
 const WIDTH = 110
 
-/** A value, or the environment variable that gives it, which is then not written to the file. */
+/**
+ * A value for the file, or the name of the environment variable that gives the value. In that case the file
+ * gets only a comment.
+ */
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
 
-/** What a file shows, by the names of the settings: an entry, or a comment with an example; null for the usual one. */
+/**
+ * The settings that a file shows, by their names. An entry is a value, a comment with the given example, or
+ * null for a comment with the usual example.
+ */
 type Shown = Readonly<Record<string, Entry<unknown> | { readonly example: unknown } | null>>
 
-/** leadsheet.example.yaml: every setting, with its default or an example. */
+/** Returns the text of leadsheet.example.yaml, which lists every setting with its default or an example. */
 export function exampleYaml(): string {
   return settingsYaml(`# yaml-language-server: $schema=docs/reference/leadsheet.schema.json
 # \`npm run docs\` writes this file from the schema of the settings.
@@ -27,7 +36,7 @@ export function exampleYaml(): string {
 
 /**
  * Writes a settings file in the order of the schema.
- * @param shown the settings that are written; null for all, as comments
+ * @param shown the settings to write; null writes all settings as comments
  */
 export function settingsYaml(opening: string, shown: Shown | null = null): string {
   const parts = Object.entries(schemaAt([])?.properties ?? {})
@@ -36,7 +45,7 @@ export function settingsYaml(opening: string, shown: Shown | null = null): strin
   return `${[opening, ...parts].join('\n\n')}\n`
 }
 
-/** @param margin what stands before the lines of the group: spaces, and # in a group that is commented out */
+/** @param margin the text before each line of the group: spaces, and `#` in a group that is commented out */
 function groupLines(group: SettingSchema, path: SettingPath, margin: string, shown: Shown | null): string[] {
   return Object.entries(group.properties ?? {}).flatMap(([name, schema]) =>
     settingLines(schema, [...path, name], group, margin, shown),
@@ -90,7 +99,10 @@ function entryLines(name: string, entry: Shown[string], margin: string, usual: s
   return [`${margin}#${name}: ${example}${note}`]
 }
 
-/** Whether another setting gives the same, and is the better choice: the file of a secret, the list of recipients. */
+/**
+ * Returns whether another setting is the better way to give the same value: the file of a secret, or the list
+ * of recipients instead of their file.
+ */
 function isSecondChoice(schema: SettingSchema, name: string, parent: SettingSchema | undefined): boolean {
   const inFile = parent?.properties?.[name.replace(/_file$/, '')]
   if (name.endsWith('_file')) return !inFile?.secret
@@ -114,7 +126,10 @@ function commentLines(
   return lines
 }
 
-/** The default, an example, or for a secret and its file a name made of the setting's. */
+/**
+ * Returns the default of a setting, or else an example. For secrets and their files, the example is made from
+ * the name of the setting.
+ */
 function exampleOf({ default: standard, examples = [] }: SettingSchema, path: SettingPath): string {
   const isEmpty = standard === undefined || (Array.isArray(standard) && standard.length === 0)
   const shown = isEmpty ? (examples[0] ?? standard) : standard

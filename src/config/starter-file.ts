@@ -1,6 +1,6 @@
 /**
- * Writes a settings file for the first start: answers as settings, the rest as comments with their defaults.
- * Reading it gives back exactly the same values.
+ * Writes a settings file for the first start: the answers as settings, all other settings as comments with
+ * their defaults. Reading the file gives back exactly the same values.
  */
 import { shellCommand } from '../errors.ts'
 import { nextDueTime } from '../schedule/scheduled-runs.ts'
@@ -12,7 +12,7 @@ export interface FirstSettings {
   /** A date such as `2026-11-21`. */
   readonly today: string
   readonly apiUrl: Entry
-  /** The file of the API key; null where the service needs no key. */
+  /** The file of the API key; null if the service needs no key. */
   readonly keyFile: Entry | null
   /** The profile; null for the reference service. */
   readonly profile: Entry | null
@@ -21,11 +21,11 @@ export interface FirstSettings {
   readonly mail: { readonly name: 'url' | 'url_file'; readonly entry: Entry }
   readonly from: Entry
   readonly recipients: Entry<readonly string[]>
-  /** The addresses of operators; empty where nobody is mailed. */
+  /** The addresses of operators who get alerts by mail; empty if there are none. */
   readonly alertRecipients: Entry<readonly string[]>
   readonly report: { readonly name: string; readonly schedule: string; readonly period: string | null }
   readonly listen: Entry
-  /** The file of the token; null where there is no dashboard to sign in to. */
+  /** The file of the token; null if there is no dashboard to sign in to. */
   readonly tokenFile: Entry | null
 }
 
@@ -64,10 +64,10 @@ export function settingsText(first: FirstSettings): string {
   })
 }
 
-/** The periods of the reports that come with the program. */
+/** The periods of the weekly and the monthly report that come with the program. */
 const DEFAULT_PERIODS: Readonly<Record<string, string>> = { weekly: 'week', monthly: 'month' }
 
-/** Escapes `${`, which would be a variable. */
+/** Escapes `${` in the values, because it would be read as the start of a variable. */
 function escaped(entry: Entry | Entry<readonly string[]> | null): Entry<unknown> | null {
   if (entry === null || !('value' in entry)) return entry
   const { value } = entry
@@ -77,7 +77,7 @@ function escaped(entry: Entry | Entry<readonly string[]> | null): Entry<unknown>
 
 interface FirstReport {
   readonly name: 'daily' | 'weekly' | 'monthly'
-  /** The period; null for the report's own. */
+  /** The period; null if the report's own period fits. */
   readonly period: 'day' | 'working_day' | 'since_last' | null
 }
 
@@ -98,7 +98,7 @@ export function reportFor(timing: Timing, now: Date): FirstReport {
   return { name: 'daily', period: 'since_last' }
 }
 
-/** The days on which the schedule is due within the next weeks, as numbers of days. */
+/** Returns the days on which the schedule is due within the next `WEEKS` weeks, as days since 1970-01-01. */
 function dueDays(timing: Timing, now: Date): number[] {
   const end = now.getTime() + WEEKS * 7 * DAY_MS
   const days = new Set<number>()
@@ -106,7 +106,8 @@ function dueDays(timing: Timing, now: Date): number[] {
     const due = nextDueTime(timing, after)
     if (due === null || due.due_at.getTime() > end) return [...days]
     days.add(Math.floor(due.shownMs / DAY_MS))
-    // Goes on to the next day, so that a schedule that is due all day long counts once.
+    // The search goes on at the next day, so that a schedule that is due many times a day counts once for
+    // each day.
     after = new Date(due.due_at.getTime() + DAY_MS - (due.shownMs % DAY_MS) - 1)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Rules for values beyond their type. Each `…Fault` returns null for a valid value, else the reason, worded
- * to follow "expected …;" in an error.
+ * Rules for values beyond their type. Each function `…Fault` returns null for a valid value, otherwise the
+ * reason. The reason is worded to follow "expected …;" in an error.
  */
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey } from 'node:crypto'
@@ -17,7 +17,7 @@ import { isTree, nearest, valueAt } from './setting-path.ts'
 /** An address `name@host`. The pattern takes any real address, but no second header or recipient. */
 export const ADDRESS = /^[^\s@<>(),;:"\\[\]]+@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
 
-/** Whether a text is an address, or `Display Name <address>`. */
+/** Returns whether a text is an address or has the form `Display Name <address>`. */
 function isMailbox(value: string): boolean {
   const named = /^[^<>\r\n"]+ <([^<>]+)>$/.exec(value)
   return ADDRESS.test(named?.[1] ?? value)
@@ -31,7 +31,10 @@ export function scheduleFault(text: string): string | null {
   return meant === null ? parsed.fault : `${parsed.fault}; did you mean ${meant}?`
 }
 
-/** Accepts only names of the IANA database, because offsets such as `+01:00` have no daylight saving. */
+/**
+ * Accepts only names of the IANA time zone database, because an offset such as `+01:00` has no daylight
+ * saving time.
+ */
 function timeZoneFault(name: string): string | null {
   try {
     if (/^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name })) return null
@@ -75,10 +78,13 @@ export function apiUrlFault(text: string): string | null {
   return url.username || url.password ? 'it must not hold a user or password' : null
 }
 
-/** The names of this machine. */
+/** Matches host names that mean this machine: `localhost`, `127.x.x.x` and `[::1]`. */
 export const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Refuses unencrypted addresses of alerts, because anyone who knows such an address can write there. */
+/**
+ * Refuses unencrypted addresses of alerts, because anyone who reads such an address on the network could send
+ * messages there.
+ */
 export function alertUrlFault(text: string): string | null {
   const url = URL.parse(text)
   if (url === null) return 'it is no URL'
@@ -98,7 +104,9 @@ export function mailUrlFault(text: string): string | null {
   return url.hostname === '' ? 'the host is missing' : null
 }
 
-/** RFC 8301, 3.2: signatures of shorter keys do not count. */
+/**
+ * The shortest allowed RSA key, in bits. Receivers ignore signatures of shorter keys (RFC 8301, section 3.2).
+ */
 const DKIM_BITS_MIN = 1024
 
 export function dkimKeyFault(pem: string): string | null {
@@ -113,7 +121,10 @@ export function dkimKeyFault(pem: string): string | null {
   return bits < DKIM_BITS_MIN ? `it has ${bits} bits` : null
 }
 
-/** Accepts the charts, or a list of the report or a query of its folder in a known format. */
+/**
+ * Accepts `charts`, or the name of a list of the report or of a query in its folder, with a known format as
+ * the extension.
+ */
 export function attachmentFault(name: string): string | null {
   if (name === 'charts') return null
   const [, list, format] = /^([\w-]+)\.(\w+)$/.exec(name) ?? []
@@ -176,7 +187,7 @@ export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: str
   )
 }
 
-/** A text of which nothing secret gets into output or logs. */
+/** A text that is wrapped in `Secret`, so that its secret parts never get into output or logs. */
 export function secret(
   accepted: string,
   fault?: (value: string) => string | null,
@@ -187,21 +198,22 @@ export function secret(
     .meta({ secret: kind })
 }
 
-/** A group that the program takes as it stands in the settings. */
+/** A group whose settings have the same names in the program and in the settings file. */
 export function group<T extends z.ZodRawShape>(shape: T) {
   return z.strictObject(shape, { error: 'a group of settings, indented below the name' })
 }
 
 /**
- * A group whose settings the program knows by camelCase names, null where a setting is absent. `own` keeps
- * the name of a renamed setting: with `{ spread_seconds: 'jitterSeconds' }` only the settings file says
- * spread_seconds. A setting `…_file` has no name, because merging has read the file.
+ * A group whose settings the program knows by camelCase names, with null for an absent setting. `own` gives
+ * names that differ from the settings file: with `{ spread_seconds: 'jitterSeconds' }`, the file says
+ * `spread_seconds` and the program `jitterSeconds`. A setting `…_file` is left out, because its file has been
+ * read during merging.
  */
 export function section<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(shape: T, own?: N) {
   return named(group(shape), own)
 }
 
-/** Makes a section of a group with rules of its own. */
+/** Makes a section from a group that has additional rules. */
 export function named<T extends z.ZodRawShape, const N extends OwnNames<T> = object>(
   settings: z.ZodObject<T, z.core.$strict>,
   own?: N,
@@ -240,7 +252,7 @@ export const schedule = text(
   scheduleFault,
 )
 export const timeZone = text('a time zone of the IANA database, such as Europe/Berlin', timeZoneFault)
-/** Normalises `de-de` to `de-DE`, so that one locale makes one issue. */
+/** A locale. The case is normalised, `de-de` to `de-DE`, so that the same locale gets the same issue. */
 export const locale = text('a locale such as en-GB or de-DE', localeFault).transform((tag) =>
   new Intl.Locale(tag).toString(),
 )
