@@ -1,9 +1,12 @@
 /**
- * The one error class for problems that a person can act on, its codes, and the form of commands in hints.
- * Anything else that is thrown is a bug and shows its stack.
+ * The only error class for problems that a person can act on, its codes, and the form of commands in hints.
+ * Any other error is a bug and is shown with its stack.
  */
 
-/** Every error code with its meaning; docs/reference/exit-and-error-codes.md is made from them. */
+/**
+ * All error codes with their meanings. The page docs/reference/exit-and-error-codes.md is generated from
+ * them.
+ */
 export const ERROR_CODES = {
   api_forbidden: 'the API key is valid but may not do this',
   api_not_found: 'the upstream does not have this lead, pipeline or path',
@@ -52,10 +55,10 @@ export type ErrorCode = keyof typeof ERROR_CODES
 
 /**
  * An error that a person can act on.
- * @param code stable, `area_reason`
- * @param message names the thing, the value and what was expected; never holds a secret
- * @param options.hint what to do next, in one sentence
- * @param options.mistakes each mistake by itself, if the message lists several
+ * @param code a code that never changes, in the form `area_reason`
+ * @param message the name of the thing, the value found and what was expected; never contains a secret
+ * @param options.hint the next action of the person, in one sentence
+ * @param options.mistakes each mistake as a text of its own, if the message lists several
  * @param options.notBefore with api_deferred: the instant before which the upstream wants no request
  */
 export class LeadsheetError extends Error {
@@ -78,24 +81,27 @@ export class LeadsheetError extends Error {
   }
 }
 
-/** Returns the text of anything thrown, to be quoted in a message. */
+/** Returns the text of anything that was thrown, so that a message can quote it. */
 export function errorText(thrown: unknown): string {
   if (thrown instanceof AggregateError && !thrown.message) return errorText(thrown.errors[0])
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** Returns the text of a system error without the call and the path: `EACCES: permission denied`. */
+/**
+ * Returns the text of a system error without the system call and the path, such as `EACCES: permission
+ * denied`.
+ */
 export function faultText(thrown: unknown): string {
   return errorText(thrown).replace(/, \w+( '.*')?$/s, '')
 }
 
 /**
- * The command that starts the program: through npx in a clone, by name if it is installed or in a
- * container.
+ * The command that starts the program: `npx leadsheet` in a clone, `leadsheet` if the program is installed or
+ * runs in a container.
  */
 export const CALLED = import.meta.url.endsWith('.ts') ? 'npx leadsheet' : 'leadsheet'
 
-/** Formats a command for a hint, in backticks, so that it can be pasted where the program runs. */
+/** Formats a command for a hint, in backticks, so that a person can paste it where the program runs. */
 export function shellCommand(args: string): string {
   return `\`${CALLED} ${args}\``
 }

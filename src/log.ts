@@ -9,12 +9,14 @@ export type Log = Logger
 
 interface LogOptions {
   readonly level: LevelWithSilent
-  /** Tells whether to write readable lines instead of JSON. */
+  /** Tells whether to write lines for people instead of JSON. */
   readonly pretty: boolean
   readonly color: boolean
-  /** The secrets to remove from each line, or a function that removes them, if more may be added later. */
+  /**
+   * The secrets to remove from each line. If more secrets may be added later, a function that removes them.
+   */
   readonly secrets: readonly string[] | ((text: string) => string)
-  /** Writes a line; to stderr by default. */
+  /** Writes one line of the log; if absent, lines go to stderr. */
   readonly write?: (line: string) => void
 }
 
@@ -30,12 +32,14 @@ export async function openLog(options: LogOptions): Promise<Log> {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Redact before formatting, because formatting undoes some of the JSON escapes.
+    // Secrets are removed before the line is formatted, because formatting undoes some of the JSON escapes.
     { write: (line: string) => write(format(redact(withoutNamedSecrets(line)))) },
   )
 }
 
-/** Loads the formatter only for terminals: it is the slowest import of the program. */
+/**
+ * Loads the formatter only if the log goes to a terminal, because no other import of the program is as slow.
+ */
 async function prettyLine(color: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty')
   return prettyFactory({

@@ -6,12 +6,15 @@ import { plainText } from './cli/terminal/table.ts'
 import type { FrameTerminal } from './cli/terminal/terminal.ts'
 import { errorText, LeadsheetError } from './errors.ts'
 
-/** The time to stop; must be less than the ten seconds after which container runtimes kill a process. */
+/**
+ * The time within which the command must stop. It is shorter than the ten seconds after which container
+ * runtimes kill a process.
+ */
 const STOP_WITHIN_MS = 9_000
 const WITHOUT_READER: readonly string[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 /**
- * npm passes on a Ctrl-C that the terminal has already sent to every process; within this time it counts as
- * the same one.
+ * The time within which a second Ctrl-C counts as a repetition of the first. The terminal sends a Ctrl-C to
+ * every process, and npm passes the same Ctrl-C on again.
  */
 const SAME_SIGNAL_MS = 500
 
@@ -44,8 +47,8 @@ function limitHeap(): void {
 }
 
 /**
- * Stops the command on the first Ctrl-C or SIGTERM and waits for it up to STOP_WITHIN_MS; a second signal
- * ends the process at once.
+ * Stops the command at the first Ctrl-C or SIGTERM and waits up to STOP_WITHIN_MS for it to end. A second
+ * signal ends the process at once.
  */
 function stopOnSignals(stop: AbortController, terminal: FrameTerminal): void {
   let stoppedAt = 0
@@ -77,20 +80,20 @@ function interrupted(message: string): LeadsheetError {
 }
 
 /**
- * Ignores a closed output, as in `leadsheet sync 2>&1
- * head`: further output is lost, but the work continues.
+ * Ignores that the output was closed, as in `leadsheet sync 2>&1 | head`. Further output is lost, but the
+ * work continues.
  */
 function goOnWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // EIO means that the terminal was closed. SIGHUP arrives too, and a daemon still has to finish its
-      // work.
+      // EIO means that the terminal was closed. SIGHUP arrives too in that case, and a daemon still has to
+      // finish its work.
       if (!WITHOUT_READER.includes(error.code ?? '')) throw error
     })
   }
 }
 
-/** Prints errors that nobody caught; Node itself would print the secrets in them. */
+/** Prints errors that nobody caught. Node itself would print them with the secrets that they contain. */
 function printBugs(terminal: FrameTerminal): void {
   process.on('uncaughtException', (bug) => {
     printError(terminal, bug)
@@ -113,7 +116,7 @@ function errorLines(thrown: unknown): string {
   return `error: this is a bug in leadsheet: ${stackOf(thrown)}\n`
 }
 
-/** Formats an error as one line, so that it can be told from the log lines before it. */
+/** Formats an error as one line of JSON, so that a program can tell it from the log lines before it. */
 function errorJson(thrown: unknown): string {
   if (!(thrown instanceof LeadsheetError)) {
     const bug = { code: 'bug', message: errorText(thrown), hint: null, stack: stackOf(thrown) }

@@ -1,14 +1,19 @@
 /**
- * Removes secrets from texts: known ones by value, in every form in which a protocol or format may write
- * them, and unknown ones by the name before them.
+ * Removes secrets from texts. Known secrets are found by their value, in every form in which a protocol or
+ * format may write the value; unknown secrets are found by the name before them.
  */
 
 const REDACTED = '[redacted]'
-/** Shorter secrets are not replaced, because ordinary words would match. */
+/** The minimum length of a secret to be replaced. A shorter secret could equal an ordinary word. */
 const SHORTEST = 4
-/** The minimum length for matches inside base64, where characters repeat by chance. */
+/**
+ * The minimum length of a secret to be found inside base64, where short sequences of characters occur by
+ * chance.
+ */
 const SHORTEST_INSIDE = 6
-/** The minimum length of a line of a multi-line secret, such as a PEM key, to be replaced on its own. */
+/**
+ * The minimum length of a line to be replaced on its own, if the secret has several lines, as a PEM key has.
+ */
 const TELLING_LINE = 16
 
 /** Returns a function that replaces every secret in a text with `[redacted]`. */
@@ -28,7 +33,7 @@ function formsOf(secret: string): string[] {
     htmlEncoded(text),
     ...base64Encoded(text),
   ])
-  // A log line is JSON and may quote JSON.
+  // A log line is JSON, and a text in it may be JSON again.
   const quoted = written.map(inJson)
   return [...written, ...quoted, ...quoted.map(inJson)]
 }
@@ -37,7 +42,10 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** Encodes as in queries, forms and the user part of URLs; some programs write the digits in lower case. */
+/**
+ * Encodes a text in the ways of URL queries, forms and the user part of URLs. Some programs write the
+ * hexadecimal digits in lower case.
+ */
 function percentEncoded(text: string): string[] {
   const url = new URL('http://localhost')
   url.password = text
@@ -53,14 +61,14 @@ const HTML: Readonly<Record<string, string>> = {
   ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;', '`': '&#x60;', '=': '&#x3D;' },
 }
 
-/** Escapes like Handlebars. */
+/** Escapes a text for HTML in the same way as Handlebars. */
 function htmlEncoded(text: string): string {
   return text.replace(/[&<>"'`=]/g, (sign) => HTML[sign] ?? sign)
 }
 
 /**
- * Encodes the secret alone and inside a longer text: SMTP and HTTP logins encode the user together with the
- * password.
+ * Encodes a secret in base64, both alone and inside a longer text, because SMTP and HTTP logins encode the
+ * user together with the password.
  */
 function base64Encoded(text: string): string[] {
   const bytes = Buffer.from(text)
@@ -72,7 +80,8 @@ function base64Encoded(text: string): string[] {
 }
 
 /**
- * Returns the base64 characters that depend only on the text, if this many bytes (modulo 3) come before it.
+ * Returns the base64 characters that depend only on the text, if the text comes after `bytesBefore` other
+ * bytes (modulo 3).
  */
 function base64Inside(text: string, bytesBefore: number): string {
   const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(text)])
@@ -82,10 +91,10 @@ function base64Inside(text: string, bytesBefore: number): string {
 const NAMES =
   '(?:proxy-)?authorization|(?:set-)?cookie|(?:x-)?api[_-]?key|(?:\\w+_)?(?:pass|password|secret|token)'
 
-/** The patterns of named secrets; each keeps the name and replaces the value. */
+/** The patterns of secrets that have a name. The name is kept and the value is replaced. */
 const NAMED: readonly RegExp[] = [
   new RegExp(`("(?:${NAMES})"\\s*:\\s*")(?:[^"\\\\]|\\\\.)+`, 'gi'),
-  // Matches JSON inside JSON.
+  // Matches JSON that is quoted inside JSON.
   new RegExp(`(\\\\"(?:${NAMES})\\\\"\\s*:\\s*\\\\")(?:[^"\\\\]|\\\\\\\\.)+`, 'gi'),
   /\b((?:bearer|basic) +)[\w.~+/=-]{16,}/gi,
   /\b((?:x-api-key|authorization): *)(?!(?:bearer|basic)\b)[^\s"\\`]+/gi,
@@ -95,7 +104,10 @@ const NAMED: readonly RegExp[] = [
   /\b(whsec_)[\w+/=-]+/g,
 ]
 
-/** Removes what is marked as a secret in JSON, in a header, in a URL or by its own prefix. */
+/**
+ * Removes values that are marked as secrets by a name in JSON, by a header, by a URL or by a prefix of their
+ * own.
+ */
 export function withoutNamedSecrets(text: string): string {
   return NAMED.reduce((kept, pattern) => kept.replace(pattern, `$1${REDACTED}`), text)
 }

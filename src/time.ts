@@ -1,9 +1,9 @@
-/** Formats instants and spans of time in messages for operators. */
+/** Formats instants and spans of time for messages to operators. */
 import type { Instant } from './domain/model.ts'
 
 const MINUTE_MS = 60_000
 
-/** Formats a span as `20 s`, `4 min`, `3 h` or `5 days`. */
+/** Formats a span of time as `20 s`, `4 min`, `3 h` or `5 days`. */
 export function formatSpan(ms: number): string {
   const minutes = Math.abs(ms) / MINUTE_MS
   if (minutes < 1) return `${Math.round(minutes * 60)} s`

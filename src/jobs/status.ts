@@ -18,7 +18,7 @@ import { findLastFailure, findLastWholeRun, listRuns } from '../store/sync/sync-
 import type { ScheduleSettings } from './schedule/schedule.ts'
 import { listWorkers, readScheduleStates } from './schedule/schedule-state.ts'
 
-/** The number of latest rows of each kind to read. */
+/** The maximum number of rows to read of each kind, the latest first. */
 interface StatusRows {
   readonly runs: number
   readonly scheduledRuns: number
@@ -41,7 +41,7 @@ export async function readStatus<S extends ScheduleSettings>(
     health: await readHealth(installation, now, knowledge),
     leads: await countLeads(db),
     quarantinedRecords: await countQuarantinedRecords(db),
-    /** Is null before the first sync that read all leads. */
+    /** The time up to which all leads have been read; null before the first sync that read all leads. */
     dataAsOf: (await findLastWholeRun(db))?.asOf ?? null,
     lastFailure: await findLastFailure(db),
     alerts: await listAlerts(db, 'open', rows.alerts),
@@ -51,10 +51,13 @@ export async function readStatus<S extends ScheduleSettings>(
     deliveries: await countDeliveries(db),
     serversAway: await listMailOutages(db),
     issues: await listIssues(db, null, rows.issues),
-    /** Is null if the store is an SQLite file, on which only one daemon runs. */
+    /** The running workers; null for an SQLite file, on which only one daemon runs. */
     workers: store.place.kind === 'sqlite' ? null : await listWorkers(db, now),
     jobs: await countJobs(store),
-    /** Is null if the upstream has no webhooks or nothing listens for them. */
+    /**
+     * The state of the events; null if the upstream has no webhooks, or if this installation does not listen
+     * for them.
+     */
     events: events && {
       last: await listEvents(db, rows.events),
       recent: await countRecentEvents(db, now),

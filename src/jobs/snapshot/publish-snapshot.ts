@@ -1,6 +1,6 @@
 /**
- * Publishes the snapshot that analysts open, and the metadata for Datasette beside it. After a sync a new
- * snapshot is only made if there is something new.
+ * Publishes the snapshot that analysts open, and beside it the metadata for Datasette. After a sync a new
+ * snapshot is made only if the store contains something new.
  */
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -32,12 +32,12 @@ export interface PublishDeps {
   readonly files: {
     readonly snapshot: string
     readonly metadata: string
-    /** The folder of the ready queries. */
+    /** The path of the folder with the ready queries. */
     readonly queries: string
   }
   /** The version of this program. */
   readonly version: string
-  /** The number of earlier snapshots that are also kept, under names with their times. */
+  /** The number of earlier snapshots that are also kept; the name of each contains its time. */
   readonly keep: number
 }
 
@@ -45,17 +45,17 @@ export interface Published {
   readonly file: string
   readonly bytes: number
   readonly durationMs: number
-  /** The snapshot contains every lead change that the upstream had before this instant. */
+  /** The instant before which every lead change that the upstream had is in the snapshot. */
   readonly leadsAsOf: Instant | null
 }
 
-/** If no lead has changed, statistics and agents in the snapshot may be this old. */
+/** The maximum age of the statistics and agents in the snapshot while no lead changes. */
 const IDLE_MS = 60 * 60_000
 
 /**
  * Makes a new snapshot.
  * @throws LeadsheetError report_no_data before the first sync that read all leads, job_busy while another
- * process publishes, data_unwritable
+ *   process publishes, data_unwritable
  */
 export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): Promise<Published> {
   const { wholeRunId } = await readSnapshotNews(deps.store.db, null)
@@ -73,16 +73,17 @@ export async function publishSnapshot(deps: PublishDeps, signal: AbortSignal): P
 }
 
 /**
- * Returns the lease to hold; on PostgreSQL each machine makes its own snapshot, so the lease names the
- * machine.
+ * Returns the name of the lease to hold. On PostgreSQL each machine makes its own snapshot, so the name
+ * contains the machine.
  */
 function leaseNameOf({ store, files }: PublishDeps): string {
   return store.place.kind === 'sqlite' ? 'snapshot' : `snapshot:${hostname()}:${files.snapshot}`
 }
 
 /**
- * Makes a new snapshot if the present one lacks something; returns null if it does not. Throws as {@link
+ * Makes a new snapshot if the present snapshot lacks something. Throws the same errors as {@link
  * publishSnapshot}.
+ * @returns the new snapshot; null if none was needed
  */
 export async function publishIfDue(deps: PublishDeps, signal: AbortSignal): Promise<Published | null> {
   const info = readSnapshotInfo(deps.files.snapshot)
@@ -133,7 +134,10 @@ async function writeMetadata(files: PublishDeps['files'], info: SnapshotInfo): P
   }
 }
 
-/** Publishes and only logs a failure, because what was synced and sent stays valid without a snapshot. */
+/**
+ * Publishes the snapshot. A failure is only logged, because the synced data and the sent messages are valid
+ * without a snapshot.
+ */
 export async function publishQuietly(
   { publish, log }: { readonly publish: (signal: AbortSignal) => Promise<void>; readonly log: Log },
   signal: AbortSignal,
@@ -146,11 +150,12 @@ export async function publishQuietly(
   }
 }
 
-/** Builds the schedule of snapshots with times of their own, independent of syncs. */
+/** Builds the schedule of snapshots that are made at times of their own, independently of syncs. */
 export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSettings): Schedule {
   return {
     ...settings,
-    // The name is not `snapshot`, because making a snapshot claims that lease itself.
+    // The name is not `snapshot`, because the function that makes the snapshot claims the lease `snapshot`
+    // itself.
     leaseName: 'snapshot-schedule',
     runsAtFirstSight: false,
     async run(_due, _lease, signal) {
@@ -160,10 +165,10 @@ export function snapshotSchedule(publishing: PublishDeps, settings: ScheduleSett
   }
 }
 
-/** Datasette names the database after its file, `snapshot.db`. */
+/** The name of the database in Datasette, which Datasette takes from the file name `snapshot.db`. */
 const DATABASE = 'snapshot'
 
-/** The tables that are searched through the full-text index. */
+/** The tables for which Datasette offers a search in the full-text index. */
 const SEARCHED = ['lead', 'lead_now']
 
 /** Composes `metadata.json` for Datasette: descriptions of the tables and columns, and the ready queries. */
@@ -201,20 +206,20 @@ function columnsOf({ columns }: Dictionary, table: string): Record<string, strin
 }
 
 /**
- * Adds the unit to the description of a column, unless the description contains it. Datasette's own `units`
- * are not used: they would print 0.02 days as 20 millidays.
+ * Adds the unit to the description of a column, unless the description already contains it. Datasette's own
+ * `units` are not used, because they would show 0.02 days as 20 millidays.
  */
 function withUnit(meaning: string, unit: string | null): string {
   return unit === null || meaning.includes(unit) ? meaning : `${meaning} (${unit})`
 }
 
 /*
- * Reads the ready queries: a folder of `.sql` files that each begin with a title and a description as
- * comments.
+ * Reads the ready queries from a folder of `.sql` files. Each file begins with comments that contain a title
+ * and a description.
  */
 
 interface ReadyQuery {
-  /** The name of the file without `.sql`. */
+  /** The name of the file without the ending `.sql`. */
   readonly name: string
   readonly title: string
   readonly description: string
@@ -238,9 +243,12 @@ function parseQuery(name: string, text: string): ReadyQuery {
   return { name, title, description: description.join(' '), sql: lines.slice(first).join('\n').trim() }
 }
 
-/* Lists which field of the upstream's records fills each column of the store, according to the profile. */
+/*
+ * Lists for each column of the store which field of the upstream's records fills the column, according to the
+ * profile.
+ */
 
-/** Columns that hold a whole record. */
+/** The columns that contain a whole record of the upstream. */
 const WHOLE = Object.fromEntries(
   ['lead_raw.raw', 'lead_detail.raw', 'pipeline_stat.raw', 'agent.raw', 'quarantined_record.raw'].map(
     (column) => [column, 'the whole record'],
@@ -248,8 +256,8 @@ const WHOLE = Object.fromEntries(
 )
 
 /**
- * Maps `lead.company_name` to `company.name`, or to `a or b` if there are candidates, or `a + b` if fields
- * are joined.
+ * Maps each column to the path of its field: `lead.company_name` to `company.name`, to `a or b` if the
+ * profile names several candidates, or to `a + b` if fields are joined.
  */
 export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
   const { status: pipelineStatus, name: pipelineName, ...stat } = mapping.stat
@@ -269,7 +277,10 @@ export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
   }
 }
 
-/** Lists the paths of one table; fields without a column do no harm, because only columns are looked up. */
+/**
+ * Lists the paths for one table. The list may contain fields without a column, because only columns are
+ * looked up in it.
+ */
 function pathsFor(
   table: string,
   rules: Readonly<Record<string, FieldRule | undefined>>,

@@ -1,7 +1,7 @@
 /**
- * Lets several workers read the details of leads for one sync. The worker that runs the sync makes batches of
- * leads and offers as many batches as may be read at once; any worker takes a batch and reads its leads one
- * by one.
+ * Lets several workers read the details of leads for one sync. The worker that runs the sync divides the
+ * leads into batches, and offers as many batches as may be read at the same time. Any worker takes a batch
+ * and reads its leads one by one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -32,7 +32,7 @@ import { allFailing, FAILURES_MAX, hasUsedUpItsTime, OF_ONE_LEAD } from './sync-
 interface DetailWorkerDeps extends DetailBatchDeps {
   readonly source: Pick<Source, 'fetchDetail' | 'usage'>
   readonly queue: Pick<Queue, 'enqueue' | 'work'>
-  /** The number of batches that this worker reads at once. */
+  /** The number of batches that this worker reads at the same time. */
   readonly concurrency: number
 }
 
@@ -42,18 +42,22 @@ interface DetailWorkerDeps extends DetailBatchDeps {
  */
 export interface DetailWorker extends DetailWorkers, SerialTask {}
 
-/** The maximum number of leads in a batch. Batches are smaller if some workers would otherwise get none. */
+/**
+ * The maximum number of leads in a batch. Batches are smaller if some workers would otherwise get no batch.
+ */
 const BATCH_LEADS = 20
 const LOOK_MS = 200
 /**
- * The time after which an unfinished batch is offered again, because its job may have failed for good or been
- * lost with a database.
+ * The time after which an unfinished batch is offered again. Its job may have failed for good, or may have
+ * been lost with a database.
  */
 const OFFER_AGAIN_MS = 30_000
 
 export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   const { queue } = deps
-  /** The runs that this worker itself started. Their requests are counted by the run. */
+  /**
+   * The ids of the runs that this worker itself started. The requests of these runs are counted by the run.
+   */
   const ownRuns = new Set<string>()
   const usage = createUsageCounter(deps.source)
   let working: Working | null = null
@@ -84,7 +88,7 @@ export function createDetailWorker(deps: DetailWorkerDeps): DetailWorker {
   }
 }
 
-/** Offers batches until all leads are read or the reading must end. */
+/** Offers batches until the details of all leads were read or the reading must end. */
 async function readShared(
   run: SyncRun,
   queue: DetailWorkerDeps['queue'],
@@ -124,8 +128,8 @@ async function readShared(
 }
 
 /**
- * Offers as many of the remaining batches as may be read at once, beginning with the first batch, which holds
- * the most urgent leads.
+ * Creates the function that offers as many of the remaining batches as may be read at the same time. It
+ * begins with the first batch, which contains the most urgent leads.
  */
 function createOffer(
   queue: DetailWorkerDeps['queue'],
@@ -162,8 +166,8 @@ function errorOf({ code, message, hint, notBefore }: DetailsEnd): Error {
 const NO_USAGE: RunUsage = { requests: 0, retries: 0 }
 
 /**
- * Counts the requests of a client while batches are being read. `begin` returns a function; each of its calls
- * returns the requests since the last call for any batch.
+ * Counts the requests of a client while batches are read. `begin` returns a function that returns the number
+ * of requests since that function was last called for any batch.
  */
 function createUsageCounter({ usage }: Pick<Source, 'usage'>): {
   readonly begin: () => () => RunUsage
@@ -197,7 +201,7 @@ interface DetailBatchDeps {
   readonly now: () => Date
 }
 
-/** Reads a batch lead by lead; skips leads that another worker has read meanwhile. */
+/** Reads a batch lead by lead. Leads that another worker has read meanwhile are skipped. */
 async function readBatch(
   deps: DetailBatchDeps,
   { data: { runId, batch }, signal }: Job<JobData['details']>,
@@ -221,8 +225,8 @@ interface Asking {
 /**
  * Reads one lead and stores the result. A failure that every lead would have ends the reading for all
  * workers.
- * @throws failures that are not the upstream's: a failure of the store, or a bug, for which the lead is
- * deferred
+ * @throws any error that is not from the upstream: an error of the store, or a bug, after which the lead is
+ *   deferred
  */
 async function readLead(deps: DetailBatchDeps, lead: WaitingLead, asking: Asking): Promise<void> {
   const { source, store, log, now } = deps

@@ -1,6 +1,6 @@
 /**
- * Maps a page of leads to records of the model. Maps leads of the page a second time if an event changed them
- * in the store meanwhile.
+ * Maps a page of leads to records of the model. If an event changed a lead of the page in the store
+ * meanwhile, the lead is mapped a second time.
  */
 
 import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
@@ -18,7 +18,8 @@ import type { SyncRun } from './sync-context.ts'
 
 export interface MappedPage {
   /**
-   * The numbers of the leads that are not written, because their records are unchanged or must be ignored.
+   * The numbers in the store of the leads that are not written, because their records are unchanged or must
+   * be ignored.
    */
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
@@ -29,7 +30,7 @@ export interface MappedPage {
 }
 
 /**
- * Maps the records of a page. Skips records whose fingerprint is stored, because they are unchanged.
+ * Maps the records of a page. A record whose fingerprint is stored is skipped, because it is unchanged.
  * @throws LeadsheetError api_unexpected if none of the records has an id
  */
 export function mapPage(source: Source, records: readonly RawRecord[], findKnown: FindKnown): MappedPage {
@@ -37,7 +38,7 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
   const leads = new Map<Lead, RawRecord>()
   const held: QuarantinedRecord[] = []
   for (const record of records) {
-    // The record is looked up again, because other pages were written since this page was fetched.
+    // The fingerprint is looked up again, because other pages were written since this page was fetched.
     const no = findKnown(record.high, record.low)
     if (no !== null) {
       known.add(no)
@@ -53,8 +54,8 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
 }
 
 /**
- * Maps skipped leads after all if the store may hold another state: leads that are on the page twice, once
- * unchanged and once changed, and leads that were read meanwhile because of an event.
+ * Maps skipped leads after all if the store may contain another state of them. These are leads that are on
+ * the page twice, once unchanged and once changed, and leads that were read meanwhile because of an event.
  */
 export async function remapChanged(
   trx: Trx,
@@ -79,8 +80,8 @@ export async function remapChanged(
 
 /**
  * Queues a separate read for leads that were also read because of an event, if nothing tells whether the
- * page's record is newer: the record has no time of change, or the event deleted the lead. The page's record
- * is ignored.
+ * page's record is newer than the stored lead: the record has no time of change, or the event deleted the
+ * lead. The page's records of these leads are ignored.
  */
 async function askInstead(trx: Trx, run: SyncRun, page: MappedPage): Promise<MappedPage> {
   if (!run.source.has('lead')) return page

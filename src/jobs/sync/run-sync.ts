@@ -1,6 +1,6 @@
 /**
- * The sync: reads leads, then the statistics of each pipeline, then agents, then details of leads into the
- * store. A run that stops half-way keeps what it read, and the next run continues from there.
+ * The sync: reads leads, then the statistics of each pipeline, then agents, then the details of leads, and
+ * stores them. If a run stops half-way, what it read is kept and the next run continues from there.
  */
 
 import type { Instant } from '../../domain/model.ts'
@@ -24,7 +24,7 @@ import { syncAgents, syncStats } from './sync-stats-and-agents.ts'
 
 export const SYNC_PARTS = ['leads', 'stats', 'agents', 'details'] as const satisfies readonly SyncPart[]
 
-/** The errors after which the run ends, because its next part would fail in the same way. */
+/** The codes of errors after which the run ends, because its next part would fail in the same way. */
 const ENDING = new Set([
   'api_unreachable',
   'api_unauthorized',
@@ -35,7 +35,7 @@ const ENDING = new Set([
 ])
 
 export interface SyncDeps {
-  /** Workers that help to read details; if absent, the sync reads everything by itself. */
+  /** The workers that help to read details; if absent, the sync reads all details itself. */
   readonly detailWorkers?: DetailWorkers
   readonly source: Source
   readonly store: Store
@@ -44,7 +44,7 @@ export interface SyncDeps {
 }
 
 /**
- * Runs a sync. Failures of the upstream are not thrown but reported in the result.
+ * Runs a sync. Failures of the upstream are not thrown, but reported in the result.
  * @throws LeadsheetError job_busy if another process is syncing, store_unreachable
  */
 export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
@@ -57,13 +57,12 @@ export async function sync(deps: SyncDeps, options: SyncOptions): Promise<SyncRe
 }
 
 /**
- * Runs a sync for a caller that already holds the lease; see {@link sync}.
- * @throws LeadsheetError job_busy if another process took the lease over
+ * Runs a sync for a caller that already holds the lease of syncs; see {@link sync}.
+ * @throws LeadsheetError job_busy if another process took over the lease
  */
 export async function syncUnder(lease: Lease, deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const started = deps.now()
-  // A killed first load may have left indexes dropped, and no part of the sync can look up leads without
-  // them.
+  // Indexes are still missing if a first load was killed. No part of the sync can look up leads without them.
   await restoreIndexes(deps.store, options.signal)
   const mode = await planScan(deps, options, started)
   const runId = await deps.store.write(async (trx) => {
@@ -139,8 +138,8 @@ async function runParts(run: SyncRun): Promise<Done> {
     } catch (thrown) {
       const { signal } = run.options
       const error = signal.aborted && thrown === signal.reason ? stopped(signal) : thrown
-      // Without a store the run cannot be reported; the next run continues from what is committed and
-      // closes this one.
+      // Without the store, the result of the run cannot be stored. The next run continues from the committed
+      // data and closes this run.
       if (!(error instanceof LeadsheetError) || error.code === 'store_unreachable') throw thrown
       done.problems.push({ part, code: error.code, message: error.message, hint: error.hint ?? null })
       done.notBefore = error.notBefore ?? null
@@ -160,7 +159,8 @@ function stopped(signal: AbortSignal): LeadsheetError {
 }
 
 /**
- * Returns the outcome of a run: with problems, `partial` if anything was read and `failed` if nothing was.
+ * Returns the outcome of a run. If the run had problems, the outcome is `partial` if anything was read,
+ * otherwise `failed`.
  */
 function outcomeOf(done: Done, counts: Awaited<ReturnType<typeof readCounts>>): SyncOutcome {
   const changes = counts.inserted + counts.updated + counts.removed + counts.details.read

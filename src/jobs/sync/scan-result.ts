@@ -1,6 +1,6 @@
 /**
- * Decides whether a scan that reached its end can be trusted or the list must be read again. Uses only the
- * counts of the scan.
+ * Decides whether the result of a scan that reached the end of the list can be trusted, or the list must be
+ * read again. The decision uses only the counts of the scan.
  */
 import type { ScanReport } from '../../domain/sync.ts'
 import type { Scan } from '../../store/sync/scan.ts'
@@ -8,12 +8,12 @@ import { canShift, overlapRows } from '../../upstream/paging/read-ahead.ts'
 import type { PagingProfile } from '../../upstream/profile/profile.ts'
 import { CLOCK_SKEW_MS } from './sync-page.ts'
 
-/** The maximum number of passes over the list in one scan, the first included. */
+/** The maximum number of passes over the list in one scan, including the first pass. */
 const PASSES_MAX = 6
 
 /**
- * The next step after a pass: the end of the scan, a pass over what changed since the scan began
- * (`changes`), or another pass over the whole list (`again`).
+ * The next step after a pass: the end of the scan (`end`), a pass over the leads that changed since the scan
+ * began (`changes`), or another pass over the whole list (`again`).
  */
 export type Judgement =
   | {
@@ -35,37 +35,39 @@ function judgeFirst(scan: Scan, paging: PagingProfile, hasUpdatedSince: boolean)
   if (scan.mode === 'full' && isShort(scan)) return { next: 'again' }
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
   if (scan.is_broken === 1 || !hasOverlap(scan, paging)) return { next: 'again' }
-  // If pages overlap, only rows that moved to the front of the list can be missed. Such a row was changed, so
-  // a scan of the changes since then reads it.
+  // If pages overlap, only rows that moved to the front of the list can be missed. A row moves there when its
+  // lead changes, so a pass over the leads changed since then reads the row.
   if (scan.mode === 'incremental') return COMPLETE
   return { next: hasUpdatedSince ? 'changes' : 'again' }
 }
 
 /**
- * Judges a later pass. The scan is complete if this pass found no lead that the earlier passes should have
- * found, or if no row moved.
+ * Judges a pass after the first. The scan is complete if this pass found no lead that the earlier passes
+ * should have found, or if no row moved.
  */
 function judgeFurther(scan: Scan, paging: PagingProfile): Judgement {
   const isOfChanges = scan.pass_since !== scan.updated_since
   if (!canShift(paging) || isOneMoment(scan) || !hasMoved(scan, paging)) return COMPLETE
-  // If pages do not overlap, two passes may miss the same lead; that three passes miss it is not plausible.
+  // If pages do not overlap, two passes may miss the same lead, but it is not plausible that three passes
+  // miss it.
   if (scan.pass_new === 0 && (hasOverlap(scan, paging) || scan.quiet_passes > 0)) return COMPLETE
-  // The rows that the first pass missed had jumped to the front of the list, where the second pass began.
+  // The rows that the first pass missed had moved to the front of the list, where the second pass began.
   if (!isOfChanges && scan.is_broken === 0 && hasOverlap(scan, paging)) return COMPLETE
   return { next: isOfChanges ? 'changes' : 'again' }
 }
 
 /**
- * Returns whether one page held all rows of the pass, so that no row could move between pages. A full first
- * page cannot be told from a partly filled one until a fuller page was seen.
+ * Returns whether all rows of the pass were on one page, so that no row could move between pages. As long as
+ * no fuller page was seen, a full first page looks the same as a partly filled page.
  */
 function isOneMoment(scan: Scan): boolean {
   return scan.pass_pages <= 1 || (scan.pass > 1 && scan.first_rows < scan.largest_page)
 }
 
 /**
- * Returns whether rows moved during the pass. In a list paged by number, an added and a deleted row may leave
- * the total unchanged; there, a lead that changed after the scan began counts as a sign of movement.
+ * Returns whether rows moved during the pass. If a list is paged by number, an added row and a deleted row
+ * may leave its total unchanged. In such a list, a lead that changed after the scan began also counts as a
+ * sign that rows moved.
  */
 function hasMoved(scan: Scan, paging: PagingProfile): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true
@@ -82,26 +84,29 @@ function hasOverlap(scan: Scan, paging: PagingProfile): boolean {
   return overlapRows(paging, scan.largest_page) > 0
 }
 
-/** Returns whether the scan found fewer leads than the lowest total that the pass reported. */
+/**
+ * Returns whether the scan found fewer leads than the lowest total that the upstream reported during the
+ * pass.
+ */
 function isShort(scan: Scan): boolean {
   return scan.total_low !== null && scan.total_low > scan.seen + scan.pass_held
 }
 
 /**
- * Returns whether a missing lead counts as absent. If the upstream counts leads that its list does not
- * contain, absence proves nothing.
+ * Returns whether a lead that the scan did not find counts as absent. If the upstream's total includes leads
+ * that its list does not contain, a missing lead proves nothing.
  */
 export function provesAbsence(scan: Scan): boolean {
   return !isShort(scan)
 }
 
 /**
- * Describes the difference if the list, read to its end, does not have as many leads as its total says; null
- * if they agree.
+ * Describes the difference between the number of leads in the list, which was read to its end, and the total
+ * that the upstream reported; null if they agree.
  */
 export function warnOfTotal(scan: Scan): string | null {
   const total = scan.reported_total
-  // The total and the count of a list that changed during the scan may differ without a fault.
+  // If the list changed during the scan, its total and the number of its leads may differ without a fault.
   if (scan.mode === 'incremental' || total === null || scan.moved > 0 || scan.total_low !== scan.total_high) {
     return null
   }

@@ -25,48 +25,52 @@ import type { SyncRun } from './sync-context.ts'
 
 export interface ScanState {
   /**
-   * Identifies the run of the database server, from its start to its stop, in which this state is valid; see
-   * {@link checkLife}.
+   * The id of the database server's run, from its start to its stop. This state is valid only during that
+   * run; see {@link checkLife}.
    */
   readonly life: string
-  /** The numbers of the stored leads by fingerprint. */
+  /** The number of each stored lead, by the fingerprint of its record. */
   readonly known: NumberIndex
   met: MetLeads
-  /** The numbers of the leads that the last complete scan missed and that this scan has not found so far. */
+  /**
+   * The numbers of the leads that the last complete scan did not find and that this scan has not found so
+   * far.
+   */
   readonly absent: Set<number>
   /**
-   * Tells whether there are quarantined leads. A lead's quarantine ends when a page has a record of it that
-   * can be mapped.
+   * Tells whether any lead is quarantined. The quarantine of a lead ends when a page contains a record of the
+   * lead that can be mapped.
    */
   hasHeld: boolean
   /**
-   * The leads in `readByEvents` were read because of events during the scan (`store/sync/scan.ts`);
-   * `eventSeq` is the place of the last of these notes in the store.
+   * The numbers of the leads that were read because of events during the scan are in `readByEvents`. The
+   * store notes each of them (`store/sync/scan.ts`); `eventSeq` is the place of the last note that was
+   * loaded.
    */
   eventSeq: number
   readonly readByEvents: Set<number>
   readonly watch: DriftWatch
-  /** The bulk load of the first leads; null if leads are stored already. */
+  /** The bulk load of the first leads; null if the store already contains leads. */
   readonly firstLoad: FirstLoad | null
 }
 
 /**
- * Loads the leads that were read because of events since the last call. Such a lead is mapped again even if
- * its record is unchanged, because the page may hold an older state than the store.
+ * Loads the leads that were read because of events since the last call. These leads are mapped again even if
+ * their records are unchanged, because the page may contain an older state than the store.
  */
 export async function noteEvents(trx: Trx, memory: ScanState): Promise<void> {
   for (const { seq, no } of await listReadByEvents(trx, memory.eventSeq)) {
     memory.known.forget(no)
     memory.readByEvents.add(no)
     memory.eventSeq = seq
-    // One of these leads may have a quarantined record.
+    // The store may have a quarantined record of this lead.
     memory.hasHeld = true
   }
 }
 
 /**
- * Loads the state of a scan. No fingerprints are loaded if the profile changed, because all leads must be
- * mapped again, nor in an incremental scan, because it reads only a few leads.
+ * Loads the state of a scan. If the profile changed, no fingerprints are loaded, because all leads must be
+ * mapped again. An incremental scan loads none either, because it reads only a few leads.
  * @param life the id of the database server's run, read before `scan` was read
  */
 export async function loadScanState(
@@ -89,13 +93,15 @@ export async function loadScanState(
   }
 }
 
-/* Handles a changed profile, because the stored data was mapped by the earlier profile. */
+/*
+ * Handles a changed profile. The stored data was mapped by the earlier profile, so it must be mapped again.
+ */
 
 const BATCH_ROWS = 500
 
 /**
- * Hashes the parts of the profile that decide which data is read and how it is mapped. The location of the
- * API key and the rate limit do not matter.
+ * Hashes the parts of the profile that decide which data is read and how it is mapped. The place of the API
+ * key and the rate limit are not among these parts.
  */
 export function hashProfile(profile: Profile): string {
   const { endpoints, paging, envelope, filters, sort, mapping, stages } = profile
@@ -103,7 +109,10 @@ export function hashProfile(profile: Profile): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
-/** Maps the quarantined leads again, stores those that can now be mapped, and returns how many were. */
+/**
+ * Maps the quarantined leads again and stores those that can now be mapped.
+ * @returns the number of leads that could be mapped
+ */
 export async function retryQuarantinedLeads(run: SyncRun): Promise<number> {
   let done = 0
   let after = ''

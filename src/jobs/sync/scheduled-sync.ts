@@ -1,4 +1,4 @@
-/** The schedule of a sync; the daily full sync also prunes old data. */
+/** Builds the schedule of a sync. The daily full sync also prunes old data. */
 
 import type { SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -40,15 +40,15 @@ export function syncSchedule(
       await publishQuietly(work, signal)
       if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
       if (result.outcome !== 'failed') return { state: 'done', message }
-      // Only a full sync is tried again: the next incremental one is soon, but a full one runs only once a
-      // day.
+      // Only a full sync is tried again, because it runs only once a day. The next incremental sync comes
+      // soon.
       const isWorthIt = full && result.problems.every(({ code }) => isTransient(code))
       return isWorthIt ? retryLater(message, attempt, work.now()) : { state: 'failed', message }
     },
   }
 }
 
-/** Prunes old data. A failure is only logged, because the next day's run prunes the same data. */
+/** Prunes old data. A failure is only logged, because the run of the next day prunes the same data. */
 async function pruneQuietly(work: ScheduledSyncDeps, signal: AbortSignal): Promise<void> {
   try {
     const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })
@@ -66,22 +66,22 @@ function summaryOf({ leads }: SyncResult): string {
 }
 
 /*
- * Starts a sync on request: adds a scheduled run that is due now. The request therefore outlives a restart,
- * is listed with the other runs, and never runs beside another sync.
+ * Starts a sync on request by adding a scheduled run that is due now. Therefore the request survives a
+ * restart, is listed with the other runs, and never runs at the same time as another sync.
  */
 
 /**
- * Adds a scheduled run, unless a sync is due already.
+ * Adds a scheduled run, unless a sync is already due.
  * @param schedule a schedule of syncs
- * @throws LeadsheetError job_busy while a sync runs
+ * @throws LeadsheetError job_busy while a sync is running
  */
 export async function askSync(store: Store, schedule: Schedule, now: () => Date): Promise<void> {
   const lease = await claimLease(store, schedule.leaseName, now)
   try {
     const at = now()
     const instant = at.toISOString()
-    // Earlier scheduled runs are stored first, because later calls continue from the last stored run, which will
-    // be the run added here.
+    // The earlier due runs are stored first, because later calls continue from the last stored run, and that
+    // will be the run added here.
     await noteScheduledRuns(store, schedule, new Date(at.getTime() - 1))
     if (await isAnyOpen(store.db, schedule.name, instant)) return
     const scheduledRun = { schedule: schedule.name, due_at: instant, noted_at: instant }

@@ -1,6 +1,6 @@
 /**
  * Watches which fields the records of a scan have. Only some records of each page are examined, which is
- * enough to detect drift.
+ * enough to find changed fields.
  */
 import type { Instant } from '../../domain/model.ts'
 import type { FieldDrift, FieldType } from '../../domain/sync.ts'
@@ -10,13 +10,14 @@ import type { RawRecord } from '../../upstream/mapping/raw-record.ts'
 
 const RECORDS_A_PAGE = 25
 /**
- * The maximum number of unchanged records examined per page. It is small because they must be parsed only for
- * this purpose.
+ * The maximum number of unchanged records examined per page. The number is small because unchanged records
+ * are parsed only for this purpose.
  */
 const KNOWN_A_PAGE = 10
 const DEPTH_MAX = 5
 /**
- * An object with more names than this is taken for a map whose names are data, not for a record with fields.
+ * The number of names from which an object counts as a map whose names are data, and no longer as a record
+ * with fields.
  */
 const NAMES_MAX = 100
 const PATHS_MAX = 1_000
@@ -29,7 +30,10 @@ interface Field {
 
 export interface DriftWatch {
   observe(records: readonly RawRecord[]): void
-  /** Stores the fields seen, once; returns the fields that differ from earlier scans. */
+  /**
+   * Stores the fields that were seen. It is called once, after the scan has ended.
+   * @returns the fields that differ from earlier scans
+   */
   save(trx: Trx, at: Instant): Promise<FieldDrift[]>
 }
 
@@ -39,8 +43,8 @@ export function createDriftWatch(): DriftWatch {
   let chance = 1
 
   /**
-   * Takes at most `size` items, one from each part of the list. The distance varies, because rows may
-   * repeat at a fixed distance.
+   * Returns at most `size` items, one from each part of the list. The distance between the items varies,
+   * because similar rows may repeat at a fixed distance.
    */
   function sampleOf<T>(items: readonly T[], size: number): T[] {
     const step = Math.max(1, Math.ceil(items.length / size))

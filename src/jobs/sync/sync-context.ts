@@ -1,4 +1,6 @@
-/** The context that a sync passes to its parts, and the writes of a run. */
+/**
+ * The context that a sync passes to its parts, and the functions with which these parts write to the store.
+ */
 
 import type { SyncPart, SyncProblem, SyncProgress } from '../../domain/sync.ts'
 import type { Log } from '../../log.ts'
@@ -10,40 +12,42 @@ import { type RunUsage, saveUsage } from '../../store/sync/sync-run.ts'
 import type { Source } from '../../upstream/source.ts'
 
 export interface SyncOptions {
-  /** Tells whether to read all leads, not only those changed since the last sync. */
+  /** Tells whether to read all leads, and not only the leads that changed since the last sync. */
   readonly full: boolean
   /**
-   * Tells whether an operator has confirmed that the leads missed by the last scan are deleted, however many
-   * there are.
+   * Tells whether an operator has confirmed that the leads which the last scan did not find are deleted,
+   * however many there are.
    */
   readonly acceptsRemovals?: boolean
   readonly parts: readonly SyncPart[]
   readonly pageSize: number
   /**
-   * The time in milliseconds by which an incremental scan begins before the watermark, so that it also finds
+   * The milliseconds by which an incremental scan begins before the watermark, so that the scan also finds
    * changes that the upstream stored late.
    */
   readonly overlapMs: number
-  /** The ids of pipelines whose statistics are read even if no lead belongs to them. */
+  /** The ids of pipelines whose statistics are read even if no lead belongs to these pipelines. */
   readonly pipelineIds: readonly string[]
   /** The settings for the details of leads; if absent, no details are read. */
   readonly details?: DetailOptions
-  /** Returns whether another scheduled run is due; if so, the remaining details are left to the next sync. */
+  /** Returns whether another scheduled run is due. If so, the remaining details are left to the next sync. */
   readonly isOtherDue?: () => Promise<boolean>
   readonly signal: AbortSignal
   readonly onProgress?: (progress: SyncProgress) => void
 }
 
 export interface DetailOptions {
-  /** Details are read only for this many leads with the best scores; null for no such limit. */
+  /**
+   * The number of leads with the best scores whose details are read; null to read the details of all leads.
+   */
   readonly top: number | null
   /** The maximum number of leads whose details one run reads. */
   readonly perRun: number
-  /** The number of leads whose details are read at once. */
+  /** The number of leads whose details are read at the same time. */
   readonly concurrency: number
 }
 
-/** The context of one run. */
+/** The context of one run of a sync. */
 export interface SyncRun {
   readonly source: Source
   readonly store: Store
@@ -53,30 +57,30 @@ export interface SyncRun {
   readonly runId: string
   readonly mode: Scan['mode']
   readonly options: SyncOptions
-  /** Returns the requests that the run has sent so far. */
+  /** Returns the number of requests that the run has sent so far. */
   readonly spent: () => RunUsage
-  /** The requests that other workers have sent for the run. */
+  /** The numbers of requests and retries that other workers have sent for the run. */
   readonly helped: { requests: number; retries: number }
   readonly detailWorkers?: DetailWorkers
 }
 
 /** The workers that read details of leads for a run, including this one. */
 export interface DetailWorkers {
-  /** Other workers help only if there are more leads to read than this. */
+  /** The number of leads above which other workers help to read. */
   readonly batchLeads: number
   read(run: SyncRun, leads: readonly WaitingLead[], options: DetailOptions): Promise<DetailsDone>
 }
 
 export interface DetailsDone {
-  /** The number of activity entries that were quarantined, because they could not be read. */
+  /** The number of activity entries that were quarantined because they could not be read. */
   readonly held: number
-  /** The failure that ended the reading early; null if there was none. */
+  /** The error that ended the reading early; null if no error did. */
   readonly end: unknown
 }
 
 /**
- * Writes data of the run in one transaction, unless another process has taken the lease over. Does not wait
- * for the disk, because the write at the end of the run does.
+ * Writes data of the run in one transaction, unless another process has taken over the lease. Does not wait
+ * until the data is on the disk, because the write at the end of the run waits for that.
  * @throws LeadsheetError job_busy if the lease was lost
  */
 export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
@@ -84,8 +88,8 @@ export function writeHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): P
 }
 
 /**
- * Writes a page or details without waiting for the disk. If a power cut loses the write, the next run reads
- * the same data again.
+ * Writes a page or details without waiting until the data is on the disk. If a power cut loses the write, the
+ * next run reads the same data again.
  */
 export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): Promise<T> {
   return run.store.writeSoon(holding(run, work))
@@ -94,13 +98,14 @@ export function writePageHolding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>
 function holding<T>(run: SyncRun, work: (trx: Trx) => Promise<T>): (trx: Trx) => Promise<T> {
   return async (trx) => {
     await run.lease.renew(trx, run.now())
-    // The usage is saved with each page, so that it is visible during a run and survives a kill.
+    // The number of requests is saved with each page, so that it can be seen during a run and survives a
+    // kill.
     await saveUsage(trx, run.runId, run.spent())
     return work(trx)
   }
 }
 
-/** Describes a quarantined record as a problem of the run. */
+/** Describes a quarantined record as a problem of the sync. */
 export function unreadable(reason: string): Omit<SyncProblem, 'part'> {
   return {
     code: 'api_unexpected',

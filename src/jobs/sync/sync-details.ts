@@ -1,8 +1,8 @@
 /**
- * The details part of a sync: reads single leads that are new or changed, open and new ones first, until the
- * run's limit or time is reached or another scheduled run is due. Answers are stored as they arrive, so a run
- * that stops loses none; the remaining leads wait for the next run. Other workers, if there are any, help to
- * read.
+ * The details part of a sync: reads single leads that are new or changed, open and new leads first. The
+ * reading ends when the run's limit or time is reached or another scheduled run is due. Answers are stored as
+ * they arrive, so a stopped run loses none; the remaining leads wait for the next run. Other workers, if
+ * there are any, help to read.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LeadDetail } from '../../domain/model.ts'
@@ -12,7 +12,9 @@ import { listWaitingLeads, putOffDetail, saveDetails, type WaitingLead } from '.
 import { addDetailCounts } from '../../store/sync/sync-run.ts'
 import { type DetailOptions, type DetailsDone, type SyncRun, writePageHolding } from './sync-context.ts'
 
-/** The errors that may concern a single lead only; after them the next lead is still tried. */
+/**
+ * The codes of errors that may concern only a single lead. After such an error, the next lead is still read.
+ */
 export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
   'api_not_found',
   'api_rejected',
@@ -21,13 +23,13 @@ export const OF_ONE_LEAD: ReadonlySet<ErrorCode> = new Set([
 ])
 /**
  * The number of failures in a row after which the reading ends, because the upstream or the profile is at
- * fault and not a lead.
+ * fault and not a single lead.
  */
 export const FAILURES_MAX = 10
 
 /**
- * Reads the details of leads. An activity entry that cannot be read is a problem of the run; a lead that is
- * deleted or fails is only deferred.
+ * Reads the details of leads. An activity entry that cannot be read becomes a problem of the run. A lead that
+ * is deleted or that fails is only deferred.
  */
 export async function syncDetails(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<void> {
   const { details } = run.options
@@ -78,7 +80,7 @@ async function readAlone(
   return { held, end: isAsPlanned ? null : stop.signal.reason }
 }
 
-/** A lead with its details, or with the reason why they could not be read. */
+/** A lead with its details, or with the error why they could not be read. */
 interface Answered {
   readonly lead: WaitingLead
   readonly outcome: LeadDetail | LeadsheetError
@@ -88,8 +90,8 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
   try {
     return await run.source.fetchDetail(lead.id, signal)
   } catch (thrown) {
-    // A read that was cancelled because another lead failed throws that lead's failure, so this lead is not
-    // to blame.
+    // If a read was cancelled because another lead failed, it throws the failure of that other lead, so this
+    // lead is not to blame.
     if (signal.aborted || !(thrown instanceof LeadsheetError) || !OF_ONE_LEAD.has(thrown.code)) throw thrown
     run.log.warn({ lead: lead.id, code: thrown.code }, thrown.message)
     return thrown
@@ -98,7 +100,7 @@ async function fetchOne(run: SyncRun, lead: WaitingLead, signal: AbortSignal): P
 
 /**
  * Returns the function that stores answers. Answers that arrive during a write are stored together in the
- * next write, since a commit costs more than writing rows.
+ * next write, because a commit costs more than the writing of rows.
  */
 function createKeeper(run: SyncRun): (answered: Answered) => Promise<void> {
   let last: Promise<unknown> = Promise.resolve()
@@ -132,7 +134,7 @@ async function keepAll(run: SyncRun, answers: readonly Answered[]): Promise<void
 
 /**
  * Describes a series of failures.
- * @param last the last failure
+ * @param last the last failure of the series
  */
 export function allFailing(last: unknown): Error {
   const message = `none of ${FAILURES_MAX} leads in a row could be read, the last: ${errorText(last)}`
@@ -153,7 +155,7 @@ function unreadableEntries(count: number): SyncProblem {
 }
 
 /**
- * Returns whether the reading ended because the time for details is used up. The remaining leads then wait
+ * Returns whether the reading ended because the time for details was used up. If so, the remaining leads wait
  * for the next run, and the run has not failed.
  */
 export function hasUsedUpItsTime({ reason }: AbortSignal): boolean {

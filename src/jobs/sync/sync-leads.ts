@@ -31,22 +31,22 @@ import { CLOCK_SKEW_MS } from './sync-page.ts'
 import { type PassEnd, readPass } from './sync-scan.ts'
 
 /**
- * An interrupted scan older than this is not resumed: its cursor may be invalid, and a lead that it has not
- * found may have been added since.
+ * The maximum age of an interrupted scan that is resumed. In an older scan the cursor may be invalid, and a
+ * lead that the scan did not find may have been added since.
  */
 const SCAN_AGE_MAX_MS = 24 * 60 * 60_000
 
 /**
- * The maximum number of times that a sync continues after the connection to the store was lost, so that a
- * cause that returns each time does not keep the sync running for ever.
+ * The maximum number of times that a sync continues after it lost the connection to the store. Without a
+ * limit, a cause that returns each time would keep the sync running for ever.
  */
 const LOSSES_MAX = 20
 
 type ScanResult = Pick<ScanReport, 'scan_result' | 'stop'>
 
 /**
- * Returns the mode of the next scan. An interrupted scan that can be resumed keeps its mode; the first scan
- * ever, and the first with a new profile, reads all leads.
+ * Returns the mode of the next scan. An interrupted scan that can be resumed keeps its mode. The first scan
+ * of all, and the first scan with a new profile, read all leads.
  */
 export async function planScan(
   { store, source }: Pick<SyncRun, 'store' | 'source'>,
@@ -62,7 +62,8 @@ export async function planScan(
 }
 
 /**
- * Reads the leads. Returns the problems that were found although the list was read to its end.
+ * Reads the leads.
+ * @returns the problems that were found although the list was read to its end
  * @throws LeadsheetError if the list was not read to its end
  */
 export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
@@ -71,7 +72,7 @@ export async function syncLeads(run: SyncRun): Promise<SyncProblem[]> {
       return await readLeads(run)
     } catch (thrown) {
       if (!isStoreLost(thrown) || losses > LOSSES_MAX || run.options.signal.aborted) throw thrown
-      // This write throws if the store is still unreachable.
+      // This write throws an error if the store still cannot be reached.
       await writeHolding(run, async () => undefined)
       run.log.warn({ code: thrown.code }, `${thrown.message}; reading on from where the store is`)
     }
@@ -90,7 +91,7 @@ async function readLeads(run: SyncRun): Promise<SyncProblem[]> {
   const memory = await loadScanState(run.store.db, life, begun, firstLoad)
   const end = await readToEnd(run, begun, memory).catch(async (thrown: unknown) => {
     const { signal } = run.options
-    // A run that must stop has no time to restore indexes; the next run does it.
+    // A run that must stop has no time to restore the indexes, so the next run restores them.
     if (!signal.aborted) await firstLoad?.end(signal).catch((error: unknown) => unlessStopped(signal, error))
     const isStopped = signal.aborted
     if (isStopped || (thrown instanceof LeadsheetError && !isStoreLost(thrown))) {
@@ -137,7 +138,8 @@ async function isOtherProfile(store: SyncRun['store'], sha256: string): Promise<
 }
 
 function isResumable(scan: Scan, profile: string, now: Date): boolean {
-  // A scan killed between its last page and the judgement has no page to continue from.
+  // A scan that was killed after its last page, but before its result was judged, has no page from which to
+  // continue.
   if (scan.cursor === null && scan.pass_pages > 0) return false
   return scan.profile_sha256 === profile && now.getTime() - Date.parse(scan.started_at) < SCAN_AGE_MAX_MS
 }
@@ -168,7 +170,9 @@ async function readToEnd(run: SyncRun, begun: Scan, memory: ScanState): Promise<
   }
 }
 
-/** Starts the scan again if the upstream no longer knows the cursor of an interrupted scan. */
+/**
+ * Starts the scan again from the beginning if the upstream no longer knows the cursor of an interrupted scan.
+ */
 async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: unknown): Promise<PassEnd> {
   const isStaleCursor =
     begun.cursor !== null && thrown instanceof LeadsheetError && thrown.code === 'api_rejected'
@@ -183,8 +187,8 @@ async function startOver(run: SyncRun, begun: Scan, memory: ScanState, thrown: u
 }
 
 /**
- * Ends a scan that reached its end. Only a complete scan marks leads as deleted, and moves the watermark
- * and the age of the data.
+ * Ends a scan that reached the end of the list. Only a complete scan marks leads as deleted, and moves the
+ * watermark and the time up to which the data was read.
  */
 async function finishScan(
   run: SyncRun,
@@ -237,8 +241,8 @@ async function finishScan(
 }
 
 /**
- * Ends a scan that did not reach its end. A later run resumes a scan that failed or was interrupted; a scan
- * whose list was faulty starts again.
+ * Ends a scan that did not reach the end of the list. A later run resumes the scan if it failed or was
+ * interrupted. If the list was faulty, a later run starts a new scan.
  */
 async function giveUpScan(run: SyncRun, begun: Scan, memory: ScanState, stop: ScanStop): Promise<void> {
   const at = run.now().toISOString()

@@ -15,10 +15,13 @@ import { leadIdsOf, type MappedPage, quarantinedIdsOf, remapChanged } from './pa
 import type { ScanState } from './scan-state.ts'
 import { type SyncRun, writePageHolding } from './sync-context.ts'
 
-/** The assumed maximum difference between this machine's clock and the upstream's. */
+/** The assumed maximum difference between the clock of this machine and the clock of the upstream. */
 export const CLOCK_SKEW_MS = 2 * 60_000
 
-/** Stores a page; returns the scan after it and what the run has read so far. */
+/**
+ * Stores a page.
+ * @returns the scan after this page, and what the run has read so far
+ */
 export async function savePage(
   run: SyncRun,
   before: Scan,
@@ -40,8 +43,8 @@ export async function savePage(
     await forgetAbsence(trx, absent)
     const born = bornSince(before.started_at)
     const knownFresh = written.known.filter((no) => fresh.has(no))
-    // Only later passes need the number of leads created during the scan, because before the first pass no
-    // lead was found.
+    // Only later passes need the number of leads that were created during the scan, because before the first
+    // pass no lead had been found.
     const knownBorn = before.pass === 1 ? 0 : await countCreated(trx, knownFresh, born)
     const savedFresh = written.saved.filter(({ no }) => fresh.has(no))
     const scan = await advanceScan(trx, before, {
@@ -77,26 +80,27 @@ export async function savePage(
   return done
 }
 
-/**
- * Gives other tasks time, because pages that have already arrived would otherwise be stored without a pause.
- */
+/** Lets other tasks run. Otherwise pages that have already arrived would be stored without a pause. */
 async function haveOthersServed(): Promise<void> {
-  // The first turn of the event loop ends before the network is polled, the second turn after.
+  // The first turn of the event loop ends before the network is polled, and the second turn ends after that.
   await nextTurn()
   await nextTurn()
 }
 
 interface Written {
   readonly saved: readonly SavedLead[]
-  /** The numbers of the leads that were not written, because they are unchanged. */
+  /** The numbers in the store of the leads that were not written because they are unchanged. */
   readonly known: readonly number[]
   /**
-   * One entry for each quarantined record of the page: the number of its lead if that is stored, else the
-   * record's id, or null if it has none.
+   * One entry for each quarantined record of the page. The entry is the number of its lead if that lead is
+   * stored, otherwise the id of the record, or null if the record has no id.
    */
   readonly held: readonly (Met | null)[]
   readonly fingerprints: readonly Fingerprint[]
-  /** The numbers of the leads whose fingerprints were deleted, so that the next scan maps them again. */
+  /**
+   * The numbers in the store of the leads whose fingerprints were deleted, so that the next scan maps these
+   * leads again.
+   */
   readonly unknown: readonly number[]
 }
 
@@ -119,8 +123,8 @@ async function writePage(
   const heldNos = isAllNew ? new Map<string, number>() : await findLeadNos(trx, quarantinedIdsOf(page))
   const fingerprints = fingerprintsOf(scan, saved, page)
   await saveFingerprints(trx, fingerprints)
-  // The old fingerprint is deleted, because otherwise the earlier record would count as unchanged if the
-  // upstream sends it again.
+  // The old fingerprint is deleted. Otherwise the earlier record would count as unchanged if the upstream
+  // sends that record again.
   const unknown = [...heldNos.values(), ...saved.filter(isUnknown).map(({ no }) => no)]
   await forgetFingerprints(trx, unknown)
   const savedNos = new Set(saved.map(({ no }) => no))
@@ -139,7 +143,7 @@ function metOn({ saved, known, held }: Written): Met[] {
   return [...new Set<Met>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
 }
 
-/** Updates the state in memory; called after the transaction, which may fail. */
+/** Updates the state in memory. It is called after the transaction, because the transaction may fail. */
 function remember(memory: ScanState, pass: number, met: readonly Met[], written: Written): void {
   for (const each of met) {
     memory.met.note(each, pass)
@@ -154,16 +158,16 @@ function createdAt(lead: Lead): Instant {
 }
 
 /**
- * Returns whether no fingerprint is stored for a lead. A lead with cleaned or cut values is mapped each time,
- * so that each scan can report these values.
+ * Returns whether no fingerprint is stored for the lead. A lead with cleaned or cut values gets none, so that
+ * each scan maps the lead and reports these values.
  */
 function isUnknown({ lead }: SavedLead): boolean {
   return lead.cleaned.length > 0 || lead.cut > 0
 }
 
 /**
- * Returns the fingerprints to store. An incremental scan does not load the stored fingerprints, so it also
- * maps unchanged leads, whose fingerprints are stored already.
+ * Returns the fingerprints to store. An incremental scan also maps unchanged leads, because it does not load
+ * the stored fingerprints; the fingerprints of these leads are stored already.
  */
 function fingerprintsOf(scan: Scan, saved: readonly SavedLead[], page: MappedPage): Fingerprint[] {
   return saved.flatMap((one) => {

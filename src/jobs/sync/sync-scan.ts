@@ -1,7 +1,8 @@
 /**
- * Reads the list of leads once, page by page, to its end. The rows of a page and the cursor after it are
- * stored in one transaction, while the next page is being fetched. The list ends with no next page, with an
- * empty page, or with the answer that numbered lists give past their end; never with a short page.
+ * Reads the list of leads once, page by page, to its end. The rows of a page and the cursor after the page
+ * are stored in one transaction, while the next page is fetched. The list ends with a page that names no next
+ * page, with an empty page, or with the answer that numbered lists give past their end, but never with a
+ * short page.
  */
 
 import type { ScanStop } from '../../domain/sync.ts'
@@ -15,11 +16,11 @@ import type { ScanState } from './scan-state.ts'
 import type { SyncRun } from './sync-context.ts'
 import { savePage } from './sync-page.ts'
 
-/** The list is taken to be endless after this many pages in a row without a new lead. */
+/** The number of pages in a row without a new lead after which the list counts as endless. */
 const IDLE_PAGES_MAX = 2
 /**
- * The maximum number of times in a row that a page is requested again from further back, to find the rows
- * that moved.
+ * The maximum number of times in a row that a page is requested again from an earlier position, in order to
+ * find rows that moved.
  */
 const REWINDS_MAX = 4
 const REWIND_FACTOR = 4
@@ -32,8 +33,8 @@ export interface PassEnd {
 }
 
 /**
- * Reads one pass.
- * @throws LeadsheetError api_*, run_interrupted; what was read before is kept
+ * Reads the list in one pass. If the pass fails, the pages read before are kept.
+ * @throws LeadsheetError api_*, run_interrupted
  */
 export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Promise<PassEnd> {
   const { source, options } = run
@@ -43,8 +44,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
   const filters = { updatedSince: begun.pass_since ?? undefined }
   const fetchPage = readAhead(source, filters, options.pageSize, signal, memory.known.find)
   const positions = new Set<string | null>([begun.cursor])
-  // The furthest position of the pass. After a rewind, pages up to this position bring no new leads, and that
-  // does not mean that the list repeats itself.
+  // The furthest position that the pass reached. After the pass went back to an earlier position, the pages
+  // up to the furthest position contain no new leads, which does not mean that the list repeats itself.
   let frontier = Number(begun.cursor)
   let scan = begun
   let rewinds = 0
@@ -56,7 +57,7 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
         if (isPastEnd(run, scan, thrown)) return null
         throw thrown
       })
-      // The page may have arrived before the run was stopped.
+      // The run may have been stopped after the page arrived.
       options.signal.throwIfAborted()
       if (page === null) return { scan, stop: 'past_end' }
       const mapped = mapPage(source, page.records, memory.known.find)
@@ -85,14 +86,14 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
       const step = {
         cursor: next,
         tail: nextTail,
-        // Some lists report a total of 0 past their end, so an empty page's total is ignored.
+        // Some lists report a total of 0 past their end, so the total of an empty page is ignored.
         total: page.records.length > 0 || scan.pass_pages === 0 ? page.total : null,
         repeats: canShift(paging) ? tail.length : null,
         hasMoved: isRewound || !isInPlace,
         isBroken: !isContinued,
         isAgain,
       }
-      // Lets other tasks run, because mapping and writing a page never yield to them.
+      // Lets other tasks run, because the mapping and writing of a page does not pause for them.
       await new Promise(setImmediate)
       const saved = await savePage(run, scan, mapped, step, memory)
       const { pages, seen: done } = saved
@@ -111,8 +112,8 @@ export async function readPass(run: SyncRun, begun: Scan, memory: ScanState): Pr
 }
 
 /**
- * Returns the next cursor; null if the page is the last one. If pages overlap, the last page is one with no
- * row after the current position.
+ * Returns the next cursor; null if this is the last page. If pages overlap, a page is the last one if it has
+ * no row after the current position.
  */
 function nextCursor(scan: Scan, page: RawPage, overlap: number): string | null {
   if (page.records.length === 0 || page.next === null) return null
@@ -134,21 +135,24 @@ function endOf(run: SyncRun, scan: Scan, page: RawPage): PassEnd {
   return { scan, stop: 'end' }
 }
 
-/** Returns whether a page begins with the records at the end of the page before. */
+/** Returns whether a page begins with the records that were at the end of the page before. */
 function begins(source: Source, records: readonly RawRecord[], tail: readonly string[]): boolean {
   if (tail.length === 0) return true
   const ids = idsOf(source, records.slice(0, tail.length))
   return tail.every((id, index) => ids[index] === id)
 }
 
-/** Lists the ids of the records that have one; costly, because the records must be mapped. */
+/**
+ * Lists the ids of the records; a record without an id is left out. This is slow, because each record must be
+ * mapped.
+ */
 function idsOf(source: Source, records: readonly RawRecord[]): string[] {
   return records.flatMap((record) => source.mapLead(record.value, record.text).id ?? [])
 }
 
 /**
- * Returns whether at least two ids from the end of a page are also on the next page; if not, rows between the
- * pages may have been missed.
+ * Returns whether at least two ids from the end of a page are also on the next page. If not, rows between the
+ * two pages may have been missed.
  */
 function continues(tail: readonly string[], ids: readonly string[]): boolean {
   const there = new Set(ids)
@@ -156,8 +160,8 @@ function continues(tail: readonly string[], ids: readonly string[]): boolean {
 }
 
 /**
- * Returns whether the upstream refused the page because the list has ended. If the total says that there are
- * more leads, the refusal has another cause.
+ * Returns whether the upstream refused the page because the list has ended. If the total is larger than the
+ * number of leads read, the refusal has another cause.
  */
 function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
   const isRefused =
@@ -168,7 +172,7 @@ function isPastEnd(run: SyncRun, scan: Scan, thrown: unknown): boolean {
   return isAllRead(scan) || (scan.total_low === null && isShort)
 }
 
-/** Returns whether the total is reached or the last page was not full. */
+/** Returns whether as many leads were read as the total says, or the last page was not full. */
 function isAllRead(scan: Scan): boolean {
   const isReached = scan.total_low !== null && scan.pass_seen + scan.pass_held >= scan.total_low
   return isReached || scan.last_rows < scan.largest_page

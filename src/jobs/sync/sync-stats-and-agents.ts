@@ -1,6 +1,6 @@
 /**
- * The statistics and agents parts of a sync: takes one sample of each agent, and of each pipeline that leads
- * belong to or that the settings name.
+ * The statistics and agents parts of a sync: takes one sample of each agent and of each pipeline. These are
+ * the pipelines that leads belong to, and those that the settings name.
  */
 
 import type { Agent, PipelineStat, QuarantinedRecord } from '../../domain/model.ts'
@@ -15,8 +15,9 @@ import type { SyncRun } from './sync-context.ts'
 import { unreadable, writeHolding } from './sync-context.ts'
 
 /**
- * Reads the statistics and returns how many pipelines were read. A pipeline that the upstream does not know,
- * or that cannot be read, is reported as a problem; the other pipelines are still read.
+ * Reads the statistics of all pipelines. A pipeline that the upstream does not know, or whose statistics
+ * cannot be read, is reported as a problem, and the other pipelines are still read.
+ * @returns the number of pipelines that were read
  */
 export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('stats')) return 0
@@ -31,7 +32,10 @@ export async function syncStats(run: SyncRun, onProblem: (problem: SyncProblem) 
   return read
 }
 
-/** Reads the statistics of one pipeline; returns the problem, or null if there was none. */
+/**
+ * Reads the statistics of one pipeline.
+ * @returns the problem; null if there was none
+ */
 async function readOne(run: SyncRun, id: string): Promise<Omit<SyncProblem, 'part'> | null> {
   let answer: unknown
   try {
@@ -58,7 +62,10 @@ export async function keepStat(
   await savePipelineStat(trx, stat, seen)
 }
 
-/** Reads the agents and returns how many were read. An agent that cannot be read is reported as a problem. */
+/**
+ * Reads the agents. An agent that cannot be read is reported as a problem.
+ * @returns the number of agents that were read
+ */
 export async function syncAgents(run: SyncRun, onProblem: (problem: SyncProblem) => void): Promise<number> {
   if (!run.source.has('agents')) return 0
   const read = await fetchAgents(run.source, run.options.signal)
