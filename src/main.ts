@@ -1,4 +1,4 @@
-/** The process: arguments, signals and exit status. Only this file prints errors. */
+/** The process: its arguments, signals and exit status. Only this file prints errors. */
 import { setFlagsFromString } from 'node:v8'
 import { EXIT_STATUS, endingOf } from './cli/exit-status.ts'
 import { createProgram, runProgram } from './cli/program.ts'

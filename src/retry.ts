@@ -11,7 +11,7 @@ const DAY_MS = 24 * HOUR_MS
 
 /** The waits between the attempts of one request: they grow exponentially, with full jitter. */
 export interface Backoff {
-  /** The number of attempts, including the first. */
+  /** The number of attempts, including the first attempt. */
   readonly attempts: number
   readonly baseMs: number
   readonly maxMs: number
@@ -37,7 +37,7 @@ export const BACKOFF = {
    * shortened.
    */
   upstream: { attempts: 5, baseMs: 500, maxMs: 20 * SECOND_MS },
-  /** Requests to the upstream while a person waits for the answer. */
+  /** Requests to the upstream for whose answer a person is waiting. */
   upstreamWhileWaiting: { attempts: 2, baseMs: 300, maxMs: SECOND_MS },
   /** Requests of the probe. They may be wrong on purpose, so they are repeated only once. */
   probe: { attempts: 2, baseMs: 400, maxMs: 5 * SECOND_MS },

@@ -1,4 +1,4 @@
-/** The types of a check, of its findings and of the shown result. */
+/** The types of a check, of its findings, and of the result that is shown. */
 
 import type { Instant } from '../domain/model.ts'
 import { LeadsheetError } from '../errors.ts'
@@ -8,16 +8,16 @@ export interface Check {
   /** The line of `status`, `doctor`, /readyz and /metrics that shows the findings. */
   readonly part: Part
   readonly question: string
-  /** Names a finding in subjects, headings and sentences. */
+  /** The name of the finding in subjects, headings and sentences. */
   readonly title: string
   /**
    * The condition under which the check finds a problem, worded as in docs/reference/checks.md; null if the
    * check opens no alert.
    */
   readonly meaning: string | null
-  /** The default severity; a finding may have another. */
+  /** The severity of the check's findings, unless a finding has its own. */
   readonly severity: Severity
-  /** The setting that changes the threshold. */
+  /** The name of the setting that changes the threshold of the check. */
   readonly setting?: string
   readonly shownIn: readonly Place[]
   /**
@@ -40,7 +40,7 @@ export type Place = 'status' | 'doctor' | 'readyz' | 'metrics' | 'alerts'
 export const SHOWN: readonly Place[] = ['status', 'doctor', 'metrics']
 export const SHOWN_AND_ALERTED: readonly Place[] = [...SHOWN, 'alerts']
 
-/** The lines of `status` and /metrics, in order. */
+/** The lines of `status` and /metrics, in the order in which they are shown. */
 export const PARTS = [
   ...[
     'database',

@@ -102,7 +102,7 @@ async function findFailing({ db, now }: Facts): Promise<Finding[]> {
 
 /**
  * Counts events.
- * @param outcomes the outcomes to count; all if absent
+ * @param outcomes the outcomes whose events are counted; if absent, all events are counted
  */
 export function countIn(counts: readonly EventCount[], outcomes?: readonly EventOutcome[]): number {
   return counts

@@ -41,8 +41,8 @@ export interface EventSource {
 }
 
 /*
- * The facts from which the checks decide. Each fact is read at most once for all checks, and only if a
- * check asks for it.
+ * The facts from which the checks decide. Each fact is read at most once for all checks, and only if a check
+ * needs it.
  */
 
 /** The number of syncs to read. At the default interval, more than a day has that many syncs. */
@@ -57,11 +57,11 @@ export interface InstalledSchedule {
   readonly jitterSeconds: number
 }
 
-/** An installation according to its settings. */
+/** The facts about an installation that come from its settings. */
 export interface Installation {
   readonly store: Pick<Store, 'db' | 'place'>
   readonly schedules: readonly InstalledSchedule[]
-  /** Names of the reports in the settings. */
+  /** The names of the reports in the settings. */
   readonly reports: readonly string[]
   /** The resources that the upstream offers according to its profile. */
   readonly resources: readonly Resource[]
@@ -84,7 +84,7 @@ export interface Installation {
   readonly afterFailures: number
 }
 
-/** The facts that only some processes know. */
+/** The facts that only some processes know; absent if the process does not know them. */
 export interface Knowledge {
   /** Returns by how many milliseconds our clock is ahead of the upstream's clock; null if unknown. */
   readonly clockAheadMs?: () => number | null
@@ -110,7 +110,7 @@ export function readFacts(installation: Installation, knowledge: Knowledge, now:
       // A daemon that was killed on this machine is known to be dead even before its heartbeat is overdue.
       return seen === 'alive' && (await wasLeft(db, 'daemon')) ? 'dead' : seen
     }),
-    /** The last syncs, newest first. */
+    /** The syncs of the store, newest first, at most RUNS_MAX. */
     runs: once((): Promise<RunSummary[]> => listRuns(db, RUNS_MAX)),
     lastRead: memo((resource: Resource): Promise<LastRead | null> => findLastRead(db, resource)),
     lastScheduledRun: memo((schedule: string) => findLastScheduledRun(db, schedule, now.toISOString())),
@@ -149,7 +149,7 @@ export function isInMemory(place: Store['place']): boolean {
   return place.kind === 'sqlite' && place.file === ':memory:'
 }
 
-/* Decides whether the daemon is alive, from the heartbeat that it stores each minute. */
+/* Decides whether the daemon is alive. The daemon stores a heartbeat each minute. */
 
 /** The age of the last heartbeat after which the daemon counts as dead. One or two heartbeats may be lost. */
 export const HEARTBEAT_MAX_MS = 180_000

@@ -245,7 +245,8 @@ async function findDiskLow(facts: Facts): Promise<Finding[]> {
   if (free >= wanted) return []
   return [
     plain(
-      // The number is rounded up to the next 100 MB, so that the alert is not rewritten each minute.
+      // The free space is rounded up to the next 100 MB, so that the text of the alert does not change each
+      // minute.
       `Less than ${megabytes(Math.ceil(free / (100 * MB)) * 100 * MB)} are free in the data directory; ${megabytes(wanted)} are wanted beside a database of ${megabytes(database)}.`,
       `Make room: fewer snapshots (snapshot.keep), ${shellCommand('db prune')}, or a larger disk.`,
     ),

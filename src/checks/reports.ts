@@ -14,7 +14,7 @@ import { formatUtc, minutesBefore } from '../time.ts'
 import { type Check, type Finding, SHOWN, SHOWN_AND_ALERTED } from './check.ts'
 import type { Facts } from './facts.ts'
 
-/** A scheduled run counts as late after this time. */
+/** The delay in minutes after which a scheduled run counts as late. */
 const LATE_MINUTES = 30
 const DAY_MINUTES = 24 * 60
 

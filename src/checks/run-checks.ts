@@ -16,7 +16,7 @@ import { formatWaiting } from './mail.ts'
 import { type Freshness, readFreshness } from './sync.ts'
 import { ALERTING_IDS, CHECK_IDS, CHECKS, type CheckId } from './table.ts'
 
-/** A finding, with the check that found it. */
+/** A finding, with the id of the check that found it. */
 export interface Found extends Finding {
   readonly check: CheckId
 }
@@ -53,14 +53,16 @@ export interface PartResult extends CheckResult<Part> {
 }
 
 export interface Health {
-  /** The status of the worst part. */
+  /** The status of the part with the worst status. */
   readonly status: 'ok' | Severity
   /**
    * One sentence, such as `All is well: last sync 4 min ago, 5,706 leads, next report in 3 h`. If there are
    * findings, the sentence tells the worst finding and the number of the others.
    */
   readonly sentence: string
-  /** Results in the order of {@link PARTS}; none contains an address or text from another server. */
+  /**
+   * The results, in the order of {@link PARTS}. No result contains an address or text from another server.
+   */
   readonly checks: readonly PartResult[]
   readonly freshness: readonly Freshness[]
 }

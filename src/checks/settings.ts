@@ -1,4 +1,4 @@
-/** Checks whether the daemon runs with the settings on the disk. */
+/** Checks whether the daemon uses the settings that are on the disk now. */
 import { stat } from 'node:fs/promises'
 import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** The table of all checks. Nothing else decides whether an installation is healthy. */
+/** The table of all checks. Only these checks decide whether an installation is healthy. */
 import type { Check, Part } from './check.ts'
 import { EVENT_CHECKS } from './events.ts'
 import { LEAD_CHECKS } from './leads.ts'

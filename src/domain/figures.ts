@@ -24,7 +24,7 @@ export interface HistoryCoverage {
 
 /** The filter of a report: the report covers the leads that meet every condition. */
 export interface LeadFilter {
-  /** The ids of the pipelines; null for all. */
+  /** The ids of the pipelines whose leads are covered; null for all pipelines. */
   readonly pipelineIds: readonly string[] | null
   readonly conditions: readonly FilterCondition[]
 }
@@ -106,7 +106,7 @@ export interface BlockQuery {
   readonly title: string
   /** A sentence that tells people what the query counts. */
   readonly meaning: string
-  /** The relations of `store/figures/` that the SQL reads, such as `closed`. */
+  /** The names of the relations in `store/figures/` that the SQL reads, such as `closed`. */
   readonly reads: readonly string[]
   /**
    * The SQL of the query. It may use `:from` and `:to`, the instants of the period, and the other values of
@@ -343,7 +343,7 @@ export interface StatDifference {
     | 'win_rate'
     | 'open_value'
     | 'won_value'
-  /** The currency of a value (ISO 4217); null for other figures. */
+  /** The currency (ISO 4217) if the figure is an amount, otherwise null. */
   readonly currency: string | null
   readonly ours: number
   readonly upstream: number

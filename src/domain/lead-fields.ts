@@ -118,7 +118,7 @@ export const LEAD_FIELDS = [
     name: 'companyEmployees',
     column: 'company_employees',
     type: 'number',
-    // Because some services write -1 for unknown.
+    // The minimum is -1, because some services send -1 for unknown.
     range: { min: -1, max: 1e12 },
     meaning: 'number of people who work there',
     isFilter: true,

@@ -14,7 +14,7 @@ export interface MessageFile {
   readonly name: string
   readonly contentType: string
   readonly content: Uint8Array
-  /** The Content-ID of an image that the HTML shows as `cid:…`; null for an attachment. */
+  /** The Content-ID by which the HTML shows an image as `cid:…`; null if the file is an attachment. */
   readonly cid: string | null
 }
 
@@ -26,7 +26,7 @@ export interface Unsubscribe {
   readonly url: string | null
 }
 
-/** One message to one recipient. */
+/** A message to one recipient. */
 export interface Message extends Rendered {
   readonly from: string
   readonly to: string
@@ -45,7 +45,7 @@ export interface Message extends Rendered {
    * every attempt.
    */
   readonly date: Instant
-  /** The name of the report, for the List-Id and X-Leadsheet-Report headers. */
+  /** The name of the report, which is also in the List-Id and X-Leadsheet-Report headers. */
   readonly report: string
   readonly files: readonly MessageFile[]
 }

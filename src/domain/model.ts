@@ -66,7 +66,7 @@ export interface LeadDetail {
   readonly raw: string
 }
 
-/** The subject of an event: one lead, the statistics of one pipeline, or all agents. */
+/** The kind of thing that an event is about: one lead, the statistics of one pipeline, or all agents. */
 export type EventResource = 'lead' | 'pipeline' | 'agents'
 
 /** An event that the upstream has sent by webhook. */

@@ -109,7 +109,7 @@ export function daysUpTo(end: Instant, count: number, timeZone: string): Period[
 export function dayBefore(at: Date, timeZone: string): Period {
   const today = dayHolding(at.getTime(), timeZone)
   const to = startOfDay(today, timeZone)
-  // Skips a date that the zone left out (Samoa had no 30 December 2011).
+  // Skips a date that the time zone left out, such as 30 December 2011 in Samoa.
   return spanOf(dayHolding(to - 1, timeZone), today, timeZone)
 }
 
@@ -150,7 +150,7 @@ export function formatDates(period: Period): string {
  */
 export function localDates(period: Period): string {
   const { from, to } = daysOf(period)
-  // A date that the zone left out does not belong to the period.
+  // A date that the time zone left out does not belong to the period.
   const last = dayHolding(startOfDay(to, period.timeZone) - 1, period.timeZone)
   return from >= last ? dateOf(from) : `${dateOf(from)}--${dateOf(last)}`
 }

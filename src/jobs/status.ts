@@ -1,6 +1,6 @@
 /**
- * Reads the state of an installation at one moment: its health, what ran last, what waits and what comes
- * next.
+ * Reads the state of an installation at one moment: its health, its last runs, its waiting messages and
+ * events, and its next runs.
  */
 
 import type { Installation, Knowledge } from '../checks/facts.ts'

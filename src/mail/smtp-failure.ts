@@ -21,7 +21,7 @@ export type SendFailure = 'transient' | 'permanent' | 'configuration' | 'unknown
  */
 type SendConcern = 'message' | 'server' | 'either'
 
-/** The facts of a failed attempt. */
+/** The facts that {@link failedSendOf} derives from a failed attempt. */
 export interface FailedSend {
   readonly kind: SendFailure
   readonly concerns: SendConcern

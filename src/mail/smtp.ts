@@ -39,7 +39,7 @@ export function openSmtp(url: URL, { log, dkim = null, timeouts }: SmtpOptions) 
   let kept: SmtpSession | null = null
   let messages = 0
   let idle: NodeJS.Timeout | undefined
-  // A connection carries one message at a time, so sending is a serial task.
+  // A connection can carry only one message at a time, so messages are sent one after the other.
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work)

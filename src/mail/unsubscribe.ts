@@ -49,7 +49,7 @@ export interface LinkSubject {
   readonly report: string
 }
 
-/** The version of the token's format, which is also a part of the signed text. */
+/** The version of the format of the token. The version is a part of the text that is signed. */
 const VERSION = 'preference-1'
 const SHAPE = /^([\w-]{1,1024})\.[\w-]{43}$/
 
@@ -65,8 +65,8 @@ export function readLink(key: Uint8Array, token: string): LinkSubject | null {
   const payload = SHAPE.exec(token)?.[1]
   if (payload === undefined) return null
   const expected = createHmac('sha256', key).update(`${VERSION}.${payload}`).digest('base64url')
-  // Compares the texts and not the decoded bytes, because several base64url texts may decode to the same
-  // bytes.
+  // Compares the tokens as texts and not as decoded bytes, because several base64url texts may decode to the
+  // same bytes.
   const isOurs = timingSafeEqual(Buffer.from(`${payload}.${expected}`), Buffer.from(token))
   if (!isOurs) return null
   const [address, report] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, string]

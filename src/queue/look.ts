@@ -19,7 +19,7 @@ export interface DeadJob {
   readonly data: object
   readonly diedAt: Date
   readonly tries: number
-  /** The message of the last error. */
+  /** The text of the job's last error. */
   readonly problem: string
 }
 
@@ -41,7 +41,7 @@ export async function countJobs(store: Pick<Store, 'db' | 'place'>): Promise<Que
   }))
 }
 
-/** Lists the jobs that were given up, oldest first; null for an SQLite store. */
+/** Lists the jobs that were given up, the oldest first; null for an SQLite store. */
 export async function listDeadJobs(store: Pick<Store, 'db' | 'place'>): Promise<DeadJob[] | null> {
   const boss = look(store)
   if (boss === null) return null

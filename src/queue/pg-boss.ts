@@ -27,8 +27,8 @@ export const DEAD_LETTERS = 'dead'
 export const JOB_KINDS = (Object.keys(KEYS) as readonly JobKind[]).filter((kind) => !OWN_TASKS.includes(kind))
 
 /**
- * Returns the schema of the jobs. Its name follows the store's schema, so that installations in one
- * database do not share jobs.
+ * Returns the name of the database schema for jobs. It contains the name of the store's schema, so that
+ * several installations in one database do not share jobs.
  */
 export function jobSchemaOf({ schema }: PostgresPlace): string {
   return `${schema}_jobs`

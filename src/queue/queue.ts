@@ -30,7 +30,7 @@ export type JobKind = keyof JobData
 
 type Nothing = Readonly<Record<string, never>>
 
-/** Kinds whose jobs carry no data: they only wake a task. */
+/** The kinds of jobs that have no data and only wake a task. */
 export type TaskKind = 'outbox' | 'alerts' | 'events' | 'snapshot' | 'sent' | 'reload'
 
 /**
@@ -58,13 +58,15 @@ export interface Job<T> {
   readonly data: T
   /** The number of the attempt, 1 for the first. */
   readonly attempt: number
-  /** This signal is aborted when the work must stop, for example because another worker now has the job. */
+  /**
+   * The signal that is aborted when the job must stop, for example because another worker now has the job.
+   */
   readonly signal: AbortSignal
 }
 
 export interface NewJob<K extends JobKind> {
   readonly data: JobData[K]
-  /** The key of the job; see {@link KEYS}. */
+  /** The key of the job. {@link KEYS} tells how many jobs may share a key. */
   readonly key: string
   /**
    * The minimum wait in seconds before the job runs. The in-process driver drops a job with a wait, because

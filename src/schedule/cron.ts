@@ -48,9 +48,9 @@ function formatWrong(fields: readonly string[]): string {
   return `${JSON.stringify(fields[wrong])} cannot be read as its ${FIELDS[wrong]}`
 }
 
-/* A parsed schedule expression, before a time zone is applied. */
+/* A parsed schedule expression, to which no time zone has been applied yet. */
 
-/** The times of a schedule on a clock that never changes, in ms as if it were UTC. */
+/** The times of a schedule on a clock that never changes, in milliseconds as if they were UTC. */
 export interface Pattern {
   /**
    * Tells whether the schedule repeats all day, as the clock shows it. Otherwise the schedule has times of

@@ -27,8 +27,8 @@ export const GAPS_COUNT_MS = 6 * HOUR_MS
 /** The alerts and the times of messages, as read from the store. */
 export interface KnownAlerts {
   /**
-   * The alerts that are not resolved, were resolved less than {@link REOPEN_MS} ago, or whose resolution is
-   * not announced yet.
+   * The alerts that are open, that were resolved less than {@link REOPEN_MS} ago, or whose resolution was not
+   * announced yet.
    */
   readonly alerts: readonly Alert[]
   readonly nextId: number
@@ -167,7 +167,7 @@ function markAnnounced(alerts: readonly Alert[], announcement: Announcement, now
   })
 }
 
-/** Spaces messages out, because nobody reads a thousand alerts an hour. */
+/** Returns whether it is too soon for another message, because nobody reads a thousand alerts an hour. */
 function isTooSoon(messagesAt: readonly Instant[], now: Date): boolean {
   const recent = messagesAt.filter((at) => !hasPassed(at, GAPS_COUNT_MS, now))
   const gap = GAP_MINUTES[Math.min(recent.length, GAP_MINUTES.length - 1)] ?? 0

@@ -114,7 +114,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** Composes an Adaptive Card, the format of incoming webhooks and workflows of Teams. */
+/** Composes an Adaptive Card, which is the format of webhooks and workflows in Teams. */
 function composeTeams(message: AlertMessage): object {
   const block = (text: string, more: object = {}) => ({
     type: 'TextBlock',

@@ -23,7 +23,9 @@ export interface HeartbeatMonitor extends Pick<AlertWebhook, 'store' | 'log' | '
   readonly heartbeat: { readonly url: string } | null
 }
 
-/** Reports the state of the last sync to the heartbeat monitor, unless the monitor already knows it. */
+/**
+ * Reports the state of the last sync to the heartbeat monitor, unless the monitor already knows that state.
+ */
 export async function pingHeartbeatMonitor(deps: HeartbeatMonitor, signal: AbortSignal): Promise<void> {
   if (deps.heartbeat === null) return
   const [run] = await listRuns(deps.store.db, 1)
@@ -77,7 +79,7 @@ function bodyOf({ id, outcome, seen, inserted, updated, removed, problems }: Run
   return [`sync ${id}: ${outcome}`, counts, ...lines].join('\n').slice(0, BODY_MAX)
 }
 
-/** The path of each signal; the monitor stores a `log` signal without changing its state. */
+/** The path in the URL for each signal. The monitor stores a `log` signal without changing its own state. */
 const PATHS: Readonly<Record<HeartbeatSignal, string>> = {
   start: '/start',
   success: '',

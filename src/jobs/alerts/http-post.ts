@@ -67,7 +67,7 @@ function formatStatus(status: number): string {
   return String(status)
 }
 
-/** Describes an error by its code alone, because its text may hold the URL. */
+/** Describes an error only by its code, because its text may contain the URL. */
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return reasonOf(thrown.errors[0])
   if (!(thrown instanceof Error)) return 'it failed'

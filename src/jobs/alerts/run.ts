@@ -32,7 +32,7 @@ import { type AlertRules, decide, GAPS_COUNT_MS, REOPEN_MS } from './alert-state
 import { type AlertWebhook, postDueAlerts } from './alert-webhook.ts'
 import { type HeartbeatMonitor, pingHeartbeatMonitor } from './heartbeat-ping.ts'
 
-/** Resolved alerts and their messages are deleted after 90 days. */
+/** The age at which resolved alerts and their messages are deleted: 90 days. */
 const RETENTION_MS = 90 * 24 * 60 * 60_000
 
 /** The channels to which alerts are sent, and the rules for them. */

@@ -37,14 +37,17 @@ export interface ArchivedIssue extends Rendered {
   readonly variant: string
   readonly renderedAt: Instant
   readonly figures: object
-  /** The images of the message, and every attachment made for any recipient. */
+  /** The images of the message, and every attachment that was made for any recipient. */
   readonly files: readonly MessageFile[]
   readonly about: Omit<AboutView, 'files'>
 }
 
 const PAGE = 'index.html'
 const FIGURES = 'figures.json'
-/** Matches the name of an issue's folder: its dates, and a hash if the issue has a filter of its own. */
+/**
+ * Matches the name of an issue's folder. It consists of the dates of the period, and of a hash if the issue
+ * has its own filter.
+ */
 const FOLDER = /^(\d{4}-\d\d-\d\d(?:--\d{4}-\d\d-\d\d)?)(-[\da-f]{8})?$/
 
 /**
@@ -270,7 +273,9 @@ function summaryOf(count: number): string {
   return count === 1 ? 'One issue.' : `${count} issues, the newest first.`
 }
 
-/* Explains how each figure of an issue was computed; the issue's page in the archive shows it. */
+/*
+ * Explains how each figure of an issue was computed. The issue's page in the archive shows this explanation.
+ */
 
 /**
  * Explains the figures.

@@ -60,7 +60,7 @@ async function applyLead(deps: ApplyDeps, row: QueuedEvent, signal: AbortSignal)
       canAsk && !isThere(await findLead(trx, id)) ? null : keepAny(trx, sent, false, seen),
     )
   }
-  // If single leads cannot be read, only scans decide whether a lead was deleted.
+  // If the upstream does not offer single leads, only scans decide whether a lead was deleted.
   if (!canAsk) return finish(deps, row, async () => IGNORED)
   const answer = await source.fetchSingleLead(id, signal).catch(noneIfDeleted)
   await finish(deps, row, async (trx, seen) => {
@@ -188,7 +188,7 @@ async function keepLead(
   return change
 }
 
-/** Quarantines a record that could not be mapped; the stored lead stays as it is. */
+/** Quarantines a record that could not be mapped. The stored lead is not changed. */
 async function keepQuarantinedLead(trx: Trx, held: QuarantinedRecord, seen: Observation): Promise<void> {
   await saveQuarantinedRecords(trx, [held], seen.at)
   const nos = await findLeadNos(trx, held.id === null ? [] : [held.id])

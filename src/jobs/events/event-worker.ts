@@ -202,14 +202,14 @@ const BURST_LEADS = 500
  * their answers.
  */
 const BURST_PAUSE_MS = 15_000
-/** The wait between two syncs that are needed because single leads cannot be read. */
+/** The wait between two syncs that are started because the upstream does not offer single leads. */
 const PAUSE_MS = 60_000
 
-/** Starts incremental syncs. */
+/** The functions that start incremental syncs. */
 export interface ChangeSyncs {
   /** Starts a sync as soon as possible. Returns false if another sync is running. */
   ask(): Promise<boolean>
-  /** Returns whether a sync is due or running. */
+  /** Returns whether a sync is due or is running. */
   isOpen(): Promise<boolean>
 }
 

@@ -116,7 +116,7 @@ async function recover(own: OwnWebhook, signal: AbortSignal) {
       done = await finish(own, state, pending, signal)
       finished = pending.action
     } catch (thrown) {
-      // A request that the upstream has refused is dropped.
+      // A request that the upstream refused is not repeated.
       if (!isRefusal(thrown)) throw thrown
       done = { ...state, pending: null }
     }

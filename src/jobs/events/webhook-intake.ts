@@ -9,8 +9,8 @@ import type { Store } from '../../store/db/store.ts'
 import { saveEvents } from '../../store/events/event.ts'
 
 /**
- * The maximum number of messages, events and characters that may wait to be written, so that a burst fits
- * into memory.
+ * The maximum numbers of messages, events and characters that may wait to be written to disk, so that a burst
+ * of events fits into memory.
  */
 const MESSAGES_MAX = 1000
 const EVENTS_MAX = 10_000

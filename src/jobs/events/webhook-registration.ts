@@ -127,7 +127,7 @@ export async function saveState(file: string, state: RegistrationState): Promise
   }
 }
 
-/** Lists every secret in the state, including those no longer accepted. */
+/** Lists every secret in the state, including secrets that are no longer accepted. */
 export function secretsIn({ registration }: RegistrationState): string[] {
   return [registration?.secret, registration?.oldSecret].filter((secret) => typeof secret === 'string')
 }
@@ -176,7 +176,7 @@ export function watchState(
   }
 }
 
-/** Returns a mark that differs for each version of the file. */
+/** Returns a text that is different for each version of the file. */
 function markOf(file: string): string {
   try {
     const found = statSync(file, { throwIfNoEntry: false, bigint: true })

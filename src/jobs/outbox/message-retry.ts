@@ -10,7 +10,7 @@ import type { MailOutage } from '../../store/outbox/send-limits.ts'
 
 const HOUR_MS = 60 * 60_000
 
-/** The current time, and a random number from 0 up to 1 that varies the backoff. */
+/** The current time, and a random number from 0 up to 1 by which the backoff varies. */
 interface Drawn {
   readonly now: Date
   readonly random: number

@@ -8,7 +8,7 @@ import { findMailOutage } from '../../store/outbox/send-limits.ts'
 import { dueTimesAt, isDue } from './message-retry.ts'
 import { type DeliverDeps, openSender, type Sender, sendAll } from './send-batch.ts'
 
-/** The outcome of one message. */
+/** The outcome of sending one message. */
 export interface DeliverySummary {
   readonly recipient: string
   readonly state: Delivery['state']

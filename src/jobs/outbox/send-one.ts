@@ -1,6 +1,6 @@
 /**
- * Sends one message. Stores each step before taking it, so that after a crash at any moment the store tells
- * how far the message got.
+ * Sends one message. Each step is stored before it is taken, so that after a crash the store tells how far
+ * the message got.
  */
 import type { UnconfirmedPolicy } from '../../domain/choices.ts'
 import { errorText } from '../../errors.ts'

@@ -87,7 +87,7 @@ function fits({ state }: Standing, choice: PreferenceChoice): boolean {
 
 interface DeskDeps {
   readonly store: Store
-  /** The reports in the settings. */
+  /** The reports that the settings define. */
   readonly reports: readonly DeskReport[]
   /** The locale for recipients that the settings no longer name. */
   readonly reader: { readonly locale: string; readonly timeZone: string }
@@ -184,7 +184,10 @@ interface PauseDeps {
   readonly store: Store
   readonly log: Log
   readonly now: () => Date
-  /** The number of refused issues in a row after which a recipient is paused; 0 for never. */
+  /**
+   * The number of refused issues in a row after which a recipient is paused; 0 if recipients are never
+   * paused.
+   */
   readonly suppressAfterBounces: number
 }
 

@@ -53,7 +53,7 @@ export interface Mailing {
   readonly failed: readonly FailedSection[]
 }
 
-/** The issues made for a report's recipients, and the recipients who were left out. */
+/** The issues that were made for a report's recipients, and the recipients who were left out. */
 interface Enqueued {
   readonly mailings: readonly Mailing[]
   readonly leftOut: readonly LeftOut[]
@@ -231,7 +231,7 @@ async function packMessages(
 export interface ScheduledReportDeps extends MailingDeps, GateDeps {
   /** Wakes the outbox worker. It is called when messages are in the outbox. */
   readonly wake: () => void
-  /** Publishes the snapshot of the data, if the settings ask for that. */
+  /** Publishes the snapshot of the data, if the settings require that after a report. */
   readonly publish: (signal: AbortSignal) => Promise<void>
 }
 

@@ -101,7 +101,7 @@ export async function picturesOf(issue: Issue): Promise<readonly MessageFile[]> 
   return drawPictures(issue.figures, localeContextOf(issue))
 }
 
-/** Returns the language of the archived issue and the time zone of its period. */
+/** Returns the language in which the issue was rendered, and the time zone of its period. */
 export function localeContextOf({ html, period, renderedAt }: Issue): LocaleContext {
   const [, lang = DEFAULT_LOCALE] = /<html lang="([\w-]+)"/.exec(html) ?? []
   return createLocaleContext(hasWordsIn(lang) ? lang : DEFAULT_LOCALE, period.timeZone, renderedAt)
@@ -117,8 +117,8 @@ interface FigureFile {
 }
 
 /**
- * Lists the CSV files of an issue. There are none for sections that failed, nor for issues of an older
- * program version.
+ * Lists the CSV files of an issue. A section that failed has no file, and an issue of an older program
+ * version has none.
  */
 export function listFigureFiles({ figures, programVersion }: Issue): FigureFile[] {
   if (programVersion === null) return []

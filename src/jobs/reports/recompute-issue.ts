@@ -16,8 +16,8 @@ export interface IssueComparison {
   /** The figures that differ; empty if all are equal. */
   readonly differences: readonly FigureDifference[]
   /**
-   * The number of leads whose changes before the end of the issue's period were read only after the issue was
-   * made.
+   * The number of leads with changes before the end of the issue's period that were read only after the issue
+   * was made.
    */
   readonly leadsKnownLater: number
 }
@@ -41,7 +41,7 @@ export async function compareIssue(
   }
 }
 
-/** Returns the request from which the figures of a stored issue were computed. */
+/** Returns the request with which the figures of a stored issue were computed. */
 export async function findRequest(db: Db, issue: Issue): Promise<ReportRequest> {
   const { report, variant, renderedAt } = issue
   const { kind, period, prior, filter, stalled, topLeads, trend } = issue.figures

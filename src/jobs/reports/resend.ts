@@ -20,7 +20,7 @@ export type ResendChoice =
   | { readonly which: 'failed' | 'unconfirmed' | 'all' }
   | { readonly which: 'one'; readonly address: string }
 
-/** The last message of an issue to one of its recipients. */
+/** The last message about an issue to one of its recipients. */
 interface PlannedMessage {
   readonly issue: Issue
   readonly message: Delivery

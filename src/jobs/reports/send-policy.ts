@@ -1,4 +1,4 @@
-/** Decides from an issue's headline numbers whether it is worth sending. */
+/** Decides from the headline numbers of an issue whether the issue is worth sending. */
 import type { SendPolicy } from '../../domain/choices.ts'
 import type { ReportFigures } from '../../domain/figures.ts'
 import type { Money } from '../../domain/model.ts'

@@ -49,7 +49,7 @@ export interface Daemon extends UptimeDeps {
 }
 
 export interface StartedDaemon {
-  /** This signal is aborted when the daemon has to stop, for example because another daemon took over. */
+  /** The signal that is aborted when the daemon has to stop, for example because another daemon took over. */
   readonly signal: AbortSignal
   /** Stores which runs are due and wakes all tasks. It must be called each minute. */
   tick(): Promise<void>
@@ -73,7 +73,7 @@ export interface StartedDaemon {
 
 /**
  * Starts the daemon.
- * @throws LeadsheetError job_busy if another daemon runs on the same SQLite file
+ * @throws LeadsheetError job_busy if another daemon is running on the same SQLite file
  */
 export async function startDaemon(daemon: Daemon, signal: AbortSignal): Promise<StartedDaemon> {
   const { store, log, now, schedules, queue, post, events, own } = daemon
@@ -283,13 +283,13 @@ async function quietly(
   try {
     await work()
   } catch (thrown) {
-    // An outage of PostgreSQL is already logged once by the job queue (`watchOutages`).
+    // The job queue (`watchOutages`) has already logged the outage of PostgreSQL.
     if (!(thrown instanceof LeadsheetError && thrown.code === 'store_unreachable'))
       logFailure(log, thrown, at)
   }
 }
 
-/** Lists the leases of all schedules with a due run, each once. */
+/** Lists the leases of the schedules that have a due run, each lease once. */
 async function listDueLeases(db: Db, schedules: readonly Schedule[], now: Date): Promise<readonly string[]> {
   const due = new Set<string>()
   for (const { name, leaseName } of schedules)

@@ -54,7 +54,7 @@ export function afterFailure(thrown: unknown, attempt: number, now: Date): After
     : { state: 'failed', message }
 }
 
-/** Returns whether a failure with that code may go away by itself. */
+/** Returns whether a failure with this error code may pass by itself. */
 export function isTransient(code: string): boolean {
   return PASSING.has(code)
 }

@@ -104,7 +104,7 @@ export async function readMissedScheduledRuns(
   return missed
 }
 
-/* Lists the running workers and the work each is doing. */
+/* Lists the running workers, and the work in progress of each. */
 
 export interface RunningWorker {
   readonly host: string

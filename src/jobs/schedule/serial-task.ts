@@ -20,7 +20,7 @@ export interface SerialTask {
    */
   open(signal: AbortSignal): void
   isBusy(): boolean
-  /** Resolves when this process is not working on the task. */
+  /** Resolves as soon as this process is not working on the task. */
   idle(): Promise<void>
 }
 

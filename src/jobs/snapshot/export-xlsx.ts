@@ -8,7 +8,7 @@ import { LeadsheetError, shellCommand } from '../../errors.ts'
 import type { Cell, Row } from '../../store/queries/snapshot-table.ts'
 import { harmlessText } from './export-text.ts'
 
-/** The limits of Excel. */
+/** The limits of Excel for rows, for the characters of a cell, and for the characters of a sheet's name. */
 const ROWS_MAX = 1_048_576
 const TEXT_MAX = 32_767
 const NAME_MAX = 31

@@ -226,7 +226,7 @@ interface ReadyQuery {
   readonly sql: string
 }
 
-/** Reads all queries, sorted by name. */
+/** Reads all ready queries, sorted by name. */
 export async function readQueries(folder: string): Promise<ReadyQuery[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(

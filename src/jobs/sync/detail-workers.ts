@@ -37,8 +37,8 @@ interface DetailWorkerDeps extends DetailBatchDeps {
 }
 
 /**
- * Reads batches for the syncs of other workers, and lets other workers read batches for a sync of this
- * worker.
+ * The worker that reads batches for syncs of other workers, and that lets other workers read batches for a
+ * sync of its own.
  */
 export interface DetailWorker extends DetailWorkers, SerialTask {}
 

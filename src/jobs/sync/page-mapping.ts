@@ -24,7 +24,7 @@ export interface MappedPage {
   readonly known: readonly number[]
   readonly leads: readonly Lead[]
   readonly held: readonly QuarantinedRecord[]
-  /** All records of the page, and the record of each mapped lead. */
+  /** All records of the page. `recordOf` gives the record of each mapped lead. */
   readonly records: readonly RawRecord[]
   readonly recordOf: ReadonlyMap<Lead, RawRecord>
 }

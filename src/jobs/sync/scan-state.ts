@@ -1,4 +1,4 @@
-/** Keeps the state of a scan in memory, so that an unchanged lead needs almost no work. */
+/** Keeps the state of a scan in memory, so that an unchanged lead causes almost no work. */
 
 import { createHash } from 'node:crypto'
 import type { checkLife } from '../../store/db/postgres.ts'

@@ -18,7 +18,7 @@ import type { SyncOptions } from './sync-context.ts'
 
 export interface ScheduledSyncDeps extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
-  /** Publishes the snapshot of the data, if the settings ask for that. */
+  /** Publishes the snapshot of the data, if the settings require that after a sync. */
   readonly publish: (signal: AbortSignal) => Promise<void>
   readonly retention: Retention
 }

@@ -84,7 +84,9 @@ export function createDriftWatch(): DriftWatch {
   }
 }
 
-/** Lists each path of a record once. The first element of an array represents all of its elements. */
+/**
+ * Lists each path of a record once. Of an array only the first element is examined, for all of its elements.
+ */
 function fieldsOf(record: unknown): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const visit = (value: unknown, path: string, depth: number): void => {

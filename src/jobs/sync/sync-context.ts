@@ -28,7 +28,7 @@ export interface SyncOptions {
   readonly overlapMs: number
   /** The ids of pipelines whose statistics are read even if no lead belongs to these pipelines. */
   readonly pipelineIds: readonly string[]
-  /** The settings for the details of leads; if absent, no details are read. */
+  /** The settings for reading the details of leads; if absent, no details are read. */
   readonly details?: DetailOptions
   /** Returns whether another scheduled run is due. If so, the remaining details are left to the next sync. */
   readonly isOtherDue?: () => Promise<boolean>

@@ -137,7 +137,7 @@ async function writePage(
   }
 }
 
-/** Lists the leads and quarantined records of the page, each once. */
+/** Lists the leads and the quarantined records of the page, each of them once. */
 function metOn({ saved, known, held }: Written): Met[] {
   const ofHeld = held.filter((each) => each !== null)
   return [...new Set<Met>([...known, ...saved.map(({ no }) => no), ...ofHeld])]
