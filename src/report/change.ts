@@ -1,6 +1,6 @@
 /**
- * The change of a value against the period of comparison. The arrow shows the direction; the tone shows
- * whether this direction is welcome.
+ * Formats the change of a value since the period with which the report compares. The arrow shows the
+ * direction of the change; the tone shows whether that direction is good.
  */
 import type { Compared } from '../domain/figures.ts'
 import type { Money, Ratio } from '../domain/model.ts'
@@ -15,11 +15,12 @@ export interface Change {
   readonly tone: Tone
 }
 
-/** The welcome direction; null if neither is welcome. */
+/** The direction that is good news; null if neither direction is. */
 export type Welcome = 'up' | 'down' | null
 
 /**
- * Formats `+9 (+18%)`. The percentage is left out below {@link FEW}, and `(new)` replaces an infinite one.
+ * Formats a change such as `+9 (+18%)`. The percentage is left out for counts below {@link FEW}. If the
+ * earlier count is 0, `(new)` replaces the percentage.
  */
 export function changeOfCount(compared: Compared<number>, welcome: Welcome, locale: LocaleContext): Change {
   const { current, prior } = compared
@@ -27,7 +28,10 @@ export function changeOfCount(compared: Compared<number>, welcome: Welcome, loca
   return change(current - prior, locale.numbers.count, percent, welcome, locale)
 }
 
-/** Formats `−2.3 pt`, computed from the printed rates, so that recipients can check the difference. */
+/**
+ * Formats a change such as `−2.3 pt`. It is computed from the rates as printed, so that recipients can check
+ * the difference.
+ */
 export function changeOfRate(
   compared: Compared<Ratio>,
   welcome: Welcome,

@@ -1,6 +1,6 @@
 /**
- * Composes the view of a report: all strings of subject, HTML and text, computed once so that the three
- * agree. HTML is in the templates, and the words are in `words/`.
+ * Composes the view of a report: all texts of the subject, the HTML and the plain text. They are computed
+ * once, so that the three agree. HTML is in the templates, and the words are in `words/`.
  */
 
 import type { FailedSection, ReportFigures } from '../domain/figures.ts'
@@ -20,7 +20,7 @@ import type { LocaleContext } from './words/locale-context.ts'
 export type View = BlockView | FailedView
 
 export interface ReportContext extends BlockContext {
-  /** The blocks in their order. A block without figures says so. */
+  /** The blocks of the report in their order. A block without figures says that it has none. */
   readonly blocks: readonly BlockName[]
 }
 
@@ -39,7 +39,7 @@ export interface ReportView {
   readonly mark: string
   /** The warnings above the report; null if there are none. */
   readonly banner: BannerView | null
-  /** Everything that failed, including failures of this rendering alone. */
+  /** Everything that failed: failures of the figures, and failures of this rendering. */
   readonly failed: readonly FailedSection[]
   /** The views in the order of the report. A block with nothing to say is left out or says so. */
   readonly blocks: readonly View[]
@@ -102,7 +102,7 @@ function isShown(name: BlockName, figures: ReportFigures): boolean {
 
 interface MadeBlock {
   readonly views: readonly View[]
-  /** Failures of this rendering, beside those of the figures. */
+  /** The failures of this rendering. Failures of the figures are not included. */
   readonly failed: readonly FailedSection[]
 }
 
@@ -136,7 +136,7 @@ function composeBlock(
   }
 }
 
-/** Joins the headline and two figures that are not in the subject. */
+/** Returns the preheader: the headline and two figures that are not in the subject. */
 function preheaderOf(
   headline: string,
   figures: ReportFigures,

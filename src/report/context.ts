@@ -1,4 +1,7 @@
-/** The input of a report beside its figures: the recipient's settings, charts, and attached files. */
+/**
+ * The input of a report in addition to its figures: the recipient's settings, the charts, and the attached
+ * files.
+ */
 import type { FailedSection, HistoryCoverage, ReportFigures } from '../domain/figures.ts'
 import type { Instant } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
@@ -6,7 +9,7 @@ import type { LocaleContext } from './words/locale-context.ts'
 /** The address of a chart: `cid:…` in a mail, a path in the archive. */
 export interface ChartSource {
   readonly light: string
-  /** Null if one picture serves both colour schemes. */
+  /** The address of the chart for the dark colour scheme; null if one picture serves both schemes. */
   readonly dark: string | null
   readonly width: number
   readonly height: number
@@ -33,15 +36,17 @@ export interface BlockContext {
   /** The address of the report's issues in the dashboard; null if the dashboard has no public address. */
   readonly moreUrl: string | null
   readonly charts: ReadonlyMap<ChartName, ChartSource>
-  /** The attached files with whole lists, by the name of their block or query. */
+  /** The names of the attached files with whole lists, by the name of their block or query. */
   readonly attached: ReadonlyMap<string, string>
   /** Files that were left out because the mail would be too large, with their size. */
   readonly leftOut: readonly { readonly name: string; readonly megabytes: number }[]
-  /** Requested files whose figures failed, such as `stalled.xlsx`. */
+  /** The names of requested files that were not made because their figures failed, such as `stalled.xlsx`. */
   readonly notMade: readonly string[]
   /** Charts that could not be drawn, by the block that would show them. */
   readonly failed: readonly FailedSection[]
-  /** Set if this recipient has had a message of the issue before; otherwise null. */
+  /**
+   * Facts about the earlier message if this recipient has already had a message of the issue; otherwise null.
+   */
   readonly resend: Resend | null
   /** The mailto: or https: address to unsubscribe at; null if there is none. */
   readonly unsubscribe: string | null
@@ -62,12 +67,15 @@ export function coverageOf({ freshness, period, newLeads, won }: ReportFigures):
   return endsInside || newLeads.current + won.current > 0 ? 'part' : 'none'
 }
 
-/** A figure is hidden if the history of less than this share of its leads is known. */
+/**
+ * The minimum share of leads whose history must be known. Below this share, a figure that needs the history
+ * is hidden.
+ */
 export const KNOWN_SHARE_MIN = 0.5
 
 export interface HistoryView {
   readonly isShown: boolean
-  /** A note such as `known for 200 of 2,996 leads`; empty if all are known. */
+  /** A note such as `known for 200 of 2,996 leads`; empty if the history of all leads is known. */
   readonly note: string
 }
 
@@ -79,26 +87,26 @@ export function composeHistory(
   return { isShown: known >= of * KNOWN_SHARE_MIN, note: known < of ? words('known', { known, of }) : '' }
 }
 
-/** Returns whether the count of stalled leads may be shown without a note on how many are known. */
+/** Returns whether the count of stalled leads needs no note, because the history of all leads is known. */
 export function isStalledKnown({ stalled }: Pick<ReportFigures, 'stalled'>): boolean {
   return stalled.coverage.known >= stalled.coverage.of
 }
 
-/** Returns whether nothing is known of the time before, so that there is nothing to compare with. */
+/** Returns whether nothing is known of the period before, so that there is nothing to compare with. */
 export function isFirst({ newLeads, won, winRate, openValue }: ReportFigures): boolean {
   return newLeads.prior + won.prior + winRate.prior.whole + openValue.prior.length === 0
 }
 
 /**
- * Returns whether the data is so much later than the period that it says nothing about it: at least one
- * length of the period.
+ * Returns whether the data is so much later than the period that the data says nothing about it. The data
+ * must be later by at least the length of the period.
  */
 export function isLongAfter(asOf: Instant | null, { period }: Pick<ReportFigures, 'period'>): boolean {
   const [from, to] = [Date.parse(period.from), Date.parse(period.to)]
   return asOf !== null && Date.parse(asOf) - to >= to - from
 }
 
-/** Returns whether the period is long past and no lead of it is known. */
+/** Returns whether the period is long past and no lead from that time is known. */
 export function isBeforeAll(figures: ReportFigures): boolean {
   const { leads, freshness, filter } = figures
   const isOfAll = filter.pipelineIds === null && filter.conditions.length === 0

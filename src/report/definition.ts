@@ -11,7 +11,7 @@ import { BLOCKS, type BlockName } from './blocks/registry.ts'
 import type { TemplateFile } from './render/template-files.ts'
 
 export interface ReportDefinition {
-  /** Null if the title is derived from the report's name. */
+  /** The title of the report; null if the title is derived from the report's name. */
   readonly title: string | null
   readonly period: PeriodKind
   /** The blocks in their order. */
@@ -21,12 +21,12 @@ export interface ReportDefinition {
 }
 
 export interface QueryDefinition {
-  /** Lower-case letters, digits and hyphens; unique in its report. */
+  /** The name of the query: lower-case letters, digits and hyphens, unique in its report. */
   readonly name: string
   readonly title: string
   readonly note: string | null
   readonly sql: string
-  /** The place for error messages: `templates/weekly/report.yaml:12:10`. */
+  /** The place of the query for error messages: `templates/weekly/report.yaml:12:10`. */
   readonly place: string
 }
 
@@ -59,7 +59,10 @@ const schema = group({
   queries: z.record(z.string().regex(NAME), query, { error: 'names, each with title and sql' }).default({}),
 })
 
-/** @throws LeadsheetError report_template, with a line for each mistake: place, found, expected */
+/**
+ * Parses a definition.
+ * @throws LeadsheetError report_template, with a line for each mistake: place, found, expected
+ */
 export function parseDefinition(file: TemplateFile): ReportDefinition {
   const lines = new LineCounter()
   const document = parseDocument(file.text, { lineCounter: lines, prettyErrors: false })
@@ -164,7 +167,10 @@ function knownAt(path: Path): string {
   return Object.keys(inner.shape).join(', ')
 }
 
-/** Returns the offset of the value or of its name, or of the nearest group that exists. */
+/**
+ * Returns the offset in the file of the value or of its name. If neither exists, returns the offset of the
+ * nearest group that does.
+ */
 function offsetOf(document: Document, path: Path, part: 'value' | 'name'): number {
   for (let length = path.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true)

@@ -6,9 +6,9 @@ import type { LocaleContext } from './words/locale-context.ts'
 
 export interface FailedView {
   readonly kind: 'failed'
-  /** Empty if the box belongs to the block above. */
+  /** The title of the box; empty if the box belongs to the block above it. */
   readonly title: string
-  /** The sentence that this part could not be made. */
+  /** A sentence which says that this part could not be made. */
   readonly note: string
   readonly reason: string
 }
@@ -35,7 +35,7 @@ export function composeFailed(
   }
 }
 
-/** Composes the box below a block whose charts alone failed. */
+/** Composes the box below a block of which only the charts failed. */
 export function composeFailedCharts({ message }: FailedSection, { words }: LocaleContext): FailedView {
   const reason = words('failed.reason', { text: oneLine(message, REASON_LENGTH) })
   return { kind: 'failed', title: '', note: words('failed.charts'), reason }

@@ -1,5 +1,5 @@
 /**
- * Made-up figures, to preview a report before there are leads and to try its templates before sending. One
+ * Makes up figures, to preview a report before there are leads and to try its templates before sending. One
  * set fills every block, the other leaves every block empty.
  */
 import type {

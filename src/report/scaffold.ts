@@ -8,6 +8,7 @@ import { shellCommand } from '../errors.ts'
 import type { ReportDefinition } from './definition.ts'
 
 /**
+ * Writes the definition of a new report.
  * @param name the name of the report, lower-case with hyphens
  * @param from the definition whose period, blocks and send policy are copied
  */

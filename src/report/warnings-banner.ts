@@ -25,6 +25,7 @@ const NAMED = 4
 const REASON_LENGTH = 120
 
 /**
+ * Composes the banner.
  * @param failed all failures, including those of this rendering
  * @returns null if there is nothing to say
  */
@@ -50,15 +51,18 @@ export function composeBanner(
 }
 
 /**
- * Returns the mark at the start of the subject, so that people who read no further are warned; empty if the
- * figures are fine.
+ * Returns the mark at the start of the subject; empty if the figures are fine. The mark warns people who read
+ * only the subject.
  */
 export function markOf({ freshness, warnings }: ReportFigures, { words }: LocaleContext): string {
   if (freshness.dataAsOf !== null && !freshness.coversPeriod) return `[${words('warnings.stale')}]`
   return warnings.some(({ kind }) => kind === 'unusual') ? `[${words('warnings.unusual')}]` : ''
 }
 
-/** Names only leads if these are old, because everything else is then as old. */
+/**
+ * Returns sentences about the age of data. If leads are old, only leads are named, because all other data is
+ * then as old.
+ */
 function formatAge(figures: ReportFigures, locale: LocaleContext, { blocks }: BannerContext): string[] {
   const { words, dates } = locale
   const { statsAsOf, agentsAsOf } = figures.freshness
@@ -121,10 +125,10 @@ function formatResend({ words, dates }: LocaleContext, { resend }: BannerContext
   ]
 }
 
-/** The data of the upstream that reports show. */
+/** The kinds of data from the upstream that reports show. */
 export type Resource = 'leads' | 'stats' | 'agents'
 
-/** Lists the data in these blocks that was last read before the end of the period. */
+/** Lists the kinds of data shown in these blocks that were last read before the end of the period. */
 export function listOld(
   { freshness, period, filter }: Pick<ReportFigures, 'freshness' | 'period' | 'filter'>,
   blocks: readonly BlockName[],
@@ -141,7 +145,7 @@ export function listOld(
   ]
 }
 
-/** Lists the failures that matter to a recipient with these blocks. */
+/** Lists the failures that matter to a recipient whose report has these blocks. */
 function listMissed(failed: readonly FailedSection[], blocks: readonly BlockName[]): FailedSection[] {
   const wanted = new Set<string>(blocks.flatMap((block) => [block, ...(blockOf(block).restsOn ?? [])]))
   return failed.filter(({ block }) => wanted.has(block))

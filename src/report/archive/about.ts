@@ -1,4 +1,7 @@
-/** Composes the facts below an archived mail, and how each figure was made. The text is in English. */
+/**
+ * Composes the facts that the archive shows below a mail, and the explanation of each figure. The text is in
+ * English.
+ */
 import type {
   Compared,
   FailedSection,
@@ -19,25 +22,26 @@ import type { AboutView } from './pages.ts'
 /** The explanation of one figure or list in a report. */
 export interface ExplainedFigure {
   readonly block: string
-  /** The name of a defined figure for the whole report; null for anything else. */
+  /** The name of a figure that is defined for the whole report; null for any other figure or list. */
   readonly figure: string | null
   readonly title: string
   readonly meaning: string
   readonly sql: string
-  /** The SQL for the period of comparison; null if there is none. */
+  /** The SQL for the period with which the report compares; null if the figure is not compared. */
   readonly priorSql: string | null
 }
 
 interface AboutRequest {
   readonly figures: ReportFigures
   readonly renderedAt: Instant
-  /** The version of the program that made the issue. */
+  /** The version of leadsheet that made the issue; null if it is unknown. */
   readonly program: string | null
   readonly explained: readonly ExplainedFigure[]
 }
 
 const TEXT_LENGTH = 300
-// This date makes every instant show its year, because archives are read in any year.
+// Instants are formatted as if today were this date, so that every instant shows its year. Archives are read
+// in any year.
 const LONG_AGO = '1970-01-01T00:00:00.000Z'
 
 export function composeAbout({
@@ -75,7 +79,7 @@ export function composeAbout({
   }
 }
 
-/** Returns an empty text if the history of all leads is known. */
+/** Returns a note on how many histories are known; empty if the history of all leads is known. */
 function knownText({ known, of }: HistoryCoverage): string {
   return known === of ? '' : ` (known for ${numbers.count(known)} of ${numbers.count(of)} leads)`
 }
@@ -90,13 +94,13 @@ function titleOf(block: string): string {
 
 interface Value {
   readonly now: string
-  /** The value in the period of comparison. */
+  /** The value in the period with which the report compares; absent if the figure is not compared. */
   readonly before?: string
 }
 
 const numbers = numbersOf('en-GB')
 
-/** Formats figures that are one number, or one number for each currency. */
+/** Formats the figures that are one number or one number for each currency, by the name of the figure. */
 const VALUES: Readonly<Record<string, (figures: ReportFigures) => Value>> = {
   leads: ({ leads }) => ({ now: numbers.count(leads) }),
   new_leads: ({ newLeads }) => compared(newLeads, numbers.count),
@@ -140,9 +144,12 @@ function formatAt(at: Instant, timeZone: string): string {
   return `${datesOf('en-GB', timeZone, LONG_AGO).instant(at)} (${timeZone})`
 }
 
-/* The numbers of an issue as tables: one row for each figure, and one for each day of the trend. */
+/*
+ * Makes tables of the numbers of an issue. One has a row for each figure, the other a row for each day of the
+ * trend.
+ */
 
-/** A table whose numbers stay numbers. */
+/** A table whose cells are numbers, not formatted text. */
 export interface FigureTable {
   readonly columns: readonly { readonly name: string }[]
   readonly rows: readonly (readonly (string | number | null)[])[]
@@ -196,7 +203,7 @@ interface Row {
   readonly unit: string
   readonly value: number | null
   readonly before?: number | null
-  /** The number of leads whose history is known, set for figures that need the history. */
+  /** The number of leads whose history is known. Set only for figures that need the history. */
   readonly known?: number
   readonly of?: number
 }

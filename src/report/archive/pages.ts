@@ -1,7 +1,7 @@
 /**
- * Renders the pages of the archive: each mail with its frame, and the list of all issues. The pages need no
- * script and load nothing. A Content-Security-Policy forbids both, because the names of leads come from
- * outside.
+ * Renders the pages of the archive: each mail with the navigation around it, and the list of all issues. The
+ * pages need no script and load nothing. A Content-Security-Policy forbids scripts and loading, because the
+ * names of leads come from outside.
  */
 
 import type { MessageFile } from '../../domain/message.ts'
@@ -22,7 +22,7 @@ interface ArchivedMail {
   readonly files: readonly MessageFile[]
 }
 
-/** Links to the issues before and after. */
+/** The links to the issues before and after this one. */
 export interface NavView {
   readonly report: string
   /** The dates of this issue. */
@@ -39,7 +39,7 @@ interface Neighbour {
 
 export interface AboutView {
   readonly facts: readonly { readonly name: string; readonly value: string }[]
-  /** The names of files beside the page. */
+  /** The names of the files that are stored beside the page. */
   readonly files: readonly string[]
   readonly blocks: readonly {
     readonly title: string
@@ -50,9 +50,9 @@ export interface AboutView {
 interface ExplainedView {
   readonly title: string
   readonly meaning: string
-  /** Null if the value is more than one number. */
+  /** The value of the figure; null if it is more than one number. */
   readonly value: string | null
-  /** The value in the period of comparison; null if there is none. */
+  /** The value in the period with which the report compares; null if there is none. */
   readonly before: string | null
   readonly sql: string
   readonly priorSql: string | null
@@ -64,7 +64,7 @@ export interface IndexView {
 }
 
 export interface IndexLine {
-  /** Null if the page no longer exists. */
+  /** The address of the issue's page; null if the page no longer exists. */
   readonly href: string | null
   readonly subject: string
   readonly about: string
@@ -82,7 +82,8 @@ const POLICY = [
 ].join('; ')
 
 /**
- * @param folder the templates of the program
+ * Reads the templates of the pages.
+ * @param folder the folder with leadsheet's templates
  * @throws LeadsheetError report_template
  */
 export async function openArchivePages(folder: string): Promise<ArchivePages> {
@@ -105,7 +106,8 @@ export async function openArchivePages(folder: string): Promise<ArchivePages> {
       withHead(withPictures(mail))
         .replace(/<body[^>]*>/, (body) => `${body}\n${nav(neighbours)}`)
         .replace('</body>', () => `${about(view)}</body>`),
-    // The first match is the archive's own element, because the texts in a mail are escaped.
+    // The first match is the navigation of the archive and never a part of the mail, because the texts in a
+    // mail are escaped.
     withNav: (page, neighbours) =>
       page.replace(/<nav class="archive-nav"[\s\S]*?<\/nav>\n/, () => nav(neighbours)),
     index: (view) => withHead(index(view)),

@@ -11,7 +11,7 @@ import type { LocaleContext } from '../words/locale-context.ts'
 export const NAME_LENGTH = 48
 
 const PIPELINE_LENGTH = 24
-// The separator of parts on one line. The no-break space keeps the dot from starting a line.
+// The separator of the parts of a line. The no-break space prevents a line that starts with the dot.
 const SEPARATOR = '\u00a0· '
 
 /** Returns the address at which the lead can be opened; empty if there is none. */
@@ -19,7 +19,10 @@ export function linkTo(leadId: string, { leadUrl }: BlockContext): string {
   return leadUrl === null ? '' : leadUrl.replaceAll('{id}', encodeURIComponent(leadId.toWellFormed()))
 }
 
-/** Returns the pipeline if there is more than one. The name is kept on one line. */
+/**
+ * Returns the name of a lead's pipeline if there is more than one pipeline. No-break spaces keep the name on
+ * one line.
+ */
 export function pipelineOf(
   { pipelineName }: { readonly pipelineName: string },
   pipelines: readonly string[],
@@ -32,8 +35,8 @@ export function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(SEPARATOR)
 }
 
-// The number of further currencies that are named after the first one, which is the currency of the most
-// leads; all others are only counted.
+// How many more currencies are named after the first, which is the currency of most leads. Any others are
+// only counted.
 const OTHERS_NAMED = 2
 
 /**
@@ -53,8 +56,8 @@ export function formatMoneys(
 }
 
 /**
- * Returns the first `most` rows, or `most + 1` rows if only one would be left out, because a note about it
- * takes as much room as the row.
+ * Returns the first `most` rows. If only one row would be left out, it is returned too, because a note about
+ * it takes as much room as the row.
  */
 export function shownOf<T>(rows: readonly T[], total: number, most: number): readonly T[] {
   return rows.slice(0, total === most + 1 ? most + 1 : most)
@@ -64,7 +67,7 @@ export interface Listed {
   /** The number of all rows, and of those that are shown. */
   readonly total: number
   readonly shown: number
-  /** The number of rows in the figures, which an attached file has too. */
+  /** The number of rows that the figures contain. An attached file has these rows too. */
   readonly held: number
 }
 

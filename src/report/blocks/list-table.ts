@@ -1,6 +1,6 @@
 /**
- * Lists of a report as tables for attached files, with headings in the recipient's language. Times are in the
- * recipient's time zone, and their heading names the zone.
+ * Makes tables for attached files from the lists of a report. The headings are in the recipient's language.
+ * Times are in the recipient's time zone, which their heading names.
  */
 import type { Compared, ListedLead, ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
@@ -14,7 +14,7 @@ import type { LocaleContext } from '../words/locale-context.ts'
 import { nameStatus } from '../words/locale-context.ts'
 import { FEW } from '../words/numbers.ts'
 
-// The maximum length of a text. Excel allows 32,767 characters in a cell; some room is left for a mark before
+// The maximum length of a text in a cell. Excel allows 32,767 characters; some room is left for a mark before
 // the text.
 const TEXT_LENGTH = 32_000
 
@@ -23,13 +23,16 @@ export type ListCell = string | number | null
 export interface ListTable {
   readonly title: string
   readonly columns: readonly { readonly name: string; readonly isInstant: boolean }[]
-  /** The cells, with instants as `2026-11-20 09:15:00`. The last row may say that more rows exist. */
+  /**
+   * The rows of cells. Instants are written as `2026-11-20 09:15:00`. The last row may say that more rows
+   * exist.
+   */
   readonly rows: readonly (readonly ListCell[])[]
 }
 
 export interface ListColumn<Row> {
   readonly name: string
-  /** Whether cells are instants that must be converted to the recipient's time zone. */
+  /** Whether the cells of the column are instants. These are converted to the recipient's time zone. */
   readonly isInstant?: boolean
   readonly cell: (row: Row) => ListCell
 }
@@ -45,7 +48,10 @@ export type ListedFigures = Pick<
   'kind' | 'period' | 'prior' | 'changes' | 'topLeads' | 'stalled' | 'byPipeline' | 'bySource' | 'queries'
 >
 
-/** @param more the text of the last row if rows are left out, otherwise null */
+/**
+ * Composes a table.
+ * @param more the text of the last row if rows are left out, otherwise null
+ */
 export function listTable<Row>(
   title: string,
   columns: readonly ListColumn<Row>[],
@@ -186,7 +192,9 @@ function localTime(at: Instant, timeZone: string): string {
   return new Date(wallMs(Date.parse(at), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/* Tables that compare lines, such as pipelines: counts with their change, and a win rate. */
+/*
+ * Tables that compare things such as pipelines, one in each line: counts with their change, and a win rate.
+ */
 
 export interface ComparedTable {
   readonly title: string

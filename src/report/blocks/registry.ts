@@ -1,6 +1,7 @@
 /**
- * The blocks of reports, in their default order. Each block has a folder with its view, its templates and, if
- * it has figures of its own, its query. The words of a block are in the catalogues under its name.
+ * The list of all blocks of reports, in their default order. Each block has a folder with its view, its
+ * templates and, if it has figures of its own, its query. The words of a block are in the catalogues under
+ * its name.
  */
 import type { BlockQuery, BlockRow, ReportFigures } from '../../domain/figures.ts'
 import type { BlockContext } from '../context.ts'
@@ -24,12 +25,12 @@ import { composeTrend } from './trend/view.ts'
 
 interface Block {
   /**
-   * The title for operators, in the archive and for attached files. Recipients see `NAME.title` of the
-   * catalogue.
+   * The title of the block for operators, used in the archive and for attached files. Recipients see
+   * `NAME.title` of the catalogue.
    */
   readonly title: string
   /**
-   * Composes the views of the block; returns no view if there is nothing to say. The `kind` of a view is the
+   * Composes the views of the block. Returns no view if there is nothing to say. The `kind` of a view is the
    * name of its template.
    */
   readonly compose: (
@@ -44,16 +45,16 @@ interface Block {
   /** The rows that the query gives in a preview with made-up figures. */
   readonly sampleRows?: readonly BlockRow[]
   /**
-   * Tells when the block is shown: always, only once all leads were read, or only if the period is in
-   * addition not quiet.
+   * When the block is shown: always, only if all leads have been read, or only if all leads have been read
+   * and the period is not quiet.
    */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
   /** Whether the report fails if this block fails. */
   readonly isCore?: true
-  /** Other blocks whose figures this block needs to be complete. */
+  /** Other blocks whose figures must be complete for this block. */
   readonly restsOn?: readonly string[]
   /**
-   * The data other than leads that the block shows; the age of this data is then checked before a report is
+   * The data that the block shows in addition to leads. The age of this data is checked before a report is
    * sent.
    */
   readonly shows?: 'stats' | 'agents'
@@ -113,7 +114,7 @@ const REGISTRY = {
   },
   pipelines: {
     title: 'Pipelines',
-    // A single pipeline would only repeat the key figures.
+    // With a single pipeline, the table would only repeat the key figures.
     compose: (figures, locale, context) =>
       figures.byPipeline.length === 1 ? [] : [composePipelines(figures, locale, context)],
     list: listPipelines,

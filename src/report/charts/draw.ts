@@ -44,11 +44,11 @@ interface Drawing {
 // Pixels of the picture for each CSS pixel.
 const DENSITY = 2
 const TREND_DAYS = 90
-// With fewer days the weekly mean would have hardly any line.
+// The minimum number of days of the trend. With fewer days the weekly mean would be hardly a line.
 const LEAST_TREND_DAYS = 14
 const LEAST_SPARK_VALUES = 2
-// The width of a mail's text in CSS pixels. The chart is drawn smaller, so that its letters stay large on a
-// phone.
+// The displayed width of the trend in CSS pixels, which is the width of a mail's text. The chart is drawn
+// narrower and then enlarged, so that its letters stay large on a phone.
 const TREND_SHOWN_WIDTH = 552
 const CHART_NAMES = [
   'trend',
@@ -148,7 +148,7 @@ function drawTrends(trend: readonly TrendDay[], labels: ChartLabels): readonly D
   }))
 }
 
-/** Draws no sparkline where most of its values are unknown, because a stub of a line says nothing. */
+/** Draws a sparkline, but not if most of its values are unknown, because a very short line says nothing. */
 function drawSpark(name: ChartName, values: readonly (number | null)[]): readonly Drawing[] {
   const known = values.filter((value) => value !== null).length
   if (known < LEAST_SPARK_VALUES || known < values.length / 2) return []
@@ -156,18 +156,22 @@ function drawSpark(name: ChartName, values: readonly (number | null)[]): readonl
   return [{ name: `${name}.png`, svg, zoom: 1, width: SPARKLINE_WIDTH, height: SPARKLINE_HEIGHT }]
 }
 
-/* Draws a sparkline: a small line without axes beside a number. Small changes stay small. */
+/*
+ * The layout of a sparkline, which is a small line without axes beside a number. Small changes of the value
+ * look small.
+ */
 
 export const SPARKLINE_WIDTH = 120
 export const SPARKLINE_HEIGHT = 28
 
 const LINE_WIDTH = 1.75
 const END_RADIUS = 2.75
-// The margin keeps the dot and the corners inside the picture. On the left the line starts below the text
-// above it.
+// The margin keeps the dot and the corners of the line inside the picture. On the left, the line starts
+// directly below the text above the sparkline.
 const MARGIN = 4
 const LEFT_MARGIN = 1
-// The height of the picture stands for at least this share of the largest value.
+// The height of the picture stands for at least this share of the largest value, so that small changes look
+// small.
 const LEAST_SPAN = 0.25
 
 interface SparklineLayout {
@@ -185,7 +189,10 @@ export function drawSparkline(values: readonly (number | null)[]): string {
   )}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
 }
 
-/** @param values oldest first, null for gaps */
+/**
+ * Computes the points of a sparkline.
+ * @param values the values, oldest first; null where a value is unknown
+ */
 export function layoutSparkline(values: readonly (number | null)[]): SparklineLayout {
   const known = values.filter((value) => value !== null)
   const [low, high] = known.length === 0 ? [0, 0] : [Math.min(...known), Math.max(...known)]

@@ -1,12 +1,15 @@
 /**
- * Converts SVG to PNG files with a palette, which are half the size of true-colour files. Above 256 colours,
- * similar colours are merged. Source: PNG Specification, third edition, https://www.w3.org/TR/png-3/
+ * Converts SVG to PNG files with a palette of colours, which are half the size of true-colour files. If a
+ * picture has more than 256 colours, similar colours are merged. Source: PNG Specification, third edition,
+ * https://www.w3.org/TR/png-3/
  */
 
 import { createRequire } from 'node:module'
 import { crc32, deflateSync } from 'node:zlib'
 
-/** Pixels row by row, four bytes each: red, green and blue multiplied by alpha, then alpha. */
+/**
+ * The pixels of a picture, row by row, four bytes each: red, green and blue multiplied by alpha, then alpha.
+ */
 export interface Picture {
   readonly pixels: Uint8Array
   readonly width: number
@@ -61,7 +64,10 @@ function indexColours(pixels: Uint8Array): Indexed {
   }
 }
 
-/** Uses the first colour of all colours that are equal under the mask. Returns null if there are too many. */
+/**
+ * Builds a palette in which the first colour replaces all colours that are equal under the mask. Returns null
+ * if the palette is still too large.
+ */
 function indexMasked(colours: Uint32Array, mask: number): Indexed | null {
   const indexes = new Uint8Array(colours.length)
   const palette: number[] = []
@@ -103,7 +109,10 @@ const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600Sem
 
 const require = createRequire(import.meta.url)
 
-/** @param zoom pixels for each unit of the SVG */
+/**
+ * Draws an SVG as pixels.
+ * @param zoom the number of pixels for each unit of the SVG
+ */
 export async function rasterise(svg: string, zoom: number): Promise<Picture> {
   // The module is loaded late, because loading it would delay the start of every command.
   const { renderAsync } = await import('@resvg/resvg-js')

@@ -5,10 +5,10 @@ export interface Point {
   readonly y: number
 }
 
-/** An unbroken line of at least one point. */
+/** The points of a line without gaps, at least one. */
 export type Run = readonly Point[]
 
-/** Splits the points at gaps. */
+/** Splits points into lines without gaps. A gap is a null. */
 export function splitAtGaps(points: readonly (Point | null)[]): readonly Run[] {
   const runs: Point[][] = []
   for (const [index, point] of points.entries()) {
@@ -20,7 +20,10 @@ export function splitAtGaps(points: readonly (Point | null)[]): readonly Run[] {
   return runs
 }
 
-/** @param attributes the SVG attributes of the stroke, such as `stroke="#2f5bea"` */
+/**
+ * Draws the lines.
+ * @param attributes the SVG attributes of the stroke, such as `stroke="#2f5bea"`
+ */
 export function line(runs: readonly Run[], width: number, attributes: string): string {
   const path = runs.filter((run) => run.length > 1).map(pathOf)
   // A path with a single point paints nothing, so a dot is drawn.

@@ -34,7 +34,10 @@ export interface TrendLayout {
   readonly top: number
   readonly bottom: number
   readonly rows: readonly { readonly y: number; readonly text: string }[]
-  /** The mark is at `x`. The text is centred on `middle`, which differs from `x` near the edges. */
+  /**
+   * The ticks of the time axis. The tick is at `x`. The text is centred on `middle`, which differs from `x`
+   * near the edges.
+   */
   readonly columns: readonly { readonly x: number; readonly middle: number; readonly text: string }[]
   readonly lines: readonly TrendLine[]
 }
@@ -109,8 +112,8 @@ function readSeries(
 }
 
 /**
- * Returns the starts of months, some left out if they are too close. A short span gets its first and last
- * day.
+ * Returns the ticks of the time axis. They are the starts of months, without those that are too close to
+ * another. A short span gets its first and last day.
  */
 function columnsOf(
   days: readonly TrendDay[],
@@ -136,7 +139,7 @@ function columnsOf(
   return chosen.map(({ x, middle, text }) => ({ x, middle, text }))
 }
 
-/** Moves labels that would touch apart, around their common middle and inside the plot. */
+/** Moves labels apart that would touch. They stay around their common middle and inside the plot. */
 function pushApart(lines: readonly TrendLine[], top: number, bottom: number): readonly TrendLine[] {
   const [upper, lower] = lines.filter(({ end }) => end !== null).toSorted((a, b) => a.labelY - b.labelY)
   if (!upper || !lower || lower.labelY - upper.labelY >= LABEL_HEIGHT) return lines
@@ -181,7 +184,7 @@ export function chartLabels({ tag, words, numbers }: LocaleContext): ChartLabels
   }
 }
 
-/** The days of a mean: a whole week, so that weekends do not change it. */
+/** The number of days in a mean. It is a whole week, so that weekends do not change the mean. */
 export const MEAN_DAYS = 7
 
 /** Returns for each day the mean of that day and the six before; null if any of them is missing. */

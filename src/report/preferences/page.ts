@@ -1,4 +1,4 @@
-/** Composes the preference page, on which a recipient sees what they get and changes it. */
+/** Composes the preference page. On this page, a recipient sees which reports they get and changes that. */
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError } from '../../errors.ts'
@@ -12,7 +12,9 @@ import { readTemplateFiles } from '../render/template-files.ts'
 import { oneLine } from '../words/clean-text.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 
-/** The changes that a recipient can ask for. `stop` is permanent; `pause` lasts until they resume. */
+/**
+ * The changes that a recipient can ask for. `stop` is permanent; `pause` lasts until the recipient resumes.
+ */
 export const PREFERENCE_CHOICES = ['weekly', 'as_scheduled', 'pause', 'resume', 'start', 'stop'] as const
 export type PreferenceChoice = (typeof PREFERENCE_CHOICES)[number]
 
@@ -21,7 +23,7 @@ interface PreferenceFacts {
   readonly title: string
   readonly state: 'active' | 'paused' | 'unsubscribed'
   readonly isWeekly: boolean
-  /** Null if the preference was never changed. */
+  /** When the preference was last changed and by whom; null if it was never changed. */
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
   /** The recipient's settings; null if the settings no longer list the recipient. */
   readonly listed: ListedFacts | null
@@ -143,11 +145,12 @@ function formatFilter({ pipelineIds, conditions }: LeadFilter, locale: LocaleCon
   return parts.length === 0 ? words('preferences.allLeads') : oneLine(parts.join('; '), TEXT_LENGTH)
 }
 
-// Days after today that show whether a schedule repeats weekly.
+// The number of days after today that are examined to see whether a schedule repeats weekly.
 const DAYS_TOLD = 28
-// More times on one day are only counted.
+// The maximum number of times of one day that are named. If there are more, they are only counted.
 const CLOCKS_NAMED = 4
-// More scheduled runs than this are never needed, because the schedule is frequent anyway.
+// The maximum number of scheduled runs that are listed. More are never needed, because a schedule with so
+// many runs is frequent anyway.
 const TIMES_MAX = 400
 
 /** Lists the next scheduled runs of a schedule, for the functions below. */
@@ -163,8 +166,8 @@ export function listDueTimes(timing: Timing, now: Date): Instant[] {
 }
 
 /**
- * Formats scheduled runs as `Monday to Friday at 07:00`, from the times themselves. Returns null if they do not
- * repeat weekly.
+ * Formats scheduled runs as `Monday to Friday at 07:00`. The text is derived from the times themselves.
+ * Returns null if the times do not repeat weekly.
  */
 export function formatDueTimes(times: readonly Instant[], locale: LocaleContext): string | null {
   const today = localDay(Date.parse(locale.now), locale.timeZone)
@@ -179,7 +182,8 @@ export function formatDueTimes(times: readonly Instant[], locale: LocaleContext)
 }
 
 /**
- * @param weekdays 1 for Monday
+ * Formats the days and times of a weekly schedule.
+ * @param weekdays the days of the week, 1 for Monday
  * @param times local times, the same on each of these days
  */
 function formatWeekly(
@@ -204,7 +208,7 @@ function firstOfEachWeek(times: readonly Instant[], now: Instant, timeZone: stri
   return [...weeks.values()].flatMap(([first]) => first ?? [])
 }
 
-/** Returns whether any ISO week has more than one of the times. */
+/** Returns whether any ISO week contains more than one of the times. */
 export function areMoreThanWeekly(times: readonly Instant[], timeZone: string): boolean {
   return new Set(times.map((at) => weekOf(at, timeZone))).size < times.length
 }
@@ -225,7 +229,7 @@ export interface WebPages {
   error(view: ErrorPageView): string
 }
 
-/** A page that only says what went wrong. */
+/** A page that shows only an error. */
 export interface ErrorPageView {
   /** The language, BCP 47. */
   readonly lang: string

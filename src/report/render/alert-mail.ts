@@ -23,7 +23,7 @@ export interface AlertMailView {
 interface AlertLineView {
   readonly heading: string
   readonly message: string
-  /** Null if there is nothing to do. */
+  /** A hint on what to do about the alert; null if there is nothing to do. */
   readonly hint: string | null
   readonly times: string
 }
@@ -33,8 +33,9 @@ export type RenderAlert = (view: AlertMailView) => Rendered
 const FOLDER = 'alert'
 
 /**
- * @param folder the templates of the program
- * @param own the installation's own folder, which overrides the program's files; null if there is none
+ * Reads the templates of the mail.
+ * @param folder the folder with leadsheet's templates
+ * @param own the installation's own folder, whose files replace those of leadsheet; null if there is none
  * @throws LeadsheetError report_template
  */
 export async function openAlertMail(folder: string, own: string | null): Promise<RenderAlert> {

@@ -27,7 +27,7 @@ const HELPERS = {
   safeLink: (link: string) => (/^(?:[?#]|\/(?![/\\]))[^\s\\]*$/.test(link) ? link : '#'),
   /** Returns a command line that operators can paste into their shell. */
   shell: (args: string) => `${CALLED} ${args}`,
-  /** Allows pictures inside the mail or beside the page. */
+  /** Allows only pictures inside the mail or beside the page. */
   safeImage: (url: string) => (/^(?:cid:|data:image\/png;base64,|[\w-][\w./-]*$)/.test(url) ? url : ''),
 }
 const KNOWN_HELPERS = Object.fromEntries(Object.keys(HELPERS).map((name) => [name, true]))
@@ -55,7 +55,8 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
     named(file, () => {
       const program = Handlebars.parse(file.text)
       new PartialNames(known).accept(program)
-      // Because `compile` finds mistakes only when a report is rendered, `precompile` finds them here.
+      // Because `compile` would find mistakes only when a report is rendered, `precompile` is called to find
+      // them now.
       handlebars.precompile(program, options)
       const filled = handlebars.compile(program, options)
       return (view: unknown, runtime) => named(file, () => filled(view, runtime))

@@ -1,7 +1,7 @@
 /**
- * Turns a filled-in template into the parts of a mail. Styles are inlined first. The rules for phones and
- * dark mode are added afterwards in separate blocks, because the inliner would remove them and some clients
- * drop a whole block.
+ * Turns a filled-in template into the parts of a mail. Styles are first written into the elements. The rules
+ * for phones and dark mode are added afterwards in separate blocks, because inlining would remove them and
+ * because some mail clients drop a whole block.
  */
 import { inline } from '@css-inline/css-inline'
 import type { Rendered } from '../../domain/message.ts'
@@ -33,10 +33,11 @@ export function finishHtml(html: string, styles: PageStyles): string {
   return dropClasses(inlined, styles).replace('</head>', () => `${blocks}</head>`)
 }
 
-/** Removes class names that only inlined rules used, which are a tenth of a mail. */
+/** Removes class names that only inlined rules used. Such names would be a tenth of the mail. */
 function dropClasses(html: string, { mobile, dark }: PageStyles): string {
   const used = new Set(`${mobile}${dark}`.match(/(?<=\.)[a-z][\w-]*/g))
-  // Only an attribute can match within a tag, because `"` and `<` are escaped in values and texts.
+  // Within a tag, the pattern can match only an attribute, because `"` and `<` are escaped in values and
+  // texts.
   return html.replace(/<[a-z][^<>]*>/g, (tag) =>
     tag.replace(/ class="([^"]*)"/, (_, names: string) => {
       const kept = names.split(/\s+/).filter((name) => used.has(name))
@@ -53,11 +54,11 @@ export function finishText(text: string): string {
 
 /* Checks whether a rendered report may be sent, because an empty mail is worse than none. */
 
-// Matches the preheader, which also contains the headline but is only shown in the inbox.
+// Matches the preheader. It also contains the headline, but is shown only in the inbox.
 const PREHEADER = /<div[^>]*aria-hidden="true"[^>]*>.*?<\/div>/s
 
 /**
- * Requires a text part, and the headline on the page if the blocks include it.
+ * Checks that the mail has a text part, and that the HTML shows the headline if the blocks include it.
  * @param name the name of the report, for messages
  * @throws LeadsheetError report_failed
  */

@@ -8,7 +8,7 @@ import { join, relative } from 'node:path'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
 export interface TemplateFile {
-  /** The path for messages, relative to the working directory if the file is below it. */
+  /** The path of the file for messages. It is relative to the working directory if the file is below it. */
   readonly path: string
   readonly text: string
 }
@@ -18,12 +18,13 @@ export interface TemplateFiles {
   readonly reports: readonly string[]
   /** Finds a file in the report's folder. */
   find(report: string, file: string): TemplateFile | undefined
-  /** Lists the files of a folder in both places. */
+  /** Lists the files of a folder, as found in both places. */
   list(folder: string): readonly string[]
   /** Finds a file in the layout that all reports share. */
   findLayout(file: string): TemplateFile | undefined
   /**
-   * Returns all parts that a report may include, by file name. The report's own parts override the others.
+   * Returns all parts that a report may include, by file name. The report's own parts replace others of the
+   * same name.
    */
   partials(report: string): ReadonlyMap<string, TemplateFile>
   /** Returns the layout's stylesheet, followed by the additions of the installation and of the report. */
@@ -35,7 +36,7 @@ export interface TemplateFiles {
 const LAYOUT = 'layout'
 const BLOCKS = 'blocks'
 const BLOCK_FOLDERS = join(import.meta.dirname, '..', 'blocks')
-/** Folders that are not reports. */
+/** The folders of templates that are not reports. */
 export const SHARED_FOLDERS: readonly string[] = [LAYOUT, BLOCKS, 'archive', 'web', 'dashboard', 'alert']
 const WANTED = /(?:\.hbs|\.css|^report\.ya?ml)$/
 /** The files that a report's folder may have, beside `blocks`. */
@@ -45,6 +46,7 @@ export const REPORT_FILES: readonly string[] = [
 ]
 
 /**
+ * Reads all template files.
  * @param program the program's folder
  * @param own the installation's folder, whose files come first; null if there is none
  * @throws LeadsheetError report_template if a folder cannot be read

@@ -26,14 +26,14 @@ export interface Templates {
 }
 
 export interface TemplateView {
-  /** The mark before the subject, which no template can remove; may be empty. */
+  /** The mark before the subject; may be empty. No template can remove the mark. */
   readonly mark: string
 }
 
 interface TemplatePlaces {
   /** The installation's own folder, whose files override those of the program. */
   readonly own?: string | null
-  /** Only these reports are compiled and checked. */
+  /** The names of the reports to compile and check; all reports by default. */
   readonly only?: readonly string[]
 }
 
@@ -41,7 +41,8 @@ const PARTS = ['subject', 'html', 'text'] as const
 type Part = (typeof PARTS)[number]
 
 /**
- * @param folder the program's templates
+ * Compiles the templates.
+ * @param folder the folder with the program's templates
  * @throws LeadsheetError report_template if a template is missing or invalid, or a report.yaml is wrong
  */
 export async function openTemplates(
@@ -71,7 +72,9 @@ interface Report {
 }
 
 /**
- * @throws LeadsheetError report_template, also for a file with an unknown name, because nothing would read it
+ * Reads and compiles one report.
+ * @throws LeadsheetError report_template, also for a file with an unknown name, because nothing would read
+ * that file
  */
 function openReport(files: TemplateFiles, name: string): Report {
   const [stray] = files.strays(name)

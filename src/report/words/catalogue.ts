@@ -12,10 +12,13 @@ import { numbersOf } from './numbers.ts'
 /** A key such as `kpis.winRate`. English has every key, and a test compares the other languages with it. */
 export type WordKey = KeysOf<typeof english>
 
-/** Finished strings, and numbers if the grammar needs them. */
+/** The values of a message: formatted texts, and numbers if the grammar needs them. */
 type WordValues = Readonly<Record<string, string | number | boolean | null>>
 
-/** @throws Error if a value is missing that the message needs */
+/**
+ * Returns a message with its values filled in.
+ * @throws Error if a value is missing that the message needs
+ */
 export type Words = (key: WordKey, values?: WordValues) => string
 
 type KeysOf<Group> = {
@@ -42,7 +45,10 @@ export function hasWordsIn(locale: string): boolean {
   return LANGUAGES.includes(new Intl.Locale(locale).language)
 }
 
-/** @param locale BCP 47; the words are English if its language has no catalogue */
+/**
+ * Returns the words for a locale.
+ * @param locale BCP 47; the words are English if its language has no catalogue
+ */
 export function wordsIn(locale: string): Words {
   const found = known.get(locale) ?? createWords(locale)
   known.set(locale, found)

@@ -1,6 +1,6 @@
 /**
- * Cleans text from outside for one line of a mail. Every name, title and message of the data passes here
- * once. The templates escape it for HTML.
+ * Cleans text that comes from outside, for one line of a mail. Every name, title and message of the data is
+ * cleaned here once. The templates then escape the text for HTML.
  */
 
 // Matches C0 and C1 controls, line and paragraph separators, and lone surrogates.
@@ -9,7 +9,7 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu
 // and several scripts need them.
 const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
-// Matches marks beyond the fourth on one letter, because no script stacks more.
+// Matches accents and other marks beyond the fourth on one letter, because no script uses more.
 const STACKED_MARKS = /(\p{M}{4})\p{M}+/gu
 
 const STATUS_LENGTH = 24
@@ -21,7 +21,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
  * shortened text ends in `…`.
  */
 export function oneLine(text: string, max: number): string {
-  // The text is cut roughly first, so that a hostile megabyte costs nothing.
+  // The text is first cut to about the right length, so that cleaning a hostile megabyte costs nothing.
   const clean = text
     .slice(0, max * 32)
     .toWellFormed()
@@ -33,7 +33,7 @@ export function oneLine(text: string, max: number): string {
   return shorten(clean, max)
 }
 
-/** Returns null if the text is absent, or blank after cleaning. */
+/** Returns the text as `oneLine` does; null if the text is absent, or blank after cleaning. */
 export function oneLineOrNull(text: string | null, max: number): string | null {
   return text === null ? null : oneLine(text, max) || null
 }

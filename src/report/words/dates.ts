@@ -1,4 +1,7 @@
-/** Formats instants and periods for a locale: instants in the recipient's time zone, periods in their own. */
+/**
+ * Formats instants and periods for a locale. Instants are in the recipient's time zone, and periods in the
+ * period's own time zone.
+ */
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import { localDay } from '../../schedule/zone.ts'
@@ -16,7 +19,9 @@ export interface Dates {
   readonly areSameDay: (one: Instant, other: Instant) => boolean
 }
 
-/** The kind of a period's name: one day, several days, a week from Monday to Sunday, or a month. */
+/**
+ * The kind of name that a period gets: for one day, several days, a week from Monday to Sunday, or a month.
+ */
 type PeriodShape = 'day' | 'days' | 'week' | 'month'
 
 export interface PeriodNames {
@@ -93,7 +98,8 @@ export function formatLocalDay(locale: string, day: string): string {
 }
 
 /**
- * Returns the ISO week of a date, given in days since 1970-01-01. The Thursday decides the year of a week.
+ * Returns the number of the ISO week of a date, which is given in days since 1970-01-01. The Thursday of a
+ * week decides its year.
  */
 function isoWeek(day: number): number {
   const thursday = new Date((day + 3 - ((day + 3) % 7)) * DAY_MS)

@@ -20,8 +20,10 @@ export interface LocaleContext {
 }
 
 /**
+ * Creates the context.
  * @param tag BCP 47, with a language of `LANGUAGES`
  * @param timeZone the time zone of all instants
+ * @param now the current time, which decides whether an instant is of today or of this year
  */
 export function createLocaleContext(tag: string, timeZone: string, now: Instant): LocaleContext {
   if (!hasWordsIn(tag)) throw new TypeError(`no words are there for the locale ${tag}`)
@@ -39,7 +41,7 @@ export function createLocaleContext(tag: string, timeZone: string, now: Instant)
   }
 }
 
-/** Returns the title of a report without a title of its own: `eu-daily` becomes `Eu daily leads`. */
+/** Returns a title for a report that has none: `eu-daily` becomes `Eu daily leads`. */
 export function nameReport(name: string, { words }: Pick<LocaleContext, 'words'>): string {
   return words('title', { name, label: capitalise(name) })
 }

@@ -5,7 +5,7 @@
 import type { Money } from '../../domain/model.ts'
 import { oneLine } from './clean-text.ts'
 
-/** Below this number counts are shown, because a percentage would say less. */
+/** Below this number, counts are shown instead of a percentage, which would say less. */
 export const FEW = 10
 
 const CURRENCY_LENGTH = 12
@@ -36,7 +36,10 @@ export interface Numbers {
 
 const known = new Map<string, Numbers>()
 
-/** @param locale BCP 47, such as `de-CH` */
+/**
+ * Creates the formats of a locale.
+ * @param locale BCP 47, such as `de-CH`
+ */
 export function numbersOf(locale: string): Numbers {
   const found = known.get(locale) ?? createNumbers(locale)
   known.set(locale, found)
@@ -117,7 +120,7 @@ function writeAmount(locale: string, currency: string | null, amount: number): s
 
 const amountFormats = new Map<string, Intl.NumberFormat>()
 const DIGITS = {
-  // Up to three digits, at most one of them a decimal: $1.2m, $12.5k, $135k.
+  // The short form has up to three digits, at most one of them a decimal: $1.2m, $12.5k, $135k.
   short: {
     notation: 'compact',
     maximumSignificantDigits: 3,
@@ -129,7 +132,10 @@ const DIGITS = {
   exact: { minimumFractionDigits: 2, maximumFractionDigits: 2, trailingZeroDisplay: 'stripIfInteger' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
 
-/** @param currency null for a plain number, because Intl accepts only codes of three letters */
+/**
+ * Returns the format of an amount.
+ * @param currency three letters; null for a plain number, because Intl accepts only codes of three letters
+ */
 function amountFormat(
   locale: string,
   currency: string | null,

@@ -1,5 +1,6 @@
 /**
- * The agents block: a count of healthy agents, a line for each other agent, and the outages of the period.
+ * The agents block shows a count of healthy agents, a line for each other agent, and the outages of the
+ * period.
  */
 import type { AgentLine, Outage, ReportFigures } from '../../../domain/figures.ts'
 import { isLongAfter } from '../../context.ts'
@@ -21,7 +22,10 @@ export interface AgentsView {
     readonly error: string
   }[]
   readonly more: string
-  /** A sentence for each outage that has ended. Agents that are still failing are in the lines above. */
+  /**
+   * A sentence for each outage that has ended. Agents that are still failing have a line of their own
+   * instead.
+   */
   readonly outages: readonly string[]
 }
 
@@ -30,8 +34,8 @@ const OUTAGES = 3
 export const AGENT_NAME_LENGTH = 40
 export const AGENT_ERROR_LENGTH = 120
 
-// The statuses of healthy agents. A status that is not listed, such as another upstream's word, is shown
-// unchanged and counts as unhealthy.
+// The statuses of healthy agents. Any other status, such as a word of another upstream, is shown unchanged
+// and counts as unhealthy.
 export const WELL = [
   'running',
   'idle',

@@ -1,4 +1,4 @@
-/** The attention block: things that a recipient should act on. The list is empty if there are none. */
+/** The attention block lists what a recipient should act on. The list is empty if there is nothing to do. */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../context.ts'
@@ -12,7 +12,7 @@ export interface AttentionView {
   readonly items: readonly string[]
 }
 
-// The maximum number of failing agents that are named; all others are only counted.
+// The maximum number of failing agents that are named. If there are more, the rest are only counted.
 const NAMED = 3
 const COMPANY_LENGTH = 40
 

@@ -1,4 +1,7 @@
-/** The changes block: changes of leads since the last report, grouped by kind, the most valuable first. */
+/**
+ * The changes block lists the changes of leads since the last report, grouped by kind. The most valuable
+ * leads come first.
+ */
 
 import type { ChangedLead, ChangeKind, PeriodKind, ReportFigures } from '../../../domain/figures.ts'
 import type { BlockContext } from '../../context.ts'
@@ -20,8 +23,8 @@ import {
 
 // The maximum number of leads that are named for each kind of change.
 const ROWS = 3
-// Reports on these periods name only won leads, because there are too many changes and the daily reports have
-// named the others.
+// Reports on weeks and months name only won leads. There would be too many other changes, and the daily
+// reports have already named them.
 const LONG: readonly PeriodKind[] = ['week', 'month']
 
 export interface ChangesView {
@@ -30,7 +33,7 @@ export interface ChangesView {
   readonly note: string
   readonly kinds: readonly {
     readonly label: string
-    /** The count and value of the kind: `38 · $1.2m`. */
+    /** The number of leads with this kind of change, and their value: `38 · $1.2m`. */
     readonly total: string
     readonly leads: readonly {
       readonly company: string
@@ -89,18 +92,19 @@ export function composeChanges(
 }
 
 /**
- * Returns whether a kind is a move between stages. Moves are counted only for leads whose history is known.
+ * Returns whether a kind of change is a move between stages. Moves are counted only for leads whose history
+ * is known.
  */
 const isMove = (kind: ChangeKind): boolean => kind === 'forward' || kind === 'back'
 
-/** Formats the move between stages; empty if the new stage would only repeat the heading. */
+/** Formats the move of a lead between stages; empty if the new stage would only repeat the heading. */
 function moveOf({ fromStatus, toStatus }: ChangedLead, heading: string, locale: LocaleContext): string {
   const to = nameStatus(toStatus, locale)
   if (fromStatus !== null) return locale.words('changes.move', { from: nameStatus(fromStatus, locale), to })
   return to === heading ? '' : to
 }
 
-/** Returns the whole list, for an attached file. */
+/** Returns the list of all changes, for an attached file. */
 export function listChanges(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { kinds } = figures.changes
   const rows = kinds.flatMap(({ kind, rows }) => rows.map((lead) => ({ ...lead, kind })))

@@ -1,6 +1,6 @@
 /**
- * The data quality block: quarantined records, fields of the upstream's records that appeared or vanished,
- * and lists that were not read to the end.
+ * The data quality block shows quarantined records, fields that appeared in the upstream's records or
+ * vanished from them, and lists that were not read to the end.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
 import { oneLine } from '../../words/clean-text.ts'
@@ -13,7 +13,7 @@ const PATH_LENGTH = 60
 export interface DataQualityView {
   readonly kind: 'data_quality'
   readonly title: string
-  /** A sentence that says that there are no problems; empty if there are any. */
+  /** A sentence which says that there are no problems; empty if there are any. */
   readonly note: string
   readonly items: readonly string[]
 }

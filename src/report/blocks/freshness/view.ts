@@ -1,5 +1,5 @@
 /**
- * The freshness block: one line with the age of the data. If the data does not cover the period, the banner
+ * The freshness block is one line with the age of the data. If the data does not cover the period, the banner
  * explains why.
  */
 import type { ReportFigures } from '../../../domain/figures.ts'
@@ -8,14 +8,14 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface FreshnessView {
   readonly kind: 'freshness'
-  /** Whether a later sync has failed. */
+  /** Whether a sync has failed since the data was read. */
   readonly isStale: boolean
   readonly text: string
 }
 
 type Reason = 'unreachable' | 'refused' | 'deferred' | 'unexpected' | 'stopped' | 'other'
 
-// The reason that recipients are told, by error code. Every other code gives `other`.
+// The reason that recipients see for each error code. Every other code gives `other`.
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['api_unreachable', 'unreachable'],
   ['api_unauthorized', 'refused'],
@@ -42,7 +42,7 @@ export function composeFreshness(figures: ReportFigures, locale: LocaleContext):
   return { kind: 'freshness', isStale, text }
 }
 
-/** Says up to what time leads were read, if the data ends before the period does. */
+/** Returns a sentence on the time up to which leads were read, if the data ends before the period does. */
 export function explainExtent({ freshness, period }: ReportFigures, locale: LocaleContext): string {
   const { words, dates } = locale
   const { dataAsOf } = freshness
@@ -51,7 +51,7 @@ export function explainExtent({ freshness, period }: ReportFigures, locale: Loca
   return words(key, { at: dates.instant(dataAsOf), age: ageOf(dataAsOf, locale) })
 }
 
-/** Says why the data ends before the period does; empty if the last sync did not fail. */
+/** Returns why the data ends before the period does; empty if the last sync did not fail. */
 export function explainFailure({ freshness }: ReportFigures, { words, dates }: LocaleContext): string[] {
   const { lastFailure } = freshness
   if (lastFailure === null) return []
@@ -75,9 +75,7 @@ export function formatAge(ms: number, { words }: LocaleContext): string {
   return words('days', { n: Math.floor(ms / DAY_MS) })
 }
 
-/**
- * Returns a reason in the recipient's language, without addresses. Operators see the error message itself.
- */
+/** Returns the reason for an error code without addresses. Operators see the error message itself. */
 function reasonOf(code: string): Reason {
   return REASONS.get(code) ?? 'other'
 }

@@ -1,6 +1,6 @@
 /**
- * The funnel block: how many leads reached each stage, their share of the stage before, and their time in the
- * stage.
+ * The funnel block shows how many leads reached each stage, their share of the stage before, and their time
+ * in the stage.
  */
 import type { Funnel, ReportFigures } from '../../../domain/figures.ts'
 import { composeHistory, type HistoryView } from '../../context.ts'
@@ -28,7 +28,7 @@ interface FunnelRow {
   readonly reached: string
   readonly conversion: string
   readonly inStage: string
-  /** Widths of the bar and of the rest of its track, in percent; empty for a width of zero. */
+  /** The widths of the bar and of the empty rest beside it, in percent; an empty text for a width of zero. */
   readonly bar: string
   readonly rest: string
 }

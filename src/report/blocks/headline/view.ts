@@ -1,5 +1,5 @@
 /**
- * The headline block: one sentence about the period for the top of the mail, and its short form for the
+ * The headline block is one sentence about the period for the top of the mail, and its short form for the
  * subject. `isUsual` decides whether a period may be called better or slower.
  */
 import type { FilterCondition, ReportFigures } from '../../../domain/figures.ts'
@@ -56,7 +56,7 @@ export function composeHeadline(
   const names = namePeriod(locale.tag, figures.kind, figures.period)
   const summary = summarize(figures, names, locale)
   const isWhole = coverageOf(figures) === 'whole' && figures.leads > 0
-  // Because failed figures and unusual data may hide a problem, the period is then not called calm.
+  // The period is not called calm if figures failed or data is unusual, because these may hide a problem.
   const isKnown = figures.failed.length === 0 && figures.warnings.every(({ kind }) => kind !== 'unusual')
   const isOfThen = !isLongAfter(figures.agents.asOf, figures)
   const areTimesRight = !isImplausible(figures, 'newLeads') && !isImplausible(figures, 'won')
@@ -147,8 +147,8 @@ function quiet(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
 }
 
 /**
- * Compares the period with the one before. The period is called better or slower only if neither count
- * contradicts this and at least one count changed more than usual.
+ * Compares the period with the period before. It is called better or slower only if the counts of new and won
+ * leads do not move in opposite directions and at least one of them changed more than usual.
  */
 function comparison(figures: ReportFigures, counts: string, locale: LocaleContext): string {
   const { newLeads, won } = figures
@@ -177,7 +177,7 @@ function subjectOfNew(figures: ReportFigures, locale: LocaleContext): string {
   return locale.words('subject.newLeads', { n: newLeads.current, percent })
 }
 
-/** Names the period with which the report compares, as the subject of a sentence. */
+/** Returns the name of the period with which the report compares, as the subject of a sentence. */
 function before({ kind, prior }: ReportFigures, locale: LocaleContext): string {
   return locale.words('period.before', { ...namePeriod(locale.tag, kind, prior) })
 }
@@ -221,16 +221,17 @@ export function nameCondition(condition: FilterCondition, locale: LocaleContext)
     : locale.words('scope.atMost', { field, value: max || '' })
 }
 
-// With fewer earlier differences than this, it cannot be said which difference is usual.
+// The minimum number of earlier differences that are needed to say which difference is usual.
 const DIFFERENCES_LEAST = 8
 // The number of standard deviations up to which a difference is usual; about 19 of 20 ordinary differences
 // are within it.
 const WIDTH = 2
 
 /**
- * Returns whether a count has changed no more than it usually does, because two ordinary periods nearly
- * always differ, often by a fifth. The limit is twice the usual difference: of independent events (Poisson),
- * or of earlier periods on the same weekdays (months: of earlier months), whichever is larger.
+ * Returns whether a count has changed no more than it usually does. Two ordinary periods nearly always
+ * differ, often by a fifth. The limit is twice the usual difference. Two estimates of that difference are
+ * made, and the larger one counts: the difference of independent events (Poisson), and the differences of
+ * earlier periods on the same weekdays (for months, of earlier months).
  */
 export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boolean {
   const { current, prior } = figures[name]
@@ -242,8 +243,8 @@ export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boole
 }
 
 /**
- * Lists how much each earlier period differed from the period with which it was compared, if both are known.
- * Only periods on the same weekdays count.
+ * Lists how much each earlier period differed from the period with which it was compared, if both counts are
+ * known. Only periods on the same weekdays count.
  */
 function listDifferences(figures: ReportFigures, name: 'newLeads' | 'won'): number[] {
   const { kind, period, prior, sparklines, trend } = figures

@@ -1,4 +1,4 @@
-/** The key figures block: four numbers, each with its change, the earlier value, and a sparkline. */
+/** The key figures block shows four numbers, each with its change, the earlier value, and a sparkline. */
 import type { Compared, HistoryCoverage, ReportFigures } from '../../../domain/figures.ts'
 import type { Money, Ratio } from '../../../domain/model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../../change.ts'
@@ -24,7 +24,7 @@ export interface KpisView {
   readonly tiles: readonly KpiView[]
   /**
    * The column widths in the plain-text mail, in characters: the longest label, the longest value, and the
-   * indent of the lines below (both widths plus a gap of 2).
+   * indent of the notes below. The indent is both widths and a gap of 2.
    */
   readonly columns: { readonly label: number; readonly value: number; readonly note: number }
 }
@@ -73,8 +73,8 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const unshown = (now: string, before: string) =>
     words('notShown', { what: when, known: (now === '' && before) || null })
   /**
-   * Adds a note on how many leads the value is known for. If it is known for too few leads, the change is
-   * left out, because the change would show which histories were read and not what happened.
+   * Adds a note that says for how many leads the value is known. If it is known for too few leads, the change
+   * is left out, because it would show which histories were read and not what happened.
    */
   const withKnown = (
     tile: Parts,
@@ -177,7 +177,8 @@ function rateOf(ratio: Ratio, { words, numbers }: LocaleContext): { value: strin
 }
 
 /**
- * Formats the earlier rate as counts if the current rate is shown as counts, so that both can be compared.
+ * Formats the earlier rate. It is written as counts if the current rate is written so, so that both can be
+ * compared.
  */
 function priorRate({ current, prior }: Compared<Ratio>, locale: LocaleContext): string {
   const areCounts = current.whole > 0 && current.whole < FEW
@@ -194,7 +195,10 @@ function moneyOf(moneys: readonly Money[], locale: LocaleContext): { value: stri
   return { value: largest, note: others ?? '' }
 }
 
-/** Formats the value of won leads. The value is a lower bound while the period is not fully covered. */
+/**
+ * Formats the value of won leads. It is marked as a lower bound while the period is not fully covered by
+ * data.
+ */
 function worthOf(coverage: Coverage, won: number, moneys: readonly Money[], locale: LocaleContext): string {
   const { largest, others } = formatMoneys(moneys, locale)
   const value = [largest, others].filter(Boolean).join(' ')

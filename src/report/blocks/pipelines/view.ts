@@ -20,7 +20,7 @@ import {
   winRateColumns,
 } from '../list-table.ts'
 
-// The maximum number of pipelines in the table. One more is shown if only one would be left out.
+// The maximum number of pipelines in the table. If only one pipeline would be left out, it is shown too.
 const ROWS = 6
 
 export interface PipelinesView extends ComparedTable {
@@ -110,7 +110,7 @@ function detailOf(
   ])
 }
 
-/** Returns the whole list, for an attached file. */
+/** Returns the list of all pipelines, for an attached file. */
 export function listPipelines(figures: ListedFigures, locale: LocaleContext): ListTable {
   const rows = figures.byPipeline
   type Line = (typeof rows)[number]

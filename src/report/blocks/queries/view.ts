@@ -1,6 +1,6 @@
 /**
- * The queries block: a table for each query of the report, and a box for a failed query. Columns that do not
- * fit on a phone are listed below their row.
+ * The queries block shows a table for each query of the report, and a box for a query that failed. Columns
+ * that do not fit on a phone are listed below their row.
  */
 
 import type { QueryTable, ReportFigures } from '../../../domain/figures.ts'
@@ -21,7 +21,7 @@ export interface QueryView {
   readonly columns: readonly QueryColumn[]
   readonly columnCount: string
   readonly rows: readonly QueryRow[]
-  /** The lines of the plain-text mail, in columns if the table fits. */
+  /** The lines of the plain-text mail. They are arranged in columns if the table fits. */
   readonly lines: readonly string[]
   readonly more: string
 }
@@ -35,7 +35,7 @@ interface QueryColumn {
 
 interface QueryRow {
   readonly first: string
-  /** The values of columns that do not fit, each with its label. */
+  /** The values of columns that do not fit side by side, each with its label. */
   readonly rest: string
   readonly cells: readonly { readonly text: string; readonly isNumber: boolean }[]
 }
@@ -53,8 +53,8 @@ const FONT_PX = 14
 const TITLE_LENGTH = 80
 const NOTE_LENGTH = 200
 const CELL_LENGTH = 60
-// The limits of a text column's width, in characters. Between them the column is as wide as its content;
-// longer text wraps.
+// The limits of a text column's width, in characters. Between these limits the column is as wide as its
+// content; longer text wraps.
 const WIDTH_LEAST = 6
 const WIDTH_MOST = 12
 const FIRST_WIDTH_MOST = 18
@@ -115,8 +115,8 @@ function composeQuery(query: QueryTable, locale: LocaleContext, file: string | u
 }
 
 /**
- * Returns a note about omitted rows. The note has no number if the query found more rows than are kept,
- * because nobody counted them.
+ * Returns a note about omitted rows. The note does not say how many if the query found more rows than are
+ * stored, because nobody counted them.
  */
 function moreOf(
   { rows, isCut }: QueryTable,
@@ -132,7 +132,7 @@ function moreOf(
 
 type QueryCell = QueryTable['rows'][number][number]
 
-/** Gives all numbers of a column the same number of decimals. */
+/** Returns a function that writes all numbers of a column with the same number of decimals. */
 function writerOf(cells: readonly QueryCell[], { numbers }: LocaleContext): (value: number) => string {
   const values = cells.filter((cell) => typeof cell === 'number')
   if (values.every(Number.isInteger)) return numbers.count
@@ -194,8 +194,8 @@ function labelled({ label, text }: ShownCell): string {
 }
 
 /**
- * Formats a plain-text table if it fits; otherwise two lines for each row, with the first column on the first
- * line and the other columns on the second.
+ * Formats the lines of a table for the plain-text mail. If the table does not fit, each row gets two lines:
+ * the first column on the first line, and the other columns on the second.
  */
 function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly ShownCell[])[]): string[] {
   if (rows.length === 0) return []
@@ -216,7 +216,7 @@ function linesOf(columns: readonly ShownColumn[], rows: readonly (readonly Shown
   ])
 }
 
-/** Returns the whole list, for an attached file. */
+/** Returns all rows of the query, for an attached file. */
 export function listQuery({ title, columns, rows, isCut }: QueryTable, locale: LocaleContext): ListTable {
   const more = isCut ? locale.words('queries.cut', { shown: rows.length }) : null
   const holdsInstants = (index: number) => {

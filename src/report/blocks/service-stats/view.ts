@@ -1,4 +1,7 @@
-/** The service statistics block: statistics of the upstream that differ from this program's own count. */
+/**
+ * The service statistics block shows statistics of the upstream that differ from what leadsheet counted
+ * itself.
+ */
 import type { ReportFigures, StatDifference } from '../../../domain/figures.ts'
 import { isLongAfter } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'

@@ -65,7 +65,7 @@ export function composeSources(
   }
 }
 
-/** Returns the whole list, for an attached file. */
+/** Returns the list of all sources, for an attached file. */
 export function listSources(figures: ListedFigures, locale: LocaleContext): ListTable {
   const rows = figures.bySource
   type Line = (typeof rows)[number]

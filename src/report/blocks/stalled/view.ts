@@ -71,7 +71,7 @@ export function composeStalled(
   }
 }
 
-/** Returns the whole list, for an attached file. */
+/** Returns the list of stalled leads, for an attached file. */
 export function listStalled(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { rows, total } = figures.stalled
   const columns = leadColumns<(typeof rows)[number]>(locale, options, [

@@ -63,7 +63,7 @@ export function composeTopLeads(
   }
 }
 
-/** Composes the note of the block, which says that there are no such leads only if the period was read. */
+/** Composes the note of the block. It says that no new lead has a high score only if the period was read. */
 function noteOf(figures: ReportFigures, shown: number, { words }: LocaleContext): string {
   const { minScore, total } = figures.topLeads
   if (total === 0) {
@@ -86,7 +86,7 @@ function describe(lead: ListedLead, pipelines: readonly string[]): string {
   ])
 }
 
-/** Returns the whole list, for an attached file. */
+/** Returns the list of new leads, for an attached file. */
 export function listTopLeads(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
   const { rows, total } = figures.topLeads
   const columns = leadColumns<ListedLead>(locale, options, [])

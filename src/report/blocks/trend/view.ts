@@ -10,14 +10,15 @@ export interface TrendView {
   readonly kind: 'trend'
   readonly title: string
   readonly note: string
-  /** The explanation of the lines in the chart. */
+  /** A text that explains the lines in the chart. */
   readonly ofLines: string
   /** A sentence about the chart, also used as its alternative text; empty if there are too few days. */
   readonly finding: string
   readonly chart: ChartSource | null
 }
 
-// The minimum number of days between the two compared weekly means. Closer means would share some days.
+// The minimum number of days between the two weekly means that are compared. Two means that are closer would
+// share some days.
 const APART = 7
 
 export function composeTrend(
@@ -36,7 +37,7 @@ export function composeTrend(
   }
 }
 
-/** Compares the last weekly mean with the first weekly mean that is known. */
+/** Returns a sentence that compares the last weekly mean with the first known weekly mean. */
 function findingOf(days: readonly TrendDay[], locale: LocaleContext): string {
   const { words, numbers, tag } = locale
   const [newLeads, won] = [
