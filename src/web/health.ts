@@ -1,7 +1,7 @@
 /**
- * The health endpoints for machines. /healthz says whether the process works; if not, restart it. /readyz
- * says whether the data is good; if not, tell a person. Both are public and not rate limited, so they are
- * cheap and reveal little.
+ * The health endpoints for machines. /healthz says whether the process works; a supervisor restarts a process
+ * that does not. /readyz says whether the data is good; if the data is not good, a person must act. Both
+ * endpoints are public and not rate limited, so their answers are cheap and reveal little.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -13,17 +13,18 @@ import type { AddRoutes } from './server/server.ts'
 
 interface HealthDeps {
   readonly readHealth: () => Promise<{ readonly checks: readonly CheckResult<Part>[] }>
-  /** Returns the time since the daemon's last tick, by a monotonic clock. */
+  /** Returns the milliseconds since the daemon's last tick, by a monotonic clock. */
   readonly sinceTickMs: () => number
   readonly log: Log
 }
 
 // Answers are cached for this time, because each reads the store and everybody may ask.
 const KEPT_MS = 1_000
-// The limit is shorter than the timeout for an unreachable PostgreSQL.
+// The longest time until an answer. It is shorter than the timeout for an unreachable PostgreSQL.
 const ANSWER_WITHIN_MS = 5_000
 
-// The checks that decide on readiness, and the reason for each. All other checks only warn.
+// The checks that decide on readiness, with the reason that /readyz gives if a check fails. All other checks
+// are ignored here.
 const REASONS: { readonly [What in Part]?: string } = {
   database: 'the database cannot be written',
   daemon: 'the daemon gives no sign of life',
@@ -35,7 +36,7 @@ export function healthRoutes({ readHealth, sinceTickMs, log }: HealthDeps): AddR
   const readLately = keepLately(readHealth)
   return (app) => {
     app.get('/healthz', (_, reply) => {
-      // The database is not asked, because a restart would not fix it.
+      // The database is not asked, because a restart of this process would not fix the database.
       const isLive = sinceTickMs() <= HEARTBEAT_MAX_MS
       return sendJson(reply.code(isLive ? 200 : 503), { live: isLive })
     })

@@ -13,7 +13,10 @@ import {
 } from '../report/preferences/page.ts'
 import { type AddRoutes, errorPageIn, type Form, sendPage } from './server/server.ts'
 
-/** Shows and changes a preference. Both functions return null for a link without a valid signature. */
+/**
+ * Shows and changes the preference that the token of a link names. Both functions return null for a token
+ * without a valid signature.
+ */
 interface Preferences {
   show(token: string): Promise<PreferenceView | null>
   change(token: string, choice: PreferenceChoice): Promise<PreferenceView | null>
@@ -26,7 +29,7 @@ interface Route {
   readonly Body: Form | undefined
 }
 
-/** Returns the address of the page for a token. */
+/** Returns the URL of the preference page for the token of a recipient. */
 export function preferencesUrl(publicUrl: string, token: string): string {
   return `${publicUrl}${PATH}/${token}`
 }

@@ -12,7 +12,10 @@ import { type WebhookMessage, whyRefused } from '../upstream/webhooks/verify-sig
 import { type AddRoutes, limitPerMinute, statusOf } from './server/server.ts'
 
 export interface WebhookDeps extends EventPlaces {
-  /** The base of the URL that the upstream signs; null to take it from the request, for a local upstream. */
+  /**
+   * The base of the URL that the upstream signs; null takes the base from the request, which suits a local
+   * upstream.
+   */
   readonly publicUrl: string | null
   /** Returns the secrets that are valid now. */
   readonly secrets: () => readonly string[]
@@ -27,12 +30,13 @@ export type WebhookOutcome = 'taken' | 'refused' | 'busy'
 
 export const WEBHOOK_PATH = '/webhooks/leads'
 const BODY_BYTES = 256 * 1024
-// Further refused messages of one network get status 429. Verified messages are never limited.
+// How many messages of one network per minute are refused with a reason. Further messages that are refused
+// get status 429. Verified messages are never limited.
 const REFUSED_PER_MINUTE = 120
 const BUSY_SECONDS = '1'
 const MINUTE_MS = 60_000
 
-// The answers by status. They reveal nothing about secrets.
+// The texts of the answers, by HTTP status. The texts reveal nothing about secrets.
 const ANSWERS: Readonly<Record<number, string>> = {
   401: 'This message cannot be verified.',
   413: 'This message is too large.',
@@ -40,7 +44,7 @@ const ANSWERS: Readonly<Record<number, string>> = {
   429: 'Too many messages were refused.',
 }
 
-/** Adds the route. It limits refused messages itself and needs no other rate limit. */
+/** Adds the route. The route limits refused messages itself and needs no other rate limit. */
 export function webhookRoutes(deps: WebhookDeps): AddRoutes {
   const { webhook, publicUrl, secrets, intake, now, log, onOutcome } = deps
   const refusals = createRefusalLog(log)
@@ -70,7 +74,8 @@ export function webhookRoutes(deps: WebhookDeps): AddRoutes {
       const cause = whyRefused(webhook, secrets(), message, now())
       if (cause !== null) return refuse(request, reply, 401, cause)
       const events = readEvents(deps, message)
-      // Unverified events are limited, because anybody can send them and each causes a request upstream.
+      // Unverified events are limited, because anybody can send such events and each event causes a request
+      // to the upstream.
       if (webhook.verify.scheme === 'none') {
         const counted = await Promise.all(events.map(() => isTooMany(request)))
         if (counted.includes(true))
@@ -122,7 +127,8 @@ interface RefusalLog {
 }
 
 /**
- * Logs the first refusal of a minute with its cause, then only their number, so that nobody can fill the log.
+ * Logs the first refusal of a minute with its cause, and of the later refusals only the number, so that a
+ * stranger cannot fill the log.
  */
 function createRefusalLog(log: Log): RefusalLog {
   let more = 0

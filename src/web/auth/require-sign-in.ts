@@ -1,6 +1,6 @@
 /**
- * Decides who may use the dashboard. With a token, only users who know it may look and act. Without one,
- * nobody may act, and users may only look if the dashboard cannot be reached from outside.
+ * Decides who may use the dashboard. If a token is set, only users who know the token may look and act. If no
+ * token is set, nobody may act, and users may look only if the dashboard cannot be reached from outside.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
@@ -33,7 +33,7 @@ interface GuardOptions {
 }
 
 export interface SignInGuard extends Guard {
-  /** Null if no token is set, so that nobody can sign in. */
+  /** The checks of tokens and sessions; null if no token is set, because nobody can then sign in. */
   readonly signIn: SignIn | null
   readonly flashes: FlashStore
 }
@@ -79,8 +79,8 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
       if (met === WRONG) log.warn({ network: request.ip }, 'the dashboard was asked for with a wrong token')
       if (met !== NOT_SIGNED_IN || !isLook(request) || !wantsPage(request))
         return sendErrorPage(request, reply.headers(met.headers ?? {}), met.status, met)
-      // Browsers do not send the cookie when a link in a mail is followed. A page of this site that reloads
-      // makes them send it.
+      // A browser does not send the session cookie when a user follows a link in a mail. The answer is
+      // therefore a page of this site that reloads at once, and the reload sends the cookie.
       const next = safeRedirect(request.url)
       return request.headers['sec-fetch-site'] === 'cross-site'
         ? sendErrorPage(request, reply.header('Refresh', `0; url=${next}`), 200, { ...ONWARD, next })
@@ -102,13 +102,13 @@ export function createSignInGuard(options: GuardOptions): SignInGuard {
   }
 }
 
-/** Returns the address of the sign-in page, which leads on to the wanted page. */
+/** Returns the address of the sign-in page. After signing in, the user gets the wanted page. */
 export function signInPath(wanted: string): string {
   const to = safeRedirect(wanted)
   return to === '/' ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ to })}`
 }
 
-// The error codes of the CSRF plugin begin with this.
+// All error codes of the CSRF plugin begin with this text.
 const FOREIGN = 'FST_CSRF'
 
 export const FOREIGN_FORM: ErrorPage = {
@@ -117,8 +117,8 @@ export const FOREIGN_FORM: ErrorPage = {
 }
 
 /**
- * Accepts a form of a session only with two proofs: the browser says that the form comes from this site, and
- * the form holds a CSRF token of the session. Each proof alone has been bypassed before.
+ * Accepts a form of a session only with two proofs: the browser's headers say that this site sent the form,
+ * and the form holds a CSRF token of the session. Attackers have found ways around each proof alone.
  */
 export function checkForms(app: FastifyInstance, hosts: AllowedHosts): void {
   app.addHook('preHandler', (request, reply, done) => {
@@ -162,7 +162,9 @@ const ONWARD: ErrorPage = {
 const NOT_UNDERSTOOD: ErrorPage = { title: 'This was not understood', text: 'Nothing was done.' }
 const FAILED: ErrorPage = { title: 'Something went wrong here', text: 'The log of the daemon says more.' }
 
-/** Lets people look if no token is set and the dashboard is not reachable from outside. */
+/**
+ * Decides about a request if no token is set. Users may look if the dashboard cannot be reached from outside.
+ */
 function meetLooker(request: FastifyRequest, { isOpen, remedy }: GuardOptions): SignedInUser | Refused {
   // A request with one of these headers comes from a proxy that the settings do not name.
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined)
@@ -192,7 +194,7 @@ function isLook({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** Returns the bearer token of the header, right or wrong; null if there is none. */
+/** Returns the bearer token of the request without checking it; null if the request has none. */
 function bearerIn({ headers }: FastifyRequest): string | null {
   const [, given] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   return given ?? null

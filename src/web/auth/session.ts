@@ -1,13 +1,13 @@
 /**
- * Sessions in a signed cookie. No table stores them, and a restart does not end them. The key is derived from
- * the token, so a new token ends all sessions.
+ * Stores each session in a signed cookie of the browser. No table is needed, and a restart does not end
+ * sessions. The key of the signatures is derived from the sign-in token, so a new token ends all sessions.
  */
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { normalizeIP } from '@fastify/rate-limit'
 import type { Session } from '../server/signed-in-user.ts'
 
-/** The parts of requests and answers that hold cookies. */
+/** The part of a request that holds its cookies. */
 interface Asked {
   readonly headers: { readonly cookie?: string | undefined }
 }
@@ -18,7 +18,7 @@ interface Answered {
 export interface Sessions {
   /** Starts a session and sends its cookie to the browser. */
   begin(reply: Answered, isSecure: boolean): Session
-  /** Returns null if the cookie is missing, expired or forged. */
+  /** Returns the session of a request; null if the cookie is missing, expired or forged. */
   find(request: Asked, isSecure: boolean): Session | null
   /** Makes the browser delete the cookie. */
   end(reply: Answered, isSecure: boolean): void
@@ -27,7 +27,8 @@ export interface Sessions {
 // A session lasts a working day.
 const SESSION_SECONDS = 12 * 60 * 60
 const ID_BYTES = 16
-// Matches the end in seconds, the ID and the signature.
+// Matches the value of the cookie: the end of the session in Unix seconds, the session's ID and the
+// signature.
 const VALUE = /^(\d{1,12})\.([\w-]{22})\.([\w-]{43})$/
 
 export function createSessions(token: string, now: () => Date): Sessions {
@@ -56,7 +57,8 @@ export function createSessions(token: string, now: () => Date): Sessions {
 }
 
 /**
- * Returns the start of the ID for the log. The whole ID would let a reader of the log take over the session.
+ * Returns the start of the session's ID for the log. A reader of the log could use the whole ID to take over
+ * the session.
  */
 export function shortOf({ id }: Session): string {
   return id.slice(0, 8)
@@ -93,7 +95,8 @@ export interface TokenCheck {
   judge(given: string, address: string): Promise<Verdict>
 }
 
-// After this many different wrong tokens the right one is refused too, so that guessing tells nothing.
+// After this many different wrong tokens from a network, even the right token is refused, so that guessing
+// reveals nothing.
 const WRONG_MAX = 10
 export const LOCKED_SECONDS = 300
 const WAIT_MS = 250
@@ -128,7 +131,7 @@ export function createTokenCheck(
   }
 }
 
-/** Returns a digest, because `timingSafeEqual` needs inputs of equal length. */
+/** Returns a digest of a token, because `timingSafeEqual` needs inputs of equal length. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -1,6 +1,6 @@
 /**
- * The routes to sign in and out. The token is exchanged for a session, and the browser goes back to the
- * wanted page.
+ * The routes to sign in and out. A user who sends the right token gets a session, and the browser opens the
+ * page that the user wanted.
  */
 import type { FastifyReply } from 'fastify'
 import type { Log } from '../../log.ts'

@@ -3,14 +3,16 @@
  * Whatever a user has unfolded, selected, focused or scrolled to stays.
  */
 
-/** A heartbeat comes every 10 s. */
+/**
+ * The connection counts as lost after this time without a message. The server sends a heartbeat every 10 s.
+ */
 const LOST_MS = 25_000
 const LOOK_MS = 5_000
 const live = document.getElementById('live')
 const said = document.getElementById('said')
 let source = null
 let heardAt = Date.now()
-/** The time that the page shows. */
+/** The time of the last update, as shown on the page. */
 let shownTime = document.querySelector('#part-head time').textContent
 
 function listen() {
@@ -50,12 +52,15 @@ function sentence() {
   return document.querySelector('#part-head h1').textContent
 }
 
-/** The sentence without its numbers: a minute that passed is not worth announcing. */
+/**
+ * Returns the page's main sentence without numbers. Screen readers announce only a change of the words, not
+ * each new minute.
+ */
 function meaning() {
   return sentence().replaceAll(/\d[\d,.]*(?: (?:s|min|h|days))?\b/g, '#')
 }
 
-/** Makes one node like another, and leaves alone what is the same. */
+/** Changes the children of `shown` until they equal those of `wanted`. Equal nodes are not touched. */
 function merge(shown, wanted) {
   const byId = new Map([...shown.children].flatMap((child) => (child.id ? [[child.id, child]] : [])))
   let at = shown.firstChild
@@ -65,7 +70,7 @@ function merge(shown, wanted) {
       shown.insertBefore(next, at)
       continue
     }
-    // Removes the nodes before it, since moving it would take the focus from it.
+    // The unwanted nodes before `known` are removed, because moving `known` itself would take the focus away.
     while (at !== known && at !== null && !isWanted(at, wanted)) at = removed(at)
     if (at !== known) shown.insertBefore(known, at)
     mergeOne(known, next)
@@ -95,7 +100,7 @@ function mergeOne(shown, wanted) {
   }
   for (const name of new Set([...shown.getAttributeNames(), ...wanted.getAttributeNames()])) {
     const value = wanted.getAttribute(name)
-    // The user decides which parts are unfolded.
+    // The attribute `open` is left alone, because the user decides which parts are unfolded.
     if (name === 'open' || shown.getAttribute(name) === value) continue
     if (value === null) shown.removeAttribute(name)
     else shown.setAttribute(name, value)
@@ -103,7 +108,7 @@ function mergeOne(shown, wanted) {
   merge(shown, wanted)
 }
 
-/** Listens only while the page is visible. */
+/** Listens to the server only while the page is visible. */
 function follow() {
   if (document.hidden) source?.close()
   else {
@@ -116,7 +121,7 @@ document.addEventListener('visibilitychange', follow)
 setInterval(() => {
   if (document.hidden || Date.now() - heardAt < LOST_MS) return
   showLost()
-  // A refused connection is not opened again by the browser itself.
+  // The connection is opened again here, because browsers do not retry a refused connection.
   if (source.readyState === EventSource.CLOSED || Date.now() - heardAt > 2 * LOST_MS) listen()
 }, LOOK_MS)
 follow()

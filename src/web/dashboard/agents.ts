@@ -55,7 +55,7 @@ interface AgentsView {
   readonly readAt: Moment | null
   readonly readAgo: Moment | null
   readonly agents: readonly AgentRow[]
-  /** Null if the samples are not counted yet. */
+  /** The states over the last 30 days; null if the samples are not counted yet. */
   readonly past: PastView | null
 }
 
@@ -77,7 +77,7 @@ interface PastView {
   readonly from: string
   readonly to: string
   readonly asOf: Moment
-  /** The time between samples from which on there is a gap, such as `2 h`. */
+  /** Two samples that are at least this far apart leave a gap between them, such as `2 h`. */
   readonly gap: string
   /** The outages, newest first. */
   readonly outages: readonly {
@@ -93,7 +93,7 @@ interface PastView {
 const NAME_LENGTH = 60
 const ERROR_LENGTH = 200
 const OUTAGES = 20
-// Older errors of a healthy agent are not shown.
+// The last error of a healthy agent is shown only if it is younger than this many hours.
 const ERROR_HOURS = 24
 const HOUR_MS = 60 * 60_000
 const TAGS = { well: 'ok', failing: 'fail', other: 'off' } as const

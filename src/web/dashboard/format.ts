@@ -7,7 +7,7 @@ import { datesOf } from '../../report/words/dates.ts'
 import { FEW, numbersOf } from '../../report/words/numbers.ts'
 import { formatSpan } from '../../time.ts'
 
-/** An instant for people and machines, shown by `{{> time}}`. */
+/** An instant, as text for people and in ISO 8601 for machines. The template `{{> time}}` shows it. */
 export interface Moment {
   readonly iso: Instant
   readonly text: string
@@ -21,14 +21,14 @@ export interface Clock {
   readonly ago: Tell
   /** Formats `in 3 h`. */
   readonly until: Tell
-  /** Rewrites the instants of a sentence, such as `2026-11-20 07:00 UTC`, like `at` does. */
+  /** Replaces each instant in a sentence, such as `2026-11-20 07:00 UTC`, by the text that `at` gives. */
   readonly within: (sentence: string) => string
 }
 
 // Matches instants in ISO 8601 and as written by `formatInstant`.
 const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?: UTC|:\d\d(?:\.\d+)?Z)/g
 
-/** Formats an instant. Null stays null. */
+/** A function that formats an instant and returns null for null. */
 interface Tell {
   (instant: Instant): Moment
   (instant: Instant | null): Moment | null
@@ -81,8 +81,8 @@ export function duration(ms: number): string {
 }
 
 /**
- * Formats a span that is only known from sample to sample: `15 min`, from two hours on `15.3 h`, from two
- * days on `29 days`.
+ * Formats a duration that was measured between samples: `15 min`, from two hours on `15.3 h`, from two days
+ * on `29 days`.
  */
 export function lengthOf(ms: number): string {
   const minutes = ms / MINUTE_MS
@@ -91,7 +91,7 @@ export function lengthOf(ms: number): string {
   return `${numbers.count(minutes / 60 / 24)} days`
 }
 
-/** Stands for a number that does not exist. */
+/** The dash that is shown in place of a number that does not exist. */
 export const NONE = '–'
 
 const NAME_LENGTH = 80
@@ -114,21 +114,24 @@ export function nameOf(text: string): string {
   return oneLine(text, NAME_LENGTH)
 }
 
-/** A state in a word, shown by `.tag`. */
+/** A state as a short text. The CSS class `.tag` colours it by its kind. */
 export interface Tag {
   readonly kind: 'ok' | 'warn' | 'fail' | 'busy' | 'off'
   readonly text: string
 }
 
-/** The age of the counts on a page, and whether newer counts are on their way. Shown by `{{> data-age}}`. */
+/**
+ * The age of the figures on a page, and whether newer figures are being counted. The template `{{>
+ * data-age}}` shows it.
+ */
 export interface DataAge {
   readonly here: string
   readonly asOf: Moment | null
   readonly ago: Moment | null
-  /** The time up to which leads were read but not counted yet. */
+  /** The time of newer data whose figures are being counted now; null if none are. */
   readonly newer: Moment | null
   readonly failure: string | null
-  /** Whether there are no counts yet: nothing was read, or the first count is running. */
+  /** Whether there are no figures yet, because nothing was read or the first count is still running. */
   readonly isMissing: boolean
   readonly isUnread: boolean
 }

@@ -21,9 +21,9 @@ export interface UptimeBar {
   readonly unknown: string
 }
 
-// One unit for each hour of 30 days. Other spans have the same width.
+// The width of every bar. In a bar over 30 days, one unit is one hour.
 const STRIP_WIDTH = 720
-// Shorter spans are widened, because they would be invisible.
+// Narrower spans are drawn with this width, because they would be invisible otherwise.
 const LEAST_WIDTH = 2
 // Positions and heights in a bar that is 20 high.
 const SHAPES = {
@@ -33,7 +33,7 @@ const SHAPES = {
 } as const
 const HOUR_MS = 60 * 60_000
 const TOO_FEW = 'not enough samples yet'
-// An uptime over a shorter time would mean nothing.
+// No uptime is shown if less time than this is known, because such an uptime would mean nothing.
 const KNOWN_LEAST_MS = HOUR_MS
 
 /** @param spans the spans of one agent in order of time */
@@ -61,7 +61,7 @@ export function composeUptimeBar(
   const failures = spans.filter(({ state }) => state === 'failing').length
   return {
     width: STRIP_WIDTH,
-    // Failures are drawn last, above widened neighbours.
+    // Failures are drawn last, so that the widened spans beside them do not cover them.
     spans: drawn.toSorted(
       (one, other) => Number(one.state === 'failing') - Number(other.state === 'failing'),
     ),

@@ -1,6 +1,6 @@
 /**
- * The metrics of the installation with Prometheus names and units. Each series exists from the start, so that
- * an alert rule needs no case for its absence.
+ * The metrics of the installation with Prometheus names and units. Each series exists from the start of the
+ * process, so that an alert rule need not handle an absent series.
  */
 
 import { ALERTING_IDS } from '../../checks/table.ts'
@@ -251,7 +251,10 @@ function numberIn<Row extends object, Value extends keyof Row>(
   return row === undefined ? 0 : Number(row[value])
 }
 
-/** Lists the schedules of the settings and those of the past, because their counts stay. */
+/**
+ * Lists the schedules of the settings and former schedules, because the store keeps the counts of former
+ * schedules.
+ */
 function namesOf(
   schedules: Measures['schedules'],
   counted: readonly { readonly schedule: string }[],

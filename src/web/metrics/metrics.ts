@@ -43,13 +43,14 @@ const EVENTS_REFUSED = {
 } as const
 const REFUSALS = { refused: 'unverified', busy: 'busy' } as const
 
-// Gauges whose names end like those of counters. Each is only the sum of others.
+// Default metrics that are removed: gauges with names that end in `_total` like counters. Each is only the
+// sum of other metrics.
 const MISNAMED = ['active_handles', 'active_requests', 'active_resources'].map(
   (what) => `nodejs_${what}_total`,
 )
 
-// One registry for the process, even if the pages are opened again, because its hooks last as long as the
-// process.
+// The registry of the metrics of this process. It is created only once, even if the pages are opened again,
+// because its hooks cannot be removed.
 let ofProcess: Registry | null = null
 
 export function openMetrics({ measure, now, version }: MetricsOptions): Metrics {
@@ -86,13 +87,13 @@ export function openMetrics({ measure, now, version }: MetricsOptions): Metrics 
 function putGauge(gauge: Gauge): (samples: readonly Sample[]) => void {
   return (samples) => {
     gauge.reset()
-    // A reset without labels leaves a 0.
+    // The value of a gauge without labels is removed, because `reset` sets it to 0.
     if (samples.length === 0) gauge.remove({})
     for (const { labels, value } of samples) gauge.set(labels, value)
   }
 }
 
-/** Sets the total, because the store does not know what is new since the last scrape. */
+/** Sets a counter to its total, because the store does not know the increase since the last scrape. */
 function putCounter(counter: Counter): (samples: readonly Sample[]) => void {
   return (samples) => {
     counter.reset()

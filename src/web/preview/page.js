@@ -8,7 +8,7 @@ const choice = byId('choice')
 const saved = new URLSearchParams(location.hash.slice(1))
 let tab = TABS.includes(saved.get('tab')) ? saved.get('tab') : 'desktop'
 let state = null
-/** The number of the last request: answers to earlier ones are ignored. */
+/** The number of the last request. Answers to earlier requests are ignored. */
 let asked = 0
 
 for (const button of tabs) button.addEventListener('click', () => choose(button.dataset.tab))
@@ -20,7 +20,7 @@ addEventListener('keydown', (event) => {
 })
 const changes = new EventSource('/changes')
 changes.onmessage = () => load()
-// The page also reloads when the server is back after a pause.
+// The report is also loaded when the connection to the server opens again.
 changes.onopen = () => load()
 changes.onerror = () => say('waiting', 'leadsheet is not running any more')
 

@@ -51,7 +51,7 @@ const ASSETS = { '/': 'page.html', '/page.css': 'page.css', '/page.js': 'page.js
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-// This many previews are kept for frames and pictures that still have to load.
+// How many previews are kept in memory, so that frames and pictures of earlier previews can still load.
 const REMEMBERED = 8
 
 /** @throws LeadsheetError usage_invalid if the port is taken */
@@ -62,7 +62,7 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
   refuseOtherHosts(app)
   serveAssets(app)
   app.get<{ Querystring: Record<string, string> }>('/state', async ({ query }) => {
-    // The report cannot be rendered in this case either, and the error is explained below.
+    // If the recipients cannot be read, the report cannot be rendered either. The error is then shown below.
     const recipients = await options.recipients().catch(() => [])
     const about = { report: options.report, recipients, locales: options.locales }
     const begun = performance.now()
@@ -116,7 +116,8 @@ export async function openPreview(options: PreviewOptions): Promise<PreviewServe
 }
 
 /**
- * Refuses other host names, because another site could point its own name to this machine and read the page.
+ * Refuses requests for other host names, because another site could point its own host name to this machine
+ * and read the page.
  */
 function refuseOtherHosts(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {

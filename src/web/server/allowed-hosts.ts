@@ -1,6 +1,6 @@
 /**
- * The allowed hosts of the pages, and redirects that stay on them. Without this check another site could
- * point its own name to this machine, read the pages, or send its own forms.
+ * Checks that a request names an allowed host, and that redirects stay on this site. Without these checks,
+ * another site could point its own host name to this machine, read the pages, or send forms to it.
  */
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
@@ -17,7 +17,7 @@ export interface AllowedHosts {
 /**
  * Creates the check. IP addresses and `localhost` are always allowed.
  * @param publicUrl the public address of the pages; null if there is none
- * @param hosts further names, such as that of a container
+ * @param hosts further allowed host names, such as the name of a container
  */
 export function createAllowedHosts(publicUrl: string | null, hosts: readonly string[] = []): AllowedHosts {
   const outside = publicUrl === null ? null : new URL(publicUrl)
@@ -39,7 +39,7 @@ export function createAllowedHosts(publicUrl: string | null, hosts: readonly str
   }
 }
 
-/** Returns the name without its port, and an IPv6 address without its brackets. */
+/** Returns the host without its port. An IPv6 address is returned without its brackets. */
 function hostName(host: string | undefined): string | undefined {
   return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '')
 }

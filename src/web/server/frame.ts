@@ -18,7 +18,7 @@ export interface DashboardDeps {
   readonly now: () => Date
   /** The IANA time zone of the installation, in which times are shown. */
   readonly timeZone: string
-  /** Tells whether users may change anything; false if no token is set. */
+  /** Whether users may run actions; false if no token is set. */
   readonly canAct: boolean
 }
 
@@ -61,7 +61,10 @@ export function bareFrame(title: string): Frame {
   return { title, places: [], acts: null, flash: null }
 }
 
-/** A sentence split at its backticks, shown by `{{> inline-code}}`. */
+/**
+ * A sentence that is split at its backticks into plain text and code. The template `{{> inline-code}}` shows
+ * it.
+ */
 export type InlineCode = readonly { readonly text: string; readonly isCode: boolean }[]
 
 export function withInlineCode(sentence: string): InlineCode {

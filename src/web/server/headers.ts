@@ -8,7 +8,8 @@ const ALWAYS = {
 }
 
 /**
- * Headers of the recipients' pages. No referrer may be sent, because the address of such a page is its key.
+ * Headers of the recipients' pages. No referrer may be sent, because anyone who knows the address of such a
+ * page can open it.
  */
 export const PAGE_HEADERS = {
   ...ALWAYS,
@@ -20,8 +21,8 @@ export const PAGE_HEADERS = {
 }
 
 /**
- * Headers of the dashboard. The referrer policy is same-origin, because with no-referrer browsers send forms
- * without the origin that is checked.
+ * Headers of the dashboard. The referrer policy is `same-origin`. With `no-referrer`, browsers send forms
+ * without the `Origin` header that the dashboard checks.
  */
 export const DASHBOARD_HEADERS = {
   ...ALWAYS,
@@ -36,8 +37,8 @@ export const DASHBOARD_HEADERS = {
 }
 
 /**
- * Headers of a sent mail. Only a page of this site may frame it, no script runs, and only its own pictures
- * load.
+ * Headers of a sent mail. Only a page of this site may show the mail in a frame, no script runs, and only
+ * pictures of the mail itself load.
  */
 export const MAIL_HEADERS = {
   ...ALWAYS,

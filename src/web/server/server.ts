@@ -32,11 +32,13 @@ interface WebOptions {
 }
 
 export interface WebLimits {
-  /** Requests of one network to each public feature. */
+  /** How many requests one network may send per minute to each public feature. */
   readonly perMinute: number
-  /** Requests of one network to the dashboard. */
+  /** How many requests one network may send per minute to the dashboard. */
   readonly dashboardPerMinute: number
-  /** Time for the head of a request to arrive, and for all of it. */
+  /**
+   * The longest time until the headers of a request have arrived, and until the whole request has arrived.
+   */
   readonly headersMs: number
   readonly requestMs: number
 }
@@ -72,14 +74,15 @@ const LIMITS: WebLimits = {
 const BODY_BYTES = 16_384
 const HEADER_BYTES = 8_192
 const CONNECTIONS = 256
-// A connection is kept long enough to load the stylesheet. Kept longer, connections would keep others out.
+// An idle connection is kept long enough to load the stylesheet. With a longer time, idle connections would
+// keep other users out.
 const KEPT_MS = 5_000
 
 const NO_SESSION = {}
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session of the signed-in user. The CSRF plugin reads its secret here. */
+    /** The session of the signed-in user. The CSRF plugin reads the session's CSRF secret here. */
     readonly session: object
   }
 }
@@ -166,7 +169,7 @@ export function limitPerMinute(
   }
 }
 
-/** Creates the server with everything that holds for all routes. */
+/** Creates the server with the limits, headers and error handling that all routes share. */
 function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): FastifyInstance {
   const { log, publicUrl, hosts, trustedProxies = [], onAnswer } = options
   const { headersMs, requestMs } = limits
@@ -230,7 +233,7 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html)
 }
 
-/** Returns the error page in the browser's first language that has a catalogue. */
+/** Returns the error page, in the first of the browser's languages that has a catalogue of texts. */
 export function errorPageIn(request: FastifyRequest, kind: ErrorKind) {
   const accepted = request.headers['accept-language']?.toLowerCase().match(/\b[a-z]{2,3}\b/g) ?? []
   const lang = accepted.find((code) => LANGUAGES.includes(code)) ?? 'en'
@@ -264,7 +267,8 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyR
 
 /**
  * Records the methods of all routes added after this call.
- * @returns a function to call last; other methods are then answered with 405 and `Allow`
+ * @returns a function to call after the last route; it makes all other methods of these routes answer 405
+ * with `Allow`
  */
 function watchMethods(app: FastifyInstance): (answer: Answer) => void {
   const known = new Map<string, Set<string>>()

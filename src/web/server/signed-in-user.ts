@@ -7,7 +7,7 @@ export interface Session {
 }
 
 export interface SignedInUser {
-  /** Null for machines, and for people who may only look. */
+  /** The session of the user; null for machines, and for people who may only look. */
   readonly session: Session | null
   /** The CSRF token for the forms of this page; null without a session. */
   readonly formToken: string | null
@@ -29,7 +29,7 @@ export interface Flash {
   readonly isWrong: boolean
 }
 
-/** Keeps the result of an action until the session requests the page that shows it. */
+/** Keeps the result of an action until the same session requests the page that shows the result. */
 export interface FlashStore {
   /** @param path the path of the page that shows the message */
   put(sessionId: string, path: string, flash: Flash): void
@@ -37,7 +37,8 @@ export interface FlashStore {
   take(sessionId: string, path: string): Flash | null
 }
 
-// Beyond this number, the oldest messages of sessions that never came back are dropped.
+// How many flash messages are kept. Beyond this number the oldest message is dropped, because its session has
+// probably never come back.
 const SESSIONS_MAX = 100
 
 export function createFlashStore(): FlashStore {

@@ -41,7 +41,9 @@ interface ListedReport {
   readonly recipients: readonly Recipient[]
 }
 
-/** A sentence about what was done, or a question that must be answered first. */
+/**
+ * The result of an action: a sentence that says what was done, or a question that the user must answer first.
+ */
 type ActionResult = { readonly done: string } | { readonly ask: Question }
 
 export type Question =
@@ -63,7 +65,7 @@ interface ResendQuestion {
   readonly report: string
   readonly to: string
   readonly rows: readonly ResendRow[]
-  /** Whether somebody gets a new mail, which can give a reason. */
+  /** Whether a recipient gets a new mail. Only a new mail can give a reason for being sent again. */
   readonly isAnyNew: boolean
 }
 
@@ -74,7 +76,10 @@ interface ResendRow {
   readonly gets: string
 }
 
-/** @throws LeadsheetError for mistakes, like the command line */
+/**
+ * Runs one action with the fields of a form.
+ * @throws LeadsheetError for the same mistakes as the matching command
+ */
 export type Action = (deps: ActionDeps, form: Form) => Promise<ActionResult>
 
 export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
@@ -148,7 +153,7 @@ async function setPreference(
       hint: `${shellCommand('recipients')} lists who gets what.`,
     })
   }
-  // Only the button of a page sends `ask`; a machine does not.
+  // A button on a page sends `ask`, so that the user confirms first. A machine leaves `ask` out.
   if (form.get('ask') === 'yes') {
     const title = `Pause ${report.name} for ${address}?`
     return { ask: { page: 'ask-pause', title, view: { report: report.name, address } } }
@@ -168,8 +173,8 @@ const FAILED = 'failed'
 const REASON_MAX = 300
 
 /**
- * Sends mails of the last issue again. If a recipient already has one, the mails are listed first and a
- * person decides.
+ * Sends mails of the last issue again. If a recipient may already have the issue, the page first lists the
+ * mails and asks the user to confirm.
  * @throws LeadsheetError usage_invalid if there is nothing to send; job_busy, report_template, report_failed
  */
 async function resend(
@@ -216,12 +221,13 @@ function rowsOf({ again, anew }: ResendPlan): ResendRow[] {
   return [...again.map(row('the same mail')), ...anew.map(row('a new mail that says so'))]
 }
 
-// The limit is shorter than the time that proxies wait for an answer.
+// The longest time to wait for the result of a test mail. It is shorter than the time that proxies wait for
+// an answer.
 const WAIT_MS = 45_000
 
 /**
- * Sends a test to an operator or a recipient. Other addresses are refused, because the dashboard must not
- * mail anybody.
+ * Sends a test to an operator or a recipient. All other addresses are refused, because the dashboard must not
+ * send mail to strangers.
  * @throws LeadsheetError usage_invalid for another address, and whatever sending throws
  */
 async function sendTest(

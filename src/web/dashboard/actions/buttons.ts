@@ -1,14 +1,14 @@
 /**
- * The actions as buttons, shown by `{{> button}}`. All buttons belong to the one form of the page frame,
- * which knows the session, so a part that is rendered once for everybody can hold them.
+ * The actions as buttons, shown by `{{> button}}`. All buttons submit the single form of the page frame. Only
+ * this form depends on the session, so a part with buttons can be rendered once for all users.
  */
 
 export interface Button {
   readonly path: string
-  /** The subject of the action, encoded like the query of an address. */
+  /** The form fields that the button adds, encoded as a URL query. */
   readonly what: string
   readonly text: string
-  /** Tells buttons with the same text apart for screen readers; empty if the text is unique. */
+  /** Words that tell buttons with the same text apart for screen readers; empty if the text is unique. */
   readonly about: string
 }
 
@@ -22,12 +22,12 @@ export const ACTION_PATHS = {
   test: '/actions/test',
 } as const
 
-/** Reads what changed since the last sync, like the schedule does. */
+/** Starts a sync that reads the changes since the last sync, like a scheduled sync. */
 export function syncButton(): Button {
   return button('sync', 'Sync now', '', {})
 }
 
-/** Reads all leads, which also finds deleted leads. */
+/** Starts a sync of all leads, which also finds deleted leads. */
 export function fullSyncButton(): Button {
   return button('sync', 'Full sync', '', { full: 'yes' })
 }
@@ -47,7 +47,10 @@ export function resendFailedButton(report: string): Button {
   return button('resend', 'Send to those who missed it', report, { report, to: 'failed' })
 }
 
-/** Asks first if the recipient already has the issue. */
+/**
+ * Sends the last issue again to one recipient. Asks for confirmation if the recipient may already have the
+ * issue.
+ */
 export function resendButton(report: string, address: string): Button {
   return button('resend', 'Send again', `${report} to ${address}`, { report, to: address })
 }
@@ -60,7 +63,7 @@ export function resumeButton(report: string, address: string): Button {
   return button('resume', 'Resume', `${report} for ${address}`, { report, address })
 }
 
-/** Asks for the address first. */
+/** Sends a test of a report, after asking for the address. */
 export function testButton(report: string): Button {
   return button('test', 'Send a test', report, { report })
 }

@@ -1,6 +1,6 @@
 /**
- * The routes of the operators' actions. A form of this site runs one action and leads back to its page, which
- * shows the result. Machines with the token get the result as text.
+ * The routes of the operators' actions. A form of this site runs one action. The browser then returns to the
+ * page of the form, which shows the result. Machines with the token get the result as text.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LeadsheetError } from '../../../errors.ts'
@@ -21,7 +21,7 @@ interface ActionRouteDeps extends ActionDeps {
 
 type ActionRequest = FastifyRequest<{ Body: Form | undefined }>
 
-/** Fields that every form has, whatever its action. */
+/** The fields that belong to every form and not to a single action. */
 const FRAME_FIELDS: readonly string[] = [FORM_TOKEN, 'back', 'what']
 
 export function actionRoutes(deps: ActionRouteDeps): AddRoutes {
@@ -72,7 +72,10 @@ async function attempt(
   }
 }
 
-/** The path that each question leads to, and how a machine can avoid the question. */
+/**
+ * For each question, the path that gets the answer, and a text that tells a machine how to avoid the
+ * question.
+ */
 const QUESTIONS = {
   'ask-test': { path: ACTION_PATHS.test, missing: 'to=ADDRESS says to whom' },
   'ask-pause': { path: ACTION_PATHS.pause, missing: 'without ask=yes it is done' },
@@ -85,7 +88,8 @@ const QUESTIONS = {
 type Ask = (request: FastifyRequest, reply: FastifyReply, question: Question, back: string) => FastifyReply
 
 /**
- * Asks a question on a page of its own, which leads back to the page of the action.
+ * Returns the function that shows a question on a separate page. From there, the user returns to the page of
+ * the button.
  * @throws LeadsheetError report_template
  */
 function createAsk(pages: DashboardPages): Ask {
@@ -100,7 +104,7 @@ function createAsk(pages: DashboardPages): Ask {
   }
 }
 
-/** Returns the answer to a machine, which must send all fields at once. */
+/** Returns the error for a machine that left out a field. A machine cannot be asked a question. */
 function needsMore({ page }: Question): Flash {
   return { text: `Nothing was done: ${QUESTIONS[page].missing}.`, isWrong: true }
 }

@@ -1,6 +1,6 @@
 /**
  * The files of an issue: its mails for the frame, the messages as `.eml`, their attachments, and the figures
- * as CSV. Each file is found through its issue, so that no address can reach other data.
+ * as CSV. Each file is looked up within its issue, so that no URL can reach other data.
  */
 
 import type { Message } from '../../../domain/message.ts'
@@ -18,7 +18,7 @@ import { KEPT, unknownIssue, unknownMessage } from './issue.ts'
 import { messageName } from './issue-messages.ts'
 
 interface IssueFilesDeps extends Pick<DashboardDeps, 'store'> {
-  /** Signs `.eml` files like the sent messages; null for no signature. */
+  /** The key that signs `.eml` files like the sent messages; null if messages are not signed. */
   readonly dkim: DkimKey | null
 }
 
@@ -34,7 +34,7 @@ interface Route {
 type Params = Partial<Route['Params']>
 
 const EML = '.eml'
-// Files of other types are sent as plain bytes, whatever type the message gives.
+// A file of any other type is sent as plain bytes, even if the message names its type.
 const KNOWN_TYPES =
   /^(?:text\/csv; charset=utf-8|image\/png|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)$/
 
@@ -84,7 +84,10 @@ export function issueFilesRoutes({ store: { db }, dkim }: IssueFilesDeps): AddRo
   }
 }
 
-/** Returns the issue's HTML. The pictures are drawn again, because only messages keep theirs. */
+/**
+ * Returns the issue's HTML. The pictures are drawn again, because only messages are stored with their
+ * pictures.
+ */
 async function keptHtml(issue: Issue): Promise<string> {
   return withPictures({ html: issue.html, files: await picturesOf(issue) })
 }

@@ -17,9 +17,11 @@ import { issueHref } from './list.ts'
 
 export interface MessagesView {
   readonly rows: readonly MessageRow[]
-  /** Null if no message was refused, or this is not the last issue. */
+  /**
+   * The button to send refused messages again; null if no message was refused, or this is not the last issue.
+   */
   readonly resend: Button | null
-  /** The command that resolves an unconfirmed message; null if there is none. */
+  /** The command that resolves an unconfirmed message; null if no message is unconfirmed. */
   readonly settle: string | null
   /** The link to the other messages; null if all are shown. */
   readonly more: { readonly text: string; readonly href: string } | null
@@ -34,14 +36,14 @@ interface MessageRow {
   readonly choice: string | null
   readonly tag: Tag
   readonly since: Moment
-  /** The next try; null if there is none. */
+  /** The time of the next try; null if no further try is planned. */
   readonly next: Moment | null
   /** The language, such as `German`; null if the message is no longer kept. */
   readonly language: string | null
   readonly attempts: number
   readonly response: string | null
   readonly isShown: boolean
-  /** Null if the message is no longer kept. */
+  /** The paths of the message's page and of its `.eml` file; null if the message is no longer kept. */
   readonly links: { readonly show: string; readonly eml: string } | null
   readonly buttons: readonly Button[]
 }
@@ -58,7 +60,7 @@ const TAGS: Readonly<Record<DeliveryRowState, Tag>> = {
   unconfirmed: { kind: 'warn', text: 'unconfirmed' },
   withdrawn: { kind: 'off', text: 'not wanted' },
 }
-// Messages that need attention come first.
+// The order of the messages in the list. Messages that need attention come first.
 const URGENCY: readonly Tag['kind'][] = ['fail', 'warn', 'busy', 'off', 'ok']
 
 const languages = new Intl.DisplayNames('en', { type: 'language' })
@@ -77,7 +79,8 @@ export function composeMessages(
   const ordered = messages.toSorted((one, other) => urgencyOf(one) - urgencyOf(other))
   const rows = isAll ? ordered : ordered.slice(0, SHOWN_MAX)
   const others = ordered.length - rows.length
-  // A later revision overwrites an earlier one in the map.
+  // The map keeps the last revision of each recipient's message, because a later entry overwrites an earlier
+  // entry.
   const lastRevisions = new Map(messages.map(({ recipient, revision }) => [recipient, revision]))
   const hasFailed = messages.some(({ state }) => state === 'failed')
   const doubtful = messages.find(

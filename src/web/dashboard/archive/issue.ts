@@ -24,7 +24,7 @@ import { aboutIssue, type IssueLine, issueHref, issueLine, issueTag } from './li
 
 interface FiguresView extends IssueHead {
   readonly files: readonly { readonly text: string; readonly href: string }[]
-  /** Null if the issue has no explained figures. */
+  /** The explanations of the figures; null if the issue has none. */
   readonly blocks: AboutView['blocks'] | null
 }
 
@@ -80,7 +80,7 @@ export function unknownMessage(): LeadsheetError {
   })
 }
 
-/** Returns the wanted message, or the first one. */
+/** Returns the wanted message, or the first message if none is wanted. */
 function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage | null {
   if (wanted === KEPT) return null
   if (typeof wanted !== 'string') return messages[0] ?? null
@@ -89,7 +89,7 @@ function chooseMessage({ messages }: KeptIssue, wanted: unknown): IssueMessage |
   return found
 }
 
-// The height of a mail on a phone is estimated from the lines of its text part.
+// The height of a mail is estimated for a phone: a fixed part, and a part for each line of the mail's text.
 const ROUND_IT_PX = 500
 const LINE_PX = 34
 
@@ -98,7 +98,7 @@ interface IssueHead {
   readonly about: string
   readonly tag: Tag
   readonly places: readonly { readonly href: string; readonly text: string; readonly isHere: boolean }[]
-  /** The issue before this one. */
+  /** The issue of the same report before this issue; null if this is the first. */
   readonly older: NeighbourView | null
   readonly newer: NeighbourView | null
 }
@@ -121,7 +121,10 @@ interface NeighbourView {
 
 interface MailView {
   readonly heading: string
-  /** Null if the subject is that of the issue. Messages in another language have their own. */
+  /**
+   * The subject of the message; null if it equals the subject of the issue. Messages in another language have
+   * another subject.
+   */
   readonly subject: string | null
   readonly tag: Tag | null
   readonly since: Moment | null
@@ -135,20 +138,20 @@ interface MailView {
   readonly asHtml: string
   readonly asText: string
   readonly eml: string | null
-  /** The link to the issue without a recipient; null if that is shown. */
+  /** The link to the issue as it was made, without a recipient; null if that is already shown. */
   readonly kept: string | null
 }
 
 /** The mail that is shown, and its form. */
 interface MailChoice {
-  /** Null for the issue without a recipient. */
+  /** The chosen message; null for the issue as it was made, without a recipient. */
   readonly message: IssueMessage | null
-  /** Null if the message is no longer kept, or no message was chosen. */
+  /** The content of the message; null if it is no longer kept, or no message was chosen. */
   readonly content: Message | null
   readonly isText: boolean
 }
 
-/** The name in addresses for the issue as it was made, without a recipient. */
+/** In URLs, this word stands for the issue as it was made, without a recipient. */
 export const KEPT = 'issue'
 
 export function composeIssue(
@@ -194,7 +197,7 @@ export function composeIssue(
   }
 }
 
-/** @param here the current page; links to the neighbours lead to the same kind of page */
+/** @param here the current page; the links to the older and the newer issue open the same kind of page */
 function headOf({ issue, line, older, newer }: KeptIssue, here: 'mail' | 'figures'): IssueHead {
   const pathOf = (id: string, place: typeof here) =>
     `${issueHref(id)}${place === 'figures' ? '/figures' : ''}`

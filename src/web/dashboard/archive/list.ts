@@ -18,14 +18,14 @@ interface IssuesView {
   readonly states: readonly Option[]
   readonly isFiltered: boolean
   readonly months: readonly { readonly name: string; readonly issues: readonly FoundLine[] }[]
-  /** Shown if the list is empty. */
+  /** The text that an empty list shows; null if the list has issues. */
   readonly empty: Empty | null
   readonly newest: string | null
   readonly older: string | null
 }
 
 interface FoundLine extends IssueLine {
-  /** The text around the match; empty without a search. */
+  /** The text around the words that were found; empty without a search. */
   readonly excerpt: readonly { readonly text: string; readonly isFound: boolean }[]
 }
 
@@ -97,7 +97,7 @@ export function issuesRoutes({ store: { db }, pages, now, timeZone }: DashboardD
   }
 }
 
-/** The query. A field that is given twice arrives as a list and is ignored. */
+/** The query of the URL. A field that is given twice arrives as a list, and is ignored. */
 type Query = Readonly<Partial<Record<'q' | 'report' | 'state' | 'after', unknown>>>
 
 function choiceOf({ q, report, state, after }: Query): PreferenceChoice {

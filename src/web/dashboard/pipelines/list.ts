@@ -9,7 +9,7 @@ import type { PipelineOverview } from '../../../store/figures/pipeline-overview.
 import { count, moneys, nameOf, share } from '../format.ts'
 
 export interface PipelineLine {
-  /** Null in the row for all pipelines. */
+  /** The link to the page of the pipeline; null in the row for all pipelines. */
   readonly href: string | null
   readonly name: string
   /** The upstream's word for the state; empty if there is none. */
@@ -25,7 +25,7 @@ export interface PipelineLine {
   readonly spark: Spark
 }
 
-/** A sparkline of new leads a day. */
+/** A sparkline of the new leads on each day. */
 interface Spark {
   readonly label: string
   /** The attribute `d` of each path. */

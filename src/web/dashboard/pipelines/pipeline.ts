@@ -1,6 +1,6 @@
 /**
- * The page of one pipeline: its figures, trend and funnel, and the upstream's statistics beside the own
- * figures.
+ * The page of one pipeline: its figures, trend and funnel, and a comparison of the upstream's statistics with
+ * our own figures.
  */
 import type { Funnel } from '../../../domain/figures.ts'
 import { composeHistory } from '../../../report/context.ts'
@@ -38,13 +38,13 @@ interface FunnelView {
     readonly reached: string
     readonly conversion: string
     readonly days: string
-    /** The width of the bar, in percent of the largest stage. */
+    /** The width of the bar, in percent of the bar of the largest stage. */
     readonly bar: string
   }[]
 }
 
 interface StatisticsView {
-  /** Null if no statistics have been read. */
+  /** The time of the upstream's statistics; null if no statistics have been read. */
   readonly asOf: Moment | null
   readonly isSame: boolean
   readonly rows: readonly {

@@ -90,7 +90,7 @@ function periodOf({ period, stalledDays }: Overview) {
 interface MeaningsView {
   /** The period, such as `2026-10-22 to 2026-11-20`. */
   readonly period: string
-  /** The instant of figures that have no period. */
+  /** The instant of the figures that describe a moment and not a period. */
   readonly asOf: Moment
   readonly figures: readonly { readonly title: string; readonly meaning: string }[]
   /** The command that prints the SQL of a figure. */
@@ -133,11 +133,14 @@ interface SnapshotFiles {
   readonly metadata: string
 }
 
-/** The command to see single leads with Datasette on the snapshot. Shown by `{{> analysts}}`. */
+/**
+ * The command that opens the snapshot in Datasette, to see single leads. The template `{{> analysts}}` shows
+ * it.
+ */
 interface AnalystsView {
   readonly file: string
   readonly command: string
-  /** Null if there is no snapshot yet. */
+  /** The time at which the snapshot was made; null if there is no snapshot yet. */
   readonly madeAt: Moment | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * The trend chart of a pipeline's page. The layout comes from the chart in mails, converted to shares of the
- * plot, so that the page may have any width while its text keeps its size.
+ * The trend chart of a pipeline's page. The layout is that of the chart in mails. Positions are converted to
+ * shares of the plot, so that the chart fits a page of any width while the size of its text stays the same.
  */
 import type { TrendDay } from '../../../domain/figures.ts'
 import { type Point, pathOf, type Run, tenth } from '../../../report/charts/svg.ts'
@@ -18,7 +18,7 @@ import { count, LOCALE, NONE, numbers } from '../format.ts'
 export interface TrendView {
   readonly days: number
   readonly choices: readonly { readonly days: number; readonly href: string; readonly isChosen: boolean }[]
-  /** Null if no day is known. */
+  /** The chart; null if the figures of no day are known. */
   readonly chart: TrendChart | null
   /** The days, newest first. */
   readonly rows: readonly { readonly day: string; readonly newLeads: string; readonly won: string }[]
@@ -48,7 +48,7 @@ export type TrendDays = (typeof CHOICES)[number]
 const DAYS_DEFAULT: TrendDays = 90
 
 const WHOLE = 1_000
-// A label closer to an edge than this share starts or ends at that edge.
+// A label closer to an edge of the plot than this share of its width is aligned with that edge.
 const EDGE = 0.06
 
 const NAMES = { newLeads: 'new', won: 'won' } as const
@@ -59,7 +59,8 @@ export function trendDaysOf(wanted: unknown): TrendDays {
 }
 
 /**
- * @param trend the days of the longest choice, and the days before them that their means need
+ * @param trend the days of the longest period that a user can choose, and the earlier days that the means of
+ * the first days need
  * @param path the path of the page
  */
 export function composeTrend(

@@ -68,7 +68,10 @@ function momentsOf(at: string | null, clock: Clock) {
   return { asOf: clock.ago(at), at: clock.at(at) }
 }
 
-/** Returns no row if details were never requested, because the settings may not want them. */
+/**
+ * Returns the row on lead details; no row if details were never requested, because the settings may turn them
+ * off.
+ */
 async function detailsOf(db: Db, leads: number): Promise<ResourceView[]> {
   const { asked, due, failing } = await countDetails(db)
   if (asked === 0 && due === 0) return []

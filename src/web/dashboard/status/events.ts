@@ -29,15 +29,17 @@ const ID_LENGTH = 16
 
 interface EventsView {
   readonly tag: Tag
-  /** Explains why there are no events, or how to get them; null if a webhook has brought events. */
+  /**
+   * A text that explains why there are no events, or how to get events; null if a webhook has brought events.
+   */
   readonly words: InlineCode | null
   readonly last: { readonly at: Moment; readonly about: string; readonly what: string } | null
   /**
    * A sentence such as `1,204 in the last 24 hours: 803 brought a change, 401 brought nothing new`; null if
-   * none came.
+   * no event came.
    */
   readonly recent: string | null
-  /** A count such as `12 to be read`; null if nothing waits. */
+  /** The events whose leads are still to be read, such as `12 to be read`; null if no event waits. */
   readonly waiting: { readonly toRead: string; readonly isOne: boolean; readonly since: Moment } | null
   readonly events: readonly EventView[]
 }
@@ -87,8 +89,8 @@ export async function readEvents(db: Db, { way, schedules, checks, clock }: Look
 const AWAITED = `A webhook is set up, and has brought none yet. ${shellCommand('webhooks test')} has one sent to try the way.`
 
 /**
- * Returns whether a webhook is set up. An unreadable registration counts, because the findings above explain
- * it.
+ * Returns whether a webhook is set up. An unreadable registration counts as a webhook, because the findings
+ * on the page explain the error.
  */
 async function isSetUp({ isByHand, readRegistration }: EventSource): Promise<boolean> {
   try {

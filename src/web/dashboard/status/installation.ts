@@ -10,7 +10,7 @@ import type { Store } from '../../../store/db/store.ts'
 import { findLastSpan } from '../../../store/schedule/uptime.ts'
 import { bytes, type Clock, count, type Moment } from '../format.ts'
 
-/** Facts that are known without a query. */
+/** Facts about the installation that need no query of the store. */
 export interface InstallationFacts {
   readonly version: string
   /** The settings file; null if there is none. */
@@ -22,7 +22,7 @@ interface InstallationView {
   readonly id: string
   readonly daemon: { readonly since: Moment; readonly sign: Moment } | null
   readonly database: string
-  /** Null if the store is in PostgreSQL. */
+  /** The size of the database's journal and the free disk space; null if the store is in PostgreSQL. */
   readonly room: { readonly journal: string; readonly free: string } | null
   /** The PostgreSQL server; null if the store is a file. */
   readonly server: string | null
@@ -76,7 +76,7 @@ interface WorkerView {
   readonly inHand: string
 }
 
-/** Returns null if the store is a file, which has only one daemon. */
+/** Lists the workers. Returns null if the store is a file, because only one daemon can use a file. */
 export async function readWorkers(
   store: Pick<Store, 'db' | 'place'>,
   clock: Clock,

@@ -1,6 +1,7 @@
 /**
- * Updates open pages by server-sent events. While a page listens, the store is asked a few times a second for
- * all pages together. Only changed parts are sent, rendered like the page itself.
+ * Updates open pages by server-sent events. While a page listens, the server asks the store for changes a few
+ * times a second, once for all pages together. The server sends only changed parts, rendered with the
+ * templates of the page.
  */
 import { PassThrough } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,16 +10,17 @@ import type { Log } from '../../../log.ts'
 import type { AddRoutes } from '../../server/server.ts'
 
 export interface LiveParts {
-  /** Returns a text that changes whenever the parts may have changed. This call is cheap. */
+  /** Returns a text that differs from the last call if the parts may have changed. This call is cheap. */
   readonly readStamp: () => Promise<string>
   /** Renders the HTML of each part, by the id of its element. */
   readonly renderParts: () => Promise<ReadonlyMap<string, string>>
-  /** Returns the time that the page shows. */
+  /** Returns the current time as the page shows it. */
   readonly formatTime: () => string
 }
 
 const LOOK_MS = 250
-// The shortest time between two renderings, because a sync changes the store with every page.
+// The shortest time between two renderings. A sync changes the store with every page of leads, and rendering
+// each time would cost too much.
 const REST_MS = 500
 // Parts are rendered at least this often, because texts such as `4 min ago` change by themselves. Listeners
 // get a heartbeat at the same time.
@@ -27,12 +29,12 @@ const BEAT_MS = 10_000
 const LIFE_MS = 10 * 60_000
 const AGAIN_MS = 1_000
 const LISTENERS_MAX = 48
-// A listener that does not read this much is disconnected and will reconnect.
+// A listener with more unread bytes than this is disconnected. The browser then connects again.
 const UNREAD_BYTES_MAX = 2_000_000
 
 interface Listener {
   readonly stream: PassThrough
-  /** The HTML that was sent last, by id. */
+  /** The HTML that was last sent for each part, by the id of its element. */
   readonly sent: Map<string, string>
 }
 
@@ -45,7 +47,7 @@ export function liveRoutes(parts: LiveParts, log: Log): AddRoutes {
       stop.abort()
       await looking
     })
-    // A HEAD request would occupy a place without listening.
+    // HEAD requests have no route, because a HEAD request would count as a listener but never listen.
     app.get('/events', { exposeHeadRoute: false }, (_, reply) => {
       if (listeners.size >= LISTENERS_MAX) return reply.code(503).header('Retry-After', '30').send()
       const stream = new PassThrough()
@@ -94,7 +96,8 @@ async function keepLooking(
         if (isBeat) send(listener, 'beat', formatTime())
       }
     } catch (thrown) {
-      // The error may pass. Listeners notice the silence and tell the user.
+      // The loop goes on, because the error may be temporary. Without heartbeats, the page tells the user
+      // that it is no longer live.
       log.warn({ err: thrown }, `the status cannot be read: ${errorText(thrown)}`)
       pauseMs = REST_MS
     }

@@ -44,7 +44,7 @@ interface UnconfirmedView {
   readonly id: string
   readonly recipient: string
   readonly report: string
-  /** Null for the message of an alert. */
+  /** The path of the message's page; null for the message of an alert. */
   readonly href: string | null
   readonly since: Moment
   /** Whether the outbox will send the message once more. */

@@ -73,7 +73,7 @@ type StatusView = Awaited<ReturnType<typeof readStatusView>>
 async function readStatusView(deps: StatusDeps, now: Date) {
   const { store, timeZone, canAct } = deps
   const clock = clockOf(timeZone, now)
-  // All parts are read on one connection, so that no page of a sync is written in between.
+  // All parts are read on one connection, so that a running sync writes nothing between two parts.
   return store.db.connection().execute(async (db) => {
     const installation = { ...deps.installation, store: { db, place: store.place } }
     const health = await readHealth(installation, now)
@@ -105,7 +105,7 @@ async function readStatusView(deps: StatusDeps, now: Date) {
 /* The problems on the status page, with what to do: open alerts, and findings that have no alert. */
 
 interface FindingView {
-  /** Identifies the finding when the page updates itself. */
+  /** The id by which the browser recognizes the same finding after an update of the page. */
   readonly key: string
   readonly kind: 'warn' | 'fail'
   readonly title: string
@@ -114,7 +114,7 @@ interface FindingView {
   readonly since: Moment | null
   /** The time at which an operator acknowledged the alert. */
   readonly known: Moment | null
-  /** Null if the alert is acknowledged, or users cannot act. */
+  /** The button to acknowledge the alert; null if the alert is acknowledged, or users may not act. */
   readonly acknowledge: Button | null
 }
 
@@ -124,7 +124,7 @@ interface Look {
 }
 
 interface FindingsView {
-  /** The most severe first, and unacknowledged findings before acknowledged ones. */
+  /** The findings, the most severe first, and unacknowledged findings before acknowledged findings. */
   readonly findings: readonly FindingView[]
 }
 
@@ -145,8 +145,8 @@ async function readFindings(db: Db, { checks }: Health, look: Look): Promise<Fin
 }
 
 /**
- * Returns whether open alerts already report everything that was found. A check that raises no alerts is
- * covered by an alert on the same part.
+ * Returns whether open alerts already report all findings of a part. For a check that raises no alerts, any
+ * open alert on the same part is enough.
  */
 function isCovered({ what, findings }: PartResult, alerts: readonly Alert[]): boolean {
   return findings.every(({ check }) =>

@@ -49,7 +49,7 @@ interface ScheduleView {
   readonly words: string | null
   /** The expression in the settings. */
   readonly when: string
-  /** Null if the zone is that of the installation. */
+  /** The time zone of the schedule; null if it is the time zone of the installation. */
   readonly zone: string | null
   readonly next: Moment | null
   readonly nextIn: Moment | null
@@ -61,7 +61,7 @@ interface ScheduleView {
 interface MissedView {
   readonly name: string
   readonly from: Moment
-  /** Null for a single run. */
+  /** The time of the last missed run; null if only one run was missed. */
   readonly to: Moment | null
   readonly times: string
   readonly tag: Tag

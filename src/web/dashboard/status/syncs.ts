@@ -21,13 +21,13 @@ const CELLS = DAY_MS / CELL_MS
 
 interface RunsView {
   readonly day: DayView
-  /** Empty before the first sync. */
+  /** The recent runs; empty before the first sync. */
   readonly runs: readonly RunView[]
 }
 
 /** The last day, with one cell for each quarter of an hour. The strip is `CELLS` wide and 10 high. */
 interface DayView {
-  /** The day in words. */
+  /** A summary of the day's syncs in words. */
   readonly summary: string
   readonly cells: readonly Cell[]
   readonly width: number
@@ -39,10 +39,10 @@ interface DayView {
 interface Cell {
   readonly kind: Tag['kind']
   readonly x: number
-  /** The top of the cell. Worse outcomes are higher. */
+  /** The distance of the cell from the top of the strip. Cells of worse outcomes are taller. */
   readonly y: number
   readonly height: number
-  /** Null if no sync began in this quarter of an hour. */
+  /** The tooltip; null if no sync began in this quarter of an hour. */
   readonly title: string | null
 }
 
@@ -63,7 +63,7 @@ interface RunView {
   readonly problems: readonly { readonly what: string; readonly hint: InlineCode | null }[]
 }
 
-/** @param isSyncing whether a sync runs; otherwise a run without an end was killed */
+/** @param isSyncing whether a sync is running now. If not, a run without an end time was killed. */
 export async function readRuns(db: Db, clock: Clock, isSyncing: boolean): Promise<RunsView> {
   const since = new Date(clock.now.getTime() - DAY_MS).toISOString()
   const runs = await listRuns(db, RUNS)
@@ -152,7 +152,7 @@ function summaryOf(runs: readonly RunBrief[], underWay: string | undefined): str
 interface ProgressView {
   /** The current step. */
   readonly doing: string
-  /** Null if the total is unknown. */
+  /** The progress bar; null if the total is unknown. */
   readonly bar: { readonly value: number; readonly max: number } | null
   /** Counts of what was read, with the percentage if the total is known. */
   readonly read: string
@@ -161,7 +161,7 @@ interface ProgressView {
   readonly by: string
 }
 
-/** Returns null if no sync is running. */
+/** Reads the progress of the running sync; null if no sync is running. */
 export async function readProgress(db: Db, clock: Clock): Promise<ProgressView | null> {
   const sync = await findSyncUnderWay(db, clock.now)
   if (sync === null) return null
@@ -191,7 +191,9 @@ function doingOf({ mode, leads }: SyncUnderWay): string {
     : `Reading ${what} again, for the ${leads.pass}. time, since rows moved meanwhile`
 }
 
-/** Returns the total of the upstream, or the number of leads in the local copy. */
+/**
+ * Returns the expected number of leads: the upstream's total, or else the number of leads in the local copy.
+ */
 async function expectedOf(db: Db, { mode, leads }: SyncUnderWay): Promise<number | null> {
   if (leads === null) return null
   if (leads.total !== null) return leads.total
