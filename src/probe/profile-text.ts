@@ -49,7 +49,7 @@ function todo(gaps: readonly Gap[]): string[] {
   return ['', ' Not found out:', ...lines]
 }
 
-/** Adds the evidence behind a single value, or above a group. */
+/** Writes the evidence of a finding as a comment beside a single value or above a group. */
 function comment(document: Document, { place, confidence, evidence }: Finding): void {
   const path = place.split('.')
   const node = document.getIn(path, true)

@@ -41,7 +41,10 @@ export interface ReportView {
   readonly banner: BannerView | null
   /** Everything that failed: failures of the figures, and failures of this rendering. */
   readonly failed: readonly FailedSection[]
-  /** The views in the order of the report. A block with nothing to say is left out or says so. */
+  /**
+   * The views in the order of the report. A block with nothing to say is left out, or its view says that
+   * there is nothing.
+   */
   readonly blocks: readonly View[]
   /** The views by kind, for templates that place them one by one. */
   readonly block: Readonly<Record<string, View>>

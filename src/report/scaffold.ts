@@ -35,7 +35,7 @@ ${QUERIES}`
 
 const FLOW = { collectionStyle: 'flow' } as const
 
-/** Puts the queries after the key figures, where they are noticed. */
+/** Returns the blocks with the queries after the key figures, where readers notice them. */
 function withQueries(blocks: readonly string[]): string[] {
   const others = blocks.filter((block) => block !== 'queries')
   const at = others.indexOf('kpis') + 1 || others.length

@@ -37,7 +37,9 @@ export interface SourceOptions extends Omit<ClientOptions, 'userAgent' | 'author
 const detailShape = leadDetailSchema.loose()
 
 /**
- * @throws LeadsheetError config_invalid for a base URL that would send the key unencrypted over the internet
+ * Opens the source.
+ * @throws LeadsheetError config_invalid for a base URL to which the key would be sent unencrypted over the
+ * internet
  */
 export function openSource(options: SourceOptions): Source {
   refuseOpenHttp(new URL(options.baseUrl))

@@ -1,6 +1,6 @@
 /**
- * Computes all positions of the trend chart, in units of its picture; `trend.ts` draws it. The labels, the
- * weekly mean and the ticks are here too. The picture is scaled up by a fifth on a desktop and down by a
+ * Computes all positions of the trend chart, in units of its picture; `draw.ts` draws the chart. The labels,
+ * the weekly mean and the ticks are here too. The picture is scaled up by a fifth on a desktop and down by a
  * quarter on a phone, where the smallest letters still have 9 pixels.
  */
 import type { TrendDay } from '../../domain/figures.ts'
@@ -54,8 +54,9 @@ interface TrendLine {
 }
 
 /**
- * @param days oldest first
- * @param leadIn how many of the first days only serve the means of later days
+ * Computes the layout.
+ * @param days the days, oldest first
+ * @param leadIn how many of the first days are not shown and only used for the means of later days
  */
 export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: ChartLabels): TrendLayout {
   const shown = days.slice(leadIn)

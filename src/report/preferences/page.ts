@@ -240,7 +240,8 @@ export interface ErrorPageView {
 const FOLDER = 'web'
 
 /**
- * @param folder the templates of the program
+ * Reads the templates of the pages.
+ * @param folder the folder with the program's templates
  * @throws LeadsheetError report_template
  */
 export async function openWebPages(folder: string): Promise<WebPages> {

@@ -35,10 +35,14 @@ const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup']
 
 type Help = (text: string, columns: number) => string
 
-/** @throws LeadsheetError report_template */
+/**
+ * Compiles a template to a function that fills it in.
+ * @throws LeadsheetError report_template
+ */
 type Compile = (file: TemplateFile) => (view: unknown) => string
 
 /**
+ * Creates the function that compiles templates.
  * @param kind `html` escapes values, `text` does not
  * @param partials the templates that can be included as `{{> name}}`, by name
  * @throws LeadsheetError report_template

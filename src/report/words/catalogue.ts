@@ -40,7 +40,10 @@ export function isWordKey(key: string): key is WordKey {
   return readCatalogue(ENGLISH).has(key)
 }
 
-/** @param locale BCP 47 */
+/**
+ * Returns whether the locale's language has a catalogue.
+ * @param locale BCP 47
+ */
 export function hasWordsIn(locale: string): boolean {
   return LANGUAGES.includes(new Intl.Locale(locale).language)
 }

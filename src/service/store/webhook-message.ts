@@ -14,9 +14,7 @@ export interface WebhookQueue extends WebhookRow {
 
 export type NewAttempt = Omit<WebhookAttemptRow, 'id'>
 
-/**
- * The maximum number of rows that one statement changes, so that no statement blocks the process for long.
- */
+/** The maximum number of rows that one statement changes. A longer statement would block the process. */
 const BATCH_ROWS = 200
 
 export function listQueues(db: ServiceDatabase, now: number): Promise<WebhookQueue[]> {

@@ -140,7 +140,10 @@ export function eventMessage({ id, type, at, data }: EventRow): Message {
   return messageOf(`evt_${id}`, type, at, JSON.parse(data))
 }
 
-/** @param at the simulated time, as in events */
+/**
+ * Makes the content of a test message.
+ * @param at the simulated time in milliseconds since 1970, as in events
+ */
 export function pingMessage(webhookId: string, at: number): Message {
   const data: WirePing['data'] = { webhook_id: webhookId }
   return messageOf(`ping_${randomBytes(8).toString('hex')}`, PING_TYPE, at, data)

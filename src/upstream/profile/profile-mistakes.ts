@@ -9,7 +9,10 @@ const SHOWN_CHARS = 60
  */
 export type NamePlace = (path: readonly string[], part: 'value' | 'name') => string
 
-/** @param schema the profile's JSON Schema, which gives the known names */
+/**
+ * Writes the lines for one mistake that zod found.
+ * @param schema the profile's JSON Schema, which gives the known names
+ */
 export function explainIssue(
   issue: z.core.$ZodIssue,
   data: unknown,

@@ -22,7 +22,7 @@ export interface WebhookMessage {
 /** The signature and time that a request claims. */
 interface Claim {
   readonly signatures: readonly string[]
-  /** Milliseconds since 1970; null where the scheme has no time. */
+  /** The time of the request in milliseconds since 1970; null if the scheme has no time. */
   readonly sentAtMs: number | null
   /** Computes the expected signature with a secret. */
   readonly sign: (key: Buffer) => string
