@@ -84,9 +84,7 @@ export function createDriftWatch(): DriftWatch {
   }
 }
 
-/**
- * Lists each path of a record once. Of an array only the first element is examined, for all of its elements.
- */
+/** Lists each path of a record once. In an array only the first element is examined, as an example. */
 function fieldsOf(record: unknown): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const visit = (value: unknown, path: string, depth: number): void => {
