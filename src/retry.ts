@@ -49,7 +49,8 @@ export const BACKOFF = {
   /** Messages about alerts that the alert webhook refuses or does not answer. */
   alertWebhook: { waitsMs: minutes(1, 5, 15, 60), afterLast: 'repeat', jitter: [0, 0] },
   /**
-   * Leads named by events that could not be read. After the last wait these leads are left to the next sync.
+   * Leads that events named and that could not be read. After the last wait these leads are left to the next
+   * sync.
    */
   event: { waitsMs: minutes(1, 5, 30, 2 * 60, 6 * 60, 12 * 60), afterLast: 'give up', jitter: [0, 0] },
   /** Scheduled runs that failed. If the upstream asks for a longer wait, that wait is used. */

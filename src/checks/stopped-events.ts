@@ -17,8 +17,8 @@ import { lifeOf } from './facts.ts'
 import { plain } from './sync.ts'
 
 /**
- * The minutes that an event may arrive after the sync that found the same change, because an upstream may
- * deliver the event only at a later attempt.
+ * The number of minutes by which an event may arrive later than the sync that found the same change, because
+ * an upstream may deliver the event only at a later attempt.
  */
 const GRACE_MINUTES = 10
 /**

@@ -54,7 +54,7 @@ export async function sign(message: Buffer, { domain, selector, privateKey }: Dk
     headerFieldNames: SIGNED_FIELDS.join(':'),
   })
   const signed = Buffer.concat(await signer.sign(message).toArray())
-  // If its key cannot be used, the signer returns the message unsigned and reports no error.
+  // The signer returns the message unsigned, without an error, if its key cannot be used.
   if (signed.length === message.length) throw new Error(`the DKIM key of ${domain} does not sign`)
   return signed
 }

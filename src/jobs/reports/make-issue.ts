@@ -80,8 +80,8 @@ export async function findPeriod(
   const { kind, timeZone, holidays } = report
   const never = periodOf(kind, at, timeZone, { holidays, lastEnd: null })
   if (kind !== 'since_last') return never
-  // Only issues whose periods ended before this period are searched for the last end. Therefore a report that
-  // was already sent today is found again, and no empty report follows it.
+  // The end of the last issue is searched only among issues whose periods ended before this period. Therefore
+  // a report that was already sent today is found again, and no empty report follows it.
   const lastEnd = await findLastSentEnd(store.db, seriesOf(report, reader), never.to)
   return periodOf(kind, at, timeZone, { holidays, lastEnd })
 }
