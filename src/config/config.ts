@@ -46,7 +46,7 @@ export function configFrom(
   }
 }
 
-/** Whether the snapshot has a schedule of its own. */
+/** Returns whether the snapshot has its own schedule. */
 export function hasDueTimes({ when }: Config['snapshot']): boolean {
   return when !== 'after_sync' && when !== 'never'
 }

@@ -169,7 +169,7 @@ export function listOf<T extends z.ZodType>(item: T, accepted: string, key?: str
     (items, context) => {
       const pathIn = (item: unknown) => (key !== undefined && isTree(item) ? [key] : [])
       const values = items.map((item) => valueAt(item, pathIn(item)))
-      // Because mail servers ignore the case of an address.
+      // Addresses are compared in lower case, because mail servers ignore the case of an address.
       const compared = values.map((value) =>
         key === 'address' && typeof value === 'string' ? value.toLowerCase() : value,
       )

@@ -94,7 +94,7 @@ export async function runLiveDemo(terminal: Terminal, speed: number): Promise<vo
 }
 
 /**
- * Empties the folder, because a service that continues from yesterday would have no changes to show at first.
+ * Empties the folder, because a service that continues with yesterday's data would show no changes at first.
  * @throws LeadsheetError job_busy if a live demo runs already
  */
 async function clear(folder: string): Promise<void> {

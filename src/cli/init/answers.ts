@@ -1,6 +1,6 @@
 /**
  * The answers that the first settings are made of. Answers from the environment are not written to the file,
- * because the environment overrides it.
+ * because the environment overrides the file.
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -25,9 +25,9 @@ export interface Answer<Value = string> {
 
 export interface Answers {
   readonly apiUrl: Answer
-  /** Empty if the service needs no key. */
+  /** The API key; empty if the service needs no key. */
   readonly key: Answer
-  /** Null for the profile of the reference service. */
+  /** The profile of the service; null for the profile of the reference service. */
   readonly profile: Answer<ProfileData | null>
   /** The URL of the mail server, with its password. */
   readonly mailUrl: Answer
@@ -42,7 +42,7 @@ export interface Answers {
   readonly token: Answer<string | null>
 }
 
-/** The answers that are known already, so that nobody is asked. */
+/** The answers that are known already. `init` does not ask for these. */
 export type Given = { readonly [Name in keyof Answers]?: Answers[Name] | undefined }
 
 /** Stands for "no addresses" or "no dashboard" in an answer. */

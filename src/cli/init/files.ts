@@ -27,7 +27,10 @@ export interface Written {
   readonly files: readonly { readonly path: string; readonly what: string }[]
 }
 
-/** Lists the files that may be written for the settings in `file`. Files named by an option are left out. */
+/**
+ * Lists the files that may be written for the settings in `file`. A file that an option names is left out,
+ * because it exists already.
+ */
 export function filesIn(file: string, { keyFile, smtpUrlFile, profile }: AnswerOptions): string[] {
   const names = [
     ...(keyFile === undefined ? [SECRETS.key] : []),
@@ -116,7 +119,9 @@ interface NewFile {
   /** The absolute path. */
   readonly path: string
   readonly text: string
-  /** Whether only the owner may read the file, and its folder if that is new. */
+  /**
+   * Whether only the owner may read the file. A folder that is made for the file gets the same protection.
+   */
   readonly isSecret: boolean
 }
 

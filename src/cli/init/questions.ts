@@ -19,7 +19,7 @@ export interface Asked {
   readonly answers: Answers
   /** The text of a profile that a probe made and that must be written; null if there is none. */
   readonly probed: string | null
-  /** Null if no test mail is wanted. */
+  /** The address that gets a test mail; null if no test mail is wanted. */
   readonly testMailTo: string | null
 }
 

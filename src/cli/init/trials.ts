@@ -41,9 +41,9 @@ export interface TrialDeps {
 
 export interface Service {
   readonly url: string
-  /** Empty if no key is needed. */
+  /** The API key; empty if the service needs no key. */
   readonly key: string
-  /** Null for the profile of the reference service. */
+  /** The profile of the service; null for the profile of the reference service. */
   readonly profile: ProfileData | null
 }
 

@@ -7,7 +7,7 @@ import { offsetMs, wallMs } from '../../schedule/zone.ts'
 
 export interface Column<Row> {
   readonly title: string
-  /** Null and undefined are shown as a dash. */
+  /** Returns the cell's value. Null and undefined are shown as a dash. */
   readonly value: (row: Row) => string | number | null | undefined
   /** Whether numbers are shown with all their digits. */
   readonly isExact?: boolean

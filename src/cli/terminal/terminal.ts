@@ -33,8 +33,8 @@ export interface Terminal {
    */
   config(): Promise<Config>
   /**
-   * Reads the settings again. The log hides the new secrets as well as the old ones. `config` still returns
-   * the first settings.
+   * Reads the settings again. The log then hides the new secrets as well as the old secrets. `config` still
+   * returns the first settings.
    * @throws LeadsheetError config_invalid
    */
   readConfigAnew(): Promise<Config>
@@ -76,7 +76,10 @@ export interface FrameTerminal extends Terminal {
   held(): readonly string[]
 }
 
-/** @param flags is called late, because the arguments are parsed after this call */
+/**
+ * @param flags returns the options; called only when they are needed, because the arguments are parsed after
+ * this call
+ */
 export function openTerminal(flags: () => GlobalFlags, signal: AbortSignal): FrameTerminal {
   const { stdout, stderr } = process
   let ending: Ending = 'done'

@@ -83,7 +83,7 @@ interface PastView {
   readonly outages: readonly {
     readonly agent: string
     readonly began: Moment
-    /** Null while the outage lasts. */
+    /** The end of the outage; null while the outage lasts. */
     readonly ended: Moment | null
     readonly length: string
   }[]

@@ -19,7 +19,7 @@ export interface SignedInUser {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null on public pages. */
+    /** The user of the request; null on public pages. */
     user: SignedInUser | null
   }
 }

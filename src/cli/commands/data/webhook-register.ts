@@ -124,7 +124,7 @@ async function registerThis(terminal: Terminal, { event: events = EVENT_TYPES }:
   })
 }
 
-/** Adds a hint to an error of the upstream that is about this installation's address. */
+/** Adds a hint if the upstream's error concerns the address of this installation. */
 function explained(thrown: unknown, url: string): unknown {
   if (thrown instanceof LeadsheetError && thrown.code === 'api_unreachable')
     return withHint(thrown, ASK_AGAIN)

@@ -29,7 +29,7 @@ import { outageJson, outageText, wordOf } from '../reports/outbox.ts'
 import { alertJson } from './alerts.ts'
 import { heldText } from './schedule.ts'
 
-// The exit status follows the status, like that of `doctor`, for scripts and cron.
+// The overall status decides the exit status, as in `leadsheet doctor`, so that scripts and cron can react.
 const ENDINGS = { ok: 'done', warn: 'partly', fail: 'failed' } as const
 const ROWS = { runs: 5, scheduledRuns: 5, issues: 5, events: 5, alerts: 100 }
 

@@ -31,9 +31,9 @@ interface Line {
   /** The recipient's settings; null if the settings no longer list the recipient. */
   readonly recipient: RecipientConfig | null
   readonly from: string
-  /** Null if no preference was ever set. */
+  /** The recipient's preference; null if none was ever set. */
   readonly preference: Preference | null
-  /** Null if the recipient's mail server accepts the messages. */
+  /** The refusals of the recipient's mail server; null if the server accepts the messages. */
   readonly refusing: RefusingRecipient | null
 }
 
@@ -325,8 +325,8 @@ async function printLinks(terminal: Terminal, address: string, report: string | 
 }
 
 /**
- * Replaces the key that signs links. This needs the daemon's lease, because a running daemon signs messages
- * with the key it has read.
+ * Replaces the key that signs links. This needs the daemon's lease, because a running daemon would go on
+ * signing links with the old key.
  * @throws LeadsheetError job_busy while a daemon runs
  */
 async function revokeLinks(terminal: Terminal, isMeant: boolean): Promise<void> {

@@ -22,7 +22,7 @@ type PreviewKind = (typeof PREVIEWS)[number]
 interface Output {
   readonly mailings: readonly Mailing[]
   readonly preview: string | null
-  /** Null if nothing was to be sent. */
+  /** The results of sending, one for each message; null if nothing was to be sent. */
   readonly deliveries: readonly DeliverySummary[] | null
   readonly leftOut: readonly LeftOut[]
 }

@@ -23,7 +23,7 @@ export interface MessagesView {
   readonly resend: Button | null
   /** The command that resolves an unconfirmed message; null if no message is unconfirmed. */
   readonly settle: string | null
-  /** The link to the other messages; null if all are shown. */
+  /** The link to the messages that are not shown; null if all messages are shown. */
   readonly more: { readonly text: string; readonly href: string } | null
 }
 

@@ -98,7 +98,7 @@ interface IssueHead {
   readonly about: string
   readonly tag: Tag
   readonly places: readonly { readonly href: string; readonly text: string; readonly isHere: boolean }[]
-  /** The issue of the same report before this issue; null if this is the first. */
+  /** The issue of the same report before this issue; null if this issue is the first. */
   readonly older: NeighbourView | null
   readonly newer: NeighbourView | null
 }

@@ -51,7 +51,7 @@ interface StatisticsView {
     readonly figure: string
     readonly ours: string
     readonly upstream: string
-    /** Empty if both values are the same. */
+    /** The difference between the two values; empty if both are the same. */
     readonly difference: string
   }[]
 }
