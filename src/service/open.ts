@@ -78,7 +78,7 @@ export interface Service extends AsyncDisposable {
    * @returns the key, which cannot be shown again
    */
   createKey(key: { readonly name: string; readonly scope: KeyScope }): Promise<string>
-  /** The simulated time. */
+  /** Returns the simulated time. */
   now(): Date
   /** Simulates up to the present of the simulated clock immediately. Otherwise this happens every second. */
   catchUp(): Promise<void>

@@ -11,7 +11,7 @@ import { finishHtml, finishSubject, finishText } from './finish.ts'
 import { REPORT_FILES, readTemplateFiles, type TemplateFile, type TemplateFiles } from './template-files.ts'
 
 export interface Templates {
-  /** The names of all reports with a folder, sorted. */
+  /** Returns the names of all reports with a folder, sorted. */
   names(): readonly string[]
   /**
    * Returns the content of `report.yaml`, with defaults for what it leaves out.

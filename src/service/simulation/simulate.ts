@@ -25,7 +25,10 @@ interface Occurrence {
   readonly happen: () => void
 }
 
-/** When fewer than this share of a pipeline's companies are left, it discovers new ones ever more rarely. */
+/**
+ * If less than this share of a pipeline's companies is left, the pipeline discovers new companies ever more
+ * rarely.
+ */
 const SCARCE_SHARE = 0.35
 
 /**

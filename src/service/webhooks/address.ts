@@ -25,8 +25,8 @@ const CLOSED_IPV4 = [
 /** The only public part of IPv6. */
 const PUBLIC_IPV6 = blockListOf([], ['2000::/3'])
 /**
- * The reserved networks within the public part, and the networks whose addresses contain an IPv4 address,
- * which would not be checked.
+ * The networks within the public part that are not allowed: reserved networks, and networks whose addresses
+ * contain an IPv4 address, because that address would not be checked.
  */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 const CLOSED = blockListOf(CLOSED_IPV4, CLOSED_IPV6)

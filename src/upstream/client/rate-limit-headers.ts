@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterMs } from '../../retry.ts'
 
-/** The number of requests left until the limit is reset. */
+/** The number of requests that are left, and the milliseconds until the upstream resets that number. */
 export interface Budget {
   readonly remaining: number
   readonly resetMs: number

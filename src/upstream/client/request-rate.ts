@@ -12,7 +12,7 @@ export interface RequestRate {
    * @returns the wait in milliseconds; nothing is reserved if the upstream asks for more than `maxWaitMs`
    */
   takeRequest(gapMs: number, maxWaitMs: number): Promise<{ readonly isTaken: boolean; readonly inMs: number }>
-  /** Returns how many milliseconds of the wait that the upstream asked for are still left. */
+  /** Returns how many milliseconds are left of the wait that the upstream asked for. */
   heldMs(): Promise<number>
   /** Records a wait that the upstream asked for. */
   hold(ms: number): Promise<void>
@@ -27,9 +27,9 @@ export interface RequestRate {
 }
 
 export interface RateState {
-  /** The earliest time of the next request by our own rate limit. */
+  /** The earliest time at which our own rate limit allows the next request. */
   readonly nextAt: number
-  /** The earliest time of the next request by the wait that the upstream asked for. */
+  /** The earliest time at which the upstream allows the next request, by the wait that it asked for. */
   readonly heldUntil: number
   /** The requests that the upstream still allows until `resetAt`; null if this is unknown. */
   readonly left: number | null

@@ -153,7 +153,7 @@ export function createClient(options: ClientOptions): Client {
         usage.requests++
         if (attempt > 1) usage.retries++
         const outcome = await tryOnce(call, attempt)
-        // A call without its own parser has an unknown T.
+        // The cast is safe, because T is unknown for a call without its own parser.
         if (!('error' in outcome)) return outcome as Answer<T>
         isUndecided ||= outcome.isUndecided
         if (outcome.isThrottled) usage.throttled++

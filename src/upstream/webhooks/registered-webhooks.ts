@@ -78,7 +78,7 @@ interface Asking {
   /** The action in words, such as `list webhooks`. */
   readonly what: string
   readonly method: Call['method']
-  /** The id of a webhook and the action on it, which follow the endpoint in the path. */
+  /** The id of a webhook and the action on the webhook. Both follow the endpoint in the path. */
   readonly id?: string
   readonly action?: string
   readonly body?: WebhookOrder
