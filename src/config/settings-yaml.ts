@@ -10,8 +10,8 @@ import { pathText, type SettingPath } from './setting-path.ts'
 const WIDTH = 110
 
 /**
- * A value for the file, or the name of the environment variable that gives the value. In that case the file
- * gets only a comment.
+ * A value for the file, or the name of the environment variable that gives the value. A setting that a
+ * variable gives is only a comment in the file.
  */
 export type Entry<Value = string> = { readonly value: Value } | { readonly variable: string }
 

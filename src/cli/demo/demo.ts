@@ -72,7 +72,8 @@ const GO_ON: readonly Step[] = [
   ['--help', 'list all commands; the README explains how to run leadsheet for real'],
 ]
 
-// At a lower speed the simulated time would never catch up with the present.
+// The least simulated seconds per real second. At a lower speed the simulated time would never catch up with
+// the present.
 const SPEED_MIN = 2
 const SPEED_MAX = 3600
 const LIVE_HELP = `

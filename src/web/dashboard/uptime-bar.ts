@@ -17,7 +17,7 @@ export interface UptimeBar {
   }[]
   /** A text such as `99.2% of 29 days known`; empty if too little is known. */
   readonly uptime: string
-  /** The text that replaces the uptime. */
+  /** The text that is shown if `uptime` is empty. */
   readonly unknown: string
 }
 

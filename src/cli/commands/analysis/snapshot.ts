@@ -33,8 +33,8 @@ async function runSnapshot(terminal: Terminal): Promise<void> {
 }
 
 /**
- * Publishes the snapshot after a command has done its own work. A failure is only a warning, and the command
- * then ends as `partly`. Returns null if no snapshot was due or if publishing failed.
+ * Publishes the snapshot after a command has done its own work. A failure is only a warning; the command then
+ * ends as `partly`, with exit status 3. Returns null if no snapshot was due or if publishing failed.
  */
 export async function publishAfterwards(terminal: Terminal, store: Store): Promise<Published | null> {
   const config = await terminal.config()

@@ -16,7 +16,10 @@ export async function withSource<T>(terminal: Terminal, use: (source: Source) =>
   }
 }
 
-/** Returns the readable records. Quarantined records are noted, and the command then ends as `partly`. */
+/**
+ * Returns the readable records. If there are quarantined records, prints a note, and the command ends as
+ * `partly`, with exit status 3.
+ */
 export function keepReadable<T extends object>(
   terminal: Terminal,
   mapped: readonly (T | QuarantinedRecord)[],

@@ -87,7 +87,7 @@ interface ComingTime {
   readonly due_at: Date
   /** The local dates that the report then covers; null for a schedule without a report. */
   readonly covers: string | null
-  /** How a clock change affects this time; null if none does. */
+  /** How a clock change affects this time; null if no clock change affects it. */
   readonly note: string | null
 }
 

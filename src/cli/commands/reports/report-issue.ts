@@ -108,8 +108,8 @@ function momentOf(at: string | undefined): Date {
 }
 
 /**
- * Prints the differences between the figures of a kept issue and the same figures counted now. Any difference
- * ends the command as `partly`.
+ * Prints the differences between the figures of a kept issue and the same figures counted now. If there is
+ * any difference, the command ends as `partly`, with exit status 3.
  * @param isAsKnown true ignores data that was read after the issue was made
  * @throws LeadsheetError report_not_kept
  */

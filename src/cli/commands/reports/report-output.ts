@@ -97,7 +97,7 @@ export async function printMailings(terminal: Terminal, report: Report, output: 
   )
 }
 
-/** Warns of blocks that failed. The command then ends as `partly`. */
+/** Warns of blocks that failed. The command then ends as `partly`, with exit status 3. */
 function noteFailed(terminal: Terminal, mailings: readonly Mailing[]): void {
   const failed = mailings.flatMap((mailing) => mailing.failed)
   for (const { block, query, message } of failed)

@@ -130,7 +130,7 @@ interface MailView {
   readonly since: Moment | null
   /** The address of the frame; null if the message is no longer kept. */
   readonly src: string | null
-  /** Estimated pixels, because the frame has no script that could measure. */
+  /** The height of the frame in pixels. It is estimated, because no script in the frame could measure it. */
   readonly height: string
   /** The text part; null if the HTML is shown. */
   readonly text: string | null
