@@ -6,8 +6,9 @@
 import type { z } from 'zod'
 import { DATA_RESULTS } from './data.ts'
 import { OPERATION_RESULTS } from './operations.ts'
+import { REPORT_RESULTS } from './reports.ts'
 
-export const RESULTS = { ...DATA_RESULTS, ...OPERATION_RESULTS }
+export const RESULTS = { ...DATA_RESULTS, ...REPORT_RESULTS, ...OPERATION_RESULTS }
 
 export type ResultName = keyof typeof RESULTS
 type Result<Name extends ResultName> = z.infer<(typeof RESULTS)[Name]>

@@ -188,7 +188,7 @@ export async function readLastHeartbeat(place: StorePlace): Promise<LastHeartbea
 function readBeatOfFile(file: string): LastHeartbeat | undefined {
   if (!existsSync(file)) return undefined
   const url = pathToFileURL(file)
-  // Where there is no write-ahead log, no process has the file open, so the file does not change. `immutable`
+  // Without a write-ahead log no process has the file open, so the file does not change. `immutable`
   // then keeps SQLite from creating its shared files.
   if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
   try {

@@ -34,7 +34,7 @@ export const DEFINITIONS: readonly Definition[] = [
   ),
   gauge(
     'leadsheet_health_check_state',
-    'State of one line of `leadsheet status`: 0 ok, 1 warn, 2 fail.',
+    'State of one line of the command `status`: 0 ok, 1 warn, 2 fail.',
     ({ health }) =>
       health.checks.map(({ what, status }) => sample({ check: what.replace(' ', '_') }, STATES[status])),
     ['check'],
