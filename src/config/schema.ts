@@ -9,8 +9,7 @@ import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { recipients, reportSchema } from './schema-reports.ts'
 import { eventsSchema, webSchema } from './schema-web.ts'
 import type { SecretKind } from './secrets.ts'
-import type { SettingPath } from './setting-path.ts'
-import { isTree, pathText } from './setting-path.ts'
+import { isTree, pathText, type SettingPath } from './setting-path.ts'
 import {
   apiUrlFault,
   date,

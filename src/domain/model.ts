@@ -184,3 +184,16 @@ export interface FunnelStage {
    */
   readonly conversion: number | null
 }
+
+/** A value of the period, and the same value of the period of comparison. */
+export interface Compared<T> {
+  readonly current: T
+  readonly prior: T
+}
+
+/** The share of leads for which a figure is known, because their history is known. */
+export interface HistoryCoverage {
+  readonly known: number
+  /** The number of leads that the figure is about. */
+  readonly of: number
+}

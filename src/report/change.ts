@@ -2,8 +2,7 @@
  * Formats the change of a value since the period with which the report compares. The arrow shows the
  * direction of the change; the tone shows whether that direction is good.
  */
-import type { Compared } from '../domain/figures.ts'
-import type { Money, Ratio } from '../domain/model.ts'
+import type { Compared, Money, Ratio } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 import { FEW, signed } from './words/numbers.ts'
 

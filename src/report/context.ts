@@ -2,8 +2,8 @@
  * The input of a report in addition to its figures: the recipient's settings, the charts, and the attached
  * files.
  */
-import type { FailedSection, HistoryCoverage, ReportFigures } from '../domain/figures.ts'
-import type { Instant } from '../domain/model.ts'
+import type { FailedSection, ReportFigures } from '../domain/figures.ts'
+import type { HistoryCoverage, Instant } from '../domain/model.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 /** The address of a chart: `cid:…` in a mail, a path in the archive. */

@@ -2,15 +2,9 @@
  * Makes up figures, to preview a report before there are leads and to try its templates before sending. One
  * set fills every block, the other leaves every block empty.
  */
-import type {
-  ChangedLead,
-  ChangeKind,
-  ListedLead,
-  PeriodKind,
-  QueryTable,
-  ReportFigures,
-} from '../domain/figures.ts'
+import type { PeriodKind, ReportFigures } from '../domain/figures.ts'
 import { LISTED_FIELDS } from '../domain/lead-fields.ts'
+import type { ChangedLead, ChangeKind, ListedLead, QueryTable } from '../domain/lists.ts'
 import type { Instant, Money, Period } from '../domain/model.ts'
 import { daysUpTo, localDates, periodsUpTo } from '../domain/period.ts'
 import { BLOCK_QUERIES } from './blocks/registry.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { PipelineLine, ReportFigures } from '../../src/domain/figures.ts'
+import type { ReportFigures } from '../../src/domain/figures.ts'
+import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import {
   busyDay,

@@ -1,12 +1,7 @@
 /** Figures of made-up periods, from busy to empty, for tests of what is said about them. */
 
-import type {
-  AgentLine,
-  ChangedLead,
-  ChangeKind,
-  ListedLead,
-  ReportFigures,
-} from '../../src/domain/figures.ts'
+import type { ReportFigures } from '../../src/domain/figures.ts'
+import type { AgentLine, ChangedLead, ChangeKind, ListedLead } from '../../src/domain/lists.ts'
 import type { Money } from '../../src/domain/model.ts'
 import { BLOCKS } from '../../src/report/blocks/registry.ts'
 import type { ReportContext } from '../../src/report/compose-report.ts'

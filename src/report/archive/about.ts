@@ -2,15 +2,8 @@
  * Composes the facts that the archive shows below a mail, and the explanation of each figure. The text is in
  * English.
  */
-import type {
-  Compared,
-  FailedSection,
-  FilterCondition,
-  HistoryCoverage,
-  LeadFilter,
-  ReportFigures,
-} from '../../domain/figures.ts'
-import type { Instant, Money } from '../../domain/model.ts'
+import type { FailedSection, FilterCondition, LeadFilter, ReportFigures } from '../../domain/figures.ts'
+import type { Compared, HistoryCoverage, Instant, Money } from '../../domain/model.ts'
 import { formatDates } from '../../domain/period.ts'
 import { blockOf, isBlockName } from '../blocks/registry.ts'
 import { hasFailed } from '../failed-blocks.ts'

@@ -2,9 +2,10 @@
  * Makes tables for attached files from the lists of a report. The headings are in the recipient's language.
  * Times are in the recipient's time zone, which their heading names.
  */
-import type { Compared, ListedLead, ReportFigures } from '../../domain/figures.ts'
+import type { ReportFigures } from '../../domain/figures.ts'
 import { LISTED_FIELDS } from '../../domain/lead-fields.ts'
-import type { Instant, Money, Ratio } from '../../domain/model.ts'
+import type { ListedLead } from '../../domain/lists.ts'
+import type { Compared, Instant, Money, Ratio } from '../../domain/model.ts'
 import { wallMs } from '../../schedule/zone.ts'
 import type { Change } from '../change.ts'
 import { changeOfCount } from '../change.ts'

@@ -2,7 +2,7 @@
  * The figures of a report by pipeline and by source of the leads. The parts add up to the figures of the
  * whole report.
  */
-import type { PipelineLine, SourceLine } from '../../domain/figures.ts'
+import type { PipelineLine, SourceLine } from '../../domain/lists.ts'
 import type { Money, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'

@@ -2,7 +2,7 @@
  * The changes of leads since the last issue. Each lead is counted once, by its status at the end of the
  * period.
  */
-import type { ChangedLead, ChangeKind, Changes } from '../../domain/figures.ts'
+import type { ChangedLead, ChangeKind, Changes } from '../../domain/lists.ts'
 import type { Instant, Money } from '../../domain/model.ts'
 import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'

@@ -3,7 +3,7 @@
  * present state of leads may lack what happened before the first sync. The view `lead_known` gives the time
  * from which each lead's history is known.
  */
-import type { HistoryCoverage } from '../../domain/figures.ts'
+import type { HistoryCoverage } from '../../domain/model.ts'
 import type { CoverageName } from './definition.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'

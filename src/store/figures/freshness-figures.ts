@@ -3,7 +3,7 @@
  */
 
 import { sql } from 'kysely'
-import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/figures.ts'
+import type { AgentLine, Agents, DataQuality, Outage } from '../../domain/lists.ts'
 import type { Instant } from '../../domain/model.ts'
 import type { Freshness } from '../../domain/sync.ts'
 import type { Db } from '../db/store.ts'

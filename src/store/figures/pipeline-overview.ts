@@ -3,7 +3,8 @@
  * queries cost the same for one pipeline as for all. With a million leads this takes seconds, so
  * `store/figures/overview-subprocess.ts` runs it in a child process.
  */
-import type { Funnel, Outage, TrendDay } from '../../domain/figures.ts'
+import type { Funnel, TrendDay } from '../../domain/figures.ts'
+import type { Outage } from '../../domain/lists.ts'
 import type { Instant, Money, Period, Ratio } from '../../domain/model.ts'
 import type { Db } from '../db/store.ts'
 import type { Counts, Level } from './breakdown.ts'

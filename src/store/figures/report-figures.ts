@@ -3,16 +3,8 @@
  * give the same numbers as the definitions of `definition.ts`. A report fails without its core numbers. Every
  * other section is read separately, so that one failure leaves the others intact.
  */
-import type {
-  BlockQuery,
-  BlockRow,
-  Compared,
-  FailedSection,
-  HistoryCoverage,
-  PeriodKind,
-  ReportFigures,
-} from '../../domain/figures.ts'
-import type { Money, Period, Ratio } from '../../domain/model.ts'
+import type { BlockQuery, BlockRow, FailedSection, PeriodKind, ReportFigures } from '../../domain/figures.ts'
+import type { Compared, HistoryCoverage, Money, Period, Ratio } from '../../domain/model.ts'
 import { errorText, LeadsheetError, shellCommand } from '../../errors.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db } from '../db/store.ts'

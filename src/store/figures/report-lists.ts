@@ -1,6 +1,7 @@
 /** The leads that a report lists: the best new leads and those that have stalled longest. */
-import type { ListedLead, Stalled, TopLeads } from '../../domain/figures.ts'
+
 import { LEAD_FIELDS, LISTED_FIELDS } from '../../domain/lead-fields.ts'
+import type { ListedLead, Stalled, TopLeads } from '../../domain/lists.ts'
 import { readCoverage } from './coverage.ts'
 import { type FigureScope, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'

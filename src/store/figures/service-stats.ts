@@ -2,7 +2,7 @@
  * Compares the upstream's own statistics with our counts of the same moment. Uses the last sample that our
  * copy covers, because a later sample counts leads that we have not read yet.
  */
-import type { StatDifference } from '../../domain/figures.ts'
+import type { StatDifference } from '../../domain/lists.ts'
 import type { Instant, StageOutcome } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, readRows } from './query.ts'

@@ -1,6 +1,6 @@
 /** The agents page: the state of each agent now and over the last 30 days. */
 
-import type { Outage } from '../../domain/figures.ts'
+import type { Outage } from '../../domain/lists.ts'
 import { daysBefore } from '../../domain/period.ts'
 import { type OverviewKeeper, PERIOD_DAYS } from '../../jobs/overview.ts'
 import { type AgentHealth, healthOf } from '../../report/blocks/agents/view.ts'

@@ -1,6 +1,6 @@
 import { readSheet } from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
-import type { ListedLead } from '../../../src/domain/figures.ts'
+import type { ListedLead } from '../../../src/domain/lists.ts'
 import type { MessageFile } from '../../../src/domain/message.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import type { ListedFigures } from '../../../src/report/blocks/list-table.ts'

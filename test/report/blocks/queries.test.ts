@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { QueryTable } from '../../../src/domain/figures.ts'
+import type { QueryTable } from '../../../src/domain/lists.ts'
 import { composeQueries } from '../../../src/report/blocks/queries/view.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'

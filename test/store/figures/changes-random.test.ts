@@ -1,7 +1,7 @@
 // @both-stores
 /** Random pasts: what a report tells as changed is what a plain reading of all that was ever read of each lead gives. */
 import { describe, expect, it } from 'vitest'
-import type { ChangeKind } from '../../../src/domain/figures.ts'
+import type { ChangeKind } from '../../../src/domain/lists.ts'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { type LastTold, readChanges } from '../../../src/store/figures/changes.ts'

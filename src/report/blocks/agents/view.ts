@@ -2,7 +2,8 @@
  * The agents block shows a count of healthy agents, a line for each other agent, and the outages of the
  * period.
  */
-import type { AgentLine, Outage, ReportFigures } from '../../../domain/figures.ts'
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { AgentLine, Outage } from '../../../domain/lists.ts'
 import { isLongAfter } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'

@@ -3,7 +3,8 @@
  * leads come first.
  */
 
-import type { ChangedLead, ChangeKind, PeriodKind, ReportFigures } from '../../../domain/figures.ts'
+import type { PeriodKind, ReportFigures } from '../../../domain/figures.ts'
+import type { ChangedLead, ChangeKind } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeHistory } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'

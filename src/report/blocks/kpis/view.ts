@@ -1,6 +1,6 @@
 /** The key figures block shows four numbers, each with its change, the earlier value, and a sparkline. */
-import type { Compared, HistoryCoverage, ReportFigures } from '../../../domain/figures.ts'
-import type { Money, Ratio } from '../../../domain/model.ts'
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { Compared, HistoryCoverage, Money, Ratio } from '../../../domain/model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../../change.ts'
 import type { BlockContext, ChartName, ChartSource } from '../../context.ts'
 import {

@@ -1,6 +1,7 @@
 /** The pipelines block: all pipelines in one table. */
 
-import type { PipelineLine, ReportFigures } from '../../../domain/figures.ts'
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { PipelineLine } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
 import { coverageOf, isFirst, isStalledKnown } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'

@@ -3,7 +3,8 @@
  * that do not fit on a phone are listed below their row.
  */
 
-import type { QueryTable, ReportFigures } from '../../../domain/figures.ts'
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { QueryTable } from '../../../domain/lists.ts'
 import { widthOf } from '../../charts/svg.ts'
 import type { BlockContext } from '../../context.ts'
 import { composeFailed, type FailedView } from '../../failed-blocks.ts'

@@ -2,7 +2,8 @@
  * The service statistics block shows statistics of the upstream that differ from what leadsheet counted
  * itself.
  */
-import type { ReportFigures, StatDifference } from '../../../domain/figures.ts'
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { StatDifference } from '../../../domain/lists.ts'
 import { isLongAfter } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'

@@ -1,6 +1,7 @@
 /** The top leads block: the new leads with the highest scores. */
 
-import type { ListedLead, ReportFigures } from '../../../domain/figures.ts'
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { ListedLead } from '../../../domain/lists.ts'
 import type { BlockContext } from '../../context.ts'
 import { coverageOf } from '../../context.ts'
 import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'

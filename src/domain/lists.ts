@@ -1,0 +1,176 @@
+/** The lists of a report: changes, top and stalled leads, pipelines, sources, agents and odd data. */
+import type { LISTED_FIELDS } from './lead-fields.ts'
+import type { Compared, HistoryCoverage, Instant, Lead, Money, Ratio } from './model.ts'
+
+export type ChangeKind = 'won' | 'forward' | 'back' | 'lost' | 'gone' | 'returned'
+
+/** The changes of leads. Each lead is counted once, under its last change. */
+export interface Changes {
+  /**
+   * The instant from which changes are listed: the start of the period, or the end of the last issue that was
+   * sent, if that is earlier. Older changes are included if they became known only after that issue.
+   */
+  readonly since: Instant
+  /** The coverage of the changes of the kinds forward and back. */
+  readonly coverage: HistoryCoverage
+  /**
+   * The number of changes of each kind, in this order, and the first changes of each kind, sorted by currency
+   * and value.
+   */
+  readonly kinds: readonly {
+    readonly kind: ChangeKind
+    readonly total: number
+    readonly value: readonly Money[]
+    readonly rows: readonly ChangedLead[]
+  }[]
+}
+
+export interface ChangedLead {
+  readonly id: string
+  readonly companyName: string
+  readonly pipelineName: string
+  /**
+   * The status of the lead in the last issue; null if no such status is known, or if the lead was deleted or
+   * came back.
+   */
+  readonly fromStatus: string | null
+  readonly toStatus: string
+  readonly at: Instant
+  readonly value: Money | null
+}
+
+/** A lead as the lists of a report and the attached lists show it. */
+export interface ListedLead extends Pick<Lead, (typeof LISTED_FIELDS)[number]> {
+  readonly id: string
+  readonly companyName: string
+  readonly pipelineId: string
+  readonly pipelineName: string
+  readonly status: string
+  readonly score: number | null
+  readonly value: Money | null
+  readonly createdAt: Instant
+  readonly changedAt: Instant
+}
+
+/**
+ * The new leads with a score of `minScore` or more, the best first. `total` counts all of them; `rows` are
+ * the first ones.
+ */
+export interface TopLeads {
+  readonly minScore: number
+  readonly total: number
+  readonly rows: readonly ListedLead[]
+}
+
+/**
+ * The open leads that have not changed for `days` days or more, the longest unchanged first. `total` counts
+ * all of them; `rows` are the first ones.
+ */
+export interface Stalled {
+  readonly days: number
+  /** The coverage of the figures about the open leads. */
+  readonly coverage: HistoryCoverage
+  readonly total: number
+  readonly rows: readonly (ListedLead & {
+    /** The number of whole days without any change of the lead, up to the end of the period. */
+    readonly idleDays: number
+  })[]
+}
+
+export interface PipelineLine {
+  readonly id: string
+  readonly name: string
+  readonly leads: number
+  readonly newLeads: Compared<number>
+  readonly won: Compared<number>
+  readonly winRate: Ratio
+  readonly openValue: readonly Money[]
+  readonly stalled: number
+}
+
+export interface SourceLine {
+  /** The name of the source; null for leads without a source. */
+  readonly source: string | null
+  readonly newLeads: Compared<number>
+  readonly won: Compared<number>
+  readonly winRate: Ratio
+}
+
+export interface Agents {
+  readonly asOf: Instant | null
+  /** The agents; empty if the samples of the agents were taken long after the period. */
+  readonly rows: readonly AgentLine[]
+  /** The spans of time in which an agent failed and that touch the period, longest first. */
+  readonly outages: readonly Outage[]
+}
+
+export interface AgentLine {
+  readonly name: string
+  readonly kind: string | null
+  readonly status: string
+  readonly statusChangedAt: Instant | null
+  readonly taskType: string | null
+  readonly taskPipelineName: string | null
+  readonly lastSeenAt: Instant | null
+  readonly errors24h: number | null
+  readonly lastErrorMessage: string | null
+}
+
+export interface Outage {
+  readonly agentName: string
+  readonly beganAt: Instant
+  /** The end of the outage; null while the outage lasts. */
+  readonly endedAt: Instant | null
+  readonly hours: number
+}
+
+/**
+ * A number in the upstream's own statistics that differs from our count for the same moment. The moment is
+ * that of the last sample that the stored data covers.
+ */
+export interface StatDifference {
+  readonly pipelineName: string
+  readonly figure:
+    | 'leads'
+    | 'open'
+    | 'won'
+    | 'lost'
+    | 'disqualified'
+    | 'win_rate'
+    | 'open_value'
+    | 'won_value'
+  /** The currency (ISO 4217) if the figure is an amount, otherwise null. */
+  readonly currency: string | null
+  readonly ours: number
+  readonly upstream: number
+  readonly asOf: Instant
+}
+
+export interface DataQuality {
+  /** The number of quarantined records for each reason, the most frequent reason first. */
+  readonly held: readonly { readonly resource: string; readonly reason: string; readonly records: number }[]
+  /** The fields of the records that appeared, disappeared or changed their type within the period. */
+  readonly drift: readonly {
+    readonly change: 'new' | 'vanished' | 'retyped'
+    readonly path: string
+    readonly at: Instant
+  }[]
+  /** The result of the last scan of the leads; null before the first scan. */
+  readonly lastScan: {
+    readonly scan_result: 'complete' | 'incomplete' | 'unproven'
+    readonly at: Instant
+  } | null
+}
+
+/** The result of one of the queries in a report's own folder. */
+export interface QueryTable {
+  readonly name: string
+  readonly title: string
+  /** The note below the title; null if there is no note. */
+  readonly note: string | null
+  readonly sql: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+  /** Tells whether the query gave more rows than the issue stores. */
+  readonly isCut: boolean
+}
