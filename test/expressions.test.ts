@@ -37,7 +37,7 @@ const OURS: readonly string[] = [
 const SHORT: readonly string[] = [String.raw`/\b(x-[a-z]+`, '/(^|']
 /** Where some are put together while the program runs: of names and words that are ours, unless they are tried below. */
 const PUT_TOGETHER: readonly string[] = [
-  'cli/terminal/plain-text.ts',
+  'cli/terminal/table.ts',
   'config/recipients-file.ts',
   'jobs/archive/search-issues.ts',
   'probe/auth-probe.ts',

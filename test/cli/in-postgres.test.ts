@@ -32,6 +32,8 @@ function installAt(address: string) {
   }
 }
 
+const QUEUED_AT = '2026-11-20T06:00:00.000Z'
+
 /** Two leads that a sync has read, one of them in detail, and a message that waits. */
 async function installWithLeads() {
   const installation = installAt(await newDatabase())
@@ -49,8 +51,12 @@ async function installWithLeads() {
 }
 
 async function addWaitingMessage(store: Store): Promise<void> {
-  const period = { period_from: '2026-11-19', period_to: '2026-11-20', time_zone: 'UTC' }
-  const issue = { id: 'e1', report: 'daily', rendered_at: '2026', run_id: null, ...period }
+  const period = {
+    period_from: '2026-11-19T00:00:00.000Z',
+    period_to: '2026-11-20T00:00:00.000Z',
+    time_zone: 'UTC',
+  }
+  const issue = { id: 'e1', report: 'daily', rendered_at: QUEUED_AT, run_id: null, ...period }
   const text = { subject: '', html: '', text: '', figures: '{}' }
   const message = { message_id: 'm1', issue_id: 'e1', recipient: 'ana@example.com', response: null }
   await store.write(async (trx) => {
@@ -60,7 +66,7 @@ async function addWaitingMessage(store: Store): Promise<void> {
       .execute()
     await trx
       .insertInto('delivery')
-      .values({ ...message, state: 'pending', queued_at: '2026', state_at: '2026' })
+      .values({ ...message, state: 'pending', queued_at: QUEUED_AT, state_at: QUEUED_AT })
       .execute()
   })
 }

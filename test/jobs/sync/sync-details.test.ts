@@ -459,7 +459,7 @@ describe('a run that ends among the details', () => {
       expect(child.signalCode).toBe('SIGKILL')
     }
     const { stdout } = await runLeadsheet(['sync', '--json'], { cwd: folder, env })
-    expect(JSON.parse(stdout).data.details).toMatchObject({ gone: 0, failed: 0 })
+    expect(JSON.parse(stdout).data.details).toMatchObject({ deleted: 0, failed: 0 })
     // Asked for twice are only those that a kill met between the answer and the write.
     expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 8 * 2)
 

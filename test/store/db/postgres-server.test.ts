@@ -26,7 +26,7 @@ describe.skipIf(!hasPostgres)('a PostgreSQL server', () => {
     )
     await using store = await openStore(url, OPENED_AT)
     expect(await checkServer(store.db)).toMatchObject({
-      ...{ what: 'database', verdict: 'fail', found: 'PostgreSQL lets this user only read' },
+      ...{ what: 'database', status: 'fail', found: 'PostgreSQL lets this user only read' },
       remedy: expect.stringContaining('default_transaction_read_only'),
     })
   })

@@ -37,7 +37,7 @@ const runIn =
 /** A folder with settings, and a database of what a service has had in the last days. */
 async function openInstallation() {
   const cwd = folderWith({ 'leadsheet.yaml': SETTINGS })
-  await using service = await startService(cwd, new Date(NOW), 5)
+  await using service = await startService(cwd, new Date(NOW), 10)
   const key = await service.createKey({ name: 'test', scope: 'read' })
   const env = { LEADSHEET_API_URL: service.url, LEADSHEET_API_KEY: key, LEADSHEET_LOG_LEVEL: 'error' }
   const run = runIn(cwd, env)
