@@ -49,7 +49,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
     /^(?:sudo|journalctl|docker|kubectl) |\| sudo /,
     'it changes the machine; test/deploy and test/container hold the files',
   ],
-  [/^git clone /, 'it has the address of a copy of the repository'],
+  [/^git (?:clone|commit) /, 'it is about a copy of the repository'],
   [/^npm (?:ci|pack|test|run (?!demo))/, 'it installs, builds or tests the clone that this test is in'],
   [/^npx (?:vitest|node) /, 'it runs tests or measurements of the clone'],
   [/^(?:openssl|curl|datasette|install|\(umask)/, 'it is another program'],
@@ -70,7 +70,7 @@ const REFUSED: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/ report resend daily --failed| report resend daily --all$/, /Nothing was sent/],
   [/ report approve daily/, /Nothing of report:daily is held/],
   [/ alerts ack \d/, /expected the number of an open alert/],
-  [/ outbox resolve /, /No message of daily/],
+  [/ outbox resolve /, /no message of daily/],
   [/ probe /, /looking for/],
   [/ --accept-removals/, /nothing to accept/],
   [/ keys revoke key_0123456789ab/, /there is no key/],
@@ -123,6 +123,7 @@ beforeAll(async () => {
     ...settings,
     key,
     'run/secrets/leads-key': key,
+    'secrets/api-key': key,
     'run/secrets/smtp-url': mail.url,
   })) {
     mkdirSync(dirname(join(base, file)), { recursive: true })
