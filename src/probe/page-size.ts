@@ -101,7 +101,7 @@ export async function findSizeMax(
   for (const wanted of param === null ? [] : SIZES) {
     if (best !== null && wanted <= best.max) break
     const page = await readPage(asker, list, { ...size.along, [param ?? '']: String(wanted) })
-    // Some upstreams answer a size that is too large with an empty list.
+    // If the requested size is too large, some upstreams answer with an empty list.
     if (page === null || page.ids.length === 0) continue
     const count = page.ids.length
     const more = total === null ? hasMore(page) : count < total

@@ -1,6 +1,6 @@
 /**
- * Maps a page of leads to records of the model. If an event changed a lead of the page in the store
- * meanwhile, the lead is mapped a second time.
+ * Maps a page of leads to records of the model. A lead is mapped again if an event has changed its stored
+ * copy since the page was requested.
  */
 
 import type { Lead, QuarantinedRecord } from '../../domain/model.ts'
@@ -55,7 +55,8 @@ export function mapPage(source: Source, records: readonly RawRecord[], findKnown
 
 /**
  * Maps skipped leads after all if the store may contain another state of them. These are leads that are on
- * the page twice, once unchanged and once changed, and leads that were read meanwhile because of an event.
+ * the page twice, once unchanged and once changed, and leads that an event had read since the page was
+ * requested.
  */
 export async function remapChanged(
   trx: Trx,

@@ -65,9 +65,9 @@ function isOneMoment(scan: Scan): boolean {
 }
 
 /**
- * Returns whether rows moved during the pass. If a list is paged by number, an added row and a deleted row
- * may leave its total unchanged. In such a list, a lead that changed after the scan began also counts as a
- * sign that rows moved.
+ * Returns whether rows moved during the pass. The total alone does not always show it: one row added and one
+ * deleted leave it unchanged. In a list that is paged by number, where such a change shifts rows between
+ * pages, a lead that changed after the scan began therefore counts as a sign too.
  */
 function hasMoved(scan: Scan, paging: PagingProfile): boolean {
   if (scan.pass_moved > 0 || scan.total_low !== scan.total_high) return true

@@ -60,7 +60,7 @@ export interface Endpoint<Query = unknown, Body = unknown, Answer = unknown> {
   readonly answer?: z.ZodType<Answer>
   /** The problems with which this endpoint may refuse a request, in addition to those of every endpoint. */
   readonly problems: readonly ProblemCode[]
-  /** Marks an endpoint of the reference service that the API's document does not have. */
+  /** Marks an endpoint that only the reference service has; the API's document does not describe it. */
   readonly isExtension?: true
   /**
    * Makes the endpoint act only once for each Idempotency-Key. It then runs in one transaction, in which it

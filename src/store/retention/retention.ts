@@ -210,7 +210,8 @@ async function addPruned(trx: Trx, gone: Omit<PrunedTable, 'pruned_at'>, at: Ins
     .values({ ...gone, pruned_at: at })
     .onConflict((conflict) =>
       conflict.columns(['table_name', 'rule']).doUpdateSet({
-        // Keeps the later limit, because a setting that keeps more rows does not bring pruned rows back.
+        // Keeps the later limit. A longer retention makes the limit earlier, but the rows that were pruned up to
+        // the old limit stay pruned.
         before: sql<string>`max(pruned.before, excluded.before)`,
         pruned_at: at,
         rows: sql<number>`pruned.rows + excluded.rows`,

@@ -70,7 +70,7 @@ export async function makeSnapshot(
 }
 
 /**
- * Reads the origin of a snapshot. Returns null if there is no snapshot, or if this version of leadsheet
+ * Reads what a snapshot says about itself. Returns null if there is no snapshot, or if this version of leadsheet
  * cannot read it.
  */
 export function readSnapshotInfo(file: string): SnapshotInfo | null {

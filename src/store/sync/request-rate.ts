@@ -7,8 +7,8 @@ import { sql } from 'kysely'
 import type { Db, Store } from '../db/store.ts'
 
 /**
- * The largest difference between two times of a reset that count as the same reset of the upstream's limit.
- * They differ because the upstream gives whole seconds.
+ * Two reset times at most this far apart count as the same reset of the upstream's limit. They can differ
+ * because the upstream gives only whole seconds.
  */
 const SAME_RESET_MS = 1_500
 

@@ -90,7 +90,7 @@ interface DatedDrift extends FieldDrift {
 /** The number of last syncs that are searched for changes. Usually fewer run in a day. */
 const RUNS_MAX = 200
 
-/** Lists the changes of fields that syncs have found since an instant, newest first. */
+/** Lists the changes of fields that the last `RUNS_MAX` syncs have found since an instant, newest first. */
 export async function listDrift(db: Db, since: Instant): Promise<DatedDrift[]> {
   const { rows } = await sql<{ drift: string; at: Instant }>`
     SELECT drift, ended_at AS at FROM (SELECT id FROM sync_run ORDER BY rowid DESC LIMIT ${RUNS_MAX}) AS run

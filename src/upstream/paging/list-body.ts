@@ -58,8 +58,8 @@ export function parseBody(bytes: Buffer, path: FieldPath, findKnown?: FindKnown)
 }
 
 /**
- * Returns whether the profile reads another value from inside the list, such as a total that each record
- * repeats.
+ * Returns whether the profile reads a value besides the records from inside the list, such as a total that
+ * each record repeats.
  */
 function looksIntoList({ envelope, paging }: ListProfile): boolean {
   const places = [paging.total, 'pages' in paging ? paging.pages : undefined]

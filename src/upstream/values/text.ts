@@ -1,6 +1,6 @@
 /**
  * Cleans text before it is stored and shown. Characters that can hide or reverse the text around them are
- * removed. Bytes that are not UTF-8 have already become U+FFFD before.
+ * removed. Bytes that are not UTF-8 have become U+FFFD earlier.
  */
 
 /**
