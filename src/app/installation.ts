@@ -69,7 +69,7 @@ export function requireSnapshot(dataDir: string): string {
 export interface Opening {
   readonly log: Log
   readonly signal: AbortSignal
-  /** Whether a new database may replace a lost database. */
+  /** Tells whether a new database may replace a lost database. */
   readonly isNew?: boolean
 }
 

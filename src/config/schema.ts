@@ -30,7 +30,6 @@ import {
 } from './validators.ts'
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const topLevel = group({
   api: section({

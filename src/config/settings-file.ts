@@ -24,7 +24,7 @@ export interface SettingsFile {
   readonly filled: readonly FilledSetting[]
   /** The place of a setting's value or name, such as `leadsheet.yaml:4:14`. */
   locate(setting: SettingPath, part: 'value' | 'name'): string
-  /** Whether every user of the machine may read the file. */
+  /** Tells whether every user of the machine may read the file. */
   readonly isWorldReadable: boolean
 }
 
@@ -66,7 +66,7 @@ export function readSettingsFile(
 }
 
 /**
- * Whether users other than the owner and the group may read a file. Always returns false on Windows, which
+ * Tells whether users other than owner and group may read a file. Always returns false on Windows, which
  * has no such file mode.
  */
 export function isWorldReadable(path: string): boolean {

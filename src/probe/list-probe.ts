@@ -24,7 +24,7 @@ export interface FoundList {
 }
 
 interface Missed {
-  /** What was found out about the API key during the search. */
+  /** The facts that the search found out about the API key. */
   readonly findings: readonly Finding[]
   readonly gaps: readonly Gap[]
   /** One line for each request, with its answer. */
@@ -97,7 +97,7 @@ class Search {
   }
 
   /**
-   * Whether the address that the user gave accepts the key in no form. In that case no other address is
+   * Tells whether the address that the user gave accepts the key in no form. In that case no other address is
    * requested.
    */
   get isShutOut(): boolean {

@@ -21,7 +21,7 @@ export interface List {
   readonly url: URL
   readonly envelope: FieldPath
   readonly id: FieldPath
-  /** Whether the server refuses unknown parameters or takes them for filters. */
+  /** Tells whether the server refuses unknown parameters or takes them for filters. */
   readonly isStrict: boolean
 }
 

@@ -12,7 +12,7 @@ import { oneLine } from './words/clean-text.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 export interface BannerView {
-  /** Whether figures may be wrong. Otherwise the banner only has notes about the mail. */
+  /** Tells whether figures may be wrong. Otherwise the banner only has notes about the mail. */
   readonly isWarning: boolean
   readonly title: string
   readonly lines: readonly string[]

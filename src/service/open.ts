@@ -51,7 +51,7 @@ export interface ServiceOptions {
   readonly rateLimitPerMinute?: number
   /** The faults to inject, for practice and tests; none by default. */
   readonly faults?: Faults | undefined
-  /** Whether webhooks may be sent to this machine, also over http. This is for trials, and off by default. */
+  /** Tells whether webhooks may be sent to this machine, also over http. For trials only; off by default. */
   readonly webhooksToLoopback?: boolean
   /** Resolves the names in webhook addresses; the system's resolver by default. */
   readonly resolve?: LookupFunction

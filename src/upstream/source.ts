@@ -26,7 +26,7 @@ export interface RawPage {
   readonly records: readonly RawRecord[]
   readonly next: string | null
   readonly total: number | null
-  /** Whether the answer says explicitly that more records follow. */
+  /** Tells whether the answer says explicitly that more records follow. */
   readonly saysMore?: boolean
 }
 
@@ -53,7 +53,7 @@ export interface Source {
   readonly profile: Profile
   /** The statuses of this upstream's leads, in funnel order. */
   readonly stages: readonly Stage[]
-  /** Whether the upstream can list only the leads changed since a time. */
+  /** Tells whether the upstream can list only the leads changed since a time. */
   readonly hasUpdatedSince: boolean
   has(endpoint: 'lead' | 'stats' | 'agents'): boolean
   listLeads(

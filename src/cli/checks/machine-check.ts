@@ -20,7 +20,7 @@ interface Runtime {
   readonly node: string
   /** The version of the IANA time zone data, such as `2026a`. */
   readonly tz: string | undefined
-  /** Whether this Node has the data of languages other than English, such as names of months. */
+  /** Tells whether this Node has the data of languages other than English, such as names of months. */
   readonly hasLanguages: boolean
 }
 

@@ -120,7 +120,7 @@ interface NewFile {
   readonly path: string
   readonly text: string
   /**
-   * Whether only the owner may read the file. A folder that is made for the file gets the same protection.
+   * Tells whether only the owner may read the file. A folder made for the file is protected in the same way.
    */
   readonly isSecret: boolean
 }

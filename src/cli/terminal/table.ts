@@ -9,11 +9,11 @@ export interface Column<Row> {
   readonly title: string
   /** Returns the cell's value. Null and undefined are shown as a dash. */
   readonly value: (row: Row) => string | number | null | undefined
-  /** Whether numbers are shown with all their digits. */
+  /** Tells whether numbers are shown with all their digits. */
   readonly isExact?: boolean
-  /** Whether cells are never cut, because people copy them. */
+  /** Tells whether cells are never cut, because people copy them. */
   readonly isWhole?: boolean
-  /** Whether the column may be left out of a narrow table. The last optional column is left out first. */
+  /** Tells whether a narrow table may leave the column out. The last optional column is left out first. */
   readonly isOptional?: boolean
 }
 

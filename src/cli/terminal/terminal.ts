@@ -23,7 +23,7 @@ export interface GlobalFlags {
 }
 
 export interface Terminal {
-  /** Whether the result is printed as JSON. */
+  /** Tells whether the result is printed as JSON. */
   readonly json: boolean
   /** Aborted by Ctrl-C or SIGTERM. The reason is a LeadsheetError run_interrupted. */
   readonly signal: AbortSignal

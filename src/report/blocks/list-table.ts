@@ -33,7 +33,7 @@ export interface ListTable {
 
 export interface ListColumn<Row> {
   readonly name: string
-  /** Whether the cells of the column are instants. These are converted to the recipient's time zone. */
+  /** Tells whether the cells of the column are instants. These are converted to the recipient's time zone. */
   readonly isInstant?: boolean
   readonly cell: (row: Row) => ListCell
 }

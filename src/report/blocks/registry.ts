@@ -45,11 +45,11 @@ interface Block {
   /** The rows that the query gives in a preview with made-up figures. */
   readonly sampleRows?: readonly BlockRow[]
   /**
-   * When the block is shown: always, only if all leads have been read, or only if all leads have been read
-   * and the period is not quiet.
+   * The condition for showing the block: always, only if all leads have been read, or only if all leads have
+   * been read and the period is not quiet.
    */
   readonly isShown: 'always' | 'unless unread' | 'unless quiet'
-  /** Whether the report fails if this block fails. */
+  /** Tells whether the report fails if this block fails. */
   readonly isCore?: true
   /** Other blocks whose figures must be complete for this block. */
   readonly restsOn?: readonly string[]

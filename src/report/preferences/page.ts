@@ -23,7 +23,7 @@ interface PreferenceFacts {
   readonly title: string
   readonly state: 'active' | 'paused' | 'unsubscribed'
   readonly isWeekly: boolean
-  /** When the preference was last changed and by whom; null if it was never changed. */
+  /** The time and the author of the last change; null if the preference was never changed. */
   readonly changed: { readonly at: Instant; readonly by: 'recipient' | 'operator' | 'leadsheet' } | null
   /** The recipient's settings; null if the settings no longer list the recipient. */
   readonly listed: ListedFacts | null
@@ -39,7 +39,7 @@ export interface ListedFacts {
   readonly dueTimes: readonly Instant[]
   /** The time zone of the report, which decides when weeks begin. */
   readonly timeZone: string
-  /** Whether the next scheduled run sends a weekly report. */
+  /** Tells whether the next scheduled run sends a weekly report. */
   readonly isWeekNext: boolean
 }
 

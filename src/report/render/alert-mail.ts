@@ -11,7 +11,7 @@ export interface AlertMailView {
   readonly place: string
   readonly sections: readonly {
     readonly title: string
-    /** Whether the section lists resolved alerts. */
+    /** Tells whether the section lists resolved alerts. */
     readonly isGood: boolean
     readonly lines: readonly AlertLineView[]
     /** A note about lines that are left out; null if there are none. */

@@ -13,13 +13,13 @@ export interface Fate {
   readonly dealUsd: number
   /** The status in which the lead is forgotten until somebody closes it; null if it is not forgotten. */
   readonly stallsAt: 'qualified' | 'contacted' | 'replied' | 'meeting' | null
-  /** Whether a qualified lead must not be contacted, which is found out only later. */
+  /** Tells whether a qualified lead must not be contacted, which is found out only later. */
   readonly isDropped: boolean
-  /** Whether the first message bounces. */
+  /** Tells whether the first message bounces. */
   readonly bounces: boolean
   readonly replies: boolean
   readonly meets: boolean
-  /** Whether the first meeting has no result and a second meeting is held. */
+  /** Tells whether the first meeting has no result and a second meeting is held. */
   readonly isSetBack: boolean
   readonly wins: boolean
   /** The time from the first contact to the reply. */

@@ -11,7 +11,7 @@ interface Work {
   readonly task: string
   /** The shortest and longest working time in minutes. */
   readonly minutes: readonly [number, number]
-  /** Whether the work is done only in the office hours of the company's region. */
+  /** Tells whether the work is done only in the office hours of the company's region. */
   readonly isOffice: boolean
 }
 

@@ -59,7 +59,7 @@ export class AddressRefused extends Error {
 }
 
 interface AddressGuardOptions {
-  /** Whether messages may be sent to this machine, for trials. No other network is allowed by this. */
+  /** Tells whether messages may be sent to this machine, for trials. No other network is allowed by this. */
   readonly toLoopback: boolean
   /** Resolves names; the system's resolver by default. */
   readonly resolve?: LookupFunction | undefined

@@ -24,13 +24,13 @@ export interface Answer<T = unknown> {
 
 export interface Failed {
   readonly error: LeadsheetError
-  /** Whether a retry may succeed. */
+  /** Tells whether a retry may succeed. */
   readonly isPassing: boolean
-  /** Whether the upstream said that requests come too fast. */
+  /** Tells whether the upstream said that requests come too fast. */
   readonly isThrottled: boolean
   /** The wait that the upstream asks for, in milliseconds; null if it asks for none. */
   readonly waitMs: number | null
-  /** Whether the upstream may have carried out the request although it failed. */
+  /** Tells whether the upstream may have carried out the request although it failed. */
   readonly isUndecided: boolean
 }
 
@@ -41,7 +41,7 @@ export interface Asked {
     readonly url: URL
     readonly headers?: Readonly<Record<string, string>>
     /**
-     * Whether refusals and bodies that are not JSON are also returned as answers. Their body is then text.
+     * Tells whether refusals, and bodies that are not JSON, are returned as answers too. Their body is text.
      */
     readonly takesAny?: boolean
     /** The statuses of refusals that are also returned as answers. Their body is then text. */

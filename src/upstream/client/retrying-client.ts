@@ -79,7 +79,7 @@ export interface Call<T = unknown> {
   /** Makes it safe to retry a POST. A POST without a key is sent only once. */
   readonly idempotencyKey?: string
   /**
-   * Whether refusals and bodies that are not JSON are also returned as answers, with their text as the body.
+   * Tells whether refusals, and bodies that are not JSON, are returned as answers too. Their body is text.
    * The probe uses this.
    */
   readonly takesAny?: boolean

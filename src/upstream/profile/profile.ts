@@ -84,7 +84,7 @@ const more = {
   total: place.optional(),
 }
 /**
- * Whether a list ends at its total. This is for upstreams that answer a request past the last page with an
+ * Tells whether a list ends at its total, for upstreams that answer a request past the last page with an
  * error or with the last page again.
  */
 const stop_at_total = z.boolean().default(false)
@@ -132,7 +132,7 @@ const timeFilter = z.strictObject({
   param: z.string().min(1),
   format: z.enum(['iso', 'iso_seconds', 'epoch_s', 'epoch_ms', 'date', 'datetime']).default('iso'),
   value: z.string().default('{value}'),
-  /** Whether the filter is a query parameter or a header, such as If-Modified-Since. */
+  /** Tells whether the filter is a query parameter or a header, such as If-Modified-Since. */
   in: z.enum(['query', 'header']).default('query'),
 })
 export type TimeFilter = z.output<typeof timeFilter>

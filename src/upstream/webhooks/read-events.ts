@@ -26,7 +26,7 @@ type Message = Pick<WebhookMessage, 'headers' | 'body'>
 interface Sent {
   readonly message: Message
   readonly index: number
-  /** Whether the request has only this event. */
+  /** Tells whether the request has only this event. */
   readonly isAlone: boolean
 }
 

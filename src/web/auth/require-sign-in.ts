@@ -20,7 +20,7 @@ import {
 interface GuardOptions {
   /** The token that operators sign in with; null if none is set. */
   readonly token: string | null
-  /** Whether everybody who reaches the dashboard may look if no token is set. */
+  /** Tells whether everybody who reaches the dashboard may look if no token is set. */
   readonly isOpen: boolean
   /** A sentence that says how to set the missing token. */
   readonly remedy: string

@@ -131,7 +131,7 @@ export interface DataAge {
   /** The time of newer data whose figures are being counted now; null if none are. */
   readonly newer: Moment | null
   readonly failure: string | null
-  /** Whether there are no figures yet, because nothing was read or the first count is still running. */
+  /** Tells whether there are no figures yet, because nothing was read or the first count is still running. */
   readonly isMissing: boolean
   readonly isUnread: boolean
 }

@@ -18,7 +18,7 @@ export interface DashboardDeps {
   readonly now: () => Date
   /** The IANA time zone of the installation, in which times are shown. */
   readonly timeZone: string
-  /** Whether users may run actions; false if no token is set. */
+  /** Tells whether users may run actions; false if no token is set. */
   readonly canAct: boolean
 }
 

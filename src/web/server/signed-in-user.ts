@@ -11,7 +11,7 @@ export interface SignedInUser {
   readonly session: Session | null
   /** The CSRF token for the forms of this page; null without a session. */
   readonly formToken: string | null
-  /** Whether the user knows the token. */
+  /** Tells whether the user knows the token. */
   readonly mayAct: boolean
   /** The result of the last action, shown once. */
   readonly flash: Flash | null

@@ -8,7 +8,7 @@ import type { LocaleContext } from '../../words/locale-context.ts'
 
 export interface FreshnessView {
   readonly kind: 'freshness'
-  /** Whether a sync has failed since the data was read. */
+  /** Tells whether a sync has failed since the data was read. */
   readonly isStale: boolean
   readonly text: string
 }

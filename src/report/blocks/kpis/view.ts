@@ -32,11 +32,11 @@ export interface KpisView {
 export interface KpiView {
   readonly label: string
   readonly value: string
-  /** Whether the value is too long for large print. */
+  /** Tells whether the value is too long for large print. */
   readonly isLong: boolean
   /** A note on the value in small print; may be empty. */
   readonly note: string
-  /** Whether any tile has a note, so that all tiles leave room for one. */
+  /** Tells whether any tile has a note, so that all tiles leave room for one. */
   readonly hasNoteLine: boolean
   readonly arrow: string
   /** The change of the value; empty if it cannot be compared. */

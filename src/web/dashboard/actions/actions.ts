@@ -65,7 +65,7 @@ interface ResendQuestion {
   readonly report: string
   readonly to: string
   readonly rows: readonly ResendRow[]
-  /** Whether a recipient gets a new mail. Only a new mail can give a reason for being sent again. */
+  /** Tells whether a recipient gets a new mail. Only a new mail can give a reason for being sent again. */
   readonly isAnyNew: boolean
 }
 

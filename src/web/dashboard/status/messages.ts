@@ -47,7 +47,7 @@ interface UnconfirmedView {
   /** The path of the message's page; null for the message of an alert. */
   readonly href: string | null
   readonly since: Moment
-  /** Whether the outbox will send the message again by itself. */
+  /** Tells whether the outbox will send the message again by itself. */
   readonly isTriedAgain: boolean
 }
 
