@@ -7,7 +7,7 @@ import { startDaemon } from '../../src/jobs/schedule/daemon.ts'
 import type { RunEnd } from '../../src/jobs/schedule/schedule.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
+import { hourlyNotNow, makeReportDue, zoneAtNoon } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished } from '../support/leadsheet.ts'
 import { openMailServer } from '../support/mail-server.ts'
@@ -195,6 +195,7 @@ const RECIPIENTS = ['ana@example.com', 'ben@example.com', 'cem@example.com']
 const settings = () => `
 data_dir: .
 snapshot: { when: never }
+time_zone: ${zoneAtNoon()}
 reports: [{ name: daily, schedule: '${hourlyNotNow()}' }]
 recipients: [${RECIPIENTS.join(', ')}]
 `

@@ -44,7 +44,7 @@ describe.each(SERVERS)('$kind.name', ({ kind, records, finds }) => {
       expect(probed.gaps.filter(({ remedy }) => remedy !== null)).toEqual([])
       expect(probed.complete).toBe(true)
 
-      expect(await user.sync()).toMatchObject({ outcome: 'ok', leads: { inserted: records, held: 0 } })
+      expect(await user.sync()).toMatchObject({ outcome: 'ok', leads: { inserted: records, quarantined: 0 } })
       expect(await user.stored()).toEqual(await upstreamOf(server))
       expect(await user.sync('--full')).toMatchObject({
         leads: { inserted: 0, updated: 0, unchanged: records, removed: 0 },

@@ -9,6 +9,15 @@ export function hourlyNotNow(): string {
   return `${(new Date().getUTCMinutes() + 30) % 60} * * * *`
 }
 
+/**
+ * A zone in which it is noon. Near midnight, the run that was due half an hour ago covers another day than a report by
+ * hand.
+ */
+export function zoneAtNoon(): string {
+  const ahead = 12 - new Date().getUTCHours()
+  return `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`
+}
+
 /** As if the daemon of a database had been down for some hours: the time that it was set up is no missed one. */
 export async function makeReportDue(file: string): Promise<void> {
   await using store = await openStore(file, new Date())
