@@ -97,6 +97,7 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
     'sync',
     'events',
     'figures',
+    'insight',
     'queries',
     'reports',
     'outbox',

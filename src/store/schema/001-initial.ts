@@ -4,6 +4,7 @@
  */
 import type { Kysely } from 'kysely'
 import { EVENTS } from './001-initial/events.ts'
+import { INSIGHT } from './001-initial/insight.ts'
 import { LEADS } from './001-initial/leads.ts'
 import { OPERATION } from './001-initial/operation.ts'
 import { PIPELINES } from './001-initial/pipelines.ts'
@@ -11,6 +12,6 @@ import { REPORTS } from './001-initial/reports-and-outbox.ts'
 import { SYNC } from './001-initial/sync.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [...PIPELINES, ...LEADS, ...SYNC, ...EVENTS, ...REPORTS, ...OPERATION])
+  for (const statement of [...PIPELINES, ...LEADS, ...SYNC, ...EVENTS, ...REPORTS, ...INSIGHT, ...OPERATION])
     await statement.execute(db)
 }

@@ -28,6 +28,8 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   pruned: [],
   // Leaves out the page and the text, because the archive of issues has them as they were sent.
   report_issue: ['html', 'text'],
+  daily_count: [],
+  daily_count_span: [],
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { PeriodKind } from '../../domain/figures.ts'
 import type { ScanStop } from '../../domain/sync.ts'
+import type { InsightTables } from './insight-tables.ts'
 import type { EventTables, LeadTables, RetentionTables } from './lead-tables.ts'
 import type { AlertTables, DeliveryTables, PreferenceTables } from './outbox-tables.ts'
 
@@ -269,6 +270,7 @@ export interface Tables
   extends LeadTables,
     EventTables,
     RetentionTables,
+    InsightTables,
     DeliveryTables,
     PreferenceTables,
     AlertTables {

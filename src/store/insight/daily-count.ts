@@ -1,0 +1,202 @@
+/**
+ * The counts of leads by local day and group, kept in `daily_count`. Before a report reads them, only the days
+ * that may have changed since are counted again, so that three years of days cost no more than the last ones.
+ */
+import { sql } from 'kysely'
+import type { Instant, Period } from '../../domain/model.ts'
+import { localDates } from '../../domain/period.ts'
+import { listOf } from '../db/rows.ts'
+import type { Db, Store, Trx } from '../db/store.ts'
+import { runQuery } from '../figures/query.ts'
+
+/** The columns of `lead` that group the counts. */
+export const DIMENSIONS = ['pipeline_id', 'source', 'company_country', 'agent_id'] as const
+export type Dimension = (typeof DIMENSIONS)[number]
+
+/** The figures that are counted. The names are those of `store/figures/definition.ts`. */
+export const COUNTED = ['new_leads', 'won', 'lost', 'won_value'] as const
+export type CountedFigure = (typeof COUNTED)[number]
+
+/** The last days are counted anew each time, because leads of these days often change or arrive late. */
+const DAYS_ANEW = 3
+/**
+ * Rows that were read up to an hour before the last count are looked at again, because a page may be written
+ * some time after the instant that it names.
+ */
+const MARGIN_MS = 3_600_000
+/** If more rows than this were read since the last count, all days are counted anew. */
+const ROWS_SINCE_MAX = 20_000
+
+export interface DailyCount {
+  /** The local date, such as `2026-11-20`. */
+  readonly day: string
+  /** The value of the dimension; empty for leads without one. */
+  readonly member: string
+  /** The currency of money; empty for a number of leads. */
+  readonly currency: string
+  readonly value: number
+}
+
+/**
+ * Brings the counts of a time zone up to date.
+ * @param days the whole local days to have, in order, without a gap
+ */
+export async function refreshDailyCounts(
+  store: Pick<Store, 'db' | 'write'>,
+  days: readonly Period[],
+  now: Date,
+): Promise<void> {
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return
+  const { timeZone } = first
+  const known = await store.db
+    .selectFrom('daily_count_span')
+    .where('time_zone', '=', timeZone)
+    .selectAll()
+    .executeTakeFirst()
+  const stale = known && (await staleDays(store.db, markOf(known.counted_at), days))
+  const [firstDay, lastDay] = [localDates(first), localDates(last)]
+  const isAnew = !stale || known === undefined || known.first_day > firstDay || known.last_day < firstDay
+  const wanted = isAnew
+    ? days
+    : days.filter(
+        (day, index) =>
+          index >= days.length - DAYS_ANEW || stale.has(index) || localDates(day) > known.last_day,
+      )
+  const span = {
+    time_zone: timeZone,
+    first_day: isAnew ? firstDay : known.first_day,
+    last_day: !isAnew && known.last_day > lastDay ? known.last_day : lastDay,
+    counted_at: now.toISOString(),
+  }
+  await store.write(async (trx) => {
+    await countDays(trx, wanted, timeZone)
+    await trx
+      .insertInto('daily_count_span')
+      .values(span)
+      .onConflict((at) => at.column('time_zone').doUpdateSet(span))
+      .execute()
+  })
+}
+
+/** Reads the counts of a figure by one dimension, in order of day, from a local date on. */
+export async function readDailyCounts(
+  db: Db,
+  of: { readonly timeZone: string; readonly figure: CountedFigure; readonly dimension: Dimension },
+  from: string,
+  to: string,
+): Promise<DailyCount[]> {
+  return db
+    .selectFrom('daily_count')
+    .where('time_zone', '=', of.timeZone)
+    .where('figure', '=', of.figure)
+    .where('dimension', '=', of.dimension)
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .select(['day', 'member', 'currency', 'value'])
+    .orderBy('day')
+    .execute()
+}
+
+function markOf(countedAt: Instant): Instant {
+  return new Date(Date.parse(countedAt) - MARGIN_MS).toISOString()
+}
+
+/**
+ * Finds the days, by their place, whose counts what was read since `mark` may have changed. Returns null if
+ * too much was read.
+ */
+async function staleDays(db: Db, mark: Instant, days: readonly Period[]): Promise<Set<number> | null> {
+  const { rows } = await sql<{ at: Instant | null }>`SELECT at FROM (
+      SELECT created_at AS at FROM lead WHERE first_seen_at >= ${mark}
+      UNION ALL SELECT status_changed_at FROM lead WHERE first_seen_at >= ${mark}
+      UNION ALL SELECT moved_at FROM stage_move WHERE observed_at >= ${mark}
+      UNION ALL SELECT entered_at FROM stage_move WHERE observed_at >= ${mark}
+      UNION ALL SELECT created_at FROM lead
+        WHERE id IN (SELECT lead_id FROM lead_deletion WHERE deleted_since >= ${mark})
+    ) AS changed LIMIT ${ROWS_SINCE_MAX + 1}`.execute(db)
+  if (rows.length > ROWS_SINCE_MAX) return null
+  return new Set(rows.map(({ at }) => (at === null ? -1 : placeOf(at, days))))
+}
+
+/** Returns the place of the day that contains an instant; -1 for an earlier instant. */
+function placeOf(at: Instant, days: readonly Period[]): number {
+  let [low, high] = [0, days.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((days[middle]?.from ?? '') <= at) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+async function countDays(trx: Trx, days: readonly Period[], timeZone: string): Promise<void> {
+  if (days.length === 0) return
+  const dates = days.map(localDates)
+  await trx
+    .deleteFrom('daily_count')
+    .where('time_zone', '=', timeZone)
+    .where('figure', 'in', COUNTED)
+    .where('dimension', 'in', DIMENSIONS)
+    .where('day', 'in', listOf(dates))
+    .execute()
+  const spans = JSON.stringify(days.map(({ from, to }, index) => [dates[index], from, to]))
+  for (const source of SOURCES) await runQuery(trx, countSql(source), { spans, time_zone: timeZone })
+}
+
+function countSql({ figures, leads }: (typeof SOURCES)[number]): string {
+  const counted = figures.map(
+    ({
+      figure,
+      currency,
+      value,
+    }) => `SELECT '${figure}' AS figure, ${currency} AS currency, ${value} AS value, day,
+      ${DIMENSIONS.join(', ')} FROM found`,
+  )
+  const grouped = DIMENSIONS.map(
+    (
+      dimension,
+    ) => `SELECT :time_zone, figure, '${dimension}', day, coalesce(${dimension}, ''), currency, sum(value)
+    FROM counted WHERE value IS NOT NULL GROUP BY figure, day, ${dimension}, currency`,
+  )
+  return `INSERT INTO daily_count (time_zone, figure, dimension, day, member, currency, value)
+    WITH span AS (SELECT value ->> 0 AS day, value ->> 1 AS span_from, value ->> 2 AS span_to FROM json_each(:spans)),
+    found AS MATERIALIZED (${leads}),
+    counted AS MATERIALIZED (${counted.join(' UNION ALL ')})
+    ${grouped.join(' UNION ALL ')}`
+}
+
+const GROUPS = DIMENSIONS.map((dimension) => `lead.${dimension}`).join(', ')
+
+/** A lead that was deleted before the end of the day does not count, as in the figures of that day. */
+const WAS_THERE = '(deleted_at IS NULL OR deleted_at >= span_to)'
+
+const closedOn = (outcome: string): string => `SELECT day, ${GROUPS}, lead.value_currency,
+    count(*) AS leads, sum(lead.value_amount) AS amount
+  FROM span CROSS JOIN stage CROSS JOIN lead
+  WHERE outcome = '${outcome}' AND lead.status = stage.status AND status_changed_at >= span_from
+    AND status_changed_at < span_to AND ${WAS_THERE}
+  GROUP BY day, ${GROUPS}, lead.value_currency`
+
+const LEADS = { currency: "''", value: 'leads' }
+
+/** The leads of each day, and the figures that are counted from them. */
+const SOURCES = [
+  {
+    leads: `SELECT day, ${GROUPS}, count(*) AS leads FROM span CROSS JOIN lead
+      WHERE created_at >= span_from AND created_at < span_to AND ${WAS_THERE} GROUP BY day, ${GROUPS}`,
+    figures: [{ figure: 'new_leads', ...LEADS }],
+  },
+  {
+    leads: closedOn('won'),
+    figures: [
+      { figure: 'won', ...LEADS },
+      {
+        figure: 'won_value',
+        currency: "coalesce(value_currency, '')",
+        value: "CASE WHEN value_currency <> '' THEN amount END",
+      },
+    ],
+  },
+  { leads: closedOn('lost'), figures: [{ figure: 'lost', ...LEADS }] },
+] as const
