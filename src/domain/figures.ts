@@ -5,6 +5,7 @@
  */
 
 import type { PERIOD_KINDS } from './choices.ts'
+import type { Insight } from './insight.ts'
 import type {
   Agents,
   Changes,
@@ -80,6 +81,8 @@ export interface ReportFigures {
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
+  /** What is unusual in the period; null if that was not judged, as for a past state of the data. */
+  readonly insight: Insight | null
   /**
    * The results of the report's own SQL queries, in the report's order. A query that failed has neither
    * columns nor rows.

@@ -3,6 +3,7 @@
  * set fills every block, the other leaves every block empty.
  */
 import type { PeriodKind, ReportFigures } from '../domain/figures.ts'
+import type { Expectation, ExpectedFigure } from '../domain/insight.ts'
 import { LISTED_FIELDS } from '../domain/lead-fields.ts'
 import type { ChangedLead, ChangeKind, ListedLead, QueryTable } from '../domain/lists.ts'
 import type { Instant, Money, Period } from '../domain/model.ts'
@@ -161,6 +162,12 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       drift: [{ change: 'new', path: 'company.funding', at: ago(5) }],
       lastScan: { scan_result: 'complete', at: ago(-6) },
     },
+    insight: {
+      expectations: [
+        sampleExpectation('new_leads', times(59), times(34), times(71)),
+        sampleExpectation('won', times(4), times(1), times(8)),
+      ],
+    },
     queries: scope.queries,
     blockRows: Object.fromEntries(BLOCK_QUERIES.map(({ block, sampleRows }) => [block, sampleRows])),
     failed: [],
@@ -197,7 +204,17 @@ export function emptyFigures(figures: ReportFigures): ReportFigures {
     serviceStats: [],
     dataQuality: { held: [], drift: [], lastScan: null },
     blockRows: {},
+    insight: null,
     queries: figures.queries.map((query) => ({ ...query, rows: [] })),
+  }
+}
+
+function sampleExpectation(figure: ExpectedFigure, actual: number, low: number, high: number): Expectation {
+  return {
+    ...{ figure, pipeline: null, actual, judgement: 'usual', range: { low, high }, band: [], shift: null },
+    expected: (low + high) / 2,
+    periods: { known: 26, needed: 8 },
+    record: { held: 187, of: 196 },
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../src/domain/figures.ts'
+import type { Expectation, ExpectedFigure } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import {
@@ -11,7 +12,6 @@ import {
   quietDay,
   staleDay,
 } from '../support/figures.ts'
-import { random } from '../support/random.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
 
 type View = ReturnType<typeof composeReport>['blocks'][number]
@@ -25,6 +25,17 @@ function block<Kind extends View['kind']>(kind: Kind, figures: ReportFigures, ma
   return found
 }
 const headline = (figures: ReportFigures, making?: Making) => block('headline', figures, making)
+const expected = (
+  figure: ExpectedFigure,
+  actual: number,
+  low: number,
+  high: number,
+  change: Partial<Expectation> = {},
+): Expectation => ({
+  ...{ figure, pipeline: null, actual, judgement: 'usual', range: { low, high }, expected: (low + high) / 2 },
+  ...{ periods: { known: 26, needed: 8 }, record: { held: 187, of: 196 }, band: [], shift: null },
+  ...change,
+})
 const QUIET: Making = { now: QUIET_GENERATED_AT }
 /** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
 const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
@@ -65,60 +76,88 @@ describe('the headline', () => {
     won: { current: won[0], prior: won[1] },
   })
 
-  it.each([
-    [day([80, 50], [3, 3]), '80 new leads and 3 won: better than the Friday before (50 and 3).'],
-    [day([80, 50], [4, 3]), '80 new leads and 4 won: better than the Friday before (50 and 3).'],
-    [day([22, 50], [3, 3]), '22 new leads and 3 won: slower than the Friday before (50 and 3).'],
-    [day([50, 50], [15, 3]), '50 new leads and 15 won: better than the Friday before (50 and 3).'],
-    [day([0, 14], [2, 2]), 'No new leads and 2 won: slower than the Friday before (14 and 2).'],
-  ])('gives a summary with its numbers where one has moved further than usual', (figures, text) => {
-    expect(headline(figures).text).toBe(text)
+  const judge = (figures: ReportFigures, ...changes: readonly Partial<Expectation>[]): ReportFigures => ({
+    ...figures,
+    insight: {
+      expectations: [
+        expected('new_leads', figures.newLeads.current, 31, 54, changes[0]),
+        expected('won', figures.won.current, 1, 5, changes[1]),
+        ...changes.slice(2).map((each) => expected('new_leads', 3, 9, 21, each)),
+      ],
+    },
   })
+  const FEW: Partial<Expectation> = { judgement: 'low' }
+  const MANY: Partial<Expectation> = { judgement: 'high' }
+  const MARKET = { pipeline: { id: 'pl_1', name: 'EU mid-market' } }
 
   it.each([
     ['within the usual', day([59, 50], [3, 2]), '59 new leads and 3 won (the Friday before: 50 and 2).'],
-    ['equal', day([50, 50], [3, 3]), '50 new leads and 3 won (the Friday before: 50 and 3).'],
+    ['far apart', day([80, 50], [3, 3]), '80 new leads and 3 won (the Friday before: 50 and 3).'],
     ['few', day([1, 0], [0, 0]), '1 new lead and none won (the Friday before: 0 and 0).'],
-    ['that disagree', day([80, 50], [2, 3]), '80 new leads and 2 won (the Friday before: 50 and 3).'],
-    ['that disagree', day([225, 245], [12, 1]), '225 new leads and 12 won (the Friday before: 245 and 1).'],
-    ['that disagree', day([47, 43], [3, 14]), '47 new leads and 3 won (the Friday before: 43 and 14).'],
-  ])('gives no summary on counts %s', (_, figures, text) => {
-    expect(headline(figures).text).toBe(text)
-    expect(headline(figures, { locale: 'de-DE' }).text).not.toMatch(/besser|schwächer/)
+  ])('makes no claim on counts %s that were not judged', (_, figures, text) => {
+    expect(headline(figures)).toMatchObject({ text, detail: '' })
   })
 
-  it('takes what the same weekdays have shown for usual, and what other weekdays have for nothing', () => {
-    // Fridays that differ by 40 from one to the next; from other days they differ by far more.
-    const swinging = (amplitude: number) =>
-      busyDay().trend.map((each, index) => {
-        const weeksAgo = Math.floor((95 - index) / 7)
-        const isFriday = (95 - index) % 7 === 0
-        return { ...each, newLeads: isFriday ? 60 + (weeksAgo % 2) * amplitude : 400 }
-      })
-    const of = (amplitude: number) => headline({ ...day([80, 50], [3, 3]), trend: swinging(amplitude) }).text
-    expect(of(0)).toContain('better')
-    expect(of(40)).not.toContain('better')
-    expect(headline({ ...day([150, 50], [3, 3]), trend: swinging(40) }).text).toContain('better')
+  it('calls a day usual where all its numbers are', () => {
+    expect(headline(judge(day([42, 50], [3, 2])))).toMatchObject({
+      text: '42 new leads and 3 won: a usual Friday.',
+      detail: '',
+    })
+    expect(headline(judge(day([42, 50], [3, 2]))).subject).toMatch(/^a usual Friday: 42 new, 3 won/)
+    expect(headline(judge(day([42, 50], [3, 2])), { locale: 'de-DE' })).toMatchObject({
+      text: '42 neue Leads und 3 gewonnen: ein gewöhnlicher Freitag.',
+    })
   })
 
-  it('of Poisson counts with the same mean calls few of 200 days better or slower', () => {
-    const next = random(11)
-    const poisson = (mean: number) => {
-      let count = 0
-      for (let left = next(); left > Math.exp(-mean); left *= next()) count++
-      return count
-    }
-    const said = Array.from(
-      { length: 200 },
-      () => headline(day([poisson(40), poisson(40)], [poisson(3), poisson(3)])).text,
-    ).filter((text) => /better|slower/.test(text))
-    expect(said.length).toBeLessThan(30)
+  it('says what is unusual, beside what is usual', () => {
+    const low = judge(day([18, 50], [3, 2]), FEW)
+    expect(headline(low)).toMatchObject({
+      text: 'Fewer new leads than usual: 18, where a usual Friday brings 31 to 54.',
+      detail: '3 won, as usual.',
+    })
+    expect(headline(low).subject).toMatch(/^18 new \(usual: 31–54\), 3 won/)
+    expect(headline(low, { locale: 'de-DE' })).toMatchObject({
+      text: 'Weniger neue Leads als üblich: 18; an einem gewöhnlichen Freitag sind es 31 bis 54.',
+      detail: '3 gewonnen, wie üblich.',
+    })
+    expect(headline(judge(day([42, 50], [9, 2]), {}, MANY))).toMatchObject({
+      text: 'More wins than usual: 9, where a usual Friday brings 1 to 5.',
+      detail: '42 new leads, as usual.',
+    })
   })
 
-  it('puts a percentage into the subject only where the leads have moved further than usual', () => {
-    expect(headline(day([59, 50], [3, 3])).subject).toMatch(/^59 new, 3 won/)
-    expect(headline(day([80, 50], [3, 3])).subject).toMatch(/^80 new \(\+60%\), 3 won/)
-    expect(headline(day([59, 50], [3, 3]), { locale: 'de-DE' }).subject).toMatch(/^59 neu, 3 gewonnen/)
+  it('names a pipeline that is unusual while all leads are not', () => {
+    const one = judge(day([42, 50], [3, 2]), {}, {}, { ...FEW, ...MARKET })
+    expect(headline(one)).toMatchObject({
+      text: 'Fewer new leads than usual in EU mid-market: 3, where a usual Friday brings 9 to 21.',
+      detail: '42 new leads, as usual. 3 won, as usual.',
+    })
+    expect(headline(one).subject).toMatch(/^42 new, 3 won, EU mid-market unusual/)
+  })
+
+  it('tells of days that are unusual together', () => {
+    const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4 }
+    expect(headline(judge(day([35, 50], [3, 2]), { shift }))).toMatchObject({
+      text: 'Fewer new leads than usual since 16 Nov: 130 in 5\u00a0days, where about 200 are usual.',
+    })
+  })
+
+  it('has three sentences at most, and says of an empty day that it is unusual', () => {
+    const many = Array.from({ length: 9 }, () => ({ ...FEW, ...MARKET }))
+    const told = headline(judge(day([0, 50], [0, 2]), FEW, FEW, ...many))
+    expect(told.text).toMatch(/^Fewer new leads than usual: 0,/)
+    expect(told.detail.match(/than usual/g)).toHaveLength(2)
+  })
+
+  it('says when usual ranges begin', () => {
+    const learning = { judgement: 'learning', range: null, periods: { known: 3, needed: 8 } } as const
+    expect(headline(judge(day([42, 50], [3, 2]), learning, learning))).toMatchObject({
+      text: '42 new leads and 3 won (the Friday before: 50 and 2).',
+      detail: 'Usual ranges begin after 8 Fridays (3 so far).',
+    })
+    expect(headline(judge(day([42, 50], [3, 2]), learning, learning), { locale: 'de-DE' }).detail).toBe(
+      'Übliche Bereiche gibt es ab 8 Freitagen (bisher 3).',
+    )
   })
 
   it('of a quiet day says so, and what the day before it had', () => {
@@ -392,10 +431,11 @@ describe('times that cannot be right', () => {
   ): ReportFigures => ({
     ...busy,
     newLeads: { current: 200, prior: 50 },
+    insight: { expectations: [expected('new_leads', 200, 31, 54, { judgement: 'high' })] },
     freshness: { ...busy.freshness, implausibleTimes },
   })
 
-  it('are said above all and beside the numbers that go by them, and nothing is called better by them', () => {
+  it('are said above all and beside the numbers that go by them, and nothing is called unusual by them', () => {
     const figures = doubtful('created_at', 'status_changed_at')
     const [newLeads, won] = block('kpis', figures).tiles
     expect(newLeads).toMatchObject({ note: 'by a doubtful time' })
@@ -403,10 +443,10 @@ describe('times that cannot be right', () => {
     expect(compose(figures).banner?.lines).toEqual([
       'The times at which leads were created and changed their status cannot be right; what is counted by them is doubtful.',
     ])
-    expect(headline(figures).text).not.toMatch(/better|slower/)
-    expect(headline(figures).subject).not.toContain('%')
+    expect(headline(figures).text).not.toMatch(/usual/)
+    expect(newLeads?.usual).toBe('')
     expect(headline(figures).detail).not.toContain('Nothing needs attention')
-    expect(headline(doubtful()).text).toContain('better')
+    expect(headline(doubtful()).text).toMatch(/^More new leads than usual/)
     const none = { current: 0, prior: 0 }
     expect(headline({ ...figures, newLeads: none, won: none }).text).not.toMatch(/quiet/i)
   })

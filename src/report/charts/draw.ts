@@ -3,6 +3,7 @@
  * values is left out.
  */
 import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
+import type { ExpectedFigure, UsualRange } from '../../domain/insight.ts'
 import { errorText } from '../../errors.ts'
 import type { ChartName, ChartSource } from '../context.ts'
 import { encodePng, rasterise } from './png.ts'
@@ -64,16 +65,20 @@ export interface DrawnCharts {
   readonly failed: readonly FailedSection[]
 }
 
+type ChartedFigures = Pick<ReportFigures, 'trend' | 'sparklines'> & Partial<Pick<ReportFigures, 'insight'>>
+
 /** Draws all charts. If the charts of one block fail, the other charts are still drawn. */
 export async function drawCharts(
-  { trend, sparklines }: Pick<ReportFigures, 'trend' | 'sparklines'>,
+  { trend, sparklines, insight }: ChartedFigures,
   labels: ChartLabels,
 ): Promise<DrawnCharts> {
+  const bandOf = (wanted: ExpectedFigure): Band =>
+    insight?.expectations.find(({ figure, pipeline }) => pipeline === null && figure === wanted)?.band ?? []
   const all = await Promise.all([
     drawFor('trend', () => drawTrends(trend, labels)),
     drawFor('kpis', () => [
-      ...drawSpark('spark-new-leads', sparklines.newLeads),
-      ...drawSpark('spark-won', sparklines.won),
+      ...drawSpark('spark-new-leads', sparklines.newLeads, bandOf('new_leads')),
+      ...drawSpark('spark-won', sparklines.won, bandOf('won')),
       ...drawSpark('spark-win-rate', sparklines.winRate),
       ...drawSpark('spark-open-value', sparklines.openValue),
     ]),
@@ -149,10 +154,10 @@ function drawTrends(trend: readonly TrendDay[], labels: ChartLabels): readonly D
 }
 
 /** Draws a sparkline, but not if most of its values are unknown, because a very short line says nothing. */
-function drawSpark(name: ChartName, values: readonly (number | null)[]): readonly Drawing[] {
+function drawSpark(name: ChartName, values: readonly (number | null)[], band: Band = []): readonly Drawing[] {
   const known = values.filter((value) => value !== null).length
   if (known < LEAST_SPARK_VALUES || known < values.length / 2) return []
-  const svg = drawSparkline(values)
+  const svg = drawSparkline(values, band)
   return [{ name: `${name}.png`, svg, zoom: 1, width: SPARKLINE_WIDTH, height: SPARKLINE_HEIGHT }]
 }
 
@@ -173,16 +178,26 @@ const LEFT_MARGIN = 1
 // The height of the picture stands for at least this share of the largest value, so that small changes look
 // small.
 const LEAST_SPAN = 0.25
+const BAND_OPACITY = 0.18
+
+/** The usual range of each value of a sparkline; null for values without one. */
+type Band = readonly (UsualRange | null)[]
 
 interface SparklineLayout {
   readonly runs: readonly Run[]
+  /** The area of the usual ranges, as the corners of one polygon for each run of values with a range. */
+  readonly areas: readonly Run[]
   /** The last known value; null if no value is known. */
   readonly end: Point | null
 }
 
-export function drawSparkline(values: readonly (number | null)[]): string {
-  const { runs, end } = layoutSparkline(values)
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${SPARKLINE_WIDTH}" height="${SPARKLINE_HEIGHT}">${line(
+export function drawSparkline(values: readonly (number | null)[], band: Band = []): string {
+  const { runs, areas, end } = layoutSparkline(values, band)
+  const usual = areas.map(
+    (corners) =>
+      `<polygon points="${corners.map(({ x, y }) => `${tenth(x)},${tenth(y)}`).join(' ')}" fill="${ON_ANY_BACKGROUND}" fill-opacity="${BAND_OPACITY}"/>`,
+  )
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${SPARKLINE_WIDTH}" height="${SPARKLINE_HEIGHT}">${usual.join('')}${line(
     runs,
     LINE_WIDTH,
     `stroke="${ON_ANY_BACKGROUND}"`,
@@ -193,19 +208,31 @@ export function drawSparkline(values: readonly (number | null)[]): string {
  * Computes the points of a sparkline.
  * @param values the values, oldest first; null where a value is unknown
  */
-export function layoutSparkline(values: readonly (number | null)[]): SparklineLayout {
-  const known = values.filter((value) => value !== null)
+export function layoutSparkline(values: readonly (number | null)[], band: Band = []): SparklineLayout {
+  const ranges = band.filter((range) => range !== null)
+  const known = [
+    ...values.filter((value) => value !== null),
+    ...ranges.flatMap(({ low, high }) => [low, high]),
+  ]
   const [low, high] = known.length === 0 ? [0, 0] : [Math.min(...known), Math.max(...known)]
   const span = Math.max(high - low, high * LEAST_SPAN)
   const [width, height] = [SPARKLINE_WIDTH - LEFT_MARGIN - MARGIN, SPARKLINE_HEIGHT - 2 * MARGIN]
   const middle = (low + high) / 2
-  const points = values.map((value, index) => {
-    if (value === null) return null
+  const place = (value: number | null | undefined, index: number): Point | null => {
+    if (value === null || value === undefined) return null
     const fromRight = ((values.length - 1 - index) * width) / Math.max(1, values.length - 1)
     const share = span === 0 ? 0 : 0.5 + (value - middle) / span
     return { x: SPARKLINE_WIDTH - MARGIN - fromRight, y: MARGIN + height * (1 - share) }
-  })
-  return { runs: splitAtGaps(points), end: points.findLast((point) => point !== null) ?? null }
+  }
+  const points = values.map(place)
+  const [highs, lows] = (['high', 'low'] as const).map((bound) =>
+    splitAtGaps(values.map((_, index) => place(band[index]?.[bound], index))),
+  ) as [readonly Run[], readonly Run[]]
+  return {
+    runs: splitAtGaps(points),
+    areas: highs.map((top, index) => [...top, ...(lows[index] ?? []).toReversed()]),
+    end: points.findLast((point) => point !== null) ?? null,
+  }
 }
 
 /*

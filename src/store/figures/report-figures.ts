@@ -43,8 +43,8 @@ export interface ReportRequest extends Pick<FigureScope, 'filter' | 'stalledDays
 }
 
 /**
- * Reads all figures of a report. Leaves `queries` and `warnings` empty, because the report's own SQL is run
- * by other code.
+ * Reads all figures of a report. Leaves `insight`, `queries` and `warnings` empty, because other code fills
+ * them.
  * @param db must not be inside a transaction
  * @throws LeadsheetError config_invalid for an invalid filter; report_failed where the core numbers cannot be
  * read; any error of the store
@@ -62,7 +62,7 @@ type CoreFigures = Pick<
 
 type Sections = Omit<
   ReportFigures,
-  keyof CoreFigures | 'kind' | 'period' | 'prior' | 'filter' | 'queries' | 'failed' | 'warnings'
+  keyof CoreFigures | 'kind' | 'period' | 'prior' | 'filter' | 'insight' | 'queries' | 'failed' | 'warnings'
 >
 
 async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFigures> {
@@ -77,6 +77,7 @@ async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFig
     ...core,
     pipelines: names,
     ...sections,
+    insight: null,
     queries: [],
     failed,
     warnings: [],

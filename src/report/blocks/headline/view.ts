@@ -1,10 +1,8 @@
 /**
  * The headline block is one sentence about the period for the top of the mail, and its short form for the
- * subject. `isUsual` decides whether a period may be called better or slower.
+ * subject. Only a number outside its usual range is called unusual.
  */
 import type { FilterCondition, ReportFigures } from '../../../domain/figures.ts'
-import { localDay } from '../../../schedule/zone.ts'
-import { percentOf } from '../../change.ts'
 import type { BlockContext } from '../../context.ts'
 import {
   coverageOf,
@@ -18,9 +16,9 @@ import { oneLine } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
-import { FEW } from '../../words/numbers.ts'
 import { listFailing } from '../agents/view.ts'
 import { composeAttention } from '../attention/view.ts'
+import { composeJudged, composeLearning, listUnusual } from './judged.ts'
 
 export interface HeadlineView {
   readonly kind: 'headline'
@@ -65,6 +63,7 @@ export function composeHeadline(
     isKnown &&
     isOfThen &&
     areTimesRight &&
+    listUnusual(figures).length === 0 &&
     composeAttention(figures, locale, context).items.length === 0
   const failing = listFailing(figures).length
   const needs = [
@@ -120,12 +119,23 @@ function summarize(figures: ReportFigures, names: PeriodNames, locale: LocaleCon
       subject: words('subject.empty'),
     }
   }
-  if (isQuiet(figures)) return quiet(figures, names, locale)
+  if (isQuiet(figures) && listUnusual(figures).length === 0) return quiet(figures, names, locale)
   const counts = words('headline.counts', { newLeads: newLeads.current, won: won.current })
-  const subject = [subjectOfNew(figures, locale), words('subject.won', { n: won.current })].join(', ')
-  return isFirst(figures)
-    ? { text: words('headline.first', { counts }), detail: words('headline.firstDetail'), subject }
-    : { text: comparison(figures, counts, locale), subject }
+  const subject = words('subject.counts', { newLeads: newLeads.current, won: won.current })
+  if (isFirst(figures))
+    return { text: words('headline.first', { counts }), detail: words('headline.firstDetail'), subject }
+  const judged = composeJudged(figures, names, locale)
+  if (judged !== null) return judged
+  return {
+    text: words('headline.beside', {
+      counts,
+      before: before(figures, locale),
+      newLeads: locale.numbers.count(newLeads.prior),
+      won: locale.numbers.count(won.prior),
+    }),
+    detail: composeLearning(figures, names, locale),
+    subject,
+  }
 }
 
 function quiet(figures: ReportFigures, names: PeriodNames, locale: LocaleContext): Verdict {
@@ -144,37 +154,6 @@ function quiet(figures: ReportFigures, names: PeriodNames, locale: LocaleContext
     }),
     subject,
   }
-}
-
-/**
- * Compares the period with the period before. It is called better or slower only if the counts of new and won
- * leads do not move in opposite directions and at least one of them changed more than usual.
- */
-function comparison(figures: ReportFigures, counts: string, locale: LocaleContext): string {
-  const { newLeads, won } = figures
-
-  const moves = [newLeads, won].map(({ current, prior }) => Math.sign(current - prior))
-  const isNews = !isUsual(figures, 'newLeads') || !isUsual(figures, 'won')
-  const key =
-    !isNews || (moves.includes(1) && moves.includes(-1))
-      ? 'headline.beside'
-      : moves.includes(1)
-        ? 'headline.better'
-        : 'headline.slower'
-  const { count } = locale.numbers
-  return locale.words(key, {
-    counts,
-    before: before(figures, locale),
-    newLeads: count(newLeads.prior),
-    won: count(won.prior),
-  })
-}
-
-function subjectOfNew(figures: ReportFigures, locale: LocaleContext): string {
-  const { newLeads } = figures
-  const isPlain = newLeads.current < FEW || newLeads.prior < FEW || isUsual(figures, 'newLeads')
-  const percent = isPlain ? null : percentOf(newLeads.current, newLeads.prior, locale)
-  return locale.words('subject.newLeads', { n: newLeads.current, percent })
 }
 
 /** Returns the name of the period with which the report compares, as the subject of a sentence. */
@@ -219,49 +198,4 @@ export function nameCondition(condition: FilterCondition, locale: LocaleContext)
   return min
     ? locale.words('scope.atLeast', { field, value: min })
     : locale.words('scope.atMost', { field, value: max || '' })
-}
-
-// The minimum number of earlier differences that are needed to say which difference is usual.
-const DIFFERENCES_LEAST = 8
-// The number of standard deviations up to which a difference is usual; about 19 of 20 ordinary differences
-// are within it.
-const WIDTH = 2
-
-/**
- * Returns whether a count has changed no more than it usually does. Two ordinary periods nearly always
- * differ, often by a fifth. The limit is twice the usual difference. Two estimates of that difference are
- * made, and the larger one counts: the difference of independent events (Poisson), and the differences of
- * earlier periods on the same weekdays (for months, of earlier months).
- */
-export function isUsual(figures: ReportFigures, name: 'newLeads' | 'won'): boolean {
-  const { current, prior } = figures[name]
-  if (isImplausible(figures, name)) return true
-  const squares = listDifferences(figures, name).map((each) => each * each)
-  const mean = squares.reduce((sum, each) => sum + each, 0) / squares.length
-  const variance = squares.length < DIFFERENCES_LEAST ? 0 : mean
-  return Math.abs(current - prior) <= WIDTH * Math.sqrt(Math.max(current + prior, variance))
-}
-
-/**
- * Lists how much each earlier period differed from the period with which it was compared, if both counts are
- * known. Only periods on the same weekdays count.
- */
-function listDifferences(figures: ReportFigures, name: 'newLeads' | 'won'): number[] {
-  const { kind, period, prior, sparklines, trend } = figures
-  const dayOf = (instant: string) => localDay(Date.parse(instant), period.timeZone)
-  const isMonth = kind === 'month'
-  const counts = isMonth ? sparklines[name] : trend.map((day) => day[name])
-  const length = isMonth ? 1 : dayOf(period.to) - dayOf(period.from)
-  const back = isMonth ? 1 : dayOf(period.from) - dayOf(prior.from)
-  const step = isMonth ? 1 : 7
-  const differences: number[] = []
-  for (let end = counts.length - step; end >= length + back; end -= step) {
-    const [is, was] = [end, end - back].map((to) => counts.slice(to - length, to))
-    if (is && was && ![...is, ...was].includes(null)) differences.push(sumOf(is) - sumOf(was))
-  }
-  return differences
-}
-
-function sumOf(counts: readonly (number | null)[]): number {
-  return counts.reduce<number>((sum, each) => sum + (each ?? 0), 0)
 }

@@ -1,5 +1,6 @@
 /** The key figures block shows four numbers, each with its change, the earlier value, and a sparkline. */
 import type { ReportFigures } from '../../../domain/figures.ts'
+import type { ExpectedFigure, RangeRecord } from '../../../domain/insight.ts'
 import type { Compared, HistoryCoverage, Money, Ratio } from '../../../domain/model.ts'
 import { type Change, changeOfCount, changeOfMoney, changeOfRate, type Tone } from '../../change.ts'
 import type { BlockContext, ChartName, ChartSource } from '../../context.ts'
@@ -22,6 +23,8 @@ const LARGE_LENGTH = 7
 export interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
+  /** How often the usual ranges of the tiles were right; empty without ranges. */
+  readonly record: string
   /**
    * The column widths in the plain-text mail, in characters: the longest label, the longest value, and the
    * indent of the notes below. The indent is both widths and a gap of 2.
@@ -44,11 +47,13 @@ export interface KpiView {
   readonly tone: Tone
   /** The value in the period with which the report compares; empty if there is none. */
   readonly basis: string
+  /** The usual range, such as `usual for a Friday: 31–54`; empty if none is known. */
+  readonly usual: string
   readonly line: (ChartSource & { readonly alt: string }) | null
 }
 
 type Moved = Pick<KpiView, 'arrow' | 'change' | 'tone'>
-type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine'>
+type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine' | 'usual'> & { readonly usual?: string }
 
 const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
 
@@ -93,6 +98,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
       basis: tile.basis && (before.isShown ? join(tile.basis, before.note) : unshown(now.note, before.note)),
     }
   }
+  const usualOf = (figure: ExpectedFigure) => (isComparable ? usualRange(figures, figure, locale) : '')
   const countOf = (count: number) => (coverage === 'none' ? words('none') : numbers.count(count))
   const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
     lineOf(context.charts.get(name), points, write, figures, locale)
@@ -110,6 +116,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
           : words('kpis.inAll', { n: figures.leads }),
       ...moved(changeOfCount(newLeads, 'up', locale)),
       basis: basis(numbers.count(newLeads.prior)),
+      usual: isImplausible(figures, 'newLeads') ? '' : usualOf('new_leads'),
       line: line('spark-new-leads', sparklines.newLeads, numbers.count),
     },
     withKnown(
@@ -121,6 +128,10 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
           : worthOf(coverage, won.current, wonValue.current, locale),
         ...moved(changeOfCount(won, 'up', locale)),
         basis: basis(numbers.count(won.prior)),
+        usual:
+          isImplausible(figures, 'won') || !composeHistory(known.status.current, locale).isShown
+            ? ''
+            : usualOf('won'),
         line: line('spark-won', sparklines.won, numbers.count),
       },
       known.status,
@@ -146,14 +157,32 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
       known.value,
       (known) => words('kpis.valueThen', { known }),
     ),
-  ].map((tile, _, all) => ({
+  ].map((tile: Parts, _, all) => ({
+    usual: '',
     ...tile,
     isLong: tile.value.length > LARGE_LENGTH,
     hasNoteLine: all.some(({ note }) => note !== ''),
   }))
   const label = Math.max(...tiles.map((tile) => tile.label.length)) + 1
   const value = Math.max(...tiles.map((tile) => tile.value.length))
-  return { kind: 'kpis', tiles, columns: { label, value, note: label + value + 2 } }
+  const record = tiles.some(({ usual }) => usual !== '') ? recordOf(figures, locale) : ''
+  return { kind: 'kpis', tiles, record, columns: { label, value, note: label + value + 2 } }
+}
+
+function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
+  const records = (insight?.expectations ?? []).flatMap(({ pipeline, range, record }) =>
+    pipeline === null && range !== null && record !== null ? [record] : [],
+  )
+  const sum = (count: (each: RangeRecord) => number) => records.reduce((all, each) => all + count(each), 0)
+  const of = sum((each) => each.of)
+  return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
+}
+
+function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: LocaleContext): string {
+  const found = figures.insight?.expectations.find((each) => each.pipeline === null && each.figure === figure)
+  if (!found || found.range === null) return ''
+  const { low, high } = found.range
+  return locale.words('kpis.usual', { ...namePeriod(locale.tag, figures.kind, figures.period), low, high })
 }
 
 function lineOf(
