@@ -39,7 +39,7 @@ function generate(path: string, leads: number, seed: number): void {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
   const indexes = database
     .prepare<[], { name: string; sql: string }>(
-      `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('lead', 'stage_move', 'lead_version')`,
+      `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('lead', 'stage_move', 'lead_history')`,
     )
     .all()
   database.exec(`BEGIN; ${indexes.map(({ name }) => `DROP INDEX "${name}"`).join(';')}; COMMIT; BEGIN`)
@@ -52,10 +52,11 @@ function generate(path: string, leads: number, seed: number): void {
   for (const id of pipelines) pipeline.run(id, id)
   const lead =
     database.prepare(`INSERT INTO lead (id, pipeline_id, status, company_name, company_one_liner, company_country, source,
-      score, value_amount, value_currency, tags, created_at, updated_at, status_changed_at, first_seen_at, observed_at, run_id)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?, ?, ?, 'run')`)
+      score, value_amount, value_currency, tags, created_at, updated_at, status_changed_at, first_seen_at, observed_at, run_id,
+      derived_version)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', '[]', ?, ?, ?, ?, ?, 'run', ?)`)
   const version = database.prepare(
-    `INSERT INTO lead_version VALUES (?, ?, ?, ?, ?, ?, 'run', ?, ?, ?, ?, 'USD', NULL)`,
+    `INSERT INTO lead_history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'USD', NULL, 'run')`,
   )
   const move = database.prepare(`INSERT INTO stage_move VALUES (?, ?, ?, ?, ?, ?, ?, 'version', ?)`)
   for (let number = 0; number < leads; number++) {
@@ -94,8 +95,9 @@ function generate(path: string, leads: number, seed: number): void {
       changedAt,
       at(created),
       changedAt,
+      last === 0 ? 1 : null,
     )
-    for (const [index, from] of states.entries()) {
+    for (const [index, from] of last === 0 ? [] : states.entries()) {
       const to = states[index + 1]
       version.run(
         id,

@@ -33,7 +33,7 @@ const SOME_LEADS = `SELECT 'lead-' || (random() * :leads)::int FROM generate_ser
 
 const SERIES: readonly Series[] = [
   {
-    table: 'lead_version',
+    table: 'lead_history',
     by: 'valid_from',
     columns:
       'lead_id, valid_from, valid_to, changed_at, observed_at, run_id, pipeline_id, status, value_amount',
@@ -121,7 +121,6 @@ async function fill({ table, by, columns, values }: Series, way: 'plain' | 'part
   await client.query(
     `CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS) ${parted ? `PARTITION BY RANGE (${by})` : ''}`,
   )
-  if (table === 'lead_version') await client.query(`ALTER TABLE ${name} ALTER rowid SET DEFAULT 0`)
   for (let month = 0; parted && month < MONTHS; month++) {
     const bound = (from: number) => new Date(Date.UTC(2024, 11 + from, 1)).toISOString().slice(0, 7)
     const [from, to] = [

@@ -264,7 +264,7 @@ export function sourcePathsOf({ mapping }: Profile): Record<string, string> {
   const stages = mapping.stages
   return {
     ...pathsFor('lead', mapping.lead),
-    ...pathsFor('lead_version', mapping.lead),
+    ...pathsFor('lead_history', mapping.lead),
     ...pathsFor('pipeline', { name: pipelineName, status: pipelineStatus }),
     ...pathsFor('pipeline_stat', stat),
     ...(stages && pathsFor('pipeline_stage_stat', stages.fields, `${pathText(stages.items)}[].`)),

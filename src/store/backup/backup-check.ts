@@ -65,7 +65,8 @@ function hasIndexesAside(database: Database.Database): boolean {
 function readContent(database: Database.Database, file: string): BackupContent {
   const tables = database
     .prepare<[], string>(
-      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+         OR name = 'lead_version' ORDER BY name`,
     )
     .pluck()
     .all()

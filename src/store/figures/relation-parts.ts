@@ -11,6 +11,7 @@ export const RELATION_NAMES = [
   'lead_now',
   'level_now',
   'state',
+  'only_state',
   'early',
   'early_once',
   'deleted_then',
@@ -70,8 +71,20 @@ interface Bounds {
   inPipelines(pipeline?: string): string
   /** Returns the condition if only data known at `:known_at` counts; otherwise an empty text. */
   past(condition: string): string
-  /** Selects the rowid of the first or the last state of `lead` that meets a condition. */
+  /** Selects when the first or the last stored state of `lead` began that meets a condition. */
   version(condition: string, order: 'ASC' | 'DESC'): string
+  /**
+   * Joins to `lead` the stored state, as `state`, that the lead had just before an instant, or its first state.
+   * Without an instant joins the first state.
+   */
+  joinState(before: string | null): string
+  /**
+   * Selects columns of the joined state. A lead that has not changed since its first read has its state in its
+   * own row. The columns are null where no state was known.
+   */
+  stateOf(columns: string): string
+  /** Builds SQL for a value of a lead's state, from the stored states or from the lead's own row. */
+  storedOr(stored: string, own: string): string
 }
 
 export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
@@ -79,6 +92,11 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
   const past = (condition: string): string => (isPast ? ` ${condition}` : '')
   const inPipelines = (pipeline = 'pipeline_id'): string =>
     filter.pipelineIds === null ? '' : ` AND ${pipeline} IN (SELECT value FROM json_each(:pipelines))`
+  const version: Bounds['version'] = (condition, order) =>
+    `(SELECT valid_from FROM lead_history AS each WHERE each.lead_id = lead.id${condition}${past('AND each.observed_at <= :known_at')}
+        ORDER BY valid_from ${order} LIMIT 1)`
+  const storedOr: Bounds['storedOr'] = (stored, own) =>
+    `CASE WHEN lead.derived_version IS NULL THEN ${stored} ${isPast ? 'WHEN lead.first_seen_at <= :known_at THEN' : 'ELSE'} ${own} END`
   return {
     filter,
     isPast,
@@ -87,13 +105,35 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
     inPipelines,
     inScope: (pipeline, lead = 'lead_id') =>
       `${inPipelines(pipeline)}${isChosen ? ` AND +${lead} IN (SELECT lead_id FROM chosen)` : ''}`,
-    version: (
-      condition,
-      order,
-    ) => `(SELECT rowid FROM lead_version AS each WHERE each.lead_id = lead.id${condition}${past('AND each.observed_at <= :known_at')}
-        ORDER BY valid_from ${order} LIMIT 1)`,
+    version,
+    storedOr,
+    joinState(before) {
+      const began = before === null ? version('', 'ASC') : lastOrFirst(version, before)
+      return `LEFT JOIN lead_history AS state
+        ON lead.derived_version IS NULL AND state.lead_id = lead.id AND state.valid_from = ${began}`
+    },
+    stateOf: (columns) =>
+      columns
+        .split(' ')
+        .map(
+          (column) => `${storedOr(`state.${column}`, OWN_COLUMNS[column] ?? `lead.${column}`)} AS ${column}`,
+        )
+        .join(', '),
   }
 }
+
+/** The columns of a state by other names in the row of a lead. */
+const OWN_COLUMNS: Readonly<Record<string, string>> = {
+  valid_from: 'lead.status_changed_at',
+  changed_at: 'lead.updated_at',
+  status_changed_at: 'CASE WHEN lead.derived_version = 1 THEN lead.status_changed_at END',
+}
+
+/** Selects when the last state before an instant began, or else the first state. */
+const lastOrFirst = (version: Bounds['version'], before: string): string =>
+  `coalesce(
+      ${version(` AND valid_from < ${before}`, 'DESC')},
+      ${version('', 'ASC')})`
 
 /**
  * Selects the leads that have moved, and the time from which each of their statuses is known without a gap
@@ -127,9 +167,9 @@ export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalle
 export function idleRelations({ chosen, past }: Bounds) {
   const known = past('AND each.observed_at <= :known_at')
   const last = (table: string) =>
-    `coalesce((SELECT max(changed_at) FROM ${table} AS each WHERE each.lead_id = lead_then.lead_id AND changed_at < :to${known}), lead_then.created_at)`
+    `coalesce((SELECT changed_at FROM ${table} AS each WHERE each.lead_id = lead_then.lead_id AND changed_at < :to${known} ORDER BY changed_at DESC LIMIT 1), lead_then.created_at)`
   const next = (table: string) =>
-    `coalesce((SELECT min(changed_at) FROM ${table} AS each WHERE each.lead_id = lead_then.lead_id AND changed_at >= :to${known}), '~')`
+    `coalesce((SELECT changed_at FROM ${table} AS each WHERE each.lead_id = lead_then.lead_id AND changed_at >= :to${known} ORDER BY changed_at LIMIT 1), '~')`
   return {
     idle_then: {
       reads: [...chosen, 'deleted_then', 'lead_then', 'changed'],
@@ -174,10 +214,10 @@ export function funnelRelations({ chosen, isPast }: Bounds) {
  * Builds the relations that serve many spans of time at once. `:spans` is a JSON list of the beginnings and
  * ends of the spans, in order. The period of the scope has to end with the first span.
  */
-export function spanRelations({ chosen, inPipelines, version }: Bounds) {
-  const pipelineThen = `(SELECT pipeline_id FROM lead_version AS state WHERE state.rowid = coalesce(
-      ${version(' AND valid_from < span_to', 'DESC')},
-      ${version('', 'ASC')}))`
+export function spanRelations({ chosen, inPipelines, version, storedOr }: Bounds) {
+  const stored = `(SELECT pipeline_id FROM lead_history AS state
+      WHERE state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, 'span_to')})`
+  const pipelineThen = storedOr(stored, 'lead.pipeline_id')
   return {
     span: {
       reads: [],
@@ -211,11 +251,16 @@ const deletedSince = (
 ): string => `EXISTS (SELECT 1 FROM lead_deletion AS each WHERE each.lead_id = news.lead_id
         AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
 
-export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
+export function changeRelations({ chosen, inScope, isPast, version, storedOr, joinState, stateOf }: Bounds) {
   // Derives the moves known at `:known_at` from the states, because `stage_move` holds the moves as they are
   // known now.
   const moves = isPast ? 'news_move' : 'stage_move'
   const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
+  const statusBefore = storedOr(
+    `(SELECT status FROM lead_history AS before WHERE before.lead_id = lead.id AND before.valid_from =
+          ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')})`,
+    'iif(lead.status_changed_at < :since AND (:told_at IS NULL OR lead.first_seen_at <= :told_at), lead.status, NULL)',
+  )
   const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
           WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
   return {
@@ -248,21 +293,20 @@ export function changeRelations({ chosen, inScope, isPast, version }: Bounds) {
         WHERE each.lead_id = stood.lead_id AND moved_at < :to AND each.to_status = stood.to_status),
         status_changed_at, valid_from) AS changed_at
     FROM (
-      SELECT news.lead_id, after.pipeline_id, after.value_amount, after.value_currency, after.status_changed_at, after.valid_from,
-        coalesce(${statusAt(':to')}, iif(after.valid_from < :to, after.status, NULL)) AS to_status,
-        coalesce(iif(:told_at IS NULL, NULL, before.status), ${statusAt(':since')},
+      SELECT lead_id, pipeline_id, value_amount, value_currency, status_changed_at, valid_from,
+        coalesce(${statusAt(':to')}, iif(valid_from < :to, status, NULL)) AS to_status,
+        coalesce(iif(:told_at IS NULL, NULL, status_before), ${statusAt(':since')},
           (SELECT from_status FROM ${moves} AS each
             WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
-            ORDER BY moved_at, to_status LIMIT 1), before.status) AS from_status,
+            ORDER BY moved_at, to_status LIMIT 1), status_before) AS from_status,
         ${deletedSince(':since')} AS was_deleted, ${deletedSince(':to')} AS is_deleted,
         (SELECT max(deleted_since) FROM lead_deletion AS each WHERE each.lead_id = news.lead_id AND deleted_since < :to) AS deleted_since,
         (SELECT max(returned_at) FROM lead_deletion AS each
           WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
-      FROM news CROSS JOIN lead CROSS JOIN lead_version AS after
-      LEFT JOIN lead_version AS before ON before.rowid =
-        ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')}
-      WHERE lead.id = news.lead_id AND after.rowid = coalesce(${version(' AND valid_from < :to', 'DESC')},
-        ${version('', 'ASC')})${inScope('after.pipeline_id', 'news.lead_id')}) AS stood
+      FROM (SELECT lead.id AS lead_id, ${stateOf('pipeline_id status value_amount value_currency status_changed_at valid_from')},
+          ${statusBefore} AS status_before
+        FROM news CROSS JOIN lead ${joinState(':to')} WHERE lead.id = news.lead_id) AS news
+      WHERE valid_from IS NOT NULL${inScope()}) AS stood
     WHERE to_status IS NOT NULL`,
     },
     change: {

@@ -43,13 +43,17 @@ export const unsureState = (at: string, past = ''): string =>
       OR valid_from >= coalesce((SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at}), ${at}) AND valid_from < ${at}
         AND changed_at >= ${at} AND coalesce(valid_to, '~') >= ${at})`
 
+/** The same condition for a lead with a single state. */
+export const unsureOnlyState = (at: string): string =>
+  `valid_from >= coalesce((SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at}), ${at}) AND valid_from < ${at} AND changed_at >= ${at}`
+
 /**
  * Builds all relations by name.
  * @param isPast whether the figures count only data that was known at `:known_at`
  */
 export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
   const bounds = boundsOf(isPast, filter)
-  const { chosen, inScope, inPipelines, past, version } = bounds
+  const { chosen, inScope, inPipelines, past, stateOf, joinState } = bounds
   const isChosen = chosen.length > 0
   const counts = isChosen ? 'chosen_count' : 'lead_count'
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
@@ -91,23 +95,33 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     state: {
       reads: chosen,
-      sql: `-- the states of leads by how they count
+      sql: `-- the states of leads that have changed since they were first read, by how they count
     SELECT lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
       ifnull(value_amount, 0) AS value_amount, valid_from, valid_to, changed_at
-    FROM lead_version LEFT JOIN stage USING (status) WHERE true${inScope()}`,
+    FROM lead_history LEFT JOIN stage USING (status) WHERE true${inScope()}`,
+    },
+    only_state: {
+      reads: chosen,
+      sql: `-- the same of leads that have not changed since then
+    SELECT id AS lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
+      ifnull(value_amount, 0) AS value_amount, status_changed_at AS valid_from, updated_at AS changed_at
+    FROM lead LEFT JOIN stage USING (status)
+    WHERE derived_version IS NOT NULL AND status IN (SELECT status FROM lead_count)${inScope('pipeline_id', 'id')}`,
     },
     early: {
       reads: chosen,
       sql: `-- leads first read after the period that had changed since it: what they were like before that change (known_from)
     -- is not known, nor their status up to their first known state (ended_at)
-    SELECT lead.id AS lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
+    SELECT lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
       ifnull(value_amount, 0) AS value_amount, created_at, max(created_at, min(first_seen_at, valid_from)) AS ended_at,
       max(valid_from, changed_at) AS known_from
-    -- by arrival, which the plus says: only of those that came later; one not updated since had a state before
-    FROM (SELECT id, +created_at AS created_at, first_seen_at FROM lead
-      WHERE first_seen_at >= :to AND created_at < first_seen_at AND updated_at >= :to) AS lead
-    CROSS JOIN lead_version AS state LEFT JOIN stage USING (status)
-    WHERE state.rowid = ${version('', 'ASC')} AND max(valid_from, changed_at) >= :to${inScope('pipeline_id', 'lead.id')}`,
+    FROM (SELECT lead.id AS lead_id, lead.created_at, lead.first_seen_at, ${stateOf('pipeline_id status value_amount value_currency')},
+        ${stateOf('valid_from changed_at')}
+      -- by arrival, which the plus says: only of those that came later; one not updated since had a state before
+      FROM lead ${joinState(null)}
+      WHERE lead.first_seen_at >= :to AND +lead.created_at < lead.first_seen_at AND +lead.updated_at >= :to) AS state
+    LEFT JOIN stage USING (status)
+    WHERE max(valid_from, changed_at) >= :to${inScope()}`,
     },
     early_once: {
       reads: [...chosen, 'early'],
@@ -123,14 +137,13 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     lead_then: {
       reads: [...chosen, 'deleted_then'],
       sql: `-- leads as they were at the end of the period; open and without a status before the first state that is known
-    SELECT lead.id AS lead_id, lead.created_at, state.pipeline_id, stage.status,
-      coalesce(stage.outcome, 'open') AS outcome, state.score, state.value_amount, state.value_currency
-    FROM lead
-    JOIN lead_version AS state ON state.rowid = coalesce(
-      ${version(' AND valid_from < :to', 'DESC')},
-      ${version('', 'ASC')})
-    LEFT JOIN stage ON stage.status = state.status AND state.valid_from < :to
-    WHERE (state.valid_from < :to OR lead.created_at < :to) AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope('state.pipeline_id', 'lead.id')}`,
+    SELECT lead_id, created_at, pipeline_id, stage.status, coalesce(outcome, 'open') AS outcome, score, value_amount,
+      value_currency
+    FROM (SELECT lead.id AS lead_id, lead.created_at, ${stateOf('pipeline_id status score value_amount value_currency')},
+        ${stateOf('valid_from')}
+      FROM lead ${joinState(':to')}) AS state
+    LEFT JOIN stage ON stage.status = state.status AND valid_from < :to
+    WHERE valid_from IS NOT NULL AND (valid_from < :to OR created_at < :to) AND lead_id NOT IN (SELECT lead_id FROM deleted_then)${inScope()}`,
     },
     level: isPast
       ? {
@@ -140,7 +153,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     FROM lead_then`,
         }
       : {
-          reads: [...counted, 'level_now', 'state', 'early'],
+          reads: [...counted, 'level_now', 'state', 'only_state', 'early'],
           sql: `-- leads at the end of the period by how they counted: the counts of now, with the states that have ended
     -- since put back, those that have begun since taken out, and leads that were there before their first known state
     SELECT * FROM level_now
@@ -149,10 +162,12 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     UNION ALL
     SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM state WHERE valid_from >= :to
     UNION ALL
+    SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM only_state WHERE valid_from >= :to
+    UNION ALL
     SELECT pipeline_id, 'open', value_currency, 1, value_amount FROM early WHERE created_at < :to AND ended_at >= :to`,
         },
     value_unsure: {
-      reads: [...chosen, 'state', 'early'],
+      reads: [...chosen, 'state', 'only_state', 'early'],
       sql: `-- leads whose value at the end of the period is not known: first read after a later change, or changed again
     -- between the syncs before and after that end
     SELECT lead_id, iif(ended_at >= :to, 'open', outcome) AS outcome, value_currency, value_amount
@@ -160,6 +175,10 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     UNION ALL
     SELECT lead_id, outcome, value_currency, value_amount FROM state
     WHERE ${unsureState(':to', past('AND leads_as_of <= :known_at'))}
+      AND lead_id NOT IN (SELECT lead_id FROM early WHERE known_from >= :to)
+    UNION ALL
+    SELECT lead_id, outcome, value_currency, value_amount FROM only_state
+    WHERE ${unsureOnlyState(':to')}
       AND lead_id NOT IN (SELECT lead_id FROM early WHERE known_from >= :to)`,
     },
     changed: {

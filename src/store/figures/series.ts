@@ -7,7 +7,7 @@ import type { Instant, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
-import { RECENT_BEFORE, unsureState } from './relation.ts'
+import { RECENT_BEFORE, unsureOnlyState, unsureState } from './relation.ts'
 
 /**
  * The largest share of a point's value in a sparkline that may be unknown. A point with a larger unknown
@@ -71,19 +71,23 @@ export const OPEN_VALUE_SERIES = {
   title: 'Sparkline of the open pipeline',
   meaning:
     'the figure open_value at the end of this period and of earlier ones, in one currency; empty if more than one percent of it comes from leads whose value at that time is unknown',
-  reads: ['span', 'level_now', 'state', 'early', 'early_once'],
+  reads: ['span', 'level_now', 'state', 'only_state', 'early', 'early_once'],
   sql: `SELECT iif(unsure > value * ${UNSURE_MAX}, NULL, value) AS value
   FROM (SELECT place, ${toCents(`(SELECT total(value_amount) FROM level_now WHERE outcome = 'open' AND value_currency = :currency)
       + sum(change) OVER (ORDER BY place DESC)`)} AS value,
     (SELECT total(value_amount) FROM early_once
         WHERE created_at < span_to AND known_from >= span_to AND (ended_at >= span_to OR outcome = 'open') AND value_currency = :currency)
       + (SELECT total(value_amount) FROM state
-        WHERE ${unsureState('span_to')} AND outcome = 'open' AND value_currency = :currency) AS unsure
+        WHERE ${unsureState('span_to')} AND outcome = 'open' AND value_currency = :currency)
+      + (SELECT total(value_amount) FROM only_state
+        WHERE ${unsureOnlyState('span_to')} AND outcome = 'open' AND value_currency = :currency) AS unsure
   FROM (
     -- what had ended by the end of the next span is put back, what had begun is taken out
     SELECT place, span_to, (SELECT total(value_amount) FROM state
         WHERE valid_to >= span_to AND valid_to < until AND outcome = 'open' AND value_currency = :currency)
       - (SELECT total(value_amount) FROM state
+        WHERE valid_from >= span_to AND valid_from < until AND outcome = 'open' AND value_currency = :currency)
+      - (SELECT total(value_amount) FROM only_state
         WHERE valid_from >= span_to AND valid_from < until AND outcome = 'open' AND value_currency = :currency)
       + (SELECT total(value_amount) FROM early_once
         WHERE ended_at >= span_to AND ended_at < until AND value_currency = :currency)

@@ -51,14 +51,20 @@ const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'a lead that is there has one open version, a removed one none',
     violations: sql`SELECT lead.id AS what FROM lead
-      LEFT JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
-      GROUP BY lead.id, lead.deleted_at HAVING count(open.lead_id) <> iif(max(lead.deleted_at) IS NULL, 1, 0)`,
+      LEFT JOIN lead_history AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
+      GROUP BY lead.id HAVING count(open.lead_id) + count(lead.derived_version) <> iif(max(lead.deleted_at) IS NULL, 1, 0)`,
+    remedy: TELL,
+  },
+  {
+    rule: 'a lead with a derived version has no stored one',
+    violations: sql`SELECT lead.id AS what FROM lead JOIN lead_history ON lead_history.lead_id = lead.id
+      WHERE lead.derived_version IS NOT NULL`,
     remedy: TELL,
   },
   {
     rule: 'the open version says what the lead is',
     violations: sql`SELECT lead.id AS what FROM lead
-      JOIN lead_version AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
+      JOIN lead_history AS open ON open.lead_id = lead.id AND open.valid_to IS NULL
       WHERE (open.pipeline_id, open.status) <> (lead.pipeline_id, lead.status)
         OR open.score IS DISTINCT FROM lead.score OR open.value_amount IS DISTINCT FROM lead.value_amount
         OR open.value_currency IS DISTINCT FROM lead.value_currency OR open.agent_id IS DISTINCT FROM lead.agent_id`,
@@ -67,7 +73,7 @@ const OF_LEADS: readonly Invariant[] = [
   {
     rule: 'the versions of a lead follow one another and never overlap',
     violations: sql`SELECT lead_id || ' from ' || valid_from AS what
-      FROM (SELECT lead_id, valid_from, valid_to, lead(valid_from) OVER of_lead AS next FROM lead_version
+      FROM (SELECT lead_id, valid_from, valid_to, lead(valid_from) OVER of_lead AS next FROM lead_history
         WINDOW of_lead AS (PARTITION BY lead_id ORDER BY valid_from)) AS version
       WHERE valid_to < valid_from OR next < coalesce(valid_to, '9999')`,
     remedy: TELL,

@@ -33,7 +33,7 @@ export async function beginFirstLoad(store: Store): Promise<FirstLoad | null> {
   const isBegun = await store.write(async (trx) => {
     // An event may have inserted a lead meanwhile.
     if (await hasLeads(trx)) return false
-    await dropIndexes(trx, ['lead', 'lead_version'])
+    await dropIndexes(trx, ['lead'])
     return true
   })
   if (!isBegun) {

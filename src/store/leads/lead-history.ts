@@ -254,7 +254,7 @@ export async function findHistoryStart(
   db: Db,
 ): Promise<{ firstState: Instant | null; firstSync: Instant | null }> {
   const { rows } = await sql<{ firstState: Instant | null; firstSync: Instant | null }>`
-    SELECT (SELECT min(valid_from) FROM lead_version) AS "firstState",
+    SELECT (SELECT valid_from FROM lead_version ORDER BY valid_from LIMIT 1) AS "firstState",
       (SELECT min(started_at) FROM sync_run) AS "firstSync"`.execute(db)
   return rows[0] ?? { firstState: null, firstSync: null }
 }

@@ -1,6 +1,7 @@
 /**
- * Saves the history of leads. The history of each changed lead is read and rebuilt with the new records, and
- * only the differences are written. Because a new lead has no history, nothing is read for it.
+ * Saves the history of leads. The view `lead_version` derives the only version of a lead that has not changed
+ * since its first read. The history of each changed lead is read and rebuilt with the new records, and only
+ * the differences are written.
  */
 import { sql } from 'kysely'
 import type { Lead } from '../../domain/model.ts'
@@ -22,7 +23,7 @@ import { moveTraits, saveStageMoves } from './stage-move.ts'
 
 /** A page of leads, grouped by the way in which they change the stored rows. */
 interface Arrivals {
-  /** Leads that were not stored before. */
+  /** Leads that were not stored before, and whose version cannot be derived. */
   readonly fresh: readonly Lead[]
   /** Leads that were stored before and now have this state in `lead`, each once. */
   readonly present: readonly Lead[]
@@ -49,7 +50,7 @@ interface Changes {
 export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation): Promise<void> {
   await insertRows(
     trx,
-    'lead_version',
+    'lead_history',
     arrived.fresh.flatMap((lead) => firstVersion(lead, seen)),
   )
   await endAbsences(trx, arrived.returned, seen)
@@ -75,17 +76,37 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
 }
 
 /**
+ * Tells whether the first version of a lead can be derived from its row. It cannot if the upstream dates the
+ * status after the update, because then the version begins with the update.
+ */
+export function canDerive({ updatedAt, statusChangedAt }: Lead, seen: Observation): boolean {
+  return statusChangedAt === null || statusChangedAt <= (updatedAt ?? seen.at)
+}
+
+/**
+ * Stores the versions that are derived from the rows of leads. Call this function before these rows or their
+ * history change.
+ */
+export async function storeDerivedVersions(trx: Trx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const derived = sql`(SELECT id FROM lead WHERE id IN ${listOf(ids)} AND derived_version IS NOT NULL)`
+  await sql`INSERT INTO lead_history SELECT * FROM lead_version WHERE lead_id IN ${derived}`.execute(trx)
+  await sql`UPDATE lead SET derived_version = NULL WHERE id IN ${derived}`.execute(trx)
+}
+
+/**
  * Ends the open version of deleted leads, and saves when each absence began. An absence begins no earlier
  * than the last return of its lead.
  */
 export async function recordDeletions(trx: Trx, ids: readonly string[], scan: Observation): Promise<void> {
   if (ids.length === 0) return
+  await storeDerivedVersions(trx, ids)
   await sql`INSERT INTO lead_deletion (lead_id, deleted_since, run_id)
     SELECT value, max(${scan.at}, coalesce((SELECT max(returned_at) FROM lead_deletion WHERE lead_id = value), '')), ${scan.runId}
     FROM json_each(${JSON.stringify(ids)})`.execute(trx)
-  await sql`UPDATE lead_version SET valid_to = max(gone.deleted_since, lead_version.valid_from)
-    FROM lead_deletion AS gone WHERE gone.lead_id = lead_version.lead_id AND gone.returned_at IS NULL
-      AND lead_version.valid_to IS NULL AND lead_version.lead_id IN ${listOf(ids)}`.execute(trx)
+  await sql`UPDATE lead_history SET valid_to = max(gone.deleted_since, lead_history.valid_from)
+    FROM lead_deletion AS gone WHERE gone.lead_id = lead_history.lead_id AND gone.returned_at IS NULL
+      AND lead_history.valid_to IS NULL AND lead_history.lead_id IN ${listOf(ids)}`.execute(trx)
 }
 
 /**
@@ -165,8 +186,8 @@ function touchesOf(id: string, steps: readonly Step[]): LeadTouchTable[] {
 async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
   const versionKey = ['lead_id', 'valid_from']
   const touchKey = ['lead_id', 'changed_at']
-  await deleteRows(trx, 'lead_version', changes.deletedVersions, versionKey)
+  await deleteRows(trx, 'lead_history', changes.deletedVersions, versionKey)
   await deleteRows(trx, 'lead_touch', changes.deletedTouches, touchKey)
-  await insertRows(trx, 'lead_version', changes.versions, { key: versionKey })
+  await insertRows(trx, 'lead_history', changes.versions, { key: versionKey })
   await insertRows(trx, 'lead_touch', changes.touches, { key: touchKey })
 }

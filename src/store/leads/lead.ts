@@ -7,10 +7,10 @@ import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf } from '../db/rows.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
 import type { LeadTable } from '../tables/lead-tables.ts'
-import { saveHistory } from './lead-version.ts'
+import { canDerive, saveHistory, storeDerivedVersions } from './lead-version.ts'
 
-/** Columns about the run and time of reading, not about the lead. */
-const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id'])
+/** Columns about the run and time of reading and about storage, not about the lead. */
+const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
 
 /** Columns that keep their first value. */
 const LASTING = new Set(['no', 'id', 'first_seen_at'])
@@ -67,10 +67,12 @@ export async function saveLeads(
   const arrived = { fresh: [] as Lead[], present: [] as Lead[], late: older, returned: [] as string[] }
 
   const fresh = [...newest.values()].filter((lead) => !stored.has(lead.id))
+  const hasOlder = new Set(older.map(({ id }) => id))
   for (const { no, lead } of await numbered(trx, fresh)) {
     saved.push({ no, lead, change: 'inserted', isLate: false })
-    rows.push(rowOf(no, lead, undefined, seen))
-    arrived.fresh.push(lead)
+    const isDerived = canDerive(lead, seen) && !hasOlder.has(lead.id)
+    rows.push(rowOf(no, lead, undefined, seen, isDerived))
+    if (!isDerived) arrived.fresh.push(lead)
   }
   for (const lead of newest.values()) {
     const before = stored.get(lead.id)
@@ -91,6 +93,11 @@ export async function saveLeads(
     if (!isRewritten) arrived.present.push(lead)
   }
 
+  const touched = [...rows.map(({ lead }) => lead.id), ...arrived.late.map(({ id }) => id)]
+  await storeDerivedVersions(
+    trx,
+    touched.filter((id) => (stored.get(id)?.derived_version ?? null) !== null),
+  )
   await writeLeads(trx, rows, seen, [...changed])
   await markReturned(trx, arrived.returned, seen)
   await saveHistory(trx, arrived, seen)
@@ -100,9 +107,10 @@ export async function saveLeads(
 /** Inserts new leads, each once, without looking anything up. */
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
   const fresh = await numbered(trx, leads)
-  const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen))
+  const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen, canDerive(lead, seen)))
   await writeLeads(trx, rows, seen, [])
-  await saveHistory(trx, { fresh: leads, present: [], late: [], returned: [] }, seen)
+  const undeducible = leads.filter((lead) => !canDerive(lead, seen))
+  await saveHistory(trx, { fresh: undeducible, present: [], late: [], returned: [] }, seen)
   return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
 }
 
@@ -285,8 +293,15 @@ function pipelinesOf(rows: readonly LeadTable[], seen: Observation) {
 /**
  * Builds the row of a lead.
  * @param before the stored row; undefined for a new lead
+ * @param isDerived whether the only version of the lead is derived from the row
  */
-function rowOf(no: number, lead: Lead, before: StoredLead | undefined, seen: Observation): LeadRow {
+function rowOf(
+  no: number,
+  lead: Lead,
+  before: StoredLead | undefined,
+  seen: Observation,
+  isDerived = false,
+): LeadRow {
   const updatedAt = lead.updatedAt ?? (before?.raw === lead.raw ? before.updated_at : seen.at)
   const hasSameStatus = before !== undefined && before.status === lead.status
   const row: LeadTable = {
@@ -299,6 +314,7 @@ function rowOf(no: number, lead: Lead, before: StoredLead | undefined, seen: Obs
     observed_at: seen.at,
     deleted_at: null,
     run_id: seen.runId,
+    derived_version: isDerived ? Number(lead.statusChangedAt !== null) : null,
   }
   const columns = row as unknown as Record<string, unknown>
   for (const { name, column, isList } of OWN)

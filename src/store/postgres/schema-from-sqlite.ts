@@ -10,7 +10,7 @@ import type { SqliteObject } from '../schema/migrate.ts'
 const TEXT = 'text COLLATE "C"'
 
 /** The tables whose order of arrival is used. They get a column `rowid`, which SQLite has for every table. */
-export const NUMBERED: ReadonlySet<string> = new Set(['sync_run', 'lead_version'])
+export const NUMBERED: ReadonlySet<string> = new Set(['sync_run'])
 
 const isOfSearch = (name: string): boolean => name.startsWith('issue_search') || name === 'issue_no'
 

@@ -164,7 +164,8 @@ export async function pruneVersions(
   before: Instant,
   options: PruneOptions,
 ): Promise<PruneCounts> {
-  const counts = { read: 0, gone: 0 }
+  // A derived version is the present one, so it stays.
+  const counts = { read: await countDerived(store.db, before), gone: 0 }
   let after: Version | null = null
   for (;;) {
     const chunk: Version[] = await readVersionChunk(store.db, after, before)
@@ -179,10 +180,18 @@ export async function pruneVersions(
   }
 }
 
-/** Reads versions in the order of the index `lead_version_by_time`. */
+async function countDerived(db: Db, before: Instant): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM lead
+    WHERE derived_version IS NOT NULL AND status IN (SELECT status FROM lead_count) AND status_changed_at < ${before}`.execute(
+    db,
+  )
+  return rows[0]?.n ?? 0
+}
+
+/** Reads stored versions in the order of the index `lead_history_by_start`. */
 async function readVersionChunk(db: Db, after: Version | null, before: Instant): Promise<Version[]> {
   const { rows } = await sql<Version>`
-    SELECT lead_id, valid_from, valid_to FROM lead_version
+    SELECT lead_id, valid_from, valid_to FROM lead_history
     WHERE (valid_from, lead_id) > (${after?.valid_from ?? ''}, ${after?.lead_id ?? ''}) AND valid_from < ${before}
     ORDER BY valid_from, lead_id LIMIT ${VERSIONS_A_CHUNK}`.execute(db)
   return rows
@@ -194,7 +203,7 @@ async function deleteVersions(
   before: Instant,
   now: Instant,
 ): Promise<void> {
-  await deleteRows(trx, 'lead_version', versions, ['lead_id', 'valid_from'])
+  await deleteRows(trx, 'lead_history', versions, ['lead_id', 'valid_from'])
   await refreshStageMoves(trx, [...new Set(versions.map((version) => version.lead_id))])
   await addPruned(trx, { table_name: 'lead_version', rule: 'ended', before, rows: versions.length }, now)
 }

@@ -12,7 +12,7 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   pipeline_stage_stat: [],
   lead: [],
   lead_raw: [],
-  lead_version: [],
+  lead_history: [],
   lead_deletion: [],
   lead_touch: [],
   lead_count: [],

@@ -4,9 +4,23 @@
  */
 import type { Kysely } from 'kysely'
 import { CompiledQuery, sql } from 'kysely'
+import { fieldsWith } from '../../domain/lead-fields.ts'
 import type { Tables } from '../tables/tables.ts'
 
+const TRACKED = sql.join(fieldsWith('hasHistory').map(({ column }) => sql.ref(column)))
+
 export const VIEWS = {
+  // The list of statuses lets SQLite search an index by the status and its time. The casts give both arms the
+  // same types; otherwise SQLite would compute all versions before it searches them.
+  lead_version: sql`CREATE VIEW lead_version AS
+    -- one row per state of a lead: a new one begins when a tracked field (pipeline_id to agent_id) changes
+    SELECT lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, ${TRACKED}, run_id
+    FROM lead_history
+    UNION ALL
+    SELECT id, status_changed_at, CAST(NULL AS TEXT), updated_at,
+      CAST(CASE derived_version WHEN 1 THEN status_changed_at END AS TEXT), first_seen_at, ${TRACKED}, run_id
+    FROM lead WHERE derived_version IS NOT NULL AND status IN (SELECT status FROM lead_count)`,
+
   lead_now: sql`CREATE VIEW lead_now AS
     -- one row per lead that exists in the service, with the name of its pipeline and its outcome
     -- outcome: open, won, lost or disqualified, by the table stage; a status that is not in it counts as open
@@ -143,7 +157,7 @@ export const VIEWS = {
       FROM pipeline_stat_latest JOIN lead_count USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_count.status
       UNION ALL
       SELECT pipeline_id, coalesce(outcome, 'open'), value_currency, 1, ifnull(value_amount, 0)
-      FROM pipeline_stat_latest JOIN lead_version USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_version.status
+      FROM pipeline_stat_latest JOIN lead_history USING (pipeline_id) LEFT JOIN stage ON stage.status = lead_history.status
       WHERE valid_to > as_of
       UNION ALL
       SELECT pipeline_id, coalesce(outcome, 'open'), value_currency, -1, -ifnull(value_amount, 0)
@@ -153,7 +167,8 @@ export const VIEWS = {
       SELECT state.pipeline_id, 'open', state.value_currency, 1, ifnull(state.value_amount, 0)
       FROM pipeline_stat_latest JOIN lead ON first_seen_at > as_of AND created_at <= as_of
       JOIN lead_version AS state ON state.pipeline_id = pipeline_stat_latest.pipeline_id AND state.valid_from > as_of
-        AND state.rowid = (SELECT rowid FROM lead_version AS each WHERE each.lead_id = lead.id ORDER BY valid_from LIMIT 1)),
+        AND state.lead_id = lead.id
+        AND state.valid_from = (SELECT valid_from FROM lead_version AS each WHERE each.lead_id = lead.id ORDER BY valid_from LIMIT 1)),
     counted AS (
       SELECT pipeline_id, sum(leads) AS leads, ifnull(sum(leads) FILTER (WHERE outcome = 'open'), 0) AS open,
         ifnull(sum(leads) FILTER (WHERE outcome = 'won'), 0) AS won,

@@ -60,7 +60,7 @@ const STATEMENTS = `
   ) STRICT, WITHOUT ROWID`
 
 /** The tables whose columns come from the lead records. */
-const LEAD_TABLES = ['lead', 'lead_version']
+const LEAD_TABLES = ['lead', 'lead_history']
 
 /** Describes all tables and views of the snapshot, including the dictionary itself. */
 export function fillDictionary(

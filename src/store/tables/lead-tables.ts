@@ -9,6 +9,7 @@ export interface LeadTable extends LeadColumns {
   observed_at: string
   deleted_at: string | null
   run_id: string
+  derived_version: number | null
 }
 
 /** The columns of the fields whose changes make a new version. */
@@ -115,6 +116,8 @@ export interface LeadTables {
   lead_fingerprint: { lead_no: number; fingerprint: string }
   lead_absence: { lead_id: string; run_id: string; since: string }
   lead_count: LeadCountTable
+  /** The stored versions. The view `lead_version` also has the versions that are derived from `lead`. */
+  lead_history: LeadVersionTable
   lead_version: LeadVersionTable
   lead_touch: LeadTouchTable
   lead_deletion: LeadDeletionTable

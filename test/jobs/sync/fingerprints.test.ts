@@ -127,7 +127,7 @@ describe('known leads', () => {
 
 /** The tables of leads to which a piece of work writes. */
 async function changesOf(listing: Listing, work: () => Promise<unknown>): Promise<string[]> {
-  const tables = ['lead', 'lead_raw', 'lead_fingerprint', 'lead_version', 'stage_move', 'quarantined_record']
+  const tables = ['lead', 'lead_raw', 'lead_fingerprint', 'lead_history', 'stage_move', 'quarantined_record']
   await sql`CREATE TEMP TABLE written (name TEXT)`.execute(listing.store.db)
   for (const table of tables) {
     for (const event of [sql`INSERT`, sql`UPDATE`, sql`DELETE`]) {

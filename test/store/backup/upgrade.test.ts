@@ -124,7 +124,7 @@ describe('a database that needs no backup', () => {
   it('is one that no sync has put anything into', async () => {
     const file = await makeOlder()
     const database = new Database(file)
-    database.exec('DELETE FROM lead_version; DELETE FROM lead; DELETE FROM sync_run')
+    database.exec('DELETE FROM lead_history; DELETE FROM lead; DELETE FROM sync_run')
     database.close()
     expect(await upgrade(file)).toEqual([])
     expect(migrationsIn(file)).toEqual(PRESENT_SCHEMA)
@@ -146,7 +146,7 @@ describe('an older version that finds a newer database', () => {
     const file = await makeOlder()
     await upgrade(file)
     const database = new Database(file)
-    database.exec("DELETE FROM lead_version WHERE lead_id = 'l3'; DELETE FROM lead WHERE id = 'l3'")
+    database.exec("DELETE FROM lead_history WHERE lead_id = 'l3'; DELETE FROM lead WHERE id = 'l3'")
     database.close()
     return file
   }

@@ -6,6 +6,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_SCHEMA } from '../../../src/store/db/place.ts'
 import { findViolations, INVARIANTS, invariantsOf } from '../../../src/store/invariants/invariants.ts'
+import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { newDatabase, preparedDatabase } from '../../support/postgres.ts'
@@ -97,22 +98,26 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     `PRAGMA foreign_keys = OFF; ${AN_ISSUE} UPDATE sync_scan_result SET run_id = 'gone' WHERE run_id = (SELECT min(id) FROM sync_run);`,
   ],
   'a lead that is there has one open version, a removed one none': [
-    `UPDATE lead_version SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
-    `INSERT INTO lead_version (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
+    `UPDATE lead_history SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+    `INSERT INTO lead_history (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
        pipeline_id, status, score, value_amount, value_currency, agent_id) SELECT lead_id, '2027', valid_to, changed_at, status_changed_at, observed_at, run_id,
-       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
+       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_history LIMIT 1;`,
     `UPDATE lead SET deleted_at = '${NOW}' WHERE no = 3;`,
+  ],
+  'a lead with a derived version has no stored one': [
+    `UPDATE lead_history SET valid_to = '2027' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);
+     UPDATE lead SET derived_version = 1 WHERE no = 3;`,
   ],
   'the open version says what the lead is': [
     `UPDATE lead SET status = 'other' WHERE no = 3;`,
     'UPDATE lead SET score = 101 WHERE no = 3;',
-    `UPDATE lead_version SET agent_id = 'nobody' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+    `UPDATE lead_history SET agent_id = 'nobody' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
   ],
   'the versions of a lead follow one another and never overlap': [
-    `UPDATE lead_version SET valid_to = '1970' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
-    `INSERT INTO lead_version (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
+    `UPDATE lead_history SET valid_to = '1970' WHERE lead_id = (SELECT id FROM lead WHERE no = 3);`,
+    `INSERT INTO lead_history (lead_id, valid_from, valid_to, changed_at, status_changed_at, observed_at, run_id,
        pipeline_id, status, score, value_amount, value_currency, agent_id) SELECT lead_id, '2020', '2999', changed_at, status_changed_at, observed_at, run_id,
-       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_version LIMIT 1;`,
+       pipeline_id, status, score, value_amount, value_currency, agent_id FROM lead_history LIMIT 1;`,
   ],
   'a lead is removed while its last absence lasts, and only then': [
     `INSERT INTO lead_deletion SELECT id, '${NOW}', NULL, 'run' FROM lead LIMIT 1;`,
@@ -153,6 +158,7 @@ async function makeHealthy(at: string, folder: string): Promise<void> {
   await using upstream = await startUpstream(30)
   await using syncing = await openSyncing(upstream.url, 'test-key', { folder, store: at })
   for (let day = 0; day < 3; day++) await syncing.sync({ full: true, parts: ['leads'] })
+  await syncing.store.write((trx) => storeDerivedVersions(trx, [...upstream.leads.keys()]))
 }
 
 /** A copy of a store that somebody has written to by hand; its address. */

@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Of PostgreSQL alone: SQLite numbers its rows by itself. */
-const NUMBERED = ['sync_run', 'lead_version']
+const NUMBERED = ['sync_run']
 
 interface TableFacts {
   /** With type, whether it may be null, and whether it is computed. */

@@ -37,7 +37,8 @@ export const LEADS = [
     first_seen_at TEXT NOT NULL, -- UTC, by our clock: when we first read it
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read this state
     deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, missing from two complete scans in a row; null while it exists
-    run_id TEXT NOT NULL -- sync_run.id that wrote this row
+    run_id TEXT NOT NULL, -- sync_run.id that wrote this row
+    derived_version INTEGER -- 1 or 0 if lead_version derives the only state from this row, 1 with a status_changed_at of the upstream; null if lead_history has the states
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
   sql`CREATE INDEX lead_by_pipeline ON lead (pipeline_id, status)`,
@@ -60,7 +61,7 @@ export const LEADS = [
     fingerprint TEXT NOT NULL -- hash of the bytes that lead_raw.raw was sent as, 16 hex digits
   ) STRICT`,
 
-  sql`CREATE TABLE lead_version ( -- one row per state of a lead: a new one begins when a tracked field (pipeline_id to agent_id) changes
+  sql`CREATE TABLE lead_history ( -- one row per stored state of a lead; the view lead_version also has the states of leads that have not changed since their first read
     lead_id TEXT NOT NULL REFERENCES lead (id),
     valid_from TEXT NOT NULL, -- UTC: when the state began; by the upstream's clock if it gives a time, by ours after a deleted lead returned
     valid_to TEXT, -- UTC: when it ended (exclusive), by the next state or deletion; null for the present state; equal to valid_from if the lead was deleted then
@@ -68,12 +69,11 @@ export const LEADS = [
     status_changed_at TEXT, -- UTC, by the upstream's clock: when the status last changed; null if the upstream does not say
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we first read this state
     ${columnsOf(fieldsWith('hasHistory'))}
-    run_id TEXT NOT NULL -- sync_run.id that read it
-  ) STRICT`,
-  // The index is not the primary key, because a first load drops it and restores it at its end.
-  sql`CREATE UNIQUE INDEX lead_version_by_lead ON lead_version (lead_id, valid_from)`,
-  sql`CREATE INDEX lead_version_by_start ON lead_version (valid_from, status, pipeline_id, value_currency, value_amount, lead_id)`,
-  sql`CREATE INDEX lead_version_by_end ON lead_version (valid_to, status, pipeline_id, value_currency, value_amount, lead_id)
+    run_id TEXT NOT NULL, -- sync_run.id that read it
+    PRIMARY KEY (lead_id, valid_from)
+  ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX lead_history_by_start ON lead_history (valid_from, status, pipeline_id, value_currency, value_amount)`,
+  sql`CREATE INDEX lead_history_by_end ON lead_history (valid_to, status, pipeline_id, value_currency, value_amount)
     WHERE valid_to IS NOT NULL`,
 
   sql`CREATE TABLE lead_touch ( -- one row per update of a lead that changed no tracked field, the last 16 of each lead; used to put states that arrive late in order
