@@ -5,8 +5,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Document, YAMLError } from 'yaml'
-import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { errorText, faultText, LeadsheetError, shellCommand } from '../errors.ts'
+import { loadPackage } from '../packages.ts'
 import type { Environment } from './environment.ts'
 import { isSecret } from './errors.ts'
 import type { SettingPath, SettingTree } from './setting-path.ts'
@@ -46,6 +46,7 @@ export function readSettingsFile(
 ): SettingsFile {
   const path = resolve(cwd, name)
   const source = readText(path)
+  const { LineCounter, parseDocument } = loadPackage('yaml')
   const lines = new LineCounter()
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })
   const place = (offset: number) => {
@@ -144,6 +145,7 @@ function withoutNulls(value: unknown): unknown {
  * which it belongs.
  */
 export function offsetOf(document: Document.Parsed, setting: SettingPath, part: 'value' | 'name'): number {
+  const { isMap, isNode, isScalar } = loadPackage('yaml')
   for (let length = setting.length; length > 0; length--) {
     const parent = length === 1 ? document.contents : document.getIn(setting.slice(0, length - 1), true)
     const key = setting[length - 1]
@@ -240,6 +242,7 @@ export function readProfile(path: string, cwd: string): ProfileData {
     return { ...none, problem: `cannot be read: ${readFault(error)}` }
   }
   try {
+    const { LineCounter, parseDocument } = loadPackage('yaml')
     const lines = new LineCounter()
     const document = parseDocument(text, { lineCounter: lines })
     if (document.errors[0]) throw document.errors[0]

@@ -2,7 +2,7 @@
  * Writes settings files from the schema: each setting with its description, commented out unless it has a
  * value.
  */
-import { stringify } from 'yaml'
+import { loadPackage } from '../packages.ts'
 import { VARIABLES } from './environment.ts'
 import { type SettingSchema, schemaAt } from './schema.ts'
 import { pathText, type SettingPath } from './setting-path.ts'
@@ -141,5 +141,6 @@ function exampleOf({ default: standard, examples = [] }: SettingSchema, path: Se
 }
 
 function flow(value: unknown): string {
+  const { stringify } = loadPackage('yaml')
   return stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd()
 }

@@ -3,7 +3,6 @@
  * It is deterministic: it contains no time, and RSA always signs the same bytes in the same way.
  */
 import { createPublicKey } from 'node:crypto'
-import DKIM from 'nodemailer/lib/dkim'
 
 export interface DkimKey {
   /** The domain that signs. Its DNS contains the public key under `<selector>._domainkey`. */
@@ -47,6 +46,7 @@ export function dnsRecordOf({ domain, selector, privateKey }: DkimKey): { name: 
  * @throws Error if the key cannot sign, which the settings prevent
  */
 export async function sign(message: Buffer, { domain, selector, privateKey }: DkimKey): Promise<Buffer> {
+  const { default: DKIM } = await import('nodemailer/lib/dkim')
   const signer = new DKIM({
     domainName: domain,
     keySelector: selector,

@@ -3,7 +3,6 @@
  * part boundaries, so that a second attempt sends the same bytes as the first.
  */
 import { createHash } from 'node:crypto'
-import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Message, MessageFile } from '../domain/message.ts'
 import type { Instant } from '../domain/model.ts'
 import { parseMailbox } from './address.ts'
@@ -43,6 +42,7 @@ export function messageId(identity: MessageIdentity): string {
  * @throws LeadsheetError config_invalid for an invalid address
  */
 export async function buildMessage(message: Message, dkim: DkimKey | null = null): Promise<Buffer> {
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const composer = new MailComposer({
     from: parseMailbox(message.from),
     to: { ...parseMailbox(message.to), name: message.toName ?? '' },

@@ -5,8 +5,8 @@
  */
 
 import { Readable } from 'node:stream'
-import type { SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
-import SMTPConnection, { type SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
+import type SMTPConnection from 'nodemailer/lib/smtp-connection'
+import type { SMTPConnectionOptions, SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
 import type { Message } from '../domain/message.ts'
 import type { Log } from '../log.ts'
 import { parseMailbox } from './address.ts'
@@ -140,7 +140,8 @@ export async function connect(
   signal: AbortSignal,
   progress: Progress,
 ): Promise<SmtpSession> {
-  const connection = new SMTPConnection(server.connection)
+  const { default: Connection } = await import('nodemailer/lib/smtp-connection')
+  const connection = new Connection(server.connection)
   // Errors reach the caller of a step. An error between two steps has no caller and is ignored, because the
   // next step then finds the connection closed.
   connection.on('error', () => {})

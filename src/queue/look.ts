@@ -1,5 +1,6 @@
 /** Reads which jobs wait, run or were given up. Uses the connections of the store. */
-import { fromKysely, PgBoss } from 'pg-boss'
+import type { PgBoss } from 'pg-boss'
+import { loadPackage } from '../packages.ts'
 import type { Store } from '../store/db/store.ts'
 import { DEAD_LETTERS, JOB_KINDS, jobSchemaOf } from './pg-boss.ts'
 import type { JobKind } from './queue.ts'
@@ -74,7 +75,9 @@ export async function retryDeadJobs(
  * an SQLite store.
  */
 function look({ db, place }: Pick<Store, 'db' | 'place'>): PgBoss | null {
-  return place.kind === 'postgres' ? new PgBoss({ db: fromKysely(db), schema: jobSchemaOf(place) }) : null
+  if (place.kind !== 'postgres') return null
+  const { fromKysely, PgBoss } = loadPackage('pg-boss')
+  return new PgBoss({ db: fromKysely(db), schema: jobSchemaOf(place) })
 }
 
 function problemOf(output: object | null): string {

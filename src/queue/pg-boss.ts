@@ -2,9 +2,10 @@
  * The queue that several workers share: pg-boss, in a database schema of its own. A job that throws is tried
  * again with growing backoff, and is given up in the end. If a worker dies, another worker takes its job.
  */
-import { PgBoss } from 'pg-boss'
+import type { PgBoss } from 'pg-boss'
 import { errorText, LeadsheetError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { loadPackage } from '../packages.ts'
 import type { PostgresPlace } from '../store/db/postgres.ts'
 import { postgresFailure } from '../store/db/postgres-driver.ts'
 import {
@@ -68,6 +69,7 @@ const JOB_OPTIONS = {
  * @throws LeadsheetError store_unreachable, store_refused
  */
 export async function openPgBossQueue(place: PostgresPlace, log: Log): Promise<Queue> {
+  const { PgBoss } = loadPackage('pg-boss')
   const boss = new PgBoss({
     connectionString: place.url,
     schema: jobSchemaOf(place),

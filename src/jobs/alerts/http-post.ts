@@ -2,7 +2,7 @@
  * Posts a small body to a URL from the settings. It never throws, follows no redirect and always ends in
  * time, because alerts must not cause problems themselves.
  */
-import { Agent } from 'undici'
+import { loadPackage } from '../../packages.ts'
 
 const CONNECT_MS = 5_000
 const TOTAL_MS = 10_000
@@ -33,6 +33,7 @@ export interface Poster extends AsyncDisposable {
 }
 
 export function openPoster(): Poster {
+  const { Agent } = loadPackage('undici')
   const agent = new Agent({
     // The check of the certificate is requested explicitly, so that no environment variable can turn it off.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true },

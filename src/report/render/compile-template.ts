@@ -2,8 +2,9 @@
  * Compiles Handlebars templates in strict mode, with a few helpers. Errors name the file and, if known, the
  * line.
  */
-import Handlebars, { type TemplateDelegate } from 'handlebars'
+import type { Visitor as AstVisitor, HelperDelegate, HelperOptions, TemplateDelegate } from 'handlebars'
 import { CALLED, errorText, LeadsheetError } from '../../errors.ts'
+import { loadPackage } from '../../packages.ts'
 import { widthOf } from '../charts/svg.ts'
 import type { TemplateFile } from './template-files.ts'
 
@@ -48,7 +49,8 @@ type Compile = (file: TemplateFile) => (view: unknown) => string
  * @throws LeadsheetError report_template
  */
 export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<string, TemplateFile>): Compile {
-  const handlebars = Handlebars.create()
+  const { create, parse } = loadPackage('handlebars')
+  const handlebars = create()
   for (const [name, help] of Object.entries<Help>(HELPERS))
     handlebars.registerHelper(name, checked(name, help))
   handlebars.registerHelper('each', checkedEach)
@@ -57,8 +59,8 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
   const known = new Set(partials.keys())
   const compile = (file: TemplateFile): TemplateDelegate =>
     named(file, () => {
-      const program = Handlebars.parse(file.text)
-      new PartialNames(known).accept(program)
+      const program = parse(file.text)
+      partialCheck(known).accept(program)
       // Because `compile` would find mistakes only when a report is rendered, `precompile` is called to find
       // them now.
       handlebars.precompile(program, options)
@@ -73,8 +75,8 @@ export function createCompiler(kind: 'html' | 'text', partials: ReadonlyMap<stri
 }
 
 /** Refuses a missing list, because the built-in `each` treats it like an empty one. */
-function checkedEach(this: unknown, list: unknown, options: Handlebars.HelperOptions): string {
-  if (list !== undefined) return Handlebars.helpers.each?.call(this, list, options)
+function checkedEach(this: unknown, list: unknown, options: HelperOptions): string {
+  if (list !== undefined) return loadPackage('handlebars').helpers.each?.call(this, list, options)
   throw new Error(`each needs a list, and here is none${placeOf(options)}`)
 }
 
@@ -82,7 +84,7 @@ function checkedEach(this: unknown, list: unknown, options: Handlebars.HelperOpt
  * Checks the argument of a helper, because Handlebars passes undefined for an unknown name. The last argument
  * contains the line and column of the call.
  */
-function checked(name: string, help: Help): Handlebars.HelperDelegate {
+function checked(name: string, help: Help): HelperDelegate {
   return (...given: unknown[]) => {
     const [text, columns] = given
     if (typeof text === 'string') return help(text, Number(columns))
@@ -97,32 +99,27 @@ function placeOf(options: unknown): string {
 }
 
 /** Finds unknown partials when a template is compiled. Handlebars reports them only when it renders them. */
-class PartialNames extends Handlebars.Visitor {
-  readonly known: ReadonlySet<string>
+function partialCheck(known: ReadonlySet<string>): AstVisitor {
+  const { Visitor } = loadPackage('handlebars')
+  return new (class extends Visitor {
+    override PartialStatement(partial: hbs.AST.PartialStatement): void {
+      check(partial)
+      super.PartialStatement(partial)
+    }
 
-  constructor(known: ReadonlySet<string>) {
-    super()
-    this.known = known
-  }
+    override PartialBlockStatement(partial: hbs.AST.PartialBlockStatement): void {
+      check(partial)
+      super.PartialBlockStatement(partial)
+    }
+  })()
 
-  override PartialStatement(partial: hbs.AST.PartialStatement): void {
-    this.check(partial)
-    super.PartialStatement(partial)
-  }
-
-  override PartialBlockStatement(partial: hbs.AST.PartialBlockStatement): void {
-    this.check(partial)
-    super.PartialBlockStatement(partial)
-  }
-
-  private check({ name, loc }: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement): void {
+  function check({ name, loc }: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement): void {
     // A computed name such as `{{> (lookup this "kind")}}` is known only when rendering.
     if (name.type !== 'PathExpression') return
     const wanted = (name as hbs.AST.PathExpression).original
-    if (wanted === '@partial-block' || this.known.has(wanted)) return
-    const known = [...this.known].sort().join(', ')
+    if (wanted === '@partial-block' || known.has(wanted)) return
     throw new Error(
-      `there is no part {{> ${wanted}}}; known: ${known} - ${loc.start.line}:${loc.start.column}`,
+      `there is no part {{> ${wanted}}}; known: ${[...known].sort().join(', ')} - ${loc.start.line}:${loc.start.column}`,
     )
   }
 }

@@ -3,9 +3,10 @@
  * for phones and dark mode are added afterwards in separate blocks, because inlining would remove them and
  * because some mail clients drop a whole block.
  */
-import { inline } from '@css-inline/css-inline'
+
 import type { Rendered } from '../../domain/message.ts'
 import { LeadsheetError } from '../../errors.ts'
+import { loadPackage } from '../../packages.ts'
 import type { ReportView } from '../compose-report.ts'
 import { oneLine, wrapLines } from '../words/clean-text.ts'
 
@@ -23,6 +24,7 @@ export function finishSubject(text: string): string {
 }
 
 export function finishHtml(html: string, styles: PageStyles): string {
+  const { inline } = loadPackage('@css-inline/css-inline')
   const inlined = inline(html, {
     extraCss: styles.inline,
     keepStyleTags: false,

@@ -5,7 +5,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { IntlMessageFormat } from 'intl-messageformat'
+import type { IntlMessageFormat } from 'intl-messageformat'
+import { loadPackage } from '../../packages.ts'
 import type english from './en.json'
 import { numbersOf } from './numbers.ts'
 
@@ -72,6 +73,7 @@ function createWords(locale: string): Words {
   const compile = (key: string): IntlMessageFormat => {
     const message = messages.get(key)
     if (message === undefined) throw new TypeError(`no words are there for ${key} in ${locale}`)
+    const { IntlMessageFormat } = loadPackage('intl-messageformat')
     return new IntlMessageFormat(message, locale, undefined, { ignoreTag: true, formatters })
   }
   return (key, values) => {

@@ -4,8 +4,9 @@
  */
 import type { Transaction } from 'kysely'
 import { Kysely, sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { LeadsheetError } from '../../errors.ts'
+import { loadPackage } from '../../packages.ts'
 import type { Tables } from '../tables/tables.ts'
 import type { StorePlace } from './place.ts'
 import { connectFailure, PostgresStoreAdapter, postgresDialect, postgresFailure } from './postgres-driver.ts'
@@ -22,17 +23,10 @@ const CONNECT_TIMEOUT_MS = 10_000
  */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
-const { builtins } = pg.types
-/** The parsers that return counts and sums as numbers, and booleans as 1 or 0, as SQLite does. */
-const NUMBERS: ReadonlyMap<number, (text: string) => number> = new Map<number, (text: string) => number>([
-  [builtins.INT8, Number],
-  [builtins.NUMERIC, Number],
-  [builtins.BOOL, (text) => (text === 't' ? 1 : 0)],
-])
-
 /** Opens a schema, which need not exist yet. The first statement connects. */
 export function openPostgres(place: PostgresPlace): Kysely<Tables> {
-  const pool = new pg.Pool({
+  const { Pool } = loadPackage('pg')
+  const pool = new Pool({
     ...connectionTo(place),
     max: CONNECTIONS_MAX,
     types: { getTypeParser: parserOf },
@@ -76,8 +70,11 @@ function sessionOf({ schema }: PostgresPlace): string {
     .join(' ')
 }
 
+/** Returns counts and sums as numbers, and booleans as 1 or 0, as SQLite does. */
 function parserOf(type: number): (text: string) => unknown {
-  return NUMBERS.get(type) ?? pg.types.getTypeParser(type)
+  const { builtins, getTypeParser } = loadPackage('pg').types
+  if (type === builtins.INT8 || type === builtins.NUMERIC) return Number
+  return type === builtins.BOOL ? (text) => (text === 't' ? 1 : 0) : getTypeParser(type)
 }
 
 /** Tells whether the database is PostgreSQL; otherwise it is SQLite. */
@@ -159,7 +156,8 @@ export async function glance<T>(
   table: string,
   look: (client: pg.Client) => Promise<T>,
 ): Promise<T | undefined> {
-  const client = new pg.Client({
+  const { Client } = loadPackage('pg')
+  const client = new Client({
     ...connectionTo(place),
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,

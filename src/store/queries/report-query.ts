@@ -15,7 +15,6 @@ import { askChild, OutOfMemory, programFile } from '../db/subprocess.ts'
 import { chosenLeadsSql, chosenValues, EVERY_LEAD } from '../figures/lead-filter.ts'
 import { literal } from '../figures/query.ts'
 import type { ReportQueryAnswer, ReportQueryJob, ReportQueryTask } from './report-query-child.ts'
-import { answerInPostgres } from './report-query-postgres.ts'
 import {
   fillParameters,
   formatLimit,
@@ -183,9 +182,9 @@ async function askInTime(
   const timeout = AbortSignal.timeout(timeoutMs)
   const ended = AbortSignal.any([signal, timeout])
   try {
-    return place.kind === 'postgres'
-      ? await answerInPostgres(place, task, { signal: ended, timeoutMs })
-      : await answerOfChild({ ...task, file: resolve(place.file) }, ended)
+    if (place.kind === 'sqlite') return await answerOfChild({ ...task, file: resolve(place.file) }, ended)
+    const { answerInPostgres } = await import('./report-query-postgres.ts')
+    return await answerInPostgres(place, task, { signal: ended, timeoutMs })
   } catch (thrown) {
     signal.throwIfAborted()
     if (!timeout.aborted && !(thrown instanceof OutOfMemory)) throw thrown

@@ -4,9 +4,9 @@
  * was cut off.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { Agent } from 'undici'
 import { LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { loadPackage } from '../../packages.ts'
 import { BACKOFF, type Backoff, backoffMs, wait } from '../../retry.ts'
 import { type Answer, type Failed, readAnswer } from './answer.ts'
 import { type Budget, readBudget } from './rate-limit-headers.ts'
@@ -130,6 +130,7 @@ export function createClient(options: ClientOptions): Client {
   let clockAheadMs: number | null = null
   // Because an upstream may quote the key that it refuses, as text or encoded for HTTP Basic.
   const redact = redactorOf(options)
+  const { Agent } = loadPackage('undici')
   const dispatcher = new Agent({
     // Because an environment variable could otherwise turn the check of certificates off.
     connect: { timeout: deadlines.connectMs, rejectUnauthorized: true },

@@ -4,7 +4,6 @@
  */
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { normalizeIP } from '@fastify/rate-limit'
 import type { Session } from '../server/signed-in-user.ts'
 
 /** The part of a request that holds its cookies. */
@@ -115,6 +114,7 @@ export function createTokenCheck(
       const at = now().getTime()
       for (const [network, { until }] of wrong) if (until <= at) wrong.delete(network)
       // A /64 of IPv6 counts as one network, because one customer has all of it.
+      const { normalizeIP } = await import('@fastify/rate-limit')
       const network = normalizeIP(address)
       const tries = wrong.get(network) ?? { digests: new Set(), until: at + LOCKED_SECONDS * 1000 }
       if (tries.digests.size >= WRONG_MAX) return 'too_many'

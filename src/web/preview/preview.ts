@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 
 /** The choice that a user made on the page. */
@@ -56,7 +56,8 @@ const REMEMBERED = 8
 
 /** @throws LeadsheetError usage_invalid if the port is taken */
 export async function openPreview(options: PreviewOptions): Promise<PreviewServer> {
-  const app = Fastify({ forceCloseConnections: true })
+  const { fastify } = await import('fastify')
+  const app = fastify({ forceCloseConnections: true })
   const remembered = new Map<string, Preview>()
   const listeners = new Set<FastifyReply>()
   refuseOtherHosts(app)

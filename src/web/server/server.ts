@@ -4,9 +4,7 @@
  * links.
  */
 import { type AddressInfo, isIP } from 'node:net'
-import csrfProtection from '@fastify/csrf-protection'
-import rateLimit from '@fastify/rate-limit'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { WebPages } from '../../report/preferences/page.ts'
@@ -107,9 +105,9 @@ export async function openWeb(
   const limits = { ...LIMITS, ...options.limits }
   const refuse: Refuse = (request, reply, status, kind) =>
     sendPage(reply.code(status), pages.error(errorPageIn(request, kind)))
-  const app = createApp(options, limits, refuse)
-  await app.register(rateLimit, { global: false })
-  await app.register(csrfProtection, {
+  const app = await createApp(options, limits, refuse)
+  await app.register(import('@fastify/rate-limit'), { global: false })
+  await app.register(import('@fastify/csrf-protection'), {
     // The secret is read from `request.session`, which the guard fills.
     sessionPlugin: '@fastify/session',
     sessionKey: 'csrfSecret',
@@ -170,10 +168,11 @@ export function limitPerMinute(
 }
 
 /** Creates the server with the limits, headers and error handling that all routes share. */
-function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): FastifyInstance {
+async function createApp(options: WebOptions, limits: WebLimits, refuse: Refuse): Promise<FastifyInstance> {
   const { log, publicUrl, hosts, trustedProxies = [], onAnswer } = options
   const { headersMs, requestMs } = limits
-  const app = Fastify({
+  const { fastify } = await import('fastify')
+  const app = fastify({
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     bodyLimit: BODY_BYTES,
     requestTimeout: requestMs,
