@@ -27,14 +27,9 @@ const LEAD = columns(
   'no id pipeline_id status company_name company_domain company_industry company_subindustry company_employees',
   'company_city company_country company_region company_one_liner contact_name contact_title contact_email score',
   'value_amount value_currency source agent_id tags created_at updated_at status_changed_at first_seen_at',
-  'observed_at run_id',
-)
-const VERSION = columns(
-  'lead_id valid_from changed_at status_changed_at observed_at run_id pipeline_id status score value_amount',
-  'value_currency agent_id',
+  'observed_at run_id derived_version',
 )
 const insertLead = prepare('lead', LEAD)
-const insertVersion = prepare('lead_version', VERSION)
 const insertRaw = prepare('lead_raw', ['lead_no', 'raw'])
 const insertFingerprint = prepare('lead_fingerprint', ['lead_no', 'fingerprint'])
 
@@ -80,23 +75,10 @@ function insert(no: number, lead: WireLead, at: string): void {
     at,
     at,
     'run',
+    1,
   )
   insertRaw.run(no, JSON.stringify(lead))
   insertFingerprint.run(no, lead.id.slice(0, 16))
-  insertVersion.run(
-    lead.id,
-    lead.status_changed_at,
-    lead.updated_at,
-    lead.status_changed_at,
-    at,
-    'run',
-    lead.pipeline_id,
-    lead.status,
-    lead.score,
-    value?.amount,
-    value?.currency,
-    lead.agent_id,
-  )
 }
 
 function columns(...names: readonly string[]): string[] {
