@@ -2,7 +2,7 @@
  * Statements that write or select many rows. SQLite prepares a statement once and runs it for each row;
  * PostgreSQL runs one statement for all rows.
  */
-import type { Expression, Kysely, RawBuilder } from 'kysely'
+import type { CompiledQuery, Expression, Kysely, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Tables } from '../tables/tables.ts'
 import { isPostgres } from './postgres.ts'
@@ -29,9 +29,10 @@ export async function insertRows<T extends keyof Tables & string>(
   if (!first) return
   // The database itself assigns `rowid`, the order of arrival.
   const columns = Object.keys(first).filter((column) => column !== 'rowid')
-  const { key = [], update = columns.filter((column) => !key.includes(column)) } = conflict ?? {}
-  const wanted = conflict && isPostgres(db) ? onceEach(rows, key, update) : rows
-  await insertColumns(db, table, columns, wanted, conflict ? onConflict(key, update) : sql``)
+  if (conflict === undefined) return insertColumns(db, table, columns, rows)
+  const { key, update = columns.filter((column) => !key.includes(column)) } = conflict
+  const wanted = isPostgres(db) ? onceEach(rows, key, update) : rows
+  await insertColumns(db, table, columns, wanted, { key, update })
 }
 
 /** Inserts rows from another store, all or none, and keeps their order of arrival (`rowid`). */
@@ -41,7 +42,13 @@ export async function insertCopies<T extends keyof Tables & string>(
   rows: readonly Readonly<Record<string, unknown>>[],
 ): Promise<void> {
   const [first] = rows
-  if (first) await insertColumns(db, table, Object.keys(first), rows, sql``)
+  if (first) await insertColumns(db, table, Object.keys(first), rows)
+}
+
+/** The columns by which a row is already stored, and those to overwrite in it. */
+interface Conflict {
+  readonly key: readonly string[]
+  readonly update: readonly string[]
 }
 
 async function insertColumns(
@@ -49,18 +56,35 @@ async function insertColumns(
   table: keyof Tables & string,
   columns: readonly string[],
   rows: readonly object[],
-  taken: RawBuilder<unknown>,
+  conflict?: Conflict,
 ): Promise<void> {
+  const kind = isPostgres(db)
+  const shape = JSON.stringify([kind, table, columns, conflict?.key, conflict?.update])
+  const query = inserts.get(shape) ?? compileInsert(db, table, columns, conflict)
+  if (inserts.size >= INSERTS_MAX) inserts.clear()
+  inserts.set(shape, query)
+  await db.executeQuery(
+    kind ? { ...query, parameters: [textOf(rows)] } : batchOf(query, valuesOf(rows, columns)),
+  )
+}
+
+/** The compiled INSERT statements by their shape, because compiling takes longer than inserting a few rows. */
+const inserts = new Map<string, CompiledQuery>()
+/** All compiled statements are forgotten when there are this many. */
+const INSERTS_MAX = 300
+
+function compileInsert(
+  db: Kysely<Tables>,
+  table: keyof Tables & string,
+  columns: readonly string[],
+  conflict: Conflict | undefined,
+): CompiledQuery {
   const names = sql.join(columns.map((column) => sql.ref(column)))
-  if (isPostgres(db)) {
-    await sql`INSERT INTO ${sql.table(table)} (${names}) SELECT ${names} FROM ${recordsOf(table, rows)} ${taken}`.execute(
-      db,
-    )
-    return
-  }
-  const query =
-    sql`INSERT INTO ${sql.table(table)} (${names}) VALUES (${sql.join(columns)}) ${taken}`.compile(db)
-  await db.executeQuery(batchOf(query, valuesOf(rows, columns)))
+  const taken = conflict ? onConflict(conflict) : sql``
+  const rows = isPostgres(db)
+    ? sql`SELECT ${names} FROM ${recordsOf(table, '[]')}`
+    : sql`VALUES (${sql.join(columns)})`
+  return sql`INSERT INTO ${sql.table(table)} (${names}) ${rows} ${taken}`.compile(db)
 }
 
 /** Deletes the rows that have the same key as one of the given rows. */
@@ -72,18 +96,30 @@ export async function deleteRows<T extends keyof Tables & string>(
 ): Promise<void> {
   if (rows.length === 0) return
   const columns = sql.join(key.map((column) => sql.ref(column)))
-  const wanted = isPostgres(db) ? sql`(SELECT ${columns} FROM ${recordsOf(table, rows)})` : keysOf(key, rows)
+  const wanted = isPostgres(db)
+    ? sql`(SELECT ${columns} FROM ${recordsOf(table, textOf(rows))})`
+    : keysOf(key, rows)
   await sql`DELETE FROM ${sql.table(table)} WHERE (${columns}) IN ${wanted}`.execute(db)
 }
 
 /** Turns texts into a subquery for `where x in (...)`, of any length. */
 export function listOf<T extends string>(values: readonly T[]): Expression<T> {
-  return sql<T>`(SELECT value FROM json_each(${JSON.stringify(values)}))`
+  return textsIn<T>(JSON.stringify(values))
 }
 
 /** Turns whole numbers into a subquery for `where x in (...)`, of any length. */
 export function numbersOf(values: readonly number[]): Expression<number> {
-  return sql<number>`(SELECT CAST(value AS bigint) FROM json_each(${JSON.stringify(values)}))`
+  return numbersIn(JSON.stringify(values))
+}
+
+/** Turns a JSON array of texts into a subquery for `where x in (...)`. */
+export function textsIn<T extends string>(json: string): Expression<T> {
+  return sql<T>`(SELECT value FROM json_each(${json}))`
+}
+
+/** Turns a JSON array of whole numbers into a subquery for `where x in (...)`. */
+export function numbersIn(json: string): Expression<number> {
+  return sql<number>`(SELECT CAST(value AS bigint) FROM json_each(${json}))`
 }
 
 /**
@@ -105,9 +141,12 @@ function onceEach(
   return [...byKey.values()]
 }
 
-/** Turns rows into a PostgreSQL record set, read from one JSON text with the types of the columns. */
-function recordsOf(table: string, rows: readonly object[]): RawBuilder<unknown> {
-  return sql`json_populate_recordset(NULL::${sql.table(table)}, ${textOf(rows)}::json) AS record`
+/**
+ * Turns rows into a PostgreSQL record set with the types of the columns.
+ * @param rows the rows as JSON; see {@link textOf}
+ */
+function recordsOf(table: string, rows: string): RawBuilder<unknown> {
+  return sql`json_populate_recordset(NULL::${sql.table(table)}, ${rows}::json) AS record`
 }
 
 function textOf(rows: readonly object[]): string {
@@ -137,7 +176,7 @@ function toValue(value: unknown): unknown {
   return value ?? null
 }
 
-function onConflict(key: readonly string[], update: readonly string[]): RawBuilder<unknown> {
+function onConflict({ key, update }: Conflict): RawBuilder<unknown> {
   const taken = sql`ON CONFLICT (${sql.join(key.map((column) => sql.ref(column)))})`
   if (update.length === 0) return sql`${taken} DO NOTHING`
   const set = update.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)

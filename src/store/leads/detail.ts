@@ -9,7 +9,8 @@ import { sql } from 'kysely'
 import type { Activity, Instant, LeadDetail, QuarantinedRecord } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Rows } from '../db/rows.ts'
-import { insertRows, listOf, numbersOf } from '../db/rows.ts'
+import { insertRows, listOf, numbersIn } from '../db/rows.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Observation, Trx } from '../db/store.ts'
 import type { LeadTable, LeadTables } from '../tables/lead-tables.ts'
 import { refreshStageMoves } from './stage-move.ts'
@@ -91,12 +92,16 @@ export async function countDetails(db: Db): Promise<DetailCount> {
  */
 export async function outdateDetails(trx: Trx, leadNos: readonly number[], at: Instant): Promise<void> {
   if (leadNos.length === 0) return
-  await trx
-    .updateTable('detail_queue')
-    .where('lead_no', 'in', numbersOf(leadNos))
-    .set({ due_at: at, failures: 0 })
-    .execute()
+  await outdateQueued(trx, { leadNos: JSON.stringify(leadNos), at })
 }
+
+const outdateQueued = statement((db, { leadNos, at }: { leadNos: string; at: Instant }) =>
+  db
+    .updateTable('detail_queue')
+    .where('lead_no', 'in', numbersIn(leadNos))
+    .set({ due_at: at, failures: 0 })
+    .compile(),
+)
 
 /** Marks all details as outdated, because the profile has changed. */
 export async function outdateAllDetails(trx: Trx, at: Instant): Promise<void> {

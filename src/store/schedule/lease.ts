@@ -7,9 +7,11 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
+import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
 import { clockOf } from '../db/dialect.ts'
 import { isPostgres } from '../db/postgres.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import type { Tables } from '../tables/tables.ts'
 
@@ -70,12 +72,11 @@ export async function claimLease(
     throw thrown
   }
   const renew = async (trx: Trx, at: Date): Promise<void> => {
-    const renewed = await trx
-      .updateTable('lease')
-      .where('holder', '=', holder)
-      .set({ expires_at: clockOf(trx, at, leaseMs) })
-      .executeTakeFirst()
-    if (renewed.numUpdatedRows === 0n) throw busy(name, 'another process, which took over')
+    const { numAffectedRows } = await renewLease(trx, {
+      holder,
+      until: new Date(at.getTime() + leaseMs).toISOString(),
+    })
+    if (numAffectedRows === 0n) throw busy(name, 'another process, which took over')
   }
   const lost = new AbortController()
   let isBeating = false
@@ -107,6 +108,15 @@ export async function claimLease(
     },
   }
 }
+
+/** The new end of the lease, `until`, is by this machine's clock; only SQLite uses it. */
+const renewLease = statement((db, { holder, until }: { holder: string; until: Instant }) =>
+  db
+    .updateTable('lease')
+    .where('holder', '=', holder)
+    .set({ expires_at: isPostgres(db) ? clockOf(db, new Date(0), SHARED_LEASE_MS) : until })
+    .compile(),
+)
 
 async function insertLease(
   trx: Trx,

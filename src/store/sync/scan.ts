@@ -7,6 +7,7 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { listOf } from '../db/rows.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import type { SyncScanTable } from '../tables/tables.ts'
 
@@ -110,9 +111,13 @@ export async function startPass(trx: Trx, before: Scan, since: Instant | null): 
 export async function advanceScan(trx: Trx, before: Scan, page: ScanStep): Promise<Scan> {
   await saveMet(trx, { page: before.pages, pass: before.pass, met: page.met })
   const scan = scanAfter(before, page)
-  await trx.updateTable('sync_scan').where('resource', '=', RESOURCE).set(scan).execute()
+  await updateScan(trx, scan)
   return scan
 }
+
+const updateScan = statement((db, scan: Scan) =>
+  db.updateTable('sync_scan').where('resource', '=', RESOURCE).set(scan).compile(),
+)
 
 /** Returns the progress of the scan after a page. */
 function scanAfter(before: Scan, page: ScanStep): Scan {
@@ -182,13 +187,17 @@ export async function noteReadByEvent(trx: Trx, leadNo: number): Promise<void> {
 
 /** Lists the leads noted after a sequence number, in the order in which they were noted. */
 export async function listReadByEvents(db: Db, afterSeq: number): Promise<{ seq: number; no: number }[]> {
-  return db
+  return (await selectEvents(db, { afterSeq })).rows
+}
+
+const selectEvents = statement((db, { afterSeq }: { afterSeq: number }) =>
+  db
     .selectFrom('sync_scan_event')
     .where('seq', '>', afterSeq)
     .select(['seq', 'lead_no as no'])
     .orderBy('seq')
-    .execute()
-}
+    .compile(),
+)
 
 /** Finds which of the leads were read because of events, and whether those leads were deleted. */
 export async function findReadByEvents(
@@ -254,11 +263,12 @@ interface MetOnPage {
 }
 
 async function saveMet(trx: Trx, { met, ...page }: MetOnPage): Promise<void> {
-  await trx
-    .insertInto('sync_scan_page')
-    .values({ ...page, met: JSON.stringify(met) })
-    .execute()
+  await insertScanPage(trx, { ...page, met: JSON.stringify(met) })
 }
+
+const insertScanPage = statement((db, page: { page: number; pass: number; met: string }) =>
+  db.insertInto('sync_scan_page').values(page).compile(),
+)
 
 export function createMetLeads(): MetLeads {
   let passes = new Uint8Array(1024)

@@ -10,6 +10,7 @@ import type {
   SyncPart,
   SyncResult,
 } from '../../domain/sync.ts'
+import { statement } from '../db/statement.ts'
 import type { Db, Trx } from '../db/store.ts'
 import { listHeldLeases } from '../schedule/lease.ts'
 import type { SyncRunTable } from '../tables/tables.ts'
@@ -49,8 +50,12 @@ export interface RunUsage {
 }
 
 export async function saveUsage(trx: Trx, runId: string, { requests, retries }: RunUsage): Promise<void> {
-  await trx.updateTable('sync_run').where('id', '=', runId).set({ requests, retries }).execute()
+  await updateUsage(trx, { id: runId, requests, retries })
 }
+
+const updateUsage = statement((db, { id, requests, retries }: RunUsage & { id: string }) =>
+  db.updateTable('sync_run').where('id', '=', id).set({ requests, retries }).compile(),
+)
 
 /**
  * Adds the counts of a page, in the transaction that writes the page. Returns how many pages and leads the
@@ -59,11 +64,19 @@ export async function saveUsage(trx: Trx, runId: string, { requests, retries }: 
 export async function addCounts(
   trx: Trx,
   runId: string,
-  counts: LeadCounts & { readonly pages: number },
+  counts: PageCounts,
 ): Promise<{ pages: number; seen: number }> {
-  return trx
+  const { rows } = await updateCounts(trx, { id: runId, ...counts })
+  if (rows[0] === undefined) throw new Error(`no sync run ${runId}`)
+  return rows[0]
+}
+
+type PageCounts = LeadCounts & { readonly pages: number }
+
+const updateCounts = statement((db, { id, ...counts }: PageCounts & { id: string }) =>
+  db
     .updateTable('sync_run')
-    .where('id', '=', runId)
+    .where('id', '=', id)
     .set((eb) => ({
       pages: eb('pages', '+', counts.pages),
       leads_seen: eb('leads_seen', '+', counts.seen),
@@ -74,8 +87,8 @@ export async function addCounts(
       leads_quarantined: eb('leads_quarantined', '+', counts.held),
     }))
     .returning(['pages', 'leads_seen as seen'])
-    .executeTakeFirstOrThrow()
-}
+    .compile(),
+)
 
 /** Adds counts of details, in the transaction that writes the details. */
 export async function addDetailCounts(trx: Trx, runId: string, counts: DetailCounts): Promise<void> {
