@@ -25,6 +25,7 @@ const CONTENTS: Readonly<Record<BlockName, string>> = {
   funnel: 'the stages, with conversion and days in each',
   changes: 'what changed, by kind, with names and values; a week or a month names only the won leads',
   top_leads: 'the new leads with the best scores',
+  urgent: 'the open leads that are about to stall, and how many are older than nearly all winners were',
   stalled: 'the open leads that have not changed for the longest time',
   pipelines: 'the pipelines side by side, if there are several',
   sources: 'where leads come from, side by side',

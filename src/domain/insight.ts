@@ -3,6 +3,9 @@
  * statements were right. The code in `insight/` computes it from daily counts, and each issue stores it.
  */
 
+import type { ListedLead } from './lists.ts'
+import type { Money } from './model.ts'
+
 /** The figures that have a usual range. The names are those of `store/figures/definition.ts`. */
 export const EXPECTED_FIGURES = ['new_leads', 'won'] as const
 export type ExpectedFigure = (typeof EXPECTED_FIGURES)[number]
@@ -52,7 +55,34 @@ export interface Expectation {
   readonly shift: Shift | null
 }
 
+/** An open lead that is about to stay longer in its stage than nearly all later winners did. */
+export interface UrgentLead extends ListedLead {
+  /** The whole days that it has been in its stage at the end of the period. */
+  readonly stageDays: number
+  /** The days after which a lead of its stage counts as stalled. */
+  readonly limitDays: number
+  /** Tells whether the limit comes from winners; otherwise it is the number of days of the settings. */
+  readonly isOfWinners: boolean
+  /** Tells whether the last issue that was sent did not list it. */
+  readonly isNew: boolean
+}
+
+/** The open leads that are older than nearly all leads were when they were won. */
+export interface OldLeadCount {
+  readonly old: number
+  readonly open: number
+  /** The value of the old leads, one amount for each currency. */
+  readonly value: readonly Money[]
+  /** The age in days that only 1 % of the winners exceeded, and the number of these winners. */
+  readonly ageDays: number
+  readonly winners: number
+}
+
 export interface Insight {
   /** All leads first, then each pipeline. */
   readonly expectations: readonly Expectation[]
+  /** The leads that will stall within `days` days, the best value first. `rows` are the first of them. */
+  readonly urgent: { readonly days: number; readonly total: number; readonly rows: readonly UrgentLead[] }
+  /** Null if too few leads were won to say what is old. */
+  readonly oldLeads: OldLeadCount | null
 }

@@ -163,6 +163,18 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       lastScan: { scan_result: 'complete', at: ago(-6) },
     },
     insight: {
+      urgent: {
+        days: 3,
+        total: 6,
+        rows: leads.map((lead, index) => ({
+          ...lead,
+          stageDays: 11 + index,
+          limitDays: 14,
+          isOfWinners: true,
+          isNew: index < 2,
+        })),
+      },
+      oldLeads: { old: 212, open: 1190, value: money(1_900_000), ageDays: 94, winners: 812 },
       expectations: [
         sampleExpectation('new_leads', times(59), times(34), times(71)),
         sampleExpectation('won', times(4), times(1), times(8)),

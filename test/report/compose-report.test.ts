@@ -36,6 +36,7 @@ const expected = (
   ...{ periods: { known: 26, needed: 8 }, record: { held: 187, of: 196 }, band: [], shift: null },
   ...change,
 })
+const NOTHING_URGENT = { urgent: { days: 3, total: 0, rows: [] }, oldLeads: null }
 const QUIET: Making = { now: QUIET_GENERATED_AT }
 /** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
 const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
@@ -79,6 +80,7 @@ describe('the headline', () => {
   const judge = (figures: ReportFigures, ...changes: readonly Partial<Expectation>[]): ReportFigures => ({
     ...figures,
     insight: {
+      ...NOTHING_URGENT,
       expectations: [
         expected('new_leads', figures.newLeads.current, 31, 54, changes[0]),
         expected('won', figures.won.current, 1, 5, changes[1]),
@@ -424,6 +426,46 @@ describe('thirty pipelines', () => {
   })
 })
 
+describe('leads that are about to stall', () => {
+  const busy = busyDay()
+  const leads = busy.stalled.rows.slice(0, 3).map((lead, index) => ({
+    ...lead,
+    ...{ stageDays: 11 + index, limitDays: 14.2, isOfWinners: true, isNew: index === 0 },
+  }))
+  const figures: ReportFigures = {
+    ...busy,
+    insight: {
+      expectations: [],
+      urgent: { days: 3, total: 3, rows: leads },
+      oldLeads: {
+        ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },
+        ...{ ageDays: 93.4, winners: 812 },
+      },
+    },
+  }
+  const [first, second, third] = leads.map(({ companyName }) => companyName)
+
+  it('are listed once in full, and then named as still urgent', () => {
+    const view = block('urgent', figures)
+    expect(view.note).toMatch(/^3 leads will have been in their stage .*; 1 of them new here/)
+    expect(view.leads).toMatchObject([{ company: first, age: '11 of 14\u00a0days' }])
+    expect(view.lines).toEqual([
+      `Still urgent, as in the last report: ${second} and ${third}.`,
+      '212 of 345 open leads, worth $1.9m, are older than all but 1\u00a0% of 812 won leads were (94\u00a0days). Leads this old are hardly ever won: close them, or move them on.',
+    ])
+  })
+
+  it('are not mentioned where there are none and few are old', () => {
+    const none = {
+      urgent: { days: 3, total: 0, rows: [] },
+      oldLeads: { ...figures.insight?.oldLeads, old: 3 },
+    }
+    const quiet = { ...figures, insight: { expectations: [], ...none } } as ReportFigures
+    expect(compose(quiet).blocks.filter(({ kind }) => kind === 'urgent')).toEqual([])
+    expect(compose(busy).blocks.filter(({ kind }) => kind === 'urgent')).toEqual([])
+  })
+})
+
 describe('times that cannot be right', () => {
   const busy = busyDay()
   const doubtful = (
@@ -431,7 +473,7 @@ describe('times that cannot be right', () => {
   ): ReportFigures => ({
     ...busy,
     newLeads: { current: 200, prior: 50 },
-    insight: { expectations: [expected('new_leads', 200, 31, 54, { judgement: 'high' })] },
+    insight: { ...NOTHING_URGENT, expectations: [expected('new_leads', 200, 31, 54, { judgement: 'high' })] },
     freshness: { ...busy.freshness, implausibleTimes },
   })
 

@@ -30,6 +30,7 @@ import { type Archive, archivedPage, archiveIssue, explainIssue, isArchived } fr
 import { findRequest } from './recompute-issue.ts'
 import { type ContentDeps, contentsOf, createContents, type FindContent } from './report-content.ts'
 import { LIST_ROWS_MAX, type Reader, type Report, variantOf } from './report-definition.ts'
+import { tryInsight } from './report-insight.ts'
 import { findUnusual } from './volume-anomaly.ts'
 
 /** The recipients who share an issue, because they all have the same filter. */
@@ -197,16 +198,18 @@ async function attachmentsFor(
  * @throws LeadsheetError report_no_data, report_failed
  */
 export async function readIssueFigures(
-  deps: Pick<IssueDeps, 'store'>,
+  deps: Pick<IssueDeps, 'store' | 'now'>,
   report: Report,
   period: Period,
   audience: Audience,
   signal: AbortSignal,
 ): Promise<ReportFigures> {
   const last = await findLastSent(deps.store.db, seriesOf(report, audience[0]), period.to)
-  const figures = await readFigures(deps, report, requestFor(report, period, audience, last), signal)
+  const request = requestFor(report, period, audience, last)
+  const figures = await readFigures(deps, report, request, signal)
   const warnings = await findUnusual(deps.store.db, figures, last?.figures ?? null)
-  return { ...figures, warnings }
+  const { insight, failed } = await tryInsight(deps, request, last?.figures.insight ?? null)
+  return { ...figures, insight, failed: [...figures.failed, ...failed], warnings }
 }
 
 function requestFor(

@@ -46,7 +46,16 @@ export interface ListOptions {
 /** The figures from which lists are made. */
 export type ListedFigures = Pick<
   ReportFigures,
-  'kind' | 'period' | 'prior' | 'changes' | 'topLeads' | 'stalled' | 'byPipeline' | 'bySource' | 'queries'
+  | 'kind'
+  | 'period'
+  | 'prior'
+  | 'changes'
+  | 'topLeads'
+  | 'stalled'
+  | 'byPipeline'
+  | 'bySource'
+  | 'insight'
+  | 'queries'
 >
 
 /**

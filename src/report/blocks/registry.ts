@@ -22,6 +22,7 @@ import { composeSources, listSources } from './sources/view.ts'
 import { composeStalled, listStalled } from './stalled/view.ts'
 import { composeTopLeads, listTopLeads } from './top-leads/view.ts'
 import { composeTrend } from './trend/view.ts'
+import { composeUrgent, listUrgent } from './urgent/view.ts'
 
 interface Block {
   /**
@@ -104,6 +105,12 @@ const REGISTRY = {
     title: 'Top leads',
     compose: (...given) => [composeTopLeads(...given)],
     list: listTopLeads,
+    isShown: 'unless quiet',
+  },
+  urgent: {
+    title: 'Lost or urgent',
+    compose: composeUrgent,
+    list: listUrgent,
     isShown: 'unless quiet',
   },
   stalled: {

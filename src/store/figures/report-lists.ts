@@ -18,7 +18,8 @@ const STATUS_THEN = `coalesce(lead_then.status, (SELECT to_status FROM stage_mov
       WHERE each.lead_id = lead.id AND moved_at < :to AND (:known_at IS NULL OR observed_at <= :known_at)
       ORDER BY moved_at DESC LIMIT 1), lead.status)`
 
-const AS_NOW = LEAD_FIELDS.filter(({ name }) => LISTED_FIELDS.some((listed) => listed === name))
+/** The SQL for the fields that lists show with their present values. */
+export const AS_NOW = LEAD_FIELDS.filter(({ name }) => LISTED_FIELDS.some((listed) => listed === name))
   .map(({ name, column }) => `lead.${column} AS "${name}"`)
   .join(', ')
 
@@ -55,7 +56,11 @@ export const STALLED_LEADS = {
   ORDER BY longest.changed_at, longest.pipeline_id, lead.id`,
 } as const
 
-type Row = Omit<ListedLead, 'value'> & { readonly amount: number | null; readonly currency: string | null }
+/** The row of a listed lead, with its value as two columns. */
+export type ListedRow = Omit<ListedLead, 'value'> & {
+  readonly amount: number | null
+  readonly currency: string | null
+}
 
 export async function readTopLeads(
   moment: Moment,
@@ -64,13 +69,13 @@ export async function readTopLeads(
   rowsMax: number,
 ): Promise<TopLeads> {
   const values = { top_score: minScore, rows: rowsMax }
-  const rows = await readRows<Row & { total: number }>(moment, TOP_LEADS, scope, values)
+  const rows = await readRows<ListedRow & { total: number }>(moment, TOP_LEADS, scope, values)
   return { minScore, total: rows[0]?.total ?? 0, rows: rows.map(({ total: _, ...row }) => listedLeadOf(row)) }
 }
 
 export async function readStalled(moment: Moment, scope: FigureScope, rowsMax: number): Promise<Stalled> {
   const [figure] = await readFigureAt(moment, 'stalled', scope)
-  const rows = await readRows<Row>(moment, STALLED_LEADS, scope, { rows: rowsMax })
+  const rows = await readRows<ListedRow>(moment, STALLED_LEADS, scope, { rows: rowsMax })
   return {
     days: scope.stalledDays,
     coverage: await readCoverage(moment, 'stalled', scope),
@@ -82,6 +87,6 @@ export async function readStalled(moment: Moment, scope: FigureScope, rowsMax: n
   }
 }
 
-function listedLeadOf({ amount, currency, ...lead }: Row): ListedLead {
+export function listedLeadOf({ amount, currency, ...lead }: ListedRow): ListedLead {
   return { ...lead, value: amount !== null && currency !== null ? { amount, currency } : null }
 }

@@ -30,6 +30,8 @@ export const PUBLISHED: Readonly<Record<string, readonly string[]>> = {
   report_issue: ['html', 'text'],
   daily_count: [],
   daily_count_span: [],
+  stall_threshold: [],
+  old_lead_count: [],
 }
 
 /**

@@ -32,6 +32,7 @@ const FIGURES: ListedFigures = {
   prior: { from: '2026-11-12T23:00:00.000Z', to: '2026-11-13T23:00:00.000Z', ...BERLIN },
   topLeads: { minScore: 80, total: 1, rows: [ACME] },
   stalled: { days: 14, coverage: { known: 1, of: 1 }, total: 1, rows: [ACME] },
+  insight: null,
   changes: {
     since: '2026-11-19T23:00:00.000Z',
     coverage: { known: 1, of: 1 },
@@ -217,6 +218,6 @@ test('an attachment of no list is refused, naming those that there are', async (
   await expect(attached('by-country.csv')).rejects.toMatchObject({
     code: 'config_invalid',
     message: 'The report has no list for the attachment by-country.csv',
-    hint: 'Its lists are changes, top_leads, stalled, pipelines, sources, by-industry.',
+    hint: 'Its lists are changes, top_leads, urgent, stalled, pipelines, sources, by-industry.',
   })
 })

@@ -49,6 +49,7 @@ async function filesOf(format: 'csv' | 'xlsx'): Promise<readonly MessageFile[]> 
       figures: {
         ...{ kind: 'day', period: DAY, prior: DAY },
         topLeads: { minScore: 80, total, rows },
+        insight: null,
         stalled: { days: 14, coverage: { known: total, of: total }, total, rows },
         changes: {
           since: NOW,

@@ -22,4 +22,20 @@ export const INSIGHT = [
     last_day TEXT NOT NULL, -- local date
     counted_at TEXT NOT NULL -- UTC, by our clock: what was read by then is counted
   ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE stall_threshold ( -- one row per stage: how long leads that were won within a year had stayed in it; counted about once a day
+    status TEXT PRIMARY KEY, -- stage.status; empty for the whole time from the creation of a lead to its winning
+    winners INTEGER NOT NULL, -- number of stays of these leads, or of these leads
+    days REAL, -- days that only 5 % of them exceeded, 1 % for the whole time; null if there are too few winners
+    counted_at TEXT NOT NULL -- UTC, by our clock
+  ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE old_lead_count ( -- one row per pipeline and currency: the open leads, and those older than the whole time in stall_threshold; counted with it
+    pipeline_id TEXT NOT NULL, -- pipeline.id
+    value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or its currency
+    open INTEGER NOT NULL, -- number of open leads
+    old INTEGER NOT NULL, -- number of open leads that are older than nearly all winners were
+    old_value REAL NOT NULL, -- sum of the values of these older leads, in whole units of value_currency
+    PRIMARY KEY (pipeline_id, value_currency)
+  ) STRICT, WITHOUT ROWID`,
 ]

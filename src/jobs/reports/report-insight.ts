@@ -1,0 +1,97 @@
+/** Reads what a report says beside its counts. The counts that it rests on are first brought up to date. */
+import type { FailedSection } from '../../domain/figures.ts'
+import type { Insight, OldLeadCount } from '../../domain/insight.ts'
+import type { Money } from '../../domain/model.ts'
+import { errorText, LeadsheetError } from '../../errors.ts'
+import type { Store } from '../../store/db/store.ts'
+import { giveChosen } from '../../store/figures/filtered-leads.ts'
+import { atOneMoment } from '../../store/figures/read-transaction.ts'
+import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.ts'
+import {
+  readOldLeads,
+  readStallThresholds,
+  refreshStallThresholds,
+} from '../../store/insight/stall-threshold.ts'
+import { readUrgentLeads } from '../../store/insight/urgent-leads.ts'
+
+interface InsightDeps {
+  readonly store: Store
+  readonly now: () => Date
+}
+
+/** A report of a period that ended longer ago lists no urgent leads, because they are read as they are now. */
+const PAST_DAYS = 7
+const DAY_MS = 86_400_000
+/** Within how many days the leads of a report will stall: up to the next report, or a little more. */
+const URGENT_DAYS = { day: 3, working_day: 3, since_last: 3, week: 7, month: 14 } as const
+
+/**
+ * Reads the insight of a report. If that fails, the report is sent without it and says so.
+ * @throws LeadsheetError store_unreachable
+ */
+export async function tryInsight(
+  ...given: Parameters<typeof readInsight>
+): Promise<{ insight: Insight | null; failed: readonly FailedSection[] }> {
+  try {
+    return { insight: await readInsight(...given), failed: [] }
+  } catch (thrown) {
+    if (thrown instanceof LeadsheetError && thrown.code === 'store_unreachable') throw thrown
+    return { insight: null, failed: [{ block: 'urgent', query: null, message: errorText(thrown) }] }
+  }
+}
+
+/**
+ * @param last what the last issue that was sent told; null before the first issue
+ */
+async function readInsight(
+  { store, now }: InsightDeps,
+  request: ReportRequest,
+  last: Insight | null,
+): Promise<Insight> {
+  await refreshStallThresholds(store, now())
+  const told = new Set(last?.urgent.rows.map(({ id }) => id))
+  const scope = scopeOf(request, request.period)
+  const days = URGENT_DAYS[request.kind]
+  const isPast = now().getTime() - Date.parse(scope.to) > PAST_DAYS * DAY_MS
+  const { urgent, oldLeads } = await atOneMoment(store.db, async (moment) => {
+    const chosen = await giveChosen(moment, scope)
+    const thresholds = await readStallThresholds(moment.db)
+    return {
+      urgent: isPast
+        ? { total: 0, rows: [] }
+        : await readUrgentLeads(chosen, scope, thresholds, days, request.rowsMax),
+      oldLeads: await readOldLeads(moment.db),
+    }
+  })
+  return {
+    expectations: [],
+    urgent: {
+      days,
+      total: urgent.total,
+      rows: urgent.rows.map((row) => ({ ...row, isNew: !told.has(row.id) })),
+    },
+    oldLeads: isPast || request.filter.conditions.length > 0 ? null : oldLeadsOf(oldLeads, request),
+  }
+}
+
+/** Adds up the old leads of the report's pipelines. A filter by other columns has no such counts. */
+function oldLeadsOf(
+  counted: Awaited<ReturnType<typeof readOldLeads>>,
+  { filter }: ReportRequest,
+): OldLeadCount | null {
+  if (counted === null || counted.age.days === null) return null
+  const leads = counted.leads.filter(
+    ({ pipelineId }) => filter.pipelineIds === null || filter.pipelineIds.includes(pipelineId),
+  )
+  const value = new Map<string, number>()
+  for (const { currency, value: amount } of leads)
+    if (currency !== '') value.set(currency, (value.get(currency) ?? 0) + amount)
+  const moneys: Money[] = [...value].map(([currency, amount]) => ({ amount, currency }))
+  return {
+    old: leads.reduce((sum, { old }) => sum + old, 0),
+    open: leads.reduce((sum, { open }) => sum + open, 0),
+    value: moneys.sort((one, other) => other.amount - one.amount),
+    ageDays: counted.age.days,
+    winners: counted.age.winners,
+  }
+}

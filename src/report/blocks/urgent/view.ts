@@ -1,0 +1,118 @@
+/**
+ * The urgent block: the open leads that are about to stall, and how many open leads are older than nearly all
+ * leads were when they were won. A lead that the last report listed is not listed in full again.
+ */
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { UrgentLead } from '../../../domain/insight.ts'
+import type { BlockContext } from '../../context.ts'
+import { oneLine, oneLineOrNull } from '../../words/clean-text.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
+import { nameStatus } from '../../words/locale-context.ts'
+import { formatMoneys, joined, linkTo, moreOf, NAME_LENGTH, pipelineOf, shownOf } from '../list-rows.ts'
+import {
+  type ListedFigures,
+  type ListOptions,
+  type ListTable,
+  leadColumns,
+  listTable,
+  moreThan,
+} from '../list-table.ts'
+
+const ROWS = 5
+/** The most leads of the last report that are named again. */
+const STILL_NAMED = 3
+/** The least share of the open leads that is worth a sentence. */
+const OLD_SHARE_MIN = 0.05
+
+export interface UrgentView {
+  readonly kind: 'urgent'
+  readonly title: string
+  readonly note: string
+  readonly columns: { readonly lead: string; readonly stage: string }
+  readonly leads: readonly {
+    readonly company: string
+    readonly url: string
+    readonly person: string
+    readonly stage: string
+    readonly age: string
+    readonly value: string
+  }[]
+  /** The sentences below the list: leads of the last report, leads left out, and old leads. */
+  readonly lines: readonly string[]
+}
+
+/** Returns no view if no lead is urgent and few are old. */
+export function composeUrgent(
+  figures: ReportFigures,
+  locale: LocaleContext,
+  context: BlockContext,
+): UrgentView[] {
+  const { insight, pipelines } = figures
+  if (insight === null) return []
+  const { words, numbers } = locale
+  const { days, total, rows } = insight.urgent
+  const fresh = rows.filter(({ isNew }) => isNew)
+  const still = rows.filter(({ isNew }) => !isNew)
+  const shown = shownOf(fresh, fresh.length + total - rows.length, ROWS)
+  const lines = [
+    stillSentence(still, locale),
+    moreOf(
+      'urgent',
+      { total: total - still.length, shown: shown.length, held: rows.length - still.length },
+      locale,
+      context,
+    ),
+    oldSentence(figures, locale),
+  ].filter(Boolean)
+  if (shown.length === 0 && lines.length === 0) return []
+  return [
+    {
+      kind: 'urgent',
+      title: words('urgent.title'),
+      note: total > 0 ? words('urgent.note', { days, n: total, fresh: total - still.length }) : '',
+      columns: { lead: words('stalled.lead'), stage: words('urgent.stage') },
+      leads: shown.map((lead) => ({
+        company: oneLine(lead.companyName, NAME_LENGTH),
+        url: linkTo(lead.id, context),
+        person: joined([oneLineOrNull(lead.contactName, NAME_LENGTH), pipelineOf(lead, pipelines)]),
+        stage: nameStatus(lead.status, locale),
+        age: words('urgent.age', { days: lead.stageDays, limit: numbers.decimal(lead.limitDays, 0) }),
+        value: lead.value ? numbers.money(lead.value) : '',
+      })),
+      lines,
+    },
+  ]
+}
+
+/** Returns the list of urgent leads, for an attached file. */
+export function listUrgent(figures: ListedFigures, locale: LocaleContext, options: ListOptions): ListTable {
+  const { rows, total } = figures.insight?.urgent ?? { rows: [], total: 0 }
+  const { words } = locale
+  const columns = leadColumns<UrgentLead>(locale, options, [
+    { name: words('lists.stageDays'), cell: (lead) => lead.stageDays },
+    { name: words('lists.limitDays'), cell: (lead) => lead.limitDays },
+    { name: words('lists.isNew'), cell: (lead) => words(lead.isNew ? 'urgent.new' : 'urgent.still') },
+  ])
+  return listTable(words('urgent.title'), columns, rows, moreThan(rows.length, total, locale), locale)
+}
+
+function stillSentence(leads: readonly UrgentLead[], locale: LocaleContext): string {
+  if (leads.length === 0) return ''
+  const named = shownOf(leads, leads.length, STILL_NAMED).map((lead) =>
+    oneLine(lead.companyName, NAME_LENGTH),
+  )
+  const others = leads.length - named.length
+  const names = others > 0 ? [...named, locale.words('scope.others', { n: others })] : named
+  return locale.words('urgent.stillUrgent', { names: locale.and(names) })
+}
+
+function oldSentence({ insight }: ReportFigures, locale: LocaleContext): string {
+  if (!insight?.oldLeads) return ''
+  const { old, open, value, ageDays, winners } = insight.oldLeads
+  if (old < open * OLD_SHARE_MIN) return ''
+  const { largest, others } = formatMoneys(value, locale)
+  return locale.words('urgent.old', {
+    ...{ old, open, winners, age: Math.ceil(ageDays) },
+    value: largest === null ? null : [largest, others].filter(Boolean).join(' '),
+  })
+}

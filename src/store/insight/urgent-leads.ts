@@ -1,0 +1,74 @@
+/**
+ * The open leads that are about to stay longer in their stage than nearly all later winners did. The list shows
+ * leads as they are now, because it asks for something to be done.
+ */
+import type { UrgentLead } from '../../domain/insight.ts'
+import { type FigureScope, readRows } from '../figures/query.ts'
+import type { Moment } from '../figures/read-transaction.ts'
+import { OPEN_STATUSES } from '../figures/relation.ts'
+import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts'
+import type { StallThreshold } from './stall-threshold.ts'
+
+const DAY_MS = 86_400_000
+
+interface Row extends ListedRow {
+  readonly total: number
+  readonly since: string
+  readonly limitDays: number
+}
+
+/**
+ * Reads the leads that will cross the threshold of their stage within some days, the best value first.
+ * @param horizonDays a stage whose threshold is not longer than this is left out
+ * @returns the first leads, and the number of all
+ */
+export async function readUrgentLeads(
+  moment: Moment,
+  scope: FigureScope,
+  thresholds: ReadonlyMap<string, StallThreshold>,
+  horizonDays: number,
+  rowsMax: number,
+): Promise<{ total: number; rows: Omit<UrgentLead, 'isNew'>[] }> {
+  const endMs = Date.parse(scope.to)
+  const limits = [...thresholds].flatMap(([status, { days }]) =>
+    days === null || days <= horizonDays ? [] : [limitOf(status, days, endMs, horizonDays)],
+  )
+  const statuses = await readRows<{ status: string }>(moment, OPEN, scope)
+  const others = statuses.filter(({ status }) => (thresholds.get(status)?.days ?? null) === null)
+  const set = others.map(({ status }) => limitOf(status, scope.stalledDays, endMs, horizonDays))
+  const rows = await readRows<Row>(moment, URGENT_LEADS, scope, {
+    limits: JSON.stringify([...limits, ...set]),
+    rows: rowsMax,
+  })
+  return {
+    total: rows[0]?.total ?? 0,
+    rows: rows.map(({ total: _, since, ...row }) => ({
+      ...listedLeadOf(row),
+      limitDays: row.limitDays,
+      stageDays: Math.floor((endMs - Date.parse(since)) / DAY_MS),
+      isOfWinners: (thresholds.get(row.status)?.days ?? null) !== null,
+    })),
+  }
+}
+
+function limitOf(status: string, days: number, endMs: number, horizonDays: number) {
+  const before = (ago: number) => new Date(endMs - ago * DAY_MS).toISOString()
+  return [status, before(days), before(days - horizonDays), days]
+}
+
+const OPEN = { reads: [], sql: `SELECT status FROM ${OPEN_STATUSES} AS open` } as const
+
+const URGENT_LEADS = {
+  reads: ['lead_now'],
+  sql: `SELECT lead.id, coalesce(company_name, lead.id) AS "companyName", ${AS_NOW}, pipeline.id AS "pipelineId",
+    pipeline.name AS "pipelineName", lead.status, lead.score, lead.value_amount AS amount,
+    lead.value_currency AS currency, lead.created_at AS "createdAt", lead.updated_at AS "changedAt",
+    lead.status_changed_at AS since, stage_limit.days AS "limitDays", count(*) OVER () AS total
+  FROM (SELECT value ->> 0 AS status, value ->> 1 AS entered_after, value ->> 2 AS entered_by,
+      CAST(value ->> 3 AS double precision) AS days FROM json_each(:limits)) AS stage_limit
+  CROSS JOIN lead_now JOIN lead ON lead.id = lead_now.lead_id JOIN pipeline ON pipeline.id = lead.pipeline_id
+  WHERE lead_now.status = stage_limit.status AND lead_now.status_changed_at > entered_after
+    AND lead_now.status_changed_at <= entered_by AND lead.deleted_at IS NULL
+  ORDER BY lead.value_amount IS NULL, lead.value_currency, lead.value_amount DESC, lead.status_changed_at, lead.id
+  LIMIT :rows`,
+} as const
