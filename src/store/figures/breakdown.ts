@@ -49,7 +49,7 @@ export const LEVELS_BY_PIPELINE = {
 export const STALLED_BY_PIPELINE = {
   title: 'Stalled by pipeline',
   meaning: 'the figure stalled for each pipeline',
-  reads: ['open_now', 'idle', 'idle_then'],
+  reads: ['changed', 'open_now', 'idle', 'idle_then'],
   sql: `SELECT pipeline_id AS "of", sum(leads) AS stalled FROM (
     SELECT pipeline_id, leads FROM open_now
     UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at > ${STALLED_SINCE}

@@ -6,6 +6,7 @@ import type { ChangedLead, ChangeKind, Changes } from '../../domain/lists.ts'
 import type { Instant, Money } from '../../domain/model.ts'
 import { readCoverage } from './coverage.ts'
 import { toCents } from './definition.ts'
+import { giveRelations } from './given-relations.ts'
 import { type FigureScope, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 
@@ -67,8 +68,9 @@ export async function readChanges(
   rowsMax: number,
 ): Promise<Changes> {
   const values = changeValues(scope, told)
-  const counts = await readRows<Count>(moment, CHANGE_COUNTS, scope, values)
-  const rows = await readRows<Row>(moment, CHANGED_LEADS, scope, { ...values, rows: rowsMax })
+  const once = await giveRelations(moment, scope, ['change'], values)
+  const counts = await readRows<Count>(once, CHANGE_COUNTS, scope)
+  const rows = await readRows<Row>(once, CHANGED_LEADS, scope, { rows: rowsMax })
   return {
     since: values.since,
     coverage: await readCoverage(moment, 'period', { ...scope, from: values.since }),

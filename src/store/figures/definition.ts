@@ -186,7 +186,7 @@ export const FIGURES = [
       'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days); leads that changed after the period before they were read again are left out, because it is unknown when they had changed before',
     unit: 'leads',
     coverage: 'stalled',
-    reads: ['open_now', 'idle', 'idle_then'],
+    reads: ['changed', 'open_now', 'idle', 'idle_then'],
     sql: `SELECT (SELECT coalesce(sum(leads), 0) FROM open_now)
       - (SELECT count(*) FROM idle WHERE changed_at > ${STALLED_SINCE})
       - (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM changed))

@@ -56,7 +56,7 @@ export type QueryValues = Readonly<Record<string, Value>>
 
 const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
-const NOTHING_GIVEN: Moment['given'] = new Set()
+const NOTHING_GIVEN: Moment['given'] = new Map()
 
 /**
  * The words with which PostgreSQL does not compute a relation that is read twice as a whole. SQLite gets them
@@ -114,13 +114,18 @@ export function findFigure(name: FigureName): (typeof FIGURES)[number] {
  */
 export function withRelations(
   query: Query,
-  { asKnownAt, filter }: Pick<FigureScope, 'asKnownAt' | 'filter'>,
+  scope: Pick<FigureScope, 'asKnownAt' | 'filter' | 'to'>,
   given: Moment['given'] = NOTHING_GIVEN,
   plain: '' | typeof INLINE = '',
 ): string {
-  const relations = relationsOf(asKnownAt !== null, filter)
-  const needed = new Set<RelationName>(query.reads.flatMap((name) => [name, ...relations[name].reads]))
-  const missing = RELATION_NAMES.filter((name) => needed.has(name) && !given.has(name))
+  const relations = relationsOf(scope.asKnownAt !== null, scope.filter)
+  const isGiven = (name: RelationName): boolean => {
+    const of = given.get(name)
+    return of === null || (of !== undefined && of.to === scope.to && of.filter === scope.filter)
+  }
+  const reads = query.reads.filter((name) => !isGiven(name))
+  const needed = new Set<RelationName>(reads.flatMap((name) => [name, ...relations[name].reads]))
+  const missing = RELATION_NAMES.filter((name) => needed.has(name) && !isGiven(name))
   const parts = missing.map((name) => {
     const { isMaterialized, sql } = relations[name]
     return `${name} AS ${isMaterialized ? 'MATERIALIZED ' : plain}( ${sql}\n)`

@@ -3,14 +3,19 @@
  * be writing meanwhile.
  */
 import { sql } from 'kysely'
+import type { LeadFilter } from '../../domain/figures.ts'
+import type { Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import type { Db } from '../db/store.ts'
 import type { RelationName } from './relation-parts.ts'
 
 export interface Moment {
   readonly db: Db
-  /** The relations that exist as temporary tables, and need not be computed for each query. */
-  readonly given: ReadonlySet<RelationName>
+  /**
+   * The relations that exist as temporary tables, and need not be computed for each query. Each serves queries
+   * with the same filter and the same end of the period; with null, any period.
+   */
+  readonly given: ReadonlyMap<RelationName, { readonly to: Instant; readonly filter: LeadFilter } | null>
 }
 
 /**
@@ -24,7 +29,7 @@ export async function atOneMoment<T>(db: Db, read: (moment: Moment) => Promise<T
       // Gives PostgreSQL more memory. Otherwise PostgreSQL would read a list of leads again for each lead
       // when the list exceeds its memory.
       if (isPostgres(one)) await sql`SET LOCAL work_mem = '128MB'`.execute(one)
-      return await read({ db: one, given: new Set() })
+      return await read({ db: one, given: new Map() })
     } finally {
       await sql`COMMIT`.execute(one)
     }

@@ -34,6 +34,7 @@ export const RELATION_NAMES = [
   'reach',
   'span',
   'arrival',
+  'arrival_gone',
   'news',
   'news_move',
   'standing',
@@ -218,6 +219,7 @@ export function spanRelations({ chosen, inPipelines, version, storedOr }: Bounds
   const stored = `(SELECT pipeline_id FROM lead_history AS state
       WHERE state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, 'span_to')})`
   const pipelineThen = storedOr(stored, 'lead.pipeline_id')
+  const isIn = `created_at >= span_from AND created_at < span_to${chosen.length > 0 ? ' AND +lead.id IN (SELECT lead_id FROM chosen)' : ''}${inPipelines(pipelineThen)}`
   return {
     span: {
       reads: [],
@@ -229,7 +231,15 @@ export function spanRelations({ chosen, inPipelines, version, storedOr }: Bounds
       reads: [...chosen, 'span'],
       sql: `-- leads created in each span
     SELECT place, lead.id AS lead_id, ${pipelineThen} AS pipeline_id FROM span CROSS JOIN lead
-    WHERE created_at >= span_from AND created_at < span_to${chosen.length > 0 ? ' AND +lead.id IN (SELECT lead_id FROM chosen)' : ''}${inPipelines(pipelineThen)}`,
+    WHERE ${isIn}`,
+    },
+    arrival_gone: {
+      reads: [...chosen, 'span'],
+      isMaterialized: true,
+      sql: `-- those of them that were deleted at the end of the span
+    SELECT place FROM lead_deletion CROSS JOIN lead CROSS JOIN span
+    WHERE lead.id = lead_id AND lead.created_at >= (SELECT min(span_from) FROM span) AND ${isIn}
+      AND deleted_since < span_to AND (returned_at IS NULL OR returned_at >= span_to)`,
     },
   } as const satisfies Record<string, Relation>
 }

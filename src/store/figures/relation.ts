@@ -34,18 +34,27 @@ const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
  */
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
+const VALUED = 'lead_id, outcome, value_currency, value_amount'
+
+/** The ends of the gap between two syncs in which an instant lies. */
+export const readAfter = (at: string, past = ''): string =>
+  `(SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past})`
+export const readBefore = (at: string): string =>
+  `(SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at})`
+
 /**
- * Builds the condition for a state whose value at an instant is unknown, because the lead changed again
- * before the next sync.
+ * Selects the states whose value at an instant is unknown, because the lead changed again before the next
+ * sync. Two queries, so that each reads by its index.
  */
-export const unsureState = (at: string, past = ''): string =>
-  `(valid_to >= ${at} AND valid_to < (SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past}) AND valid_from < ${at}
-      OR valid_from >= coalesce((SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at}), ${at}) AND valid_from < ${at}
-        AND changed_at >= ${at} AND coalesce(valid_to, '~') >= ${at})`
+export const unsureStates = (columns: string, at: string, after: string, before: string, and = ''): string =>
+  `SELECT ${columns} FROM state WHERE valid_to >= ${at} AND valid_to < ${after} AND valid_from < ${at}${and}
+    UNION ALL
+    SELECT ${columns} FROM state WHERE valid_from >= ${before} AND valid_from < ${at} AND changed_at >= ${at}
+      AND coalesce(valid_to, '~') >= coalesce(${after}, ${at})${and}`
 
 /** The same condition for a lead with a single state. */
-export const unsureOnlyState = (at: string): string =>
-  `valid_from >= coalesce((SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at}), ${at}) AND valid_from < ${at} AND changed_at >= ${at}`
+export const unsureOnlyState = (at: string, before: string): string =>
+  `valid_from >= ${before} AND valid_from < ${at} AND changed_at >= ${at}`
 
 /**
  * Builds all relations by name.
@@ -173,13 +182,11 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT lead_id, iif(ended_at >= :to, 'open', outcome) AS outcome, value_currency, value_amount
     FROM early WHERE created_at < :to AND known_from >= :to
     UNION ALL
-    SELECT lead_id, outcome, value_currency, value_amount FROM state
-    WHERE ${unsureState(':to', past('AND leads_as_of <= :known_at'))}
-      AND lead_id NOT IN (SELECT lead_id FROM early WHERE known_from >= :to)
-    UNION ALL
-    SELECT lead_id, outcome, value_currency, value_amount FROM only_state
-    WHERE ${unsureOnlyState(':to')}
-      AND lead_id NOT IN (SELECT lead_id FROM early WHERE known_from >= :to)`,
+    SELECT ${VALUED} FROM (
+      ${unsureStates(VALUED, ':to', readAfter(':to', past('AND leads_as_of <= :known_at')), readBefore(':to'))}
+      UNION ALL
+      SELECT ${VALUED} FROM only_state WHERE ${unsureOnlyState(':to', readBefore(':to'))}) AS unsure
+    WHERE lead_id NOT IN (SELECT lead_id FROM early WHERE known_from >= :to)`,
     },
     changed: {
       reads: [],

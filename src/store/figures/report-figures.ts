@@ -14,9 +14,9 @@ import { readChanges } from './changes.ts'
 import { readCoverage } from './coverage.ts'
 import type { CoverageName, FigureName } from './definition.ts'
 import { FIGURES } from './definition.ts'
-import { giveChosen } from './filtered-leads.ts'
 import { readAgents, readDataQuality, readFreshness } from './freshness-figures.ts'
 import { readFunnel } from './funnel.ts'
+import { giveChosen, giveRelations } from './given-relations.ts'
 import type { FigureRow, FigureScope } from './query.ts'
 import { queryOf, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
@@ -65,9 +65,9 @@ type Sections = Omit<
   keyof CoreFigures | 'kind' | 'period' | 'prior' | 'filter' | 'insight' | 'queries' | 'failed' | 'warnings'
 >
 
-async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFigures> {
+async function readAt(chosen: Moment, request: ReportRequest): Promise<ReportFigures> {
   const { kind, period, prior, filter } = request
-  const { pipelines, ...core } = await readCore(moment, request).catch((thrown: unknown) => {
+  const { moment, pipelines, ...core } = await readCore(chosen, request).catch((thrown: unknown) => {
     throw thrown instanceof LeadsheetError ? thrown : unreadable(thrown)
   })
   const { sections, failed } = await readSections(moment, request, { ...core, pipelines })
@@ -84,37 +84,63 @@ async function readAt(moment: Moment, request: ReportRequest): Promise<ReportFig
   }
 }
 
-async function readCore(moment: Moment, request: ReportRequest): Promise<CoreFigures> {
-  const { period, prior, filter } = request
-  const { db } = moment
-  const scope = scopeOf(request, period)
-  const compared = async <T>(
-    name: FigureName,
-    read: (rows: readonly FigureRow[]) => T,
-  ): Promise<Compared<T>> => ({
-    current: read(await readFigureAt(moment, name, scope)),
-    prior: read(await readFigureAt(moment, name, scopeOf(request, prior))),
-  })
-  const covered = async (name: CoverageName): Promise<Compared<HistoryCoverage>> => ({
-    current: await readCoverage(moment, name, scope),
-    prior: await readCoverage(moment, name, scopeOf(request, prior)),
+/** Reads the core numbers. The moment that it returns has relations of the period that sections read too. */
+async function readCore(
+  chosen: Moment,
+  request: ReportRequest,
+): Promise<CoreFigures & { readonly moment: Moment }> {
+  const { period, filter } = request
+  const { db } = chosen
+  const [scope, scopeBefore] = [scopeOf(request, period), scopeOf(request, request.prior)]
+  const prior = await readCompared(await giveRelations(chosen, scopeBefore, ['level']), scopeBefore)
+  const moment = await giveRelations(chosen, scope, ['level'])
+  const current = await readCompared(moment, scope)
+  const compared = <Name extends keyof ComparedFigures>(name: Name): Compared<ComparedFigures[Name]> => ({
+    current: current[name],
+    prior: prior[name],
   })
   return {
+    moment,
     freshness: await readFreshness(db, period.to),
     pipelines: await comparePipelines(db, filter.pipelineIds),
     leads: countIn(await readFigureAt(moment, 'leads', scope)),
-    newLeads: await compared('new_leads', countIn),
-    won: await compared('won', countIn),
-    lost: await compared('lost', countIn),
-    wonValue: await compared('won_value', moneyIn),
-    winRate: await compared('win_rate', ratioIn),
-    openValue: await compared('open_value', moneyIn),
-    known: { status: await covered('end'), value: await covered('value') },
+    newLeads: compared('newLeads'),
+    won: compared('won'),
+    lost: compared('lost'),
+    wonValue: compared('wonValue'),
+    winRate: compared('winRate'),
+    openValue: compared('openValue'),
+    known: { status: compared('status'), value: compared('value') },
+  }
+}
+
+interface ComparedFigures {
+  readonly newLeads: number
+  readonly won: number
+  readonly lost: number
+  readonly wonValue: Money[]
+  readonly winRate: Ratio
+  readonly openValue: Money[]
+  readonly status: HistoryCoverage
+  readonly value: HistoryCoverage
+}
+
+async function readCompared(moment: Moment, scope: FigureScope): Promise<ComparedFigures> {
+  const read = (name: FigureName) => readFigureAt(moment, name, scope)
+  return {
+    newLeads: countIn(await read('new_leads')),
+    won: countIn(await read('won')),
+    lost: countIn(await read('lost')),
+    wonValue: moneyIn(await read('won_value')),
+    winRate: ratioIn(await read('win_rate')),
+    openValue: moneyIn(await read('open_value')),
+    status: await readCoverage(moment, 'end', scope),
+    value: await readCoverage(moment, 'value', scope),
   }
 }
 
 async function readSections(
-  moment: Moment,
+  core: Moment,
   request: ReportRequest,
   { freshness, openValue, pipelines }: CoreFigures,
 ): Promise<{ sections: Sections; failed: FailedSection[] }> {
@@ -122,6 +148,10 @@ async function readSections(
   const scope = scopeOf(request, period)
   const currency = openValue.current[0]?.currency ?? null
   const failed: FailedSection[] = []
+  // Two sections read this relation. If it cannot be computed, each of them says so itself.
+  const moment = await readPart(core, () => giveRelations(core, scope, ['changed', 'idle_then'])).catch(
+    () => core,
+  )
   const section = async <T>(block: string, read: () => Promise<T>, empty: T): Promise<T> => {
     try {
       return await readPart(moment, read)

@@ -40,7 +40,7 @@ export const TOP_LEADS = {
 export const STALLED_LEADS = {
   title: 'Stalled leads',
   meaning: 'the leads counted by the figure stalled, longest stalled first',
-  reads: ['idle', 'idle_then'],
+  reads: ['lead_then', 'changed', 'idle', 'idle_then'],
   sql: `SELECT ${LISTED}, longest.changed_at AS "changedAt"
   FROM (
     -- the first of each status, so that an index leads to them

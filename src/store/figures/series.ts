@@ -7,7 +7,7 @@ import type { Instant, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
-import { RECENT_BEFORE, unsureOnlyState, unsureState } from './relation.ts'
+import { RECENT_BEFORE, readAfter, readBefore, unsureOnlyState, unsureStates } from './relation.ts'
 
 /**
  * The largest share of a point's value in a sparkline that may be unknown. A point with a larger unknown
@@ -28,13 +28,14 @@ const closedSince = (since: string, outcome: string): string => `(SELECT count(*
     + (SELECT count(*) FROM closed_once AS each WHERE outcome = '${outcome}' AND closed_at >= ${since}
       AND closed_at < span_to AND reopened_at >= span_to AND NOT ${WAS_GONE})`
 
-const COUNTS = `(SELECT count(*) FROM arrival AS each WHERE each.place = span.place AND NOT ${WAS_GONE}) AS "newLeads",
+const COUNTS = `(SELECT count(*) FROM arrival AS each WHERE each.place = span.place)
+      - (SELECT count(*) FROM arrival_gone AS each WHERE each.place = span.place) AS "newLeads",
     ${closedSince('span_from', 'won')} AS won`
 
 export const TREND = {
   title: 'Trend',
   meaning: 'new leads and won leads of each day, counted like the figures new_leads and won',
-  reads: ['span', 'arrival', 'closed_now', 'closed_once'],
+  reads: ['span', 'arrival', 'arrival_gone', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS} FROM span ORDER BY place`,
 } as const
 
@@ -60,7 +61,7 @@ export const SPARKLINES = {
   title: 'Sparklines',
   meaning:
     'the figures new_leads, won and win_rate of this period and of earlier ones; the win rate as won leads and closed leads',
-  reads: ['span', 'arrival', 'closed_now', 'closed_once'],
+  reads: ['span', 'arrival', 'arrival_gone', 'closed_now', 'closed_once'],
   sql: `SELECT ${COUNTS},
     ${closedSince(RECENT_BEFORE('span_to'), 'won')} AS part,
     ${closedSince(RECENT_BEFORE('span_to'), 'lost')} AS lost
@@ -77,13 +78,13 @@ export const OPEN_VALUE_SERIES = {
       + sum(change) OVER (ORDER BY place DESC)`)} AS value,
     (SELECT total(value_amount) FROM early_once
         WHERE created_at < span_to AND known_from >= span_to AND (ended_at >= span_to OR outcome = 'open') AND value_currency = :currency)
-      + (SELECT total(value_amount) FROM state
-        WHERE ${unsureState('span_to')} AND outcome = 'open' AND value_currency = :currency)
+      + (SELECT total(value_amount) FROM (
+        ${unsureStates('value_amount', 'span_to', 'read_after', 'read_before', " AND outcome = 'open' AND value_currency = :currency")}) AS each)
       + (SELECT total(value_amount) FROM only_state
-        WHERE ${unsureOnlyState('span_to')} AND outcome = 'open' AND value_currency = :currency) AS unsure
+        WHERE ${unsureOnlyState('span_to', 'read_before')} AND outcome = 'open' AND value_currency = :currency) AS unsure
   FROM (
     -- what had ended by the end of the next span is put back, what had begun is taken out
-    SELECT place, span_to, (SELECT total(value_amount) FROM state
+    SELECT place, span_to, read_after, read_before, (SELECT total(value_amount) FROM state
         WHERE valid_to >= span_to AND valid_to < until AND outcome = 'open' AND value_currency = :currency)
       - (SELECT total(value_amount) FROM state
         WHERE valid_from >= span_to AND valid_from < until AND outcome = 'open' AND value_currency = :currency)
@@ -93,7 +94,8 @@ export const OPEN_VALUE_SERIES = {
         WHERE ended_at >= span_to AND ended_at < until AND value_currency = :currency)
       - (SELECT total(value_amount) FROM early_once
         WHERE created_at >= span_to AND created_at < until AND value_currency = :currency) AS change
-    FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until FROM span) AS spanned) AS changed) AS told
+    FROM (SELECT *, coalesce(lead(span_to) OVER (ORDER BY place), '~') AS until,
+        ${readAfter('span_to')} AS read_after, ${readBefore('span_to')} AS read_before FROM span) AS spanned) AS changed) AS told
   ORDER BY place`,
 } as const
 

@@ -14,7 +14,7 @@ export const STAT_SAMPLES = {
   reads: [],
   sql: `SELECT pipeline.name AS "pipelineName", stat.* FROM pipeline_stat AS stat JOIN pipeline ON pipeline.id = pipeline_id
   WHERE (:pipelines IS NULL OR pipeline_id IN (SELECT value FROM json_each(:pipelines)))
-    AND stat.observed_at = (SELECT max(observed_at) FROM pipeline_stat AS each WHERE each.pipeline_id = stat.pipeline_id
+    AND stat.observed_at = (SELECT max(observed_at) FROM pipeline_stat AS each WHERE each.pipeline_id = pipeline.id
       AND each.as_of <= (SELECT max(leads_as_of) FROM sync_run))
   ORDER BY name, pipeline_id`,
 } as const

@@ -78,15 +78,19 @@ export const VIEWS = {
       SELECT agent_id, observed_at, lower(status) IN ('failing', 'failed', 'error', 'errored', 'down', 'offline',
         'crashed', 'unhealthy', 'degraded') AS is_failing
       FROM agent_sample),
-    placed AS (
-      SELECT *, lead(observed_at) OVER (PARTITION BY agent_id ORDER BY observed_at) AS next_at,
-        row_number() OVER (PARTITION BY agent_id ORDER BY observed_at)
-          - row_number() OVER (PARTITION BY agent_id, is_failing ORDER BY observed_at) AS run
-      FROM reading),
+    started AS (
+      SELECT agent_id, observed_at AS began_at, (SELECT min(observed_at) FROM reading AS later
+          WHERE later.agent_id = started.agent_id AND later.observed_at > started.observed_at AND NOT is_failing) AS next_at
+      FROM reading AS started
+      WHERE is_failing AND NOT coalesce((SELECT is_failing FROM reading AS before
+          WHERE before.agent_id = started.agent_id AND before.observed_at < started.observed_at
+          ORDER BY before.observed_at DESC LIMIT 1), false)),
     outage AS (
-      SELECT agent_id, min(observed_at) AS began_at, max(observed_at) AS last_at, count(*) AS samples,
-        iif(count(next_at) = count(*), max(next_at), NULL) AS next_at
-      FROM placed WHERE is_failing GROUP BY agent_id, run)
+      SELECT *, (SELECT count(*) FROM agent_sample AS each WHERE each.agent_id = started.agent_id
+          AND observed_at >= began_at AND observed_at < coalesce(next_at, '~')) AS samples,
+        (SELECT max(observed_at) FROM agent_sample AS each WHERE each.agent_id = started.agent_id
+          AND observed_at < coalesce(next_at, '~')) AS last_at
+      FROM started)
     SELECT agent_id, agent.name AS agent_name, began_at, coalesce(next_at, deleted_since) AS ended_at, samples,
       round(24 * (julianday(coalesce(next_at, deleted_since, last_at)) - julianday(began_at)), 2) AS hours
     FROM outage JOIN agent ON agent.id = outage.agent_id`,
@@ -110,9 +114,9 @@ export const VIEWS = {
   pipeline_stat_latest: sql`CREATE VIEW pipeline_stat_latest AS
     -- one row per pipeline: the last sample of its statistics, as the upstream computes them
     SELECT pipeline.name AS pipeline_name, pipeline_stat.*
-    FROM pipeline_stat JOIN pipeline ON pipeline.id = pipeline_stat.pipeline_id
-    WHERE pipeline_stat.observed_at = (SELECT max(observed_at) FROM pipeline_stat AS other
-      WHERE other.pipeline_id = pipeline_stat.pipeline_id)`,
+    FROM pipeline JOIN pipeline_stat ON pipeline_stat.pipeline_id = pipeline.id
+      AND pipeline_stat.observed_at = (SELECT max(observed_at) FROM pipeline_stat AS other
+        WHERE other.pipeline_id = pipeline.id)`,
 
   funnel_latest: sql`CREATE VIEW funnel_latest AS
     -- one row per stage in the last statistics of each pipeline, in funnel order

@@ -131,7 +131,7 @@ describe(`random pasts (SEED=${SEED})`, () => {
           ...{ amount: value, currency },
         })),
       })
-      const moment = { db: store.db, given: new Set<never>() }
+      const moment = { db: store.db, given: new Map() }
       expect(pipeline.trend).toEqual(await readTrend(moment, of, trendDays, asOf))
     }
     await store.close()

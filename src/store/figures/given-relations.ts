@@ -1,0 +1,55 @@
+/**
+ * Computes relations once for all queries of a report. Temporary tables of the connection hold them, and have
+ * the names of the relations that they replace.
+ */
+import { CompiledQuery } from 'kysely'
+import { isPostgres } from '../db/postgres.ts'
+import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, withRelations } from './query.ts'
+import type { Moment } from './read-transaction.ts'
+import type { RelationName } from './relation-parts.ts'
+
+/** The relations in which single leads are looked up. */
+const BY_LEAD: readonly RelationName[] = ['chosen', 'changed']
+
+/** Relations that are the same for any period of the same filter. */
+const OF_ANY_PERIOD: readonly RelationName[] = ['chosen', 'chosen_count']
+
+/**
+ * Fills the temporary tables with the leads of one filter. The next call overwrites the tables.
+ * @returns a moment that reads from the tables; the given moment if the filter has no conditions
+ */
+export async function giveChosen(moment: Moment, scope: FigureScope): Promise<Moment> {
+  return scope.filter.conditions.length === 0 ? moment : giveRelations(moment, scope, OF_ANY_PERIOD)
+}
+
+/**
+ * Computes relations of a scope, each from those before it. A later call for another scope overwrites them.
+ * @param values the parameters that the scope does not have
+ * @returns a moment that reads from the tables in queries with the same end of the period
+ */
+export async function giveRelations(
+  moment: Moment,
+  scope: FigureScope,
+  names: readonly RelationName[],
+  values: QueryValues = {},
+): Promise<Moment> {
+  const { db } = moment
+  const isShared = isPostgres(db)
+  const place = isShared ? 'pg_temp' : 'temp'
+  const run = (statement: string) => db.executeQuery(CompiledQuery.raw(statement))
+  const given = new Map(moment.given)
+  for (const name of names) {
+    const query: Query = { reads: [name], sql: `SELECT * FROM ${name}` }
+    const text = withRelations(query, scope, given)
+    const all = { ...valuesOf(scope), ...values }
+    given.set(name, OF_ANY_PERIOD.includes(name) ? null : scope)
+    const dropped = isShared ? 'ON COMMIT DROP ' : ''
+    await runQuery(db, `CREATE TEMP TABLE IF NOT EXISTS ${name} ${dropped}AS ${text} LIMIT 0`, all)
+    if (BY_LEAD.includes(name))
+      await run(`CREATE INDEX IF NOT EXISTS ${isShared ? '' : 'temp.'}${name}_by_lead ON ${name} (lead_id)`)
+    await run(`DELETE FROM ${place}.${name}`)
+    await runQuery(db, `INSERT INTO ${place}.${name} ${text}`, all)
+    if (isShared) await run(`ANALYZE ${place}.${name}`)
+  }
+  return { db, given }
+}
