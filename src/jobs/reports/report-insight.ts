@@ -4,7 +4,7 @@ import type { Insight, OldLeadCount } from '../../domain/insight.ts'
 import type { Money } from '../../domain/model.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Store } from '../../store/db/store.ts'
-import { giveChosen } from '../../store/figures/filtered-leads.ts'
+import { giveChosen } from '../../store/figures/given-relations.ts'
 import { atOneMoment } from '../../store/figures/read-transaction.ts'
 import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.ts'
 import {
