@@ -21,6 +21,8 @@ const CONTENTS: Readonly<Record<BlockName, string>> = {
   freshness: 'how old the data is, and what is missing',
   attention: 'failing agents, stalled leads, quarantined records, files that were too large',
   kpis: 'new leads, won leads, win rate and open pipeline, each with its last 14 days, 12 weeks or 12 months',
+  drivers: 'where each unusual number came from, in parts that add up',
+  pace: 'where the numbers of the month will end, and how far the goals are',
   trend: 'new and won leads over 90 days',
   funnel: 'the stages, with conversion and days in each',
   changes: 'what changed, by kind, with names and values; a week or a month names only the won leads',

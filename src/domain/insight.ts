@@ -10,6 +10,10 @@ import type { Money } from './model.ts'
 export const EXPECTED_FIGURES = ['new_leads', 'won'] as const
 export type ExpectedFigure = (typeof EXPECTED_FIGURES)[number]
 
+/** The figures that add up over days. */
+export const COUNTED_FIGURES = ['new_leads', 'won', 'lost', 'won_value'] as const
+export type CountedFigure = (typeof COUNTED_FIGURES)[number]
+
 /** Both bounds belong to the range. */
 export interface UsualRange {
   readonly low: number
@@ -55,6 +59,56 @@ export interface Expectation {
   readonly shift: Shift | null
 }
 
+/** The columns of `lead` by which a difference is split. */
+export type DriverDimension = 'pipeline_id' | 'source' | 'company_country' | 'agent_id'
+
+/**
+ * Where an unusual number came from. The differences of the parts and of the rest add up to the difference of
+ * the number from the one that was to be expected.
+ */
+export interface Driver {
+  readonly figure: ExpectedFigure
+  readonly actual: number
+  readonly expected: number
+  readonly dimension: DriverDimension
+  /** At most three parts, the one with the largest difference first. */
+  readonly parts: readonly DriverPart[]
+  /** The differences of all other parts together. */
+  readonly rest: number
+}
+
+export interface DriverPart {
+  /** The name of the pipeline, source, country or agent; null for leads without one. */
+  readonly name: string | null
+  readonly actual: number
+  readonly expected: number
+  readonly difference: number
+}
+
+export interface PaceGoal {
+  readonly name: string
+  readonly target: number
+  readonly owner: string | null
+}
+
+/** Where a number will be at the end of a month, quarter or fiscal year. */
+export interface Pace {
+  readonly figure: CountedFigure
+  /** The currency of money; null for a number of leads. */
+  readonly currency: string | null
+  readonly pipelines: readonly string[] | null
+  readonly span: 'month' | 'quarter' | 'fiscal_year'
+  /** The last local date of the span. */
+  readonly lastDay: string
+  readonly goal: PaceGoal | null
+  readonly soFar: number
+  readonly daysLeft: number
+  /** What it was a day in the last 28 days. */
+  readonly perDay: number
+  /** The expected end with the range that holds 8 of 10; null if it is not known or withheld. */
+  readonly end: (UsualRange & { readonly expected: number; readonly record: RangeRecord }) | null
+}
+
 /** An open lead that is about to stay longer in its stage than nearly all later winners did. */
 export interface UrgentLead extends ListedLead {
   /** The whole days that it has been in its stage at the end of the period. */
@@ -81,6 +135,8 @@ export interface OldLeadCount {
 export interface Insight {
   /** All leads first, then each pipeline. */
   readonly expectations: readonly Expectation[]
+  readonly drivers: readonly Driver[]
+  readonly pace: readonly Pace[]
   /** The leads that will stall within `days` days, the best value first. `rows` are the first of them. */
   readonly urgent: { readonly days: number; readonly total: number; readonly rows: readonly UrgentLead[] }
   /** Null if too few leads were won to say what is old. */

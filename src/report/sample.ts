@@ -163,6 +163,27 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       lastScan: { scan_result: 'complete', at: ago(-6) },
     },
     insight: {
+      drivers: [
+        {
+          ...{ figure: 'new_leads', actual: times(59), expected: times(50), dimension: 'source' },
+          parts: [{ name: 'web_search', actual: times(31), expected: times(22), difference: times(9) }],
+          rest: 0,
+        },
+      ],
+      pace: [
+        {
+          ...{
+            figure: 'won',
+            currency: null,
+            pipelines: null,
+            span: 'month',
+            lastDay: localDates(daysUpTo(period.to, 1, period.timeZone)[0] ?? period),
+          },
+          goal: { name: 'Wins of the month', target: 80, owner: 'Ana' },
+          ...{ soFar: 41, daysLeft: 10, perDay: 1.6 },
+          end: { low: 55, high: 68, expected: 61, record: { held: 41, of: 50 } },
+        },
+      ],
       urgent: {
         days: 3,
         total: 6,

@@ -36,7 +36,7 @@ const expected = (
   ...{ periods: { known: 26, needed: 8 }, record: { held: 187, of: 196 }, band: [], shift: null },
   ...change,
 })
-const NOTHING_URGENT = { urgent: { days: 3, total: 0, rows: [] }, oldLeads: null }
+const NOTHING_URGENT = { drivers: [], pace: [], urgent: { days: 3, total: 0, rows: [] }, oldLeads: null }
 const QUIET: Making = { now: QUIET_GENERATED_AT }
 /** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
 const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
@@ -435,7 +435,7 @@ describe('leads that are about to stall', () => {
   const figures: ReportFigures = {
     ...busy,
     insight: {
-      expectations: [],
+      ...{ expectations: [], drivers: [], pace: [] },
       urgent: { days: 3, total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },
@@ -460,7 +460,7 @@ describe('leads that are about to stall', () => {
       urgent: { days: 3, total: 0, rows: [] },
       oldLeads: { ...figures.insight?.oldLeads, old: 3 },
     }
-    const quiet = { ...figures, insight: { expectations: [], ...none } } as ReportFigures
+    const quiet = { ...figures, insight: { ...NOTHING_URGENT, expectations: [], ...none } } as ReportFigures
     expect(compose(quiet).blocks.filter(({ kind }) => kind === 'urgent')).toEqual([])
     expect(compose(busy).blocks.filter(({ kind }) => kind === 'urgent')).toEqual([])
   })

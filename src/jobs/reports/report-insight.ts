@@ -65,6 +65,8 @@ async function readInsight(
   })
   return {
     expectations: [],
+    drivers: [],
+    pace: [],
     urgent: {
       days,
       total: urgent.total,

@@ -10,11 +10,13 @@ import { composeAgents } from './agents/view.ts'
 import { composeAttention } from './attention/view.ts'
 import { composeChanges, listChanges } from './changes/view.ts'
 import { composeDataQuality } from './data-quality/view.ts'
+import { composeDrivers } from './drivers/view.ts'
 import { composeFreshness } from './freshness/view.ts'
 import { composeFunnel } from './funnel/view.ts'
 import { composeHeadline } from './headline/view.ts'
 import { composeKpis } from './kpis/view.ts'
 import type { ListedFigures, ListOptions, ListTable } from './list-table.ts'
+import { composePace } from './pace/view.ts'
 import { composePipelines, listPipelines } from './pipelines/view.ts'
 import { composeQueries, listQuery } from './queries/view.ts'
 import { composeServiceStats } from './service-stats/view.ts'
@@ -87,6 +89,16 @@ const REGISTRY = {
     compose: (...given) => [composeKpis(...given)],
     isShown: 'unless unread',
     isCore: true,
+  },
+  drivers: {
+    title: 'Where it came from',
+    compose: (figures, locale) => composeDrivers(figures, locale),
+    isShown: 'unless unread',
+  },
+  pace: {
+    title: 'On the way',
+    compose: (figures, locale) => composePace(figures, locale),
+    isShown: 'unless unread',
   },
   trend: { title: 'Trend', compose: (...given) => [composeTrend(...given)], isShown: 'unless quiet' },
   funnel: {

@@ -3,6 +3,7 @@
  * that may have changed since are counted again, so that three years of days cost no more than the last ones.
  */
 import { sql } from 'kysely'
+import { COUNTED_FIGURES, type CountedFigure, type DriverDimension } from '../../domain/insight.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { listOf } from '../db/rows.ts'
@@ -10,12 +11,7 @@ import type { Db, Store, Trx } from '../db/store.ts'
 import { runQuery } from '../figures/query.ts'
 
 /** The columns of `lead` that group the counts. */
-export const DIMENSIONS = ['pipeline_id', 'source', 'company_country', 'agent_id'] as const
-export type Dimension = (typeof DIMENSIONS)[number]
-
-/** The figures that are counted. The names are those of `store/figures/definition.ts`. */
-export const COUNTED = ['new_leads', 'won', 'lost', 'won_value'] as const
-export type CountedFigure = (typeof COUNTED)[number]
+export const DIMENSIONS: readonly DriverDimension[] = ['pipeline_id', 'source', 'company_country', 'agent_id']
 
 /** The last days are counted anew each time, because leads of these days often change or arrive late. */
 const DAYS_ANEW = 3
@@ -82,7 +78,7 @@ export async function refreshDailyCounts(
 /** Reads the counts of a figure by one dimension, in order of day, from a local date on. */
 export async function readDailyCounts(
   db: Db,
-  of: { readonly timeZone: string; readonly figure: CountedFigure; readonly dimension: Dimension },
+  of: { readonly timeZone: string; readonly figure: CountedFigure; readonly dimension: DriverDimension },
   from: string,
   to: string,
 ): Promise<DailyCount[]> {
@@ -136,7 +132,7 @@ async function countDays(trx: Trx, days: readonly Period[], timeZone: string): P
   await trx
     .deleteFrom('daily_count')
     .where('time_zone', '=', timeZone)
-    .where('figure', 'in', COUNTED)
+    .where('figure', 'in', COUNTED_FIGURES)
     .where('dimension', 'in', DIMENSIONS)
     .where('day', 'in', listOf(dates))
     .execute()

@@ -1,0 +1,82 @@
+/** The pace block: where the numbers of the month will end, and how that compares with the goals. */
+import type { ReportFigures } from '../../../domain/figures.ts'
+import type { Pace } from '../../../domain/insight.ts'
+import { oneLine } from '../../words/clean-text.ts'
+import { formatLocalDay } from '../../words/dates.ts'
+import type { LocaleContext } from '../../words/locale-context.ts'
+import { joined, NAME_LENGTH } from '../list-rows.ts'
+
+export interface PaceView {
+  readonly kind: 'pace'
+  readonly title: string
+  readonly lines: readonly {
+    readonly name: string
+    /** The owner of the goal and the pipelines that count; may be empty. */
+    readonly scope: string
+    /** The number so far, with the goal if there is one: `41` or `41 of 80`. */
+    readonly soFar: string
+    /** The expected end with its range; what is missing if it is not known. */
+    readonly end: string
+    /** What is needed a day; empty without a goal. */
+    readonly needed: string
+  }[]
+  /** How often such ranges were right; empty without a range. */
+  readonly record: string
+}
+
+/** Returns no view if there is neither a goal nor an expected end. */
+export function composePace(figures: ReportFigures, locale: LocaleContext): PaceView[] {
+  const told = (figures.insight?.pace ?? []).filter(({ goal, end }) => goal !== null || end !== null)
+  if (told.length === 0) return []
+  const { words } = locale
+  const records = told.flatMap(({ end }) => (end === null ? [] : [end.record]))
+  const of = records.reduce((sum, record) => sum + record.of, 0)
+  const held = records.reduce((sum, record) => sum + record.held, 0)
+  return [
+    {
+      kind: 'pace',
+      title: words('pace.title'),
+      lines: told.map((pace) => lineOf(pace, locale)),
+      record: of === 0 ? '' : words('pace.record', { held, of }),
+    },
+  ]
+}
+
+function lineOf(pace: Pace, locale: LocaleContext): PaceView['lines'][number] {
+  const { words, numbers } = locale
+  const { goal, currency, pipelines, soFar, end, daysLeft, perDay } = pace
+  const write = (value: number) =>
+    currency === null ? numbers.count(Math.round(value)) : numbers.money({ amount: value, currency })
+  const rate = (value: number) =>
+    currency === null ? numbers.decimal(value, 1) : numbers.money({ amount: value, currency })
+  const until = formatLocalDay(locale.tag, pace.lastDay)
+  const missing = goal === null ? 0 : goal.target - soFar
+  return {
+    name: goal === null ? words(`pace.${pace.figure}`) : oneLine(goal.name, NAME_LENGTH),
+    scope: joined([
+      goal?.owner ? oneLine(goal.owner, NAME_LENGTH) : null,
+      pipelines === null ? null : locale.and(pipelines.map((name) => oneLine(name, NAME_LENGTH))),
+    ]),
+    soFar:
+      goal === null
+        ? words('pace.soFar', { value: write(soFar) })
+        : words('pace.ofGoal', { value: write(soFar), target: write(goal.target) }),
+    end:
+      end === null
+        ? words('pace.unknown', { until })
+        : words('pace.end', {
+            until,
+            expected: write(end.expected),
+            low: write(end.low),
+            high: write(end.high),
+          }),
+    needed:
+      goal === null
+        ? ''
+        : missing <= 0
+          ? words('pace.reached')
+          : daysLeft === 0
+            ? words('pace.missed', { missing: write(missing) })
+            : words('pace.needed', { needed: rate(missing / daysLeft), now: rate(perDay) }),
+  }
+}
