@@ -5,16 +5,11 @@
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { sql } from 'kysely'
-import type { CopiedRow, CopiedTable } from '../copy/copied-tables.ts'
-import { listCopiedTables, readChunks } from '../copy/copied-tables.ts'
-import { insertCopies, quoted } from '../db/rows.ts'
-import { openSqlite } from '../db/sqlite.ts'
-import type { Db, Trx } from '../db/store.ts'
-import { migrate } from '../schema/migrate.ts'
+import { quoted } from '../db/rows.ts'
 import { OWN, PUBLISHED } from '../schema/published.ts'
-import { fillDictionary } from './dictionary.ts'
-import { addFigures } from './figure-sql.ts'
+import { createDictionary, fillDictionary } from './dictionary.ts'
+import { createFigures, fillFigures } from './figure-sql.ts'
+import { createSearch, fillSearch } from './search.ts'
 
 export interface SnapshotJob {
   /** The file of the store. */
@@ -29,6 +24,7 @@ export interface SnapshotJob {
   readonly sourcePaths: Readonly<Record<string, string>>
 }
 
+const DAY_MS = 24 * 60 * 60_000
 const CACHE_KIB = 65_536
 /** The number of rows of each index that ANALYZE reads: enough to tell a good index from a bad one. */
 const ANALYSIS_ROWS = 1000
@@ -41,31 +37,81 @@ const BUSY_TIMEOUT_MS = 10_000
  * @throws SqliteError, and Error where the finished file fails its checks
  */
 export function buildSnapshot(job: SnapshotJob): void {
-  const database = new Database(job.target, { timeout: BUSY_TIMEOUT_MS })
+  const database = openUnfinished(job)
   try {
-    // Because an unfinished file is deleted, no journal is needed.
-    database.pragma('journal_mode = OFF')
-    database.pragma('synchronous = OFF')
-    database.pragma('foreign_keys = OFF')
-    database.pragma(`cache_size = -${CACHE_KIB}`)
-    database.prepare('ATTACH ? AS live').run(job.live)
     database.exec('BEGIN')
-    copyTables(database)
-    addIndexes(database)
-    copyViews(database)
-    addInfo(database, job)
-    addFigures(database)
-    addSearch(database)
-    fillDictionary(database, job.sourcePaths)
+    createTables(database, copyRows)
+    createOthers(database)
+    fillSearch(database)
+    fillOthers(database, job)
     database.exec('COMMIT')
     database.exec('DETACH live')
+    database.pragma(`user_version = ${dayOf(job)}`)
     database.pragma(`analysis_limit = ${ANALYSIS_ROWS}`)
     database.exec('ANALYZE')
-    check(database)
+    checkFile(database)
   } finally {
     database.close()
   }
   flush(job.target)
+}
+
+/** Opens the file that is being made, with the store attached as `live`. */
+export function openUnfinished({ live, target }: SnapshotJob): Database.Database {
+  const database = new Database(target, { timeout: BUSY_TIMEOUT_MS })
+  // Because an unfinished file is deleted, no journal is needed.
+  database.pragma('journal_mode = OFF')
+  database.pragma('synchronous = OFF')
+  database.pragma('foreign_keys = OFF')
+  database.pragma(`cache_size = -${CACHE_KIB}`)
+  database.prepare('ATTACH ? AS live').run(live)
+  return database
+}
+
+/** Returns the day of a snapshot, in days since 1970. The file keeps the day on which it was last built whole. */
+export function dayOf({ madeAt }: Pick<SnapshotJob, 'madeAt'>): number {
+  return Math.floor(Date.parse(madeAt) / DAY_MS)
+}
+
+/** Creates all that is not a copied table: indexes and views of analysts, and the tables that only it has. */
+function createOthers(database: Database.Database): void {
+  addIndexes(database)
+  copyViews(database)
+  createInfo(database)
+  createFigures(database)
+  createSearch(database)
+  createDictionary(database)
+}
+
+/** Fills the tables that describe the snapshot itself. They may have rows of an earlier snapshot. */
+export function fillOthers(database: Database.Database, job: SnapshotJob): void {
+  for (const table of ['snapshot_info', 'figure', 'dictionary', 'dictionary_table'])
+    database.exec(`DELETE FROM ${table}`)
+  fillInfo(database, job)
+  fillFigures(database)
+  fillDictionary(database, job.sourcePaths)
+}
+
+/** Lists the definitions that a snapshot of this store would have if it were built now. */
+export function listExpectedSchema(live: string): string[] {
+  const database = new Database(':memory:')
+  try {
+    database.prepare('ATTACH ? AS live').run(live)
+    createTables(database, () => {})
+    createOthers(database)
+    return listSchema(database)
+  } finally {
+    database.close()
+  }
+}
+
+export function listSchema(database: Database.Database): string[] {
+  return database
+    .prepare<[], string>(
+      `SELECT type || name || sql FROM main.sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY 1`,
+    )
+    .pluck()
+    .all()
 }
 
 interface SchemaRow {
@@ -82,7 +128,11 @@ function readSchema(database: Database.Database, type: 'table' | 'index' | 'view
     .all(type)
 }
 
-function copyTables(database: Database.Database): void {
+/** Creates the published tables, each filled before the next. */
+function createTables(
+  database: Database.Database,
+  fill: (database: Database.Database, table: string, isWhole: boolean) => void,
+): void {
   const indexes = readSchema(database, 'index')
   for (const { name, sql } of readSchema(database, 'table')) {
     const withheld = PUBLISHED[name]
@@ -90,7 +140,7 @@ function copyTables(database: Database.Database): void {
     database.exec(sql)
     for (const column of withheld) database.exec(`ALTER TABLE ${quoted(name)} DROP COLUMN ${quoted(column)}`)
     for (const index of indexes.filter((each) => each.tbl_name === name)) database.exec(index.sql)
-    copyRows(database, name, withheld.length === 0)
+    fill(database, name, withheld.length === 0)
   }
 }
 
@@ -99,18 +149,45 @@ function copyTables(database: Database.Database): void {
  * indexes as they are stored.
  */
 function copyRows(database: Database.Database, table: string, isWhole: boolean): void {
-  const columns = database
-    .prepare<[string], { name: string; hidden: number }>(`SELECT name, hidden FROM pragma_table_xinfo(?)`)
-    .all(table)
-  if (isWhole && columns.every(({ hidden }) => hidden === 0)) {
+  const { key, columns, isGenerated } = describeTable(database, table)
+  if (isWhole && !isGenerated) {
     database.exec(`INSERT INTO main.${quoted(table)} SELECT * FROM live.${quoted(table)}`)
     return
   }
-  // Leaves out generated columns, because SQLite computes them itself.
-  const list = columns.filter(({ hidden }) => hidden === 0).map(({ name }) => quoted(name))
-  database.exec(
-    `INSERT INTO main.${quoted(table)} (${list.join()}) SELECT ${list.join()} FROM live.${quoted(table)}`,
-  )
+  const list = [...new Set([...key, ...columns])].map(quoted).join()
+  database.exec(`INSERT INTO main.${quoted(table)} (${list}) SELECT ${list} FROM live.${quoted(table)}`)
+}
+
+export interface PublishedTable {
+  /** The columns that tell a row from all others; `rowid` if no column stands for it. */
+  readonly key: readonly string[]
+  /** The columns that are stored; SQLite computes the generated columns itself. */
+  readonly columns: readonly string[]
+  /** The columns that hold numbers or texts. */
+  readonly mixed: readonly string[]
+  readonly isGenerated: boolean
+}
+
+/** Describes a table of the snapshot. */
+export function describeTable(database: Database.Database, table: string): PublishedTable {
+  const all = database
+    .prepare<[string], { name: string; type: string; pk: number; hidden: number }>(
+      `SELECT name, type, pk, hidden FROM pragma_table_xinfo(?, 'main')`,
+    )
+    .all(table)
+  const hasRowid = database
+    .prepare<[string], number>(`SELECT sql NOT LIKE '%WITHOUT ROWID' FROM main.sqlite_schema WHERE name = ?`)
+    .pluck()
+    .get(table)
+  const primary = all.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
+  const isNumbered = primary.length === 1 && primary[0]?.type === 'INTEGER'
+  const stored = all.filter(({ hidden }) => hidden === 0)
+  return {
+    key: hasRowid === 1 && !isNumbered ? ['rowid'] : primary.map(({ name }) => name),
+    columns: stored.map(({ name }) => name),
+    mixed: stored.filter(({ type }) => type === 'ANY').map(({ name }) => name),
+    isGenerated: stored.length < all.length,
+  }
 }
 
 /**
@@ -146,7 +223,7 @@ function canRead(database: Database.Database, view: string): boolean {
   }
 }
 
-function addInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
+function createInfo(database: Database.Database): void {
   database.exec(`
     CREATE TABLE snapshot_info ( -- one row per file: which data this snapshot has, and when it was made
       made_at TEXT NOT NULL, -- UTC, by our clock: when the file was made
@@ -155,6 +232,9 @@ function addInfo(database: Database.Database, { madeAt, version }: SnapshotJob):
       schema TEXT NOT NULL, -- name of the last migration of its tables
       leadsheet_version TEXT NOT NULL -- version of leadsheet that made the file
     ) STRICT`)
+}
+
+function fillInfo(database: Database.Database, { madeAt, version }: SnapshotJob): void {
   database
     .prepare(
       `INSERT INTO snapshot_info
@@ -165,7 +245,7 @@ function addInfo(database: Database.Database, { madeAt, version }: SnapshotJob):
     .run(madeAt, version)
 }
 
-function check(database: Database.Database): void {
+function checkFile(database: Database.Database): void {
   const faults = [
     ...database
       .prepare<[], string>('PRAGMA quick_check')
@@ -181,108 +261,11 @@ function check(database: Database.Database): void {
     throw new Error(`the snapshot does not pass its checks: ${faults.slice(0, 3).join('; ')}`)
 }
 
-function flush(file: string): void {
+export function flush(file: string): void {
   const descriptor = openSync(file, 'r')
   try {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
-  }
-}
-
-/**
- * Adds full-text search over leads, which only the snapshot has. The index `lead_fts` holds only words, and
- * reads the texts from the view `lead_text`. Analysts search the view `lead_search` by `WHERE words MATCH
- * 'solar'`.
- */
-function addSearch(database: Database.Database): void {
-  database.exec(LEAD_TEXT)
-  database.exec(LEAD_FTS)
-  database.exec(LEAD_SEARCH)
-  database.exec(`INSERT INTO lead_fts (lead_fts) VALUES ('rebuild')`)
-  database.exec(`INSERT INTO lead_fts (lead_fts) VALUES ('optimize')`)
-}
-
-const LEAD_TEXT = `CREATE VIEW lead_text AS
-  -- one row per lead: the texts that lead_search searches
-  -- no: lead.no
-  -- company: name, domain, industry and one-liner of the company
-  -- place: city, region and country
-  -- contact: name and title of the contact
-  -- activity: summaries of the activity of the lead, oldest first; null if there are none
-  SELECT no,
-    coalesce(company_name, '') || coalesce(' · ' || company_domain, '') || coalesce(' · ' || company_industry, '')
-      || coalesce(' · ' || company_subindustry, '') || coalesce(' · ' || company_one_liner, '') AS company,
-    coalesce(company_city || ', ', '') || coalesce(company_region || ', ', '') || coalesce(company_country, '')
-      AS place,
-    coalesce(contact_name, '') || coalesce(', ' || contact_title, '') AS contact,
-    (SELECT group_concat(summary, ' · ') FROM
-      (SELECT summary FROM activity WHERE activity.lead_id = lead.id ORDER BY at)) AS activity
-  FROM lead`
-
-const LEAD_FTS = `CREATE VIRTUAL TABLE lead_fts USING fts5 (company, place, contact, activity,
-  content = 'lead_text', content_rowid = 'no', tokenize = 'unicode61 remove_diacritics 2')`
-
-const LEAD_SEARCH = `CREATE VIEW lead_search AS
-  -- one row per lead that a full-text search finds, as in: SELECT company_name, found FROM lead_search WHERE words MATCH 'solar berlin' ORDER BY rank
-  -- words: the search, with MATCH: a b, both words; a OR b; solar*, a beginning; "solar panels", a phrase;
-  -- company: solar, only that column of lead_text
-  -- rank: how well the lead matches; the lowest is the best
-  -- found: the text that matches, with the words in [ ]
-  SELECT lead_fts.lead_fts AS words, lead_fts.rank AS rank, snippet(lead_fts, -1, '[', ']', '…', 12) AS found,
-    lead_now.*
-  FROM lead_fts JOIN lead_now ON lead_now.no = lead_fts.rowid`
-
-/**
- * Copies the published parts of a PostgreSQL store into an SQLite file from which a snapshot can be built.
- * The copy is from one consistent read of the database. The file never has a private row or column.
- * @param file must not exist; an unfinished file is useless
- * @throws LeadsheetError store_*, data_unwritable; the reason of an aborted signal
- */
-export async function copyPublished(db: Db, file: string, signal: AbortSignal): Promise<void> {
-  const target = openSqlite(file)
-  try {
-    await makeReady(target, file)
-    await db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute(async (reading) => {
-        await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(reading)
-        for (const table of await listCopiedTables())
-          if (PUBLISHED[table.name] !== undefined) await copyTable(reading, target, table, signal)
-      })
-  } finally {
-    await target.destroy()
-  }
-}
-
-/**
- * Prepares the file for copied rows. Checks and triggers are off, because the rows come unchanged and in
- * their order. Nothing is written to the disk to undo a failure.
- */
-async function makeReady(target: Db, file: string): Promise<void> {
-  await migrate(target, file)
-  await sql`PRAGMA foreign_keys = OFF`.execute(target)
-  await sql`PRAGMA synchronous = OFF`.execute(target)
-  await sql`PRAGMA journal_mode = MEMORY`.execute(target)
-  const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'trigger'`.execute(
-    target,
-  )
-  for (const { name } of rows) await sql`DROP TRIGGER ${sql.ref(name)}`.execute(target)
-}
-
-async function copyTable(reading: Trx, target: Db, table: CopiedTable, signal: AbortSignal): Promise<void> {
-  const withheld = PUBLISHED[table.name] ?? []
-  const columns = table.columns.filter(({ name }) => !withheld.includes(name))
-  // Gives withheld columns an empty text, because the table has these columns.
-  const empty: CopiedRow = Object.fromEntries(withheld.map((name) => [name, '']))
-  for await (const { rows } of readChunks(reading, { ...table, columns })) {
-    signal.throwIfAborted()
-    await insertCopies(
-      target,
-      table.name,
-      withheld.length === 0 ? rows : rows.map((row) => ({ ...row, ...empty })),
-    )
   }
 }

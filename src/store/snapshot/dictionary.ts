@@ -62,12 +62,15 @@ const STATEMENTS = `
 /** The tables whose columns come from the lead records. */
 const LEAD_TABLES = ['lead', 'lead_history']
 
+export function createDictionary(database: Database.Database): void {
+  database.exec(STATEMENTS)
+}
+
 /** Describes all tables and views of the snapshot, including the dictionary itself. */
 export function fillDictionary(
   database: Database.Database,
   sourcePaths: Readonly<Record<string, string>>,
 ): void {
-  database.exec(STATEMENTS)
   const fields = readFields(database)
   const insertTable = database.prepare<TableEntry>(
     'INSERT INTO dictionary_table VALUES (:table_name, :kind, :meaning, :rows)',

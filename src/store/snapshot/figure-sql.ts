@@ -48,8 +48,11 @@ const DAY_MS = 24 * 60 * 60_000
 /** The defaults of these settings of a report. */
 const DEFAULTS = { stalledDays: 7, topScore: 80 }
 
-export function addFigures(database: Database.Database): void {
+export function createFigures(database: Database.Database): void {
   database.exec(STATEMENT)
+}
+
+export function fillFigures(database: Database.Database): void {
   const insert = database.prepare('INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   for (const { report, period, prior, topScore, ...scope } of listIssues(database)) {
     for (const { name, title, meaning, unit, coverage, ...query } of [...FIGURES, ...LISTS]) {

@@ -2,14 +2,21 @@
  * The child process that builds a snapshot. It reads the job as JSON from standard input, and writes a
  * failure as JSON to standard error.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { LeadsheetError } from '../../errors.ts'
 import { fileFailure } from '../db/sqlite.ts'
 import { buildSnapshot, type SnapshotJob } from './build-snapshot.ts'
+import { followSnapshot } from './follow-snapshot.ts'
 
-const job: SnapshotJob = JSON.parse(readFileSync(0, 'utf8'))
+/** The job, and the file of the earlier snapshot; null if there is none. */
+export type ChildJob = SnapshotJob & { readonly base: string | null }
+
+const { base, ...job }: ChildJob = JSON.parse(readFileSync(0, 'utf8'))
 try {
-  buildSnapshot(job)
+  if (base === null || !followSnapshot(job, base)) {
+    rmSync(job.target, { force: true })
+    buildSnapshot(job)
+  }
 } catch (thrown) {
   const isOfStore = thrown instanceof Error && 'code' in thrown && /CORRUPT|NOTADB/.test(String(thrown.code))
   const failure = fileFailure(isOfStore ? job.live : job.target, thrown) ?? thrown

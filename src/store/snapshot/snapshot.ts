@@ -16,9 +16,10 @@ import { errorText, LeadsheetError } from '../../errors.ts'
 import type { Db, Store } from '../db/store.ts'
 import { programFile } from '../db/subprocess.ts'
 import type { SnapshotJob } from './build-snapshot.ts'
-import { copyPublished } from './build-snapshot.ts'
+import { copyPublished } from './copy-published.ts'
 import type { Dictionary } from './dictionary.ts'
 import { readDictionary } from './dictionary.ts'
+import type { ChildJob } from './snapshot-child.ts'
 
 const CHILD = programFile(import.meta.url, 'snapshot-child')
 /** The mode of the file: everybody may read it, nobody may write it. */
@@ -52,7 +53,8 @@ export async function makeSnapshot(
   try {
     await removeLeftovers(file)
     const live = await liveFile(store, unfinished, options.signal)
-    await runChild({ ...job, live, target: unfinished }, options.signal)
+    const base = existsSync(file) ? file : null
+    await runChild({ ...job, live, target: unfinished, base }, options.signal)
     await chmod(unfinished, MODE)
     if (options.keep > 0) await keepAs(unfinished, file, job.madeAt)
     await rename(unfinished, file)
@@ -128,7 +130,7 @@ async function liveFile(
   return copy
 }
 
-async function runChild(job: SnapshotJob, signal: AbortSignal): Promise<void> {
+async function runChild(job: ChildJob, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   // Names a folder with enough space for the temporary files in which SQLite sorts large indexes.
   const env = { SQLITE_TMPDIR: dirname(job.target) }
