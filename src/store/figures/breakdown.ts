@@ -12,28 +12,32 @@ import { STALLED_SINCE } from './relation-parts.ts'
 
 const counted = (
   group: string,
+  recent = RECENT,
 ): string => `SELECT ${group} AS "of", count(*) FILTER (WHERE is_new) AS "newLeads", count(*) FILTER (WHERE is_won) AS won,
     count(*) FILTER (WHERE is_recent AND outcome = 'won') AS part, count(*) FILTER (WHERE is_recent) AS whole
   FROM (
-    SELECT lead_id, pipeline_id, true AS is_new, false AS is_won, false AS is_recent, NULL AS outcome
-    FROM lead_then WHERE created_at >= :from AND created_at < :to
+    SELECT ${group}, true AS is_new, false AS is_won, false AS is_recent, NULL AS outcome FROM new_lead
     UNION ALL
-    SELECT lead_id, pipeline_id, false, outcome = 'won' AND closed_at >= :from, closed_at >= ${RECENT}, outcome
-    FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${RECENT})) AS each`
+    SELECT ${group}, false, outcome = 'won' AND closed_at >= :from, closed_at >= ${recent}, outcome
+    FROM closed WHERE outcome IN ('won', 'lost') AND closed_at >= min(:from, ${recent})) AS each
+  GROUP BY ${group}`
+
+/** The same without the leads that were closed before the period, for comparison with an earlier period. */
+const countedIn = (group: string): Query => ({ reads: ['new_lead', 'closed'], sql: counted(group, ':from') })
 
 export const COUNTS_BY_PIPELINE = {
   title: 'By pipeline',
   meaning: 'the figures new_leads, won and win_rate (as part and whole) for each pipeline',
-  reads: ['lead_then', 'closed'],
-  sql: `${counted('pipeline_id')} GROUP BY pipeline_id`,
+  reads: ['new_lead', 'closed'],
+  sql: counted('pipeline_id'),
 } as const
 
 export const COUNTS_BY_SOURCE = {
   title: 'By source',
   meaning:
     'the figures new_leads, won and win_rate (as part and whole) for each source; a lead counts under its present source',
-  reads: ['lead_then', 'closed'],
-  sql: `${counted('source')} JOIN lead ON lead.id = each.lead_id GROUP BY source`,
+  reads: ['new_lead', 'closed'],
+  sql: counted('source'),
 } as const
 
 export const LEVELS_BY_PIPELINE = {
@@ -84,7 +88,7 @@ export async function readByPipeline(
   prior: Period,
   pipelines: readonly { readonly id: string; readonly name: string }[],
 ): Promise<PipelineLine[]> {
-  const { current, before } = await readCounts(moment, COUNTS_BY_PIPELINE, scope, prior)
+  const { current, before } = await readCounts(moment, 'pipeline_id', scope, prior)
   const levels = Map.groupBy(await readRows<Level>(moment, LEVELS_BY_PIPELINE, scope), (row) => row.of)
   const stalled = new Map(
     (await readRows<{ of: string; stalled: number }>(moment, STALLED_BY_PIPELINE, scope)).map((row) => [
@@ -111,7 +115,7 @@ export async function readByPipeline(
  * @returns the source with the most new leads first
  */
 export async function readBySource(moment: Moment, scope: FigureScope, prior: Period): Promise<SourceLine[]> {
-  const { current, before } = await readCounts(moment, COUNTS_BY_SOURCE, scope, prior)
+  const { current, before } = await readCounts(moment, 'source', scope, prior)
   const sources = [...new Set([...current.keys(), ...before.keys()])]
   return sources
     .map((source): SourceLine => ({ source, ...comparedOf(current.get(source), before.get(source)) }))
@@ -125,11 +129,19 @@ export async function readBySource(moment: Moment, scope: FigureScope, prior: Pe
     )
 }
 
-async function readCounts(moment: Moment, query: Query, scope: FigureScope, prior: Period) {
+async function readCounts(
+  moment: Moment,
+  group: 'pipeline_id' | 'source',
+  scope: FigureScope,
+  prior: Period,
+) {
+  const query = group === 'source' ? COUNTS_BY_SOURCE : COUNTS_BY_PIPELINE
   const of = (rows: readonly Counts[]) => new Map(rows.map((row) => [row.of, row]))
   return {
     current: of(await readRows<Counts>(moment, query, scope)),
-    before: of(await readRows<Counts>(moment, query, { ...scope, from: prior.from, to: prior.to })),
+    before: of(
+      await readRows<Counts>(moment, countedIn(group), { ...scope, from: prior.from, to: prior.to }),
+    ),
   }
 }
 

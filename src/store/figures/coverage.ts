@@ -34,10 +34,10 @@ export const COVERAGES: Readonly<
   cohort: {
     title: 'Coverage',
     meaning: 'leads whose status at the end of the period is known, out of the leads created in it',
-    reads: ['lead_then', 'in_question'],
+    reads: ['new_lead', 'in_question'],
     sql: `SELECT leads - (SELECT count(*) FROM in_question
       WHERE created_at >= :from AND changed_at >= :to AND known_from >= :to) AS known, leads AS "of"
-  FROM (SELECT count(*) AS leads FROM lead_then WHERE created_at >= :from AND created_at < :to) AS counted`,
+  FROM (SELECT count(*) AS leads FROM new_lead) AS counted`,
   },
   life: {
     title: 'Coverage',

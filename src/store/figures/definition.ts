@@ -65,8 +65,8 @@ export const FIGURES = [
     meaning: 'leads created in the period',
     unit: 'leads',
     coverage: null,
-    reads: ['lead_then'],
-    sql: 'SELECT count(*) AS value FROM lead_then WHERE created_at >= :from AND created_at < :to',
+    reads: ['new_lead'],
+    sql: 'SELECT count(*) AS value FROM new_lead',
   },
   {
     name: 'qualified',
@@ -140,10 +140,10 @@ export const FIGURES = [
       'leads won in the period / leads created in it; not necessarily the same leads, so it may be above 1',
     unit: 'share',
     coverage: 'end',
-    reads: ['closed', 'lead_then'],
+    reads: ['closed', 'new_lead'],
     sql: `SELECT ${share} FROM (
       SELECT (SELECT count(*) FROM closed WHERE outcome = 'won' AND closed_at >= :from) AS part,
-        (SELECT count(*) FROM lead_then WHERE created_at >= :from AND created_at < :to) AS whole) AS counted`,
+        (SELECT count(*) FROM new_lead) AS whole) AS counted`,
   },
   {
     name: 'cohort_conversion',
@@ -152,10 +152,10 @@ export const FIGURES = [
       'share of the leads created in the period that were won by its end; choose periods longer than leads take to be won',
     unit: 'share',
     coverage: 'cohort',
-    reads: ['lead_then', 'closed'],
+    reads: ['new_lead', 'closed'],
     sql: `SELECT ${share} FROM (
       SELECT count(*) FILTER (WHERE lead_id IN (SELECT lead_id FROM closed WHERE outcome = 'won')) AS part, count(*) AS whole
-      FROM lead_then WHERE created_at >= :from AND created_at < :to) AS counted`,
+      FROM new_lead) AS counted`,
   },
   {
     name: 'open',

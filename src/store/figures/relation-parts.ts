@@ -16,6 +16,7 @@ export const RELATION_NAMES = [
   'early_once',
   'deleted_then',
   'lead_then',
+  'new_lead',
   'level',
   'value_unsure',
   'changed',
@@ -86,6 +87,8 @@ interface Bounds {
   stateOf(columns: string): string
   /** Builds SQL for a value of a lead's state, from the stored states or from the lead's own row. */
   storedOr(stored: string, own: string): string
+  /** Selects the pipeline in which `lead` was just before an instant, or first was. */
+  pipelineAt(instant: string): string
 }
 
 export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
@@ -108,6 +111,12 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
       `${inPipelines(pipeline)}${isChosen ? ` AND +${lead} IN (SELECT lead_id FROM chosen)` : ''}`,
     version,
     storedOr,
+    pipelineAt: (instant) =>
+      storedOr(
+        `(SELECT pipeline_id FROM lead_history AS state
+      WHERE state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, instant)})`,
+        'lead.pipeline_id',
+      ),
     joinState(before) {
       const began = before === null ? version('', 'ASC') : lastOrFirst(version, before)
       return `LEFT JOIN lead_history AS state
@@ -215,10 +224,8 @@ export function funnelRelations({ chosen, isPast }: Bounds) {
  * Builds the relations that serve many spans of time at once. `:spans` is a JSON list of the beginnings and
  * ends of the spans, in order. The period of the scope has to end with the first span.
  */
-export function spanRelations({ chosen, inPipelines, version, storedOr }: Bounds) {
-  const stored = `(SELECT pipeline_id FROM lead_history AS state
-      WHERE state.lead_id = lead.id AND state.valid_from = ${lastOrFirst(version, 'span_to')})`
-  const pipelineThen = storedOr(stored, 'lead.pipeline_id')
+export function spanRelations({ chosen, inPipelines, pipelineAt }: Bounds) {
+  const pipelineThen = pipelineAt('span_to')
   const isIn = `created_at >= span_from AND created_at < span_to${chosen.length > 0 ? ' AND +lead.id IN (SELECT lead_id FROM chosen)' : ''}${inPipelines(pipelineThen)}`
   return {
     span: {

@@ -62,7 +62,7 @@ export const unsureOnlyState = (at: string, before: string): string =>
  */
 export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Record<RelationName, Relation>> {
   const bounds = boundsOf(isPast, filter)
-  const { chosen, inScope, inPipelines, past, stateOf, joinState } = bounds
+  const { chosen, inScope, inPipelines, past, stateOf, joinState, pipelineAt } = bounds
   const isChosen = chosen.length > 0
   const counts = isChosen ? 'chosen_count' : 'lead_count'
   const counted: readonly RelationName[] = isChosen ? ['chosen', 'chosen_count'] : []
@@ -154,6 +154,19 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     LEFT JOIN stage ON stage.status = state.status AND valid_from < :to
     WHERE valid_from IS NOT NULL AND (valid_from < :to OR created_at < :to) AND lead_id NOT IN (SELECT lead_id FROM deleted_then)${inScope()}`,
     },
+    new_lead: isPast
+      ? {
+          reads: [...chosen, 'deleted_then', 'lead_then'],
+          sql: `-- leads created in the period
+    SELECT lead_id, lead_then.pipeline_id, source FROM lead_then JOIN lead ON lead.id = lead_id
+    WHERE lead_then.created_at >= :from AND lead_then.created_at < :to`,
+        }
+      : {
+          reads: [...chosen, 'deleted_then'],
+          sql: `-- leads created in the period
+    SELECT lead.id AS lead_id, ${pipelineAt(':to')} AS pipeline_id, source FROM lead
+    WHERE created_at >= :from AND created_at < :to AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope(pipelineAt(':to'), 'lead.id')}`,
+        },
     level: isPast
       ? {
           reads: [...chosen, 'deleted_then', 'lead_then'],
@@ -208,11 +221,11 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: [...chosen, 'deleted_then', 'reopened'],
       sql: `-- leads that were closed at the end of the period, and since when
     SELECT * FROM (
-      SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
+      SELECT id AS lead_id, pipeline_id, source, outcome, status_changed_at AS closed_at
       FROM stage JOIN lead USING (status)
       WHERE outcome <> 'open' AND status_changed_at < :to${knownStay('lead.id', '')}
       UNION ALL
-      SELECT lead_id, pipeline_id, outcome, closed_at
+      SELECT lead_id, pipeline_id, (SELECT source FROM lead WHERE lead.id = lead_id), outcome, closed_at
       FROM reopened WHERE closed_at < :to${knownStay('reopened.lead_id', ' AND begun.moved_at < reopened.reopened_at')}) AS stay
     WHERE ${isThere}`,
     },

@@ -47,7 +47,7 @@ export const LEADS = [
   // check it.
   sql`CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
   // The index has all columns that a figure reads of many leads, so that no row is looked up.
-  sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id)`,
+  sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id, created_at, source, derived_version)`,
   sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
   sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
 
