@@ -33,7 +33,7 @@ web: { listen: "127.0.0.1:0" }
 
 const leads = Number(process.argv[2] ?? 1_000_000)
 const seed = Number(process.argv[3] ?? 1)
-const file = await generateHistory(leads, seed)
+const file = await generateHistory(join(tmpdir(), 'leadsheet-history'), leads, seed)
 const folder = await mkdtemp(join(tmpdir(), 'leadsheet-dashboard-'))
 try {
   await mkdir(join(folder, 'data'))

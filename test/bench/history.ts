@@ -1,7 +1,7 @@
-/** A store with generated history, in a file under the temporary folder that the next run with the same numbers uses again. */
+/** A store with generated history, in a file that the next run with the same numbers and schema uses again. */
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { STAGES } from '../../src/contract/lead.ts'
@@ -16,18 +16,31 @@ const PIPELINES = 4
 const COUNTRIES = 40
 const SOURCES = 6
 
-/** @returns the file: so many leads with 3 moves each, over two years */
-export async function generateHistory(leads: number, seed: number): Promise<string> {
-  const file = join(tmpdir(), `leadsheet-figures-${leads}-${seed}.db`)
-  if (existsSync(file)) return file
-  await (await openStore(file, NOW)).close()
+/** @returns the file: so many leads with 3 moves each, over two years; whoever changes it makes a copy first */
+export async function generateHistory(folder: string, leads: number, seed = 1): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  const unfinished = join(folder, `history-${process.pid}.db`)
+  await rm(unfinished, { force: true })
+  await (await openStore(unfinished, NOW)).close()
+  const file = join(folder, `history-${leads}-${seed}-${schemaHash(unfinished)}.db`)
   try {
-    generate(file, leads, seed)
-  } catch (thrown) {
-    await rm(file)
-    throw thrown
+    if (!existsSync(file)) {
+      generate(unfinished, leads, seed)
+      await rename(unfinished, file)
+    }
+  } finally {
+    await rm(unfinished, { force: true })
   }
   return file
+}
+
+function schemaHash(file: string): string {
+  const database = new Database(file)
+  const schema =
+    database.prepare<[], string>('SELECT group_concat(sql) FROM sqlite_schema').pluck().get() ?? ''
+  database.pragma('wal_checkpoint(TRUNCATE)')
+  database.close()
+  return createHash('sha256').update(schema).digest('hex').slice(0, 8)
 }
 
 /** Writes history as syncs would have, without reading it through them, which would take an hour. */

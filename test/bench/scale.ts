@@ -3,9 +3,6 @@
  * default 100,000. Generated leads are synced into a server of its own, 500 a page, by one process; then bytes a lead of each
  * table and index, and how long that takes for which others wait.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Store } from '../../src/store/db/store.ts'
 import { loadKnownLeads } from '../../src/store/leads/fingerprints.ts'
@@ -13,8 +10,8 @@ import { openStore } from '../../src/store/open.ts'
 import { createMetLeads } from '../../src/store/sync/scan.ts'
 import { recordAbsence } from '../../src/store/sync/soft-delete.ts'
 import { createDatabase, openPostgresServer, withClient } from '../support/postgres-server.ts'
+import { runContender, startUpstream } from './programs.ts'
 
-const PAGE_SIZE = 500
 const TURNS = 500
 /** Of a hundred leads one was not met. */
 const MISSED = 100
@@ -36,19 +33,11 @@ await printKnown(store)
 await printAbsence(store)
 
 async function syncAll(): Promise<void> {
-  const upstream = startScript('upstream.ts', leads, 0)
-  const [url] = await once(upstream.stdout ?? upstream, 'data')
-  const worker = startScript('worker.ts', String(url).trim(), address, PAGE_SIZE, 'sync')
-  worker.stdout?.pipe(process.stdout)
-  await once(worker, 'exit')
-  upstream.kill()
-}
-
-function startScript(file: string, ...args: readonly (string | number)[]): ChildProcess {
-  const script = join(import.meta.dirname, 'workers', file)
-  return spawn(process.execPath, ['--max-old-space-size=8192', script, ...args.map(String)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  await using upstream = await startUpstream(leads)
+  for await (const { step, ms, peakMb } of runContender('ours.ts', [
+    ...[upstream.address, address, String(leads), 'first,unchanged'],
+  ]))
+    console.log(`${step}\t${(ms / 1000).toFixed(1)} s\t${peakMb.toFixed(0)} MB`)
 }
 
 async function printSizes({ db }: Store): Promise<void> {

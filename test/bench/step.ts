@@ -1,14 +1,13 @@
 /** What a contender tells the bench: one line of JSON a step on its standard output. */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { readFileSync } from 'node:fs'
 
 export interface Step {
   readonly step: string
   readonly ms: number
+  /** The time of the processor, with that of the processes that the contender started. */
+  readonly cpuMs: number
   /** The most memory that the process has had so far. */
   readonly peakMb: number
-  /** The longest that the event loop stood still during the step. */
-  readonly blockedMs?: number
-  readonly blockedP99Ms?: number
   readonly requests?: number
 }
 
@@ -21,19 +20,35 @@ export const [url = '', file = '', leads = 0] = [
 
 /** Runs a step and tells how long it took; the work gives the number of its requests, where it knows. */
 export async function timeStep(step: string, work: () => Promise<number | null>): Promise<void> {
-  const delay = monitorEventLoopDelay({ resolution: 5 })
-  delay.enable()
+  const cpuBefore = readCpuMs()
   const started = performance.now()
   const requests = await work()
   const ms = performance.now() - started
-  delay.disable()
   const told: Step = {
     step,
     ms,
+    cpuMs: readCpuMs() - cpuBefore,
     peakMb: process.resourceUsage().maxRSS / 1024,
-    blockedMs: delay.max / 1e6,
-    blockedP99Ms: delay.percentile(99) / 1e6,
     ...(requests === null ? {} : { requests }),
   }
   console.log(JSON.stringify(told))
+}
+
+/** Returns the time that this process has spent, and its children that have ended, in milliseconds. */
+export function readCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000 + readChildrenCpuMs()
+}
+
+/** The kernel counts in hundredths of a second (proc(5)); elsewhere than on Linux, children are left out. */
+function readChildrenCpuMs(): number {
+  if (process.platform !== 'linux') return 0
+  const [user = 0, system = 0] = readCpuTicks(process.pid).slice(2)
+  return 10 * (user + system)
+}
+
+/** Returns user, system, user of children and system of children, in hundredths of a second. */
+export function readCpuTicks(pid: number): number[] {
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/s)
+  return rest.split(' ').slice(11, 15).map(Number)
 }

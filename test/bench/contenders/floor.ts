@@ -1,90 +1,130 @@
 /**
- * The floor of a first sync: the pages fetched and parsed, and the rows that leadsheet writes inserted by bare
- * prepared statements, into a fresh file without a journal, in one transaction, the indexes built last. No
- * mapping by a profile, no checks, nothing to resume: a kill loses it all.
+ * What a floor writes: the rows and indexes of leadsheet, as a sync of the first page leaves them. A floor has no
+ * mapping by a profile, no checks and nothing to resume: it writes into a fresh file without a journal, in one
+ * transaction, with the indexes last. A kill loses it all.
  */
 import Database from 'better-sqlite3'
-import type { WireLead } from '../../../src/contract/lead.ts'
+import { LEAD_FIELDS } from '../../../src/domain/lead-fields.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { file, timeStep, url } from '../step.ts'
-import { pagesOf } from './pages.ts'
+import { file, url } from '../step.ts'
+import { syncLeads } from './sync.ts'
 
-// For the tables alone.
-await (await openStore(file, new Date())).close()
+const PAGE_SIZE = 500
 
-const db = new Database(file)
-const indexes = db
-  .prepare<[], { name: string; sql: string }>(
-    "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
-  )
-  .all()
-db.pragma('journal_mode = OFF')
-db.pragma('synchronous = OFF')
-db.pragma('foreign_keys = OFF')
-for (const { name } of indexes) db.exec(`DROP INDEX ${name}`)
+/** Where the value of a column is from: a path in the record, or what is made beside it. */
+export type From =
+  | { readonly path: readonly string[] }
+  | { readonly made: 'number' | 'record' | 'instant' | 'hash' | 'hash as integer' }
+  | { readonly constant: string | number }
 
-const LEAD = columns(
-  'no id pipeline_id status company_name company_domain company_industry company_subindustry company_employees',
-  'company_city company_country company_region company_one_liner contact_name contact_title contact_email score',
-  'value_amount value_currency source agent_id tags created_at updated_at status_changed_at first_seen_at',
-  'observed_at run_id derived_version',
-)
-const insertLead = prepare('lead', LEAD)
-const insertRaw = prepare('lead_raw', ['lead_no', 'raw'])
-const insertFingerprint = prepare('lead_fingerprint', ['lead_no', 'fingerprint'])
+export interface FloorTable {
+  readonly name: string
+  readonly columns: readonly { readonly name: string; readonly from: From }[]
+}
 
-await timeStep('first', async () => {
-  const at = new Date().toISOString()
-  let no = 0
+export interface Floor {
+  readonly db: Database.Database
+  /** Those with a row for each lead. */
+  readonly tables: readonly FloorTable[]
+  /** Ends the transaction, counts the leads as leadsheet does, and builds the indexes. */
+  finish(): void
+}
+
+const COLUMNS: Readonly<Record<string, From>> = {
+  ...Object.fromEntries(
+    LEAD_FIELDS.flatMap((field) =>
+      'wire' in field ? [[field.column, { path: field.wire.split('.') }] as const] : [],
+    ),
+  ),
+  no: { made: 'number' },
+  lead_no: { made: 'number' },
+  lead_id: { path: ['id'] },
+  raw: { made: 'record' },
+  fingerprint: { made: 'hash' },
+  valid_from: { path: ['status_changed_at'] },
+  changed_at: { path: ['updated_at'] },
+  first_seen_at: { made: 'instant' },
+  observed_at: { made: 'instant' },
+}
+
+export async function openFloor(): Promise<Floor> {
+  const { tables, isCounted } = await readTables()
+  await (await openStore(file, new Date())).close()
+  const db = new Database(file)
+  const list = (type: string) =>
+    db
+      .prepare<[string], { name: string; sql: string }>(
+        'SELECT name, sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL',
+      )
+      .all(type)
+  const [indexes, triggers] = [list('index'), list('trigger')]
+  for (const pragma of [
+    'journal_mode = OFF',
+    'synchronous = OFF',
+    'foreign_keys = OFF',
+    'cache_size = -65536',
+  ])
+    db.pragma(pragma)
+  for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
+  for (const { name } of indexes) db.exec(`DROP INDEX ${name}`)
   db.exec('BEGIN')
-  for await (const page of pagesOf(`${url}/v1`)) for (const lead of page) insert(++no, lead, at)
-  db.exec('COMMIT')
-  for (const { sql } of indexes) db.exec(sql)
-  return null
-})
-db.close()
-
-function insert(no: number, lead: WireLead, at: string): void {
-  const { company, contact, value } = lead
-  insertLead.run(
-    no,
-    lead.id,
-    lead.pipeline_id,
-    lead.status,
-    company.name,
-    company.domain,
-    company.industry,
-    company.subindustry,
-    company.employees,
-    company.city,
-    company.country,
-    company.region,
-    company.one_liner,
-    contact?.name,
-    contact?.title,
-    contact?.email,
-    lead.score,
-    value?.amount,
-    value?.currency,
-    lead.source,
-    lead.agent_id,
-    JSON.stringify(lead.tags),
-    lead.created_at,
-    lead.updated_at,
-    lead.status_changed_at,
-    at,
-    at,
-    'run',
-    1,
-  )
-  insertRaw.run(no, JSON.stringify(lead))
-  insertFingerprint.run(no, lead.id.slice(0, 16))
+  const finish = (): void => {
+    if (isCounted) {
+      db.exec(`INSERT INTO lead_count (pipeline_id, status, value_currency, leads, value_amount)
+        SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), count(*),
+          total(value_amount) FROM lead GROUP BY 1, 2, 3`)
+    }
+    db.exec('COMMIT')
+    for (const { sql } of [...indexes, ...triggers]) db.exec(sql)
+    db.close()
+  }
+  return { db, tables, finish }
 }
 
-function columns(...names: readonly string[]): string[] {
-  return names.join(' ').split(' ')
+/** Syncs the first page with leadsheet itself, and looks which tables and columns have values then. */
+async function readTables(): Promise<{ tables: FloorTable[]; isCounted: boolean }> {
+  const sample = `${file}-few`
+  await using store = await openStore(sample, new Date())
+  const { leads } = await syncLeads(store, `${url}/few-v1`)
+  const db = new Database(sample, { readonly: true })
+  const names = db
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    .pluck()
+    .all()
+  const count = (name: string) => Number(db.prepare(`SELECT count(*) FROM ${name}`).pluck().get())
+  const tables = names
+    .filter((name) => count(name) === leads.seen)
+    .map((name) => ({ name, columns: columnsOf(db, name) }))
+  const isCounted = names.includes('lead_count') && count('lead_count') > 0
+  db.close()
+  if (leads.seen > PAGE_SIZE || !tables.some(({ name }) => name === 'lead'))
+    throw new Error(`the floor: found ${leads.seen} leads and no table with as many rows, expected lead`)
+  return { tables, isCounted }
 }
 
-function prepare(table: string, names: readonly string[]): Database.Statement<unknown[]> {
-  return db.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`)
+function columnsOf(db: Database.Database, table: string): FloorTable['columns'] {
+  const columns = db
+    .prepare<[], { name: string; type: string; hidden: number }>(`PRAGMA table_xinfo(${table})`)
+    .all()
+    .filter(({ hidden }) => hidden === 0)
+  const filled = db
+    .prepare<[], Record<string, number>>(
+      `SELECT ${columns.map(({ name }) => `max(${name} IS NOT NULL) AS ${name}`).join()} FROM ${table}`,
+    )
+    .get()
+  return columns
+    .filter(({ name }) => filled?.[name] === 1)
+    .map(({ name, type }) => {
+      const from = COLUMNS[name]
+      if (from !== undefined) return { name, from: isHash(from) && type !== 'TEXT' ? INTEGER_HASH : from }
+      const values = db.prepare<[], string | number>(`SELECT DISTINCT ${name} FROM ${table}`).pluck().all()
+      if (values.length === 1) return { name, from: { constant: values[0] ?? '' } }
+      throw new Error(`the floor: found the column ${table}.${name}, expected one that COLUMNS knows`)
+    })
+}
+
+const INTEGER_HASH: From = { made: 'hash as integer' }
+
+function isHash(from: From): boolean {
+  return 'made' in from && from.made === 'hash'
 }

@@ -1,49 +1,38 @@
-/** leadsheet itself: a first sync, everything read again, changes alone, and everything with changes in it. */
+/**
+ * leadsheet itself: a first sync, everything read again, changes alone, and everything with changes in it. The database
+ * may be one of PostgreSQL; a fourth argument names the steps, all without it.
+ */
 import { setFlagsFromString } from 'node:v8'
-import { pino } from 'pino'
-import { sync } from '../../../src/jobs/sync/run-sync.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { openSource } from '../../../src/upstream/open.ts'
 import { file, leads, timeStep, url } from '../step.ts'
+import { syncLeads } from './sync.ts'
 
 // As in main.ts, which is not part of what is measured.
 setFlagsFromString('--semi-space-growth-factor=1')
 setFlagsFromString('--heap-growing-percent=100')
 
-const log = pino({ level: 'silent' })
+const steps = process.argv[5]?.split(',')
 await using store = await openStore(file, new Date())
 
-await timeStep('first', () => run('v1', true, leads, leads))
-await timeStep('unchanged', () => run('v1', true, leads, 0))
-await timeStep('incremental', () => run('v2', false, null, changedIn(7)))
-await timeStep('changed', () => run('v3', true, leads, changedIn(13)))
+await run('first', 'v1', { seen: leads, changed: leads })
+await run('unchanged', 'v1', { seen: leads, changed: 0 })
+await run('incremental', 'v2', { seen: null, changed: changedIn(7) })
+await run('changed', 'v3', { seen: leads, changed: changedIn(13) })
 
 function changedIn(ending: number): number {
   return Math.floor((leads - ending - 1) / 100) + 1
 }
 
-async function run(state: string, full: boolean, seen: number | null, changed: number) {
-  const source = openSource({ baseUrl: `${url}/${state}`, apiKey: 'bench', maxWaitMs: 0, log })
-  try {
-    const result = await sync(
-      { source, store, log, now: () => new Date() },
-      {
-        full,
-        parts: ['leads'],
-        pageSize: 500,
-        overlapMs: 0,
-        pipelineIds: [],
-        signal: new AbortController().signal,
-      },
-    )
+async function run(step: string, state: string, expected: { seen: number | null; changed: number }) {
+  if (steps !== undefined && !steps.includes(step)) return
+  await timeStep(step, async () => {
+    const result = await syncLeads(store, `${url}/${state}`, { full: expected.seen !== null })
     const written = result.leads.inserted + result.leads.updated
-    if ((seen !== null && result.leads.seen !== seen) || written !== changed) {
-      throw new Error(
-        `${state}: ${result.leads.seen} leads seen, ${written} written, not ${changed}: ${JSON.stringify(result.problems)}`,
-      )
+    const isSeen = expected.seen === null || result.leads.seen === expected.seen
+    if (!isSeen || written !== expected.changed) {
+      const found = `${result.leads.seen} leads seen, ${written} written: ${JSON.stringify(result.problems)}`
+      throw new Error(`${step}: found ${found}, expected ${JSON.stringify(expected)}`)
     }
     return result.requests
-  } finally {
-    await source.close()
-  }
+  })
 }

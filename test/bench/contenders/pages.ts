@@ -1,4 +1,4 @@
-/** Pages of leads as a plain script reads them: undici, one page after another. */
+/** Pages of leads as a plain script reads them: undici, one page after another, the next one while one is worked on. */
 import { request } from 'undici'
 import type { WireLead } from '../../../src/contract/lead.ts'
 
@@ -7,25 +7,46 @@ interface Body {
   readonly page: { readonly next_cursor: string | null }
 }
 
-/**
- * @param base such as `http://127.0.0.1:1234/v1`
- * @param isAhead whether the next page is asked for while one is worked on
- */
-export async function* pagesOf(
-  base: string,
-  { isAhead = true, size = 500 } = {},
-): AsyncGenerator<readonly WireLead[]> {
-  const fetchPage = async (cursor: string | null): Promise<Body> => {
-    const from = cursor === null ? '' : `&cursor=${cursor}`
-    const { body } = await request(`${base}/api/v1/leads?limit=${size}${from}`)
-    return JSON.parse(await body.text())
+interface PageOptions {
+  /** Whether the next page is asked for while one is worked on. */
+  readonly isAhead: boolean
+}
+
+/** @param base such as `http://127.0.0.1:1234/v1` */
+export async function* pagesOf(base: string, options?: PageOptions): AsyncGenerator<readonly WireLead[]> {
+  const fetchPage = async (cursor: string | null) => {
+    const { body } = await request(pageUrl(base, cursor))
+    const { data, page }: Body = JSON.parse(await body.text())
+    return { content: data, next: page.next_cursor }
   }
-  let body = await fetchPage(null)
+  yield* pagesBy(fetchPage, options)
+}
+
+/** The bytes of each page, which are not parsed. */
+export async function* bytesOf(base: string): AsyncGenerator<Buffer> {
+  yield* pagesBy(async (cursor) => {
+    const { body } = await request(pageUrl(base, cursor))
+    const content = Buffer.from(await body.arrayBuffer())
+    const [, next = null] =
+      /"next_cursor":"(\d+)"/.exec(content.toString('latin1', content.length - 100)) ?? []
+    return { content, next }
+  })
+}
+
+function pageUrl(base: string, cursor: string | null): string {
+  return `${base}/api/v1/leads?limit=500${cursor === null ? '' : `&cursor=${cursor}`}`
+}
+
+async function* pagesBy<T>(
+  fetchPage: (cursor: string | null) => Promise<{ content: T; next: string | null }>,
+  { isAhead }: PageOptions = { isAhead: true },
+): AsyncGenerator<T> {
+  let page = await fetchPage(null)
   for (;;) {
-    const { next_cursor: next } = body.page
+    const { content, next } = page
     const ahead = isAhead && next !== null ? fetchPage(next) : null
-    yield body.data
+    yield content
     if (next === null) return
-    body = await (ahead ?? fetchPage(next))
+    page = await (ahead ?? fetchPage(next))
   }
 }

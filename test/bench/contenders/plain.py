@@ -27,7 +27,8 @@ def row(lead):
     return (
         lead["id"], lead["pipeline_id"], lead["status"], company["name"], company["domain"], company["industry"],
         company["employees"], company["country"], contact.get("name"), contact.get("email"), lead["score"],
-        value.get("amount"), lead["source"], lead["created_at"], lead["updated_at"], json.dumps(lead),
+        value.get("amount"), lead["source"], lead["created_at"], lead["updated_at"],
+        json.dumps(lead, separators=(",", ":"), ensure_ascii=False),
     )
 
 
@@ -46,8 +47,8 @@ def copy():
 
 
 for step in ("first", "unchanged"):
-    started = time.monotonic()
+    started, cpu = time.monotonic(), time.process_time()
     copy()
-    ms = (time.monotonic() - started) * 1000
+    ms, cpu_ms = (time.monotonic() - started) * 1000, (time.process_time() - cpu) * 1000
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"step": step, "ms": ms, "peakMb": peak}), flush=True)
+    print(json.dumps({"step": step, "ms": ms, "cpuMs": cpu_ms, "peakMb": peak}), flush=True)

@@ -3,13 +3,15 @@
  * measured is the client's. A process of its own: `node upstream.ts LEADS` prints its address.
  *
  * The first segment of the path is the state of the leads: `v1`, or `v2` and `v3`, in each of which another
- * hundredth of them has changed, evenly over all pages. `slow-v1` takes 50 ms a page. Pages are asked for by
- * `cursor` or by `page` (from 1); `updated_since` gives what changed since `v1`. `/v3/leads/ID` is a single lead,
- * and `/counts` tells how often such a one was asked for: in all, and the one that was asked for most.
+ * hundredth of them has changed, evenly over all pages; `now` is the state that `/set/STATE` named last. `slow-v1`
+ * takes 50 ms a page, `few-v1` has the first page alone. Pages are asked for by `cursor` or by `page` (from 1);
+ * `updated_since` gives what changed since `v1`. `/v3/leads/ID` is a single lead, `/checksum/STATE` is what each copy
+ * of that state has to be, and `/counts` tells how often a single lead was asked for: in all, and at most.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { generateLead } from './generate.ts'
+import { addToSum } from '../checksum.ts'
+import { generateLead } from '../generate.ts'
 
 const PAGE_SIZE = 500
 const SLOW_MS = 50
@@ -34,6 +36,16 @@ for (let first = 0; first < leads; first += PAGE_SIZE) {
   pages.push({ bytes: Buffer.from(`${texts.join(',')},`), starts })
 }
 
+/** Made before they are asked for, so that nobody waits for it: the lead of a number and a change. */
+const changedTexts = new Map<string, string>()
+for (const [index, ending] of (CHANGES['v3'] ?? []).entries())
+  for (let number = ending; number < leads; number += 100)
+    changedTexts.set(`${number} ${index + 1}`, JSON.stringify(generateLead(number, index + 1)))
+
+function textOfChanged(number: number, change: number): string {
+  return changedTexts.get(`${number} ${change}`) ?? ''
+}
+
 /** The leads of a page, with what has changed in this state put in its place. */
 function leadsOf(number: number, changed: readonly number[]): Buffer[] {
   const page = pages[number]
@@ -45,7 +57,7 @@ function leadsOf(number: number, changed: readonly number[]): Buffer[] {
     const change = changed.indexOf(lead % 100) + 1
     if (change === 0) continue
     parts.push(page.bytes.subarray(at, page.starts[index]))
-    parts.push(Buffer.from(`${JSON.stringify(generateLead(lead, change))},`))
+    parts.push(Buffer.from(`${textOfChanged(lead, change)},`))
     at = page.starts[index + 1] ?? 0
   }
   parts.push(page.bytes.subarray(at))
@@ -62,7 +74,7 @@ function changesOf(number: number, changed: readonly number[]): { leads: string[
   const texts = Array.from({ length: rows }, (_, index) => {
     const hundred = Math.floor((from + index) / changed.length)
     const change = (from + index) % changed.length
-    return JSON.stringify(generateLead(hundred * 100 + (changed[change] ?? 0), change + 1))
+    return textOfChanged(hundred * 100 + (changed[change] ?? 0), change + 1)
   })
   return { leads: texts, total: all }
 }
@@ -99,11 +111,36 @@ function answerJson(response: ServerResponse, status: number, body: unknown): vo
   response.end(JSON.stringify(body))
 }
 
+/** Number of the leads of a state, and the sum over their ids and records. */
+function checksumOf(changed: readonly number[]): { count: number; sum: number } {
+  let sum = 0
+  for (let number = 0; number < leads; number++) {
+    const change = changed.indexOf(number % 100) + 1
+    const page = pages[Math.floor(number / PAGE_SIZE)]
+    const index = number % PAGE_SIZE
+    const text =
+      change > 0
+        ? textOfChanged(number, change)
+        : (page?.bytes.toString('utf8', page.starts[index], (page.starts[index + 1] ?? 0) - 1) ?? '')
+    sum = addToSum(sum, JSON.parse(text).id, text)
+  }
+  return { count: leads, sum }
+}
+
+/** The state that `/now/…` answers with. */
+let present = 'v1'
+
 const server = createServer(async (request, response) => {
   const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-  const [, segment = ''] = url.pathname.split('/')
+  const [, segment = '', named = ''] = url.pathname.split('/')
   const isSlow = segment.startsWith('slow-')
-  const changed = CHANGES[isSlow ? segment.slice(5) : segment] ?? []
+  const state = segment.replace(/^(?:slow|few)-/, '')
+  const changed = CHANGES[state === 'now' ? present : state] ?? []
+  if (segment === 'set') {
+    present = named
+    return answerJson(response, 200, { state: present })
+  }
+  if (segment === 'checksum') return answerJson(response, 200, checksumOf(CHANGES[named] ?? []))
   const [, last = ''] = /\/leads\/([^/]+)$/.exec(url.pathname) ?? []
   if (last !== '') return answerSingle(response, last, changed)
   if (segment === 'counts') {
@@ -123,8 +160,10 @@ const server = createServer(async (request, response) => {
     answer(response, [Buffer.from(texts.join(','))], number, total)
     return
   }
-  answer(response, leadsOf(number, changed), number, leads)
+  const total = segment.startsWith('few-') ? Math.min(leads, PAGE_SIZE) : leads
+  answer(response, leadsOf(number, changed), number, total)
 })
+process.stdin.resume().once('end', () => process.exit())
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   if (address !== null && typeof address === 'object') console.log(`http://127.0.0.1:${address.port}`)

@@ -1,0 +1,33 @@
+/** One sync of leads by leadsheet itself, as `leadsheet sync --only leads` does it. */
+import { pino } from 'pino'
+import type { SyncResult } from '../../../src/domain/sync.ts'
+import { sync } from '../../../src/jobs/sync/run-sync.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+
+const log = pino({ level: 'silent' })
+
+/** @param baseUrl with the state of the leads, such as `http://127.0.0.1:1234/v1` */
+export async function syncLeads(
+  store: Store,
+  baseUrl: string,
+  { full = true, profile = REFERENCE_PROFILE } = {},
+): Promise<SyncResult> {
+  const source = openSource({ baseUrl, profile, apiKey: 'bench', maxWaitMs: 0, log })
+  try {
+    return await sync(
+      { source, store, log, now: () => new Date() },
+      {
+        full,
+        parts: ['leads'],
+        pageSize: 500,
+        overlapMs: 0,
+        pipelineIds: [],
+        signal: new AbortController().signal,
+      },
+    )
+  } finally {
+    await source.close()
+  }
+}

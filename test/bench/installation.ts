@@ -1,0 +1,123 @@
+/** An installation of the bench: a folder with settings, in which commands and the daemon run as processes. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { readAddress } from '../support/daemon-address.ts'
+import { MAIN } from './programs.ts'
+
+const TOKEN = 'a-token-of-the-bench'
+const LOOK_MS = 20
+const SYNC_MS_MAX = 30 * 60_000
+
+export interface Installation extends AsyncDisposable {
+  readonly folder: string
+  readonly database: string
+  /** @throws Error with what it said, where it fails */
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<string>
+  /** @param imports files that Node loads before the program */
+  startDaemon(imports?: readonly string[]): Promise<RunningDaemon>
+}
+
+export interface RunningDaemon extends AsyncDisposable {
+  readonly child: ChildProcess
+  readonly address: string
+  /** Waits for the end of the next sync after so many, and returns how many have ended. */
+  untilSyncs(ended: number): Promise<number>
+  /** Asks for a sync as its dashboard does, and waits for its end. */
+  sync(isFull: boolean): Promise<void>
+}
+
+/** @param settings in YAML, beside those of the folder and of the token */
+export async function install(settings: string): Promise<Installation> {
+  const folder = await mkdtemp(join(tmpdir(), 'leadsheet-bench-'))
+  const database = join(folder, 'data', 'leadsheet.db')
+  await mkdir(join(folder, 'data'))
+  const text = `data_dir: data\nenrichment: { policy: none }\nweb: { listen: "127.0.0.1:0", token: ${TOKEN} }\n${settings}\n`
+  await writeFile(join(folder, 'leadsheet.yaml'), text, { mode: 0o600 })
+  const daemons: RunningDaemon[] = []
+  return {
+    folder,
+    database,
+    async run(args, env = {}) {
+      const program = spawn(process.execPath, [MAIN, ...args], {
+        cwd: folder,
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const said = { stdout: '', stderr: '' }
+      for (const stream of ['stdout', 'stderr'] as const)
+        program[stream].on('data', (chunk) => {
+          said[stream] += chunk
+        })
+      const [status] = await once(program, 'close')
+      if (status !== 0)
+        throw new Error(`${args.join(' ')}: found status ${status}, expected 0: ${said.stderr}`)
+      return said.stdout
+    },
+    async startDaemon(imports = []) {
+      const daemon = await startDaemon(folder, database, imports)
+      daemons.push(daemon)
+      return daemon
+    },
+    async [Symbol.asyncDispose]() {
+      for (const daemon of daemons) await daemon[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+async function startDaemon(
+  cwd: string,
+  database: string,
+  imports: readonly string[],
+): Promise<RunningDaemon> {
+  const args = [...imports.map((file) => `--import=${file}`), MAIN, 'run']
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const address = await readAddress(child.stderr)
+  const untilSyncs = async (ended: number): Promise<number> => {
+    const until = performance.now() + SYNC_MS_MAX
+    for (;;) {
+      const found = countSyncs(database)
+      if (found > ended) return found
+      if (performance.now() > until || child.exitCode !== null)
+        throw new Error(`the daemon: found ${found} ended syncs, expected ${ended + 1}`)
+      await delay(LOOK_MS)
+    }
+  }
+  return {
+    child,
+    address,
+    untilSyncs,
+    async sync(isFull) {
+      const before = countSyncs(database)
+      const answer = await fetch(`${address}/actions/sync`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' },
+        body: isFull ? 'full=yes' : '',
+      })
+      if (!answer.ok)
+        throw new Error(`/actions/sync: found ${answer.status} ${await answer.text()}, expected 200`)
+      await untilSyncs(before)
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    },
+  }
+}
+
+function countSyncs(file: string): number {
+  const database = new Database(file, { readonly: true, fileMustExist: true })
+  try {
+    return Number(
+      database.prepare('SELECT count(*) FROM sync_run WHERE finished_at IS NOT NULL').pluck().get(),
+    )
+  } finally {
+    database.close()
+  }
+}

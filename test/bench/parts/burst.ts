@@ -1,0 +1,115 @@
+/**
+ * How a daemon takes a burst of signed messages, about the 2 % of the leads that have changed: one at rest, then one
+ * that reads the whole list over and over. Upstream, sender and receiver are processes of their own.
+ */
+import { spawn } from 'node:child_process'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { type Installation, install } from '../installation.ts'
+import type { Part } from '../measurement.ts'
+import { startUpstream } from '../programs.ts'
+import type { Sent } from '../servers/sender.ts'
+import { fewLeads } from './sync.ts'
+
+const SECRET = `whsec_${Buffer.from('a secret of the bench, 32 bytes.').toString('base64')}`
+const NEVER = '0 4 1 1 *'
+const [MESSAGES, SHORT_MESSAGES, A_SECOND] = [10_000, 2_500, 10_000 / 60]
+/** Since then has changed what the messages tell of; the leads of the bench are as they were made before. */
+const CHANGED_SINCE = '2026-11-02'
+const RIGHT_WITHIN_MS = 120_000
+const LOOK_MS = 50
+
+export const BURST: Part = {
+  name: 'burst',
+  subjects: ['burst'],
+  async measure(options, add) {
+    const leads = fewLeads(options)
+    const burst = burstOf(leads, options.isShort)
+    await using upstream = await startUpstream(leads)
+    await using loaded = await installFor(`${upstream.address}/v1`)
+    await (await loadFirst(loaded))[Symbol.asyncDispose]()
+    for (const name of ['idle', 'syncing'] as const) {
+      process.stderr.write(`${burst.messages} messages, ${name}\n`)
+      await using installation = await installFor(`${upstream.address}/v3`)
+      await copyFile(loaded.database, installation.database)
+      await using daemon = await installation.startDaemon()
+      const syncing = new AbortController()
+      const syncs = name === 'syncing' ? syncOver(daemon, syncing.signal) : null
+      const sent = await send(daemon.address, burst, leads)
+      syncing.abort()
+      await syncs
+      const taken = sent.statuses['204'] ?? sent.statuses['202'] ?? sent.statuses['200'] ?? 0
+      if (taken !== burst.messages)
+        throw new Error(`burst: found ${JSON.stringify(sent.statuses)}, expected all taken`)
+      add(`burst ${name}`, leads, sent.p99Ms)
+      add(`burst ${name} right after`, leads, await untilRight(installation.database, leads))
+    }
+    return null
+  },
+}
+
+/** Of few leads, fewer messages, at the same pace. */
+function burstOf(leads: number, isShort: boolean): { messages: number; seconds: number } {
+  const messages = Math.min(leads, isShort ? SHORT_MESSAGES : MESSAGES)
+  return { messages, seconds: messages / A_SECOND }
+}
+
+function installFor(url: string): Promise<Installation> {
+  return install(
+    `api: { url: "${url}", key: bench }
+events: { secret: ${SECRET} }
+sync: { schedule: "${NEVER}", full_schedule: "${NEVER}" }
+snapshot: { when: never }
+reports: []`,
+  )
+}
+
+/** A daemon begins with a sync, which is then behind those that are measured. */
+async function loadFirst(installation: Installation) {
+  const daemon = await installation.startDaemon()
+  await daemon.untilSyncs(0)
+  return daemon
+}
+
+async function syncOver(
+  daemon: { sync(isFull: boolean): Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) await daemon.sync(true).catch(() => delay(LOOK_MS))
+}
+
+async function send(
+  address: string,
+  { messages, seconds }: { messages: number; seconds: number },
+  leads: number,
+): Promise<Sent> {
+  const script = join(import.meta.dirname, '../servers/sender.ts')
+  const args = [`${address}/webhooks/leads`, SECRET, String(messages), String(seconds), String(leads)]
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let told = ''
+  for await (const chunk of child.stdout) told += chunk
+  return JSON.parse(told)
+}
+
+/** Milliseconds until all that has changed is in the copy, and nothing waits any more. */
+async function untilRight(file: string, leads: number): Promise<number> {
+  const began = performance.now()
+  const changed = [7, 13].reduce((sum, ending) => sum + Math.floor((leads - ending - 1) / 100) + 1, 0)
+  const database = new Database(file, { readonly: true })
+  const lacking = database
+    .prepare<[number, string], number>(
+      `SELECT ? - (SELECT count(*) FROM lead WHERE updated_at >= ?) + (SELECT count(*) FROM event_queue)`,
+    )
+    .pluck()
+  try {
+    while (lacking.get(changed, CHANGED_SINCE) !== 0) {
+      if (performance.now() - began > RIGHT_WITHIN_MS) throw new Error('the copy does not become right')
+      await delay(LOOK_MS)
+    }
+    return performance.now() - began
+  } finally {
+    database.close()
+  }
+}

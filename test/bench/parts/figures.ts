@@ -1,0 +1,60 @@
+/** How long all figures of a report take, over leads with 3 moves each: read once to warm the cache, then timed. */
+import type { PeriodKind } from '../../../src/domain/figures.ts'
+import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { generateHistory, NOW } from '../history.ts'
+import type { Part } from '../measurement.ts'
+import { readCpuMs } from '../step.ts'
+
+const A_YEAR_AGO = new Date('2025-11-21T07:00:00Z')
+const ZONE = 'Europe/Berlin'
+/** What takes longer than this is measured once. */
+const LONG_MS = 20_000
+
+export const REPORTS = [
+  { name: 'daily', kind: 'day', at: NOW },
+  { name: 'year ago', kind: 'day', at: A_YEAR_AGO },
+  { name: 'weekly', kind: 'week', at: NOW },
+  { name: 'monthly', kind: 'month', at: NOW },
+] as const
+
+export const FIGURES: Part = {
+  name: 'figures',
+  subjects: ['figures'],
+  async measure({ leads: sizes, rounds, folder }, add) {
+    const leads = sizes.at(-1) ?? 0
+    process.stderr.write(`figures of ${leads} leads\n`)
+    await using store = await openStore(await generateHistory(folder, leads), NOW)
+    for (const { name, kind, at } of REPORTS) {
+      const began = performance.now()
+      await readAll(kind, at)
+      const isLong = performance.now() - began > LONG_MS
+      for (let round = 0; round < (isLong ? 1 : rounds); round++) {
+        const [started, cpuBefore] = [performance.now(), readCpuMs()]
+        await readAll(kind, at)
+        add(`figures ${name} wall`, leads, performance.now() - started)
+        add(`figures ${name} cpu`, leads, readCpuMs() - cpuBefore)
+      }
+    }
+    return null
+
+    async function readAll(kind: PeriodKind, at: Date): Promise<void> {
+      const period = periodOf(kind, at, ZONE, { holidays: [], lastEnd: null })
+      await readReportFigures(store.db, {
+        kind,
+        period,
+        prior: priorOf(kind, period),
+        filter: EVERY_LEAD,
+        topScore: 80,
+        stalledDays: 7,
+        rowsMax: 10,
+        since: { at: period.from, knownAt: period.to },
+        sparkPeriods: periodsUpTo(kind, period),
+        trendDays: daysUpTo(period.to, 96, ZONE),
+        asKnownAt: null,
+      })
+    }
+  },
+}

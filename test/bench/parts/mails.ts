@@ -1,0 +1,70 @@
+/** From `leadsheet report send` to the last message that a mail server on this machine has taken. */
+import { copyFile } from 'node:fs/promises'
+import Database from 'better-sqlite3'
+import { clockAt } from '../../support/shifted-clock.ts'
+import { generateHistory, NOW } from '../history.ts'
+import { install } from '../installation.ts'
+import type { Part } from '../measurement.ts'
+import { startServer } from '../programs.ts'
+import { fewLeads } from './sync.ts'
+
+const RECIPIENTS = 1000
+const SHORT_RECIPIENTS = 200
+const FILTERS = 50
+const COUNTRIES = 20
+
+export const MAILS: Part = {
+  name: 'mails',
+  subjects: ['mails'],
+  async measure(options, add) {
+    const leads = fewLeads(options)
+    const count = options.isShort ? SHORT_RECIPIENTS : RECIPIENTS
+    process.stderr.write(`${count} mails, ${FILTERS} filters\n`)
+    await using server = await startServer('servers/mail-sink.ts', [])
+    await using installation = await install(`time_zone: Europe/Berlin
+api: { url: "http://127.0.0.1:9/", key: nobody-listens-there }
+smtp: { url: "${server.address}" }
+mail: { from: reports@example.com, per_minute: 100000 }
+snapshot: { when: never }
+reports: [{ name: daily }]
+recipients: ${JSON.stringify(Array.from({ length: count }, (_, number) => recipientOf(number)))}`)
+    await copyFile(await generateHistory(options.folder, leads), installation.database)
+    addSync(installation.database)
+    const began = performance.now()
+    await installation.run(['report', 'send', 'daily'], clockAt(NOW.toISOString()))
+    const seconds = (performance.now() - began) / 1000
+    const database = new Database(installation.database, { readonly: true })
+    const sent = database.prepare("SELECT count(*) FROM delivery WHERE state = 'sent'").pluck().get()
+    database.close()
+    if (sent !== count) throw new Error(`mails: found ${sent} sent, expected ${count}`)
+    add('mails wall', leads, (seconds * RECIPIENTS) / count)
+    return count === RECIPIENTS ? null : `the time of ${count} mails, as if there were ${RECIPIENTS}`
+  },
+}
+
+function recipientOf(number: number) {
+  return {
+    address: `reader-${number}@example.com`,
+    name: `Reader ${number}`,
+    locale: number % 4 === 0 ? 'de-DE' : 'en-GB',
+    ...filterOf(number % FILTERS),
+  }
+}
+
+/** A country, or a country and the better leads of it; the first is all leads. */
+function filterOf(number: number) {
+  if (number === 0) return {}
+  const company_country = [`Country ${number % COUNTRIES}`]
+  return { filter: number < COUNTRIES ? { company_country } : { company_country, score: { min: number } } }
+}
+
+/** So that the leads count as read whole. */
+function addSync(path: string): void {
+  const database = new Database(path)
+  const now = NOW.toISOString()
+  database
+    .prepare(`INSERT INTO sync_run (id, started_at, finished_at, mode, parts, outcome, is_complete, leads_as_of)
+      VALUES ('run', ?, ?, 'full', '["leads"]', 'ok', 1, ?)`)
+    .run(now, now, now)
+  database.close()
+}

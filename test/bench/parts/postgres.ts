@@ -1,0 +1,96 @@
+/** A first sync and one of nothing new into PostgreSQL by one worker, beside the same into SQLite. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { missingPostgres } from '../../support/postgres-programs.ts'
+import { createDatabase, openPostgresServer, withClient } from '../../support/postgres-server.ts'
+import { addToSum, type Checksum } from '../checksum.ts'
+import type { Part } from '../measurement.ts'
+import { runContender, startUpstream } from '../programs.ts'
+import { readCpuTicks } from '../step.ts'
+import { check, fetchChecksum, fewLeads } from './sync.ts'
+
+const STEPS = 'first,unchanged'
+const CHUNK = 10_000
+
+export const POSTGRES: Part = {
+  name: 'postgres',
+  subjects: ['postgres'],
+  async measure(options, add) {
+    const missing = missingPostgres()
+    if (missing !== null) return `PostgreSQL: ${missing}`
+    const leads = fewLeads(options)
+    await using upstream = await startUpstream(leads)
+    await using server = await openPostgresServer(true)
+    await withClient(server.adminUrl, (admin) => admin.query("ALTER SYSTEM SET shared_buffers = '1GB'"))
+    await server.stop('fast')
+    await server.start()
+    const pid = await withClient(server.adminUrl, findServerPid)
+    for (let round = 0; round < (options.isShort ? 1 : options.rounds); round++) {
+      process.stderr.write(`PostgreSQL, round ${round + 1}\n`)
+      const folder = await mkdtemp(join(tmpdir(), 'leadsheet-bench-'))
+      const places = {
+        sqlite: join(folder, 'leads.db'),
+        postgres: await withClient(server.adminUrl, (admin) => createDatabase(admin)),
+      }
+      for (const [name, place] of Object.entries(places)) {
+        let before = readServerCpuMs(pid)
+        for await (const { step, ms, cpuMs } of runContender('ours.ts', [
+          ...[upstream.address, place, String(leads), STEPS],
+        ])) {
+          const after = readServerCpuMs(pid)
+          add(`${name} ${step} wall`, leads, (ms * 1000) / leads)
+          add(`${name} ${step} cpu`, leads, ((cpuMs + after - before) * 1000) / leads)
+          before = after
+        }
+      }
+      if (round === 0)
+        check('postgres', await readChecksum(places.postgres), await fetchChecksum(upstream.address, 'v1'))
+      await rm(folder, { recursive: true })
+    }
+    return null
+  },
+}
+
+async function findServerPid(client: Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const [, rest = ''] = readFileSync(`/proc/${rows[0]?.pid}/stat`, 'utf8').split(') ')
+  return Number(rest.split(' ')[1])
+}
+
+/** Of the server and of all its processes, also those that have ended. */
+function readServerCpuMs(server: number): number {
+  const sum = (ticks: readonly number[]) => ticks.reduce((all, one) => all + one, 0)
+  const children = readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false
+    try {
+      return Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]) === server
+    } catch {
+      return false
+    }
+  })
+  return (
+    10 * (sum(readCpuTicks(server)) + sum(children.map((pid) => sum(readCpuTicks(Number(pid)).slice(0, 2)))))
+  )
+}
+
+async function readChecksum(url: string): Promise<Checksum> {
+  const client = new Client(url)
+  await client.connect()
+  let [count, sum, last] = [0, 0, 0]
+  for (;;) {
+    const { rows } = await client.query<{ no: string; id: string; raw: string }>(
+      `SELECT no, id, raw FROM lead JOIN lead_raw ON lead_no = no WHERE no > $1 ORDER BY no LIMIT ${CHUNK}`,
+      [last],
+    )
+    for (const { id, raw } of rows) sum = addToSum(sum, id, raw)
+    count += rows.length
+    last = Number(rows.at(-1)?.no ?? 0)
+    if (rows.length < CHUNK) break
+  }
+  await client.end()
+  return { count, sum }
+}

@@ -1,0 +1,39 @@
+/** What an installation takes on the disk without Node, and how many packages it asks for by name. */
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Part } from '../measurement.ts'
+import { fewLeads } from './sync.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { readonly dev?: boolean; readonly dependencies?: Readonly<Record<string, string>> }>
+  >
+}
+
+export const SIZE: Part = {
+  name: 'size',
+  subjects: ['size'],
+  async measure(options, add) {
+    const { packages }: Lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+    const kept = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
+    const bytes = kept.reduce((sum, [path]) => sum + sizeOf(join(ROOT, path)), 0)
+    add('size installed', fewLeads(options), bytes / 1e6)
+    add('size direct', fewLeads(options), Object.keys(packages['']?.dependencies ?? {}).length)
+    return null
+  },
+}
+
+/** Of the files of a package, without the packages below it, which are counted by themselves; 0 where it is not installed. */
+function sizeOf(folder: string): number {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+      if (entry.name === 'node_modules') return sum
+      const path = join(folder, entry.name)
+      return sum + (entry.isDirectory() ? sizeOf(path) : lstatSync(path).size)
+    }, 0)
+  } catch {
+    return 0
+  }
+}

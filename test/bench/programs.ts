@@ -1,0 +1,57 @@
+/** Starts what the bench measures, each in a process of its own, and reads what it says. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { readCpuTicks, type Step } from './step.ts'
+
+export const MAIN = join(import.meta.dirname, '../../src/main.ts')
+
+export interface Program extends AsyncDisposable {
+  readonly address: string
+  readonly child: ChildProcess
+}
+
+/** Starts a script of this folder that prints its address, and ends when its input does, however the bench ends. */
+export async function startServer(script: string, args: readonly string[]): Promise<Program> {
+  const path = join(import.meta.dirname, script)
+  const child = spawn(process.execPath, ['--max-old-space-size=8192', path, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const [address] = await once(child.stdout, 'data')
+  return {
+    address: String(address).trim(),
+    child,
+    async [Symbol.asyncDispose]() {
+      child.kill()
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+export function startUpstream(leads: number): Promise<Program> {
+  return startServer('servers/upstream.ts', [String(leads)])
+}
+
+/** Runs a contender to its end, and gives each of its steps as it comes. */
+export async function* runContender(file: string, args: readonly string[]): AsyncGenerator<Step> {
+  const script = join(import.meta.dirname, 'contenders', file)
+  const program = file.endsWith('.py') ? 'python3' : process.execPath
+  const child = spawn(program, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  for await (const line of createInterface({ input: child.stdout })) yield JSON.parse(line)
+  const [status] = await ended
+  if (status !== 0) throw new Error(`${file}: ended with ${status}, expected 0`)
+}
+
+/** Tells whether Python has these modules. */
+export function hasPython(modules: string): boolean {
+  return spawnSync('python3', ['-c', `import ${modules}`], { stdio: 'ignore' }).status === 0
+}
+
+/** All threads of a process since its start, in milliseconds, as the kernel counts them; NaN elsewhere than on Linux. */
+export function readProcessCpuMs(pid: number): number {
+  if (process.platform !== 'linux') return Number.NaN
+  const [user = 0, system = 0] = readCpuTicks(pid)
+  return 10 * (user + system)
+}
