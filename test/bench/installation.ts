@@ -11,6 +11,8 @@ import { MAIN } from './programs.ts'
 
 const TOKEN = 'a-token-of-the-bench'
 const LOOK_MS = 20
+const ATTEMPTS = 100
+const AGAIN_MS = 100
 const SYNC_MS_MAX = 30 * 60_000
 
 export interface Installation extends AsyncDisposable {
@@ -94,13 +96,20 @@ async function startDaemon(
     untilSyncs,
     async sync(isFull) {
       const before = countSyncs(database)
-      const answer = await fetch(`${address}/actions/sync`, {
+      const asked = {
         method: 'POST',
         headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' },
         body: isFull ? 'full=yes' : '',
-      })
-      if (!answer.ok)
-        throw new Error(`/actions/sync: found ${answer.status} ${await answer.text()}, expected 200`)
+      }
+      // The sync before has ended in the database a moment before its lease does.
+      for (let attempt = 1; ; attempt++) {
+        const answer = await fetch(`${address}/actions/sync`, asked)
+        if (answer.ok) break
+        const found = `${answer.status} ${await answer.text()}`
+        if (answer.status !== 409 || attempt === ATTEMPTS)
+          throw new Error(`a sync: found ${found}, expected 200`)
+        await delay(AGAIN_MS)
+      }
       await untilSyncs(before)
     },
     async [Symbol.asyncDispose]() {

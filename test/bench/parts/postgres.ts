@@ -15,6 +15,7 @@ import { check, fetchChecksum, fewLeads } from './sync.ts'
 
 const STEPS = 'first,unchanged'
 const CHUNK = 10_000
+const SHORT_LEADS_MAX = 30_000
 
 export const POSTGRES: Part = {
   name: 'postgres',
@@ -22,7 +23,8 @@ export const POSTGRES: Part = {
   async measure(options, add) {
     const missing = missingPostgres()
     if (missing !== null) return `PostgreSQL: ${missing}`
-    const leads = fewLeads(options)
+    const size = fewLeads(options)
+    const leads = options.isShort ? Math.min(size, SHORT_LEADS_MAX) : size
     await using upstream = await startUpstream(leads)
     await using server = await openPostgresServer(true)
     await withClient(server.adminUrl, (admin) => admin.query("ALTER SYSTEM SET shared_buffers = '1GB'"))
@@ -42,8 +44,8 @@ export const POSTGRES: Part = {
           ...[upstream.address, place, String(leads), STEPS],
         ])) {
           const after = readServerCpuMs(pid)
-          add(`${name} ${step} wall`, leads, (ms * 1000) / leads)
-          add(`${name} ${step} cpu`, leads, ((cpuMs + after - before) * 1000) / leads)
+          add(`${name} ${step} wall`, size, (ms * 1000) / leads)
+          add(`${name} ${step} cpu`, size, ((cpuMs + after - before) * 1000) / leads)
           before = after
         }
       }
