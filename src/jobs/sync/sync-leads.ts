@@ -10,7 +10,6 @@ import { checkLife, readLife } from '../../store/db/postgres.ts'
 import { settleLeads } from '../../store/events/event.ts'
 import { outdateAllDetails } from '../../store/leads/detail.ts'
 import { beginFirstLoad } from '../../store/leads/first-load.ts'
-import { findLastUpdate } from '../../store/leads/lead.ts'
 import { findImplausibleTimes, formatImplausible } from '../../store/leads/quarantined-record.ts'
 import {
   clearScan,
@@ -23,7 +22,13 @@ import {
 import { saveScanResult } from '../../store/sync/scan-result.ts'
 import { recordAbsence } from '../../store/sync/soft-delete.ts'
 import { markLeadsWhole } from '../../store/sync/sync-run.ts'
-import { findProfileHash, readWatermark, saveProfileHash, saveWatermark } from '../../store/sync/watermark.ts'
+import {
+  findLastUpdate,
+  findProfileHash,
+  readWatermark,
+  saveProfileHash,
+  saveWatermark,
+} from '../../store/sync/watermark.ts'
 import { judgePass, provesAbsence, warnOfTotal } from './scan-result.ts'
 import { hashProfile, loadScanState, retryQuarantinedLeads, type ScanState } from './scan-state.ts'
 import { type SyncOptions, type SyncRun, writeHolding } from './sync-context.ts'

@@ -32,7 +32,8 @@ export async function insertRows<T extends keyof Tables & string>(
   if (conflict === undefined) return insertColumns(db, table, columns, rows)
   const { key, update = columns.filter((column) => !key.includes(column)) } = conflict
   const wanted = isPostgres(db) ? onceEach(rows, key, update) : rows
-  await insertColumns(db, table, columns, wanted, { key, update })
+  // The order of the columns is always the same, so that there are fewer different statements.
+  await insertColumns(db, table, columns, wanted, { key, update: update.toSorted() })
 }
 
 /** Inserts rows from another store, all or none, and keeps their order of arrival (`rowid`). */
@@ -191,18 +192,25 @@ function keysOf(columns: readonly string[], rows: readonly object[]): RawBuilder
 
 /**
  * Compares stored rows with wanted rows, and returns the rows to write and to delete. Both lists have the
- * same columns. Rows with the same key are the same row, which may have changed.
+ * same columns. Rows with the same key are the same row, which may have changed. The columns in which such
+ * rows differ are added to `changed`.
  */
 export function rowDifference<T extends object>(
   stored: readonly T[],
   wanted: readonly T[],
   keyOf: (row: T) => string,
+  changed = new Set<string>(),
 ): { written: T[]; gone: T[] } {
   const left = new Map(stored.map((row) => [keyOf(row), row]))
   const written = wanted.filter((row) => {
     const same = left.get(keyOf(row))
     left.delete(keyOf(row))
-    return !same || Object.entries(row).some(([column, value]) => Reflect.get(same, column) !== value)
+    if (!same) return true
+    const columns = Object.keys(row).filter(
+      (column) => Reflect.get(same, column) !== Reflect.get(row, column),
+    )
+    for (const column of columns) changed.add(column)
+    return columns.length > 0
   })
   return { written, gone: [...left.values()] }
 }

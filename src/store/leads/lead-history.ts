@@ -7,7 +7,8 @@
 import { sql } from 'kysely'
 import { fieldsWith } from '../../domain/lead-fields.ts'
 import type { Instant } from '../../domain/model.ts'
-import { listOf } from '../db/rows.ts'
+import { listOf, textsIn } from '../db/rows.ts'
+import { statement } from '../db/statement.ts'
 import type { Db } from '../db/store.ts'
 import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
 
@@ -130,32 +131,45 @@ export async function readHistories(db: Db, ids: readonly string[]): Promise<Map
       { versions: [] as LeadVersionTable[], touches: [] as LeadTouchTable[], absences: [] as Absence[] },
     ]),
   )
-  const versions = await db
-    .selectFrom('lead_version')
-    .where('lead_id', 'in', listOf(ids))
-    .selectAll()
-    .orderBy('lead_id')
-    .orderBy('valid_from')
-    .execute()
+  const wanted = { ids: JSON.stringify(ids) }
+  const { rows: versions } = await selectVersions(db, wanted)
   for (const row of versions) known.get(row.lead_id)?.versions.push(row)
-  const touches = await db
-    .selectFrom('lead_touch')
-    .where('lead_id', 'in', listOf(ids))
-    .selectAll()
-    .orderBy('lead_id')
-    .orderBy('changed_at')
-    .execute()
+  const { rows: touches } = await selectTouches(db, wanted)
   for (const row of touches) known.get(row.lead_id)?.touches.push(row)
-  const absences = await db
-    .selectFrom('lead_deletion')
-    .where('lead_id', 'in', listOf(ids))
-    .select(['lead_id', 'deleted_since as from', 'returned_at as to'])
-    .orderBy('lead_id')
-    .orderBy('deleted_since')
-    .execute()
+  const { rows: absences } = await selectAbsences(db, wanted)
   for (const { lead_id, ...absence } of absences) known.get(lead_id)?.absences.push(absence)
   return known
 }
+
+const selectVersions = statement((db, { ids }: { ids: string }) =>
+  db
+    .selectFrom('lead_version')
+    .where('lead_id', 'in', textsIn(ids))
+    .selectAll()
+    .orderBy('lead_id')
+    .orderBy('valid_from')
+    .compile(),
+)
+
+const selectTouches = statement((db, { ids }: { ids: string }) =>
+  db
+    .selectFrom('lead_touch')
+    .where('lead_id', 'in', textsIn(ids))
+    .selectAll()
+    .orderBy('lead_id')
+    .orderBy('changed_at')
+    .compile(),
+)
+
+const selectAbsences = statement((db, { ids }: { ids: string }) =>
+  db
+    .selectFrom('lead_deletion')
+    .where('lead_id', 'in', textsIn(ids))
+    .select(['lead_id', 'deleted_since as from', 'returned_at as to'])
+    .orderBy('lead_id')
+    .orderBy('deleted_since')
+    .compile(),
+)
 
 /**
  * Rebuilds the states from the stored rows. A state that was interrupted by an absence has one row for each

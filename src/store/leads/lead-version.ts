@@ -3,9 +3,10 @@
  * since its first read. The history of each changed lead is read and rebuilt with the new records, and only
  * the differences are written.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Lead } from '../../domain/model.ts'
-import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
+import { deleteRows, insertRows, listOf, rowDifference, textsIn } from '../db/rows.ts'
+import { statement } from '../db/statement.ts'
 import type { Observation, Trx } from '../db/store.ts'
 import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
 import {
@@ -40,6 +41,8 @@ const TOUCHES_KEPT = 16
 interface Changes {
   readonly deletedVersions: LeadVersionTable[]
   readonly versions: LeadVersionTable[]
+  /** The columns in which a version of `versions` differs from its stored row. */
+  readonly changedColumns: Set<string>
   readonly deletedTouches: LeadTouchTable[]
   readonly touches: LeadTouchTable[]
 }
@@ -59,7 +62,10 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
   const ids = new Set([...present.keys(), ...late.keys(), ...arrived.returned])
   if (ids.size === 0) return
 
-  const changes: Changes = { deletedVersions: [], versions: [], deletedTouches: [], touches: [] }
+  const changes: Changes = {
+    ...{ deletedVersions: [], versions: [], changedColumns: new Set<string>() },
+    ...{ deletedTouches: [], touches: [] },
+  }
   const moved = new Map<string, Step[]>()
   for (const [id, known] of await readHistories(trx, [...ids])) {
     const states = statesOf(known)
@@ -89,9 +95,21 @@ export function canDerive({ updatedAt, statusChangedAt }: Lead, seen: Observatio
  */
 export async function storeDerivedVersions(trx: Trx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  const derived = sql`(SELECT id FROM lead WHERE id IN ${listOf(ids)} AND derived_version IS NOT NULL)`
-  await sql`INSERT INTO lead_history SELECT * FROM lead_version WHERE lead_id IN ${derived}`.execute(trx)
-  await sql`UPDATE lead SET derived_version = NULL WHERE id IN ${derived}`.execute(trx)
+  const wanted = { ids: JSON.stringify(ids) }
+  await insertDerived(trx, wanted)
+  await clearDerived(trx, wanted)
+}
+
+const insertDerived = statement((db, { ids }: { ids: string }) =>
+  sql`INSERT INTO lead_history SELECT * FROM lead_version WHERE lead_id IN ${derivedOf(ids)}`.compile(db),
+)
+
+const clearDerived = statement((db, { ids }: { ids: string }) =>
+  sql`UPDATE lead SET derived_version = NULL WHERE id IN ${derivedOf(ids)}`.compile(db),
+)
+
+function derivedOf(ids: string): RawBuilder<unknown> {
+  return sql`(SELECT id FROM lead WHERE id IN ${textsIn(ids)} AND derived_version IS NOT NULL)`
 }
 
 /**
@@ -164,7 +182,7 @@ function firstVersion(lead: Lead, seen: Observation): LeadVersionTable[] {
 
 function collectChanges(changes: Changes, id: string, before: KnownHistory, steps: readonly Step[]): void {
   const versions = historyOf(steps, before.absences).map((version) => ({ lead_id: id, ...version }))
-  const version = rowDifference(before.versions, versions, (row) => row.valid_from)
+  const version = rowDifference(before.versions, versions, (row) => row.valid_from, changes.changedColumns)
   changes.versions.push(...version.written)
   changes.deletedVersions.push(...version.gone)
   const touch = rowDifference(before.touches, touchesOf(id, steps), (row) => row.changed_at)
@@ -188,6 +206,10 @@ async function writeChanges(trx: Trx, changes: Changes): Promise<void> {
   const touchKey = ['lead_id', 'changed_at']
   await deleteRows(trx, 'lead_history', changes.deletedVersions, versionKey)
   await deleteRows(trx, 'lead_touch', changes.deletedTouches, touchKey)
-  await insertRows(trx, 'lead_history', changes.versions, { key: versionKey })
+  // Mostly only `valid_to` changes, and then the index on `valid_from` is not touched.
+  await insertRows(trx, 'lead_history', changes.versions, {
+    key: versionKey,
+    update: [...changes.changedColumns],
+  })
   await insertRows(trx, 'lead_touch', changes.touches, { key: touchKey })
 }

@@ -4,7 +4,8 @@
  */
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Instant, Lead } from '../../domain/model.ts'
-import { insertRows, listOf, numbersOf } from '../db/rows.ts'
+import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
+import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
 import type { LeadTable } from '../tables/lead-tables.ts'
 import { canDerive, saveHistory, storeDerivedVersions } from './lead-version.ts'
@@ -41,9 +42,6 @@ export interface SavedLead {
   /** Tells whether the record is older than the stored record, and so was not stored in its place. */
   readonly isLate: boolean
 }
-
-/** The number of leads read at once where all leads are read. */
-const PART_LEADS = 20_000
 
 /**
  * Merges a page of leads by id, so that each lead is saved once. A record older than the stored one changes
@@ -117,9 +115,13 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
 /** Finds the numbers of the leads with these ids. */
 export async function findLeadNos(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
-  const rows = await db.selectFrom('lead').where('id', 'in', listOf(ids)).select(['id', 'no']).execute()
+  const { rows } = await selectNos(db, { ids: JSON.stringify(ids) })
   return new Map(rows.map((row) => [row.id, row.no]))
 }
+
+const selectNos = statement((db, { ids }: { ids: string }) =>
+  db.selectFrom('lead').where('id', 'in', textsIn(ids)).select(['id', 'no']).compile(),
+)
 
 /** A lead of the store. */
 export interface FoundLead {
@@ -165,29 +167,6 @@ export async function countCreated(trx: Trx, leadNos: readonly number[], since: 
   return row.n
 }
 
-/**
- * Finds the latest update of all existing leads by the upstream's clock. Where the upstream gives no time,
- * `updated_at` is the time of reading and does not count. The leads are read in parts, so that other work can
- * run.
- */
-export async function findLastUpdate(db: Db): Promise<Instant | null> {
-  let latest: Instant | null = null
-  const last = await findLastNo(db)
-  for (let from = 1; from <= last; from += PART_LEADS) {
-    const row = await db
-      .selectFrom('lead')
-      .where('no', '>=', from)
-      .where('no', '<', from + PART_LEADS)
-      .where('deleted_at', 'is', null)
-      .whereRef('updated_at', '<>', 'observed_at')
-      .select((eb) => eb.fn.max<Instant | null>('updated_at').as('at'))
-      .executeTakeFirst()
-    if (row && row.at !== null && (latest === null || row.at > latest)) latest = row.at
-    await new Promise(setImmediate)
-  }
-  return latest
-}
-
 /** Counts the leads that exist upstream as far as we know. The query takes no longer with many leads. */
 export async function countLeads(db: Db): Promise<number> {
   const row = await db
@@ -222,15 +201,19 @@ function newestById(leads: readonly Lead[]): { newest: Map<string, Lead>; older:
 }
 
 async function readStored(trx: Trx, ids: readonly string[]): Promise<Map<string, StoredLead>> {
-  const rows = await trx
-    .selectFrom('lead')
-    .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
-    .where('lead.id', 'in', listOf(ids))
-    .selectAll('lead')
-    .select('raw')
-    .execute()
+  const { rows } = await selectStored(trx, { ids: JSON.stringify(ids) })
   return new Map(rows.map((row) => [row.id, row]))
 }
+
+const selectStored = statement((db, { ids }: { ids: string }) =>
+  db
+    .selectFrom('lead')
+    .innerJoin('lead_raw', 'lead_raw.lead_no', 'lead.no')
+    .where('lead.id', 'in', textsIn(ids))
+    .selectAll('lead')
+    .select('raw')
+    .compile(),
+)
 
 function isOlder(before: StoredLead, lead: Lead): boolean {
   return before.raw !== lead.raw && lead.updatedAt !== null && before.updated_at > lead.updatedAt

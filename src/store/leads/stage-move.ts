@@ -5,7 +5,8 @@
  */
 import { sql } from 'kysely'
 import type { Instant, Stage } from '../../domain/model.ts'
-import { deleteRows, insertRows, listOf, rowDifference } from '../db/rows.ts'
+import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
+import { statement } from '../db/statement.ts'
 import type { Trx } from '../db/store.ts'
 import type { StageMoveTable } from '../tables/lead-tables.ts'
 import type { Step } from './lead-history.ts'
@@ -46,11 +47,7 @@ export async function refreshStageMoves(trx: Trx, leadIds: readonly string[]): P
  */
 export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readonly Step[]>): Promise<void> {
   if (steps.size === 0) return
-  const stored = await trx
-    .selectFrom('stage_move')
-    .where('lead_id', 'in', listOf([...steps.keys()]))
-    .selectAll()
-    .execute()
+  const { rows: stored } = await selectMoves(trx, { ids: JSON.stringify([...steps.keys()]) })
   const activities = await readActivities(trx, [...steps.keys()])
   const wanted = [...steps].flatMap(([id, some]) =>
     movesOf(some, activities.get(id) ?? []).map((move) => ({ lead_id: id, ...move })),
@@ -63,17 +60,25 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
   await insertRows(trx, 'stage_move', written, { key })
 }
 
+const selectMoves = statement((db, { ids }: { ids: string }) =>
+  db.selectFrom('stage_move').where('lead_id', 'in', textsIn(ids)).selectAll().compile(),
+)
+
 /** Reads the changes of status from the activity of leads. The entries of each lead are in order of time. */
 async function readActivities(
   trx: Trx,
   ids: readonly string[],
 ): Promise<Map<string, (StatusActivity & { lead_id: string })[]>> {
-  const { rows } = await sql<StatusActivity & { lead_id: string }>`
-    SELECT lead_id, at, from_status, to_status, first_seen_at FROM activity
-    WHERE lead_id IN ${listOf(ids)} AND to_status IS NOT NULL AND from_status IS DISTINCT FROM to_status
-    ORDER BY at, id`.execute(trx)
+  const { rows } = await selectActivities(trx, { ids: JSON.stringify(ids) })
   return Map.groupBy(rows, (row) => row.lead_id)
 }
+
+const selectActivities = statement((db, { ids }: { ids: string }) =>
+  sql<StatusActivity & { lead_id: string }>`
+    SELECT lead_id, at, from_status, to_status, first_seen_at FROM activity
+    WHERE lead_id IN ${textsIn(ids)} AND to_status IS NOT NULL AND from_status IS DISTINCT FROM to_status
+    ORDER BY at, id`.compile(db),
+)
 
 /**
  * Returns the parts of a history from which moves are derived. While these parts and the activity are

@@ -6,8 +6,13 @@
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
+import { findLastNo } from '../leads/lead.ts'
 
 const RESOURCE = 'lead'
+/** The number of leads of each status that are looked at before all leads are read. */
+const NEWEST_LEADS = 100
+/** The number of leads read at once where all leads are read. Between two reads other tasks can run. */
+const PART_LEADS = 20_000
 
 export async function readWatermark(
   db: Db,
@@ -26,6 +31,53 @@ export async function saveWatermark(trx: Trx, updatedAt: Instant): Promise<void>
     .values({ resource: RESOURCE, updated_at: updatedAt, not_before: null })
     .onConflict((conflict) => conflict.column('resource').doUpdateSet({ updated_at: updatedAt }))
     .execute()
+}
+
+/**
+ * Finds the latest update of all existing leads by the upstream's clock. Where the upstream gives no time,
+ * `updated_at` is the time of reading and does not count.
+ */
+export async function findLastUpdate(db: Db): Promise<Instant | null> {
+  let latest: Instant | null = null
+  const statuses = await db
+    .selectFrom('lead_count')
+    .where('leads', '>', 0)
+    .select('status')
+    .distinct()
+    .execute()
+  for (const { status } of statuses) {
+    const newest = await db
+      .selectFrom('lead')
+      .where('status', '=', status)
+      .where('deleted_at', 'is', null)
+      .orderBy('updated_at', 'desc')
+      .limit(NEWEST_LEADS)
+      .select(['updated_at', 'observed_at'])
+      .execute()
+    const dated = newest.find((lead) => lead.updated_at !== lead.observed_at)
+    if (dated === undefined && newest.length === NEWEST_LEADS) return findLastUpdateOfAll(db)
+    if (dated && (latest === null || dated.updated_at > latest)) latest = dated.updated_at
+  }
+  return latest
+}
+
+/** Reads all leads, because most of them have no time from the upstream. */
+async function findLastUpdateOfAll(db: Db): Promise<Instant | null> {
+  let latest: Instant | null = null
+  const last = await findLastNo(db)
+  for (let from = 1; from <= last; from += PART_LEADS) {
+    const row = await db
+      .selectFrom('lead')
+      .where('no', '>=', from)
+      .where('no', '<', from + PART_LEADS)
+      .where('deleted_at', 'is', null)
+      .whereRef('updated_at', '<>', 'observed_at')
+      .select((eb) => eb.fn.max<Instant | null>('updated_at').as('at'))
+      .executeTakeFirst()
+    if (row && row.at !== null && (latest === null || row.at > latest)) latest = row.at
+    await new Promise(setImmediate)
+  }
+  return latest
 }
 
 /** Saves the time before which the upstream accepts no request; null if requests are allowed. */
