@@ -1,5 +1,5 @@
 /** Copies the published parts of a PostgreSQL store into a file, from which a snapshot is built. */
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { CopiedRow, CopiedTable } from '../copy/copied-tables.ts'
 import { listCopiedTables, readChunks } from '../copy/copied-tables.ts'
 import { insertCopies } from '../db/rows.ts'
@@ -17,7 +17,7 @@ import { PUBLISHED } from '../schema/published.ts'
 export async function copyPublished(db: Db, file: string, signal: AbortSignal): Promise<void> {
   const target = openSqlite(file)
   try {
-    await makeReady(target, file)
+    const indexes = await makeReady(target, file)
     await db
       .transaction()
       .setIsolationLevel('repeatable read')
@@ -27,6 +27,7 @@ export async function copyPublished(db: Db, file: string, signal: AbortSignal): 
         for (const table of await listCopiedTables())
           if (PUBLISHED[table.name] !== undefined) await copyTable(reading, target, table, signal)
       })
+    for (const index of indexes) await target.executeQuery(CompiledQuery.raw(index))
   } finally {
     await target.destroy()
   }
@@ -35,16 +36,22 @@ export async function copyPublished(db: Db, file: string, signal: AbortSignal): 
 /**
  * Prepares the file for copied rows. Checks and triggers are off, because the rows come unchanged and in
  * their order. Nothing is written to the disk to undo a failure.
+ * @returns the statements that create the indexes again, which is faster than keeping them up to date
  */
-async function makeReady(target: Db, file: string): Promise<void> {
+async function makeReady(target: Db, file: string): Promise<string[]> {
   await migrate(target, file)
   await sql`PRAGMA foreign_keys = OFF`.execute(target)
   await sql`PRAGMA synchronous = OFF`.execute(target)
   await sql`PRAGMA journal_mode = MEMORY`.execute(target)
-  const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'trigger'`.execute(
+  const { rows } = await sql<{ type: string; name: string; sql: string }>`
+    SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'index') AND sql IS NOT NULL`.execute(
     target,
   )
-  for (const { name } of rows) await sql`DROP TRIGGER ${sql.ref(name)}`.execute(target)
+  const indexes = rows.filter(({ type }) => type === 'index')
+  for (const { name } of indexes) await sql`DROP INDEX ${sql.ref(name)}`.execute(target)
+  for (const { type, name } of rows)
+    if (type === 'trigger') await sql`DROP TRIGGER ${sql.ref(name)}`.execute(target)
+  return indexes.map((index) => index.sql)
 }
 
 async function copyTable(reading: Trx, target: Db, table: CopiedTable, signal: AbortSignal): Promise<void> {
