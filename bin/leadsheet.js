@@ -13,7 +13,12 @@ const SOURCE = new URL('../src/main.ts', import.meta.url)
 if (Number.parseInt(process.versions.node, 10) >= LEAST_NODE_MAJOR) {
   // Compiling is a third of a start. Node keeps what it has compiled where it can write the user's cache.
   const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache'), NODE_COMPILE_CACHE } = process.env
-  if (XDG_CACHE_HOME && !NODE_COMPILE_CACHE) module.enableCompileCache(join(XDG_CACHE_HOME, 'leadsheet'))
+  if (XDG_CACHE_HOME && !NODE_COMPILE_CACHE) {
+    const folder = join(XDG_CACHE_HOME, 'leadsheet')
+    module.enableCompileCache(folder)
+    // Only for the threads of this program, which find the cache by it.
+    process.env.NODE_COMPILE_CACHE = folder
+  }
   await import(existsSync(SOURCE) ? SOURCE : '../dist/main.js')
 } else {
   process.stderr.write(

@@ -2,13 +2,13 @@
  * The log: JSON lines, or readable lines on a terminal. The log goes to stderr, because stdout is for
  * results. Secrets are removed by value and by name before a line is written.
  */
-import { type LevelWithSilent, type Logger, pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { redactor, withoutNamedSecrets } from './redaction.ts'
 
 export type Log = Logger
 
 interface LogOptions {
-  readonly level: LevelWithSilent
+  readonly level: Logger['level']
   /** Tells whether to write lines for people instead of JSON. */
   readonly pretty: boolean
   readonly color: boolean

@@ -11,7 +11,6 @@ import type { Transport } from '../mail/transport.ts'
 import { openAlertMail } from '../report/render/alert-mail.ts'
 import { nameOf } from '../store/db/place.ts'
 import type { Store } from '../store/db/store.ts'
-import type { Source } from '../upstream/source.ts'
 import { ownFolder } from './configured-reports.ts'
 import { installationOf } from './health-installation.ts'
 import { storePlaceOf, TEMPLATES } from './installation.ts'
@@ -24,7 +23,8 @@ export async function openAlerts(
   config: Config,
   deps: {
     readonly store: Store
-    readonly source: Source
+    /** See `Source`. */
+    readonly clockAheadMs: () => number | null
     readonly log: Log
     readonly poster: Poster
     readonly now: () => Date
@@ -37,7 +37,7 @@ export async function openAlerts(
     ...channelsOf(config),
     installation: { ...installationOf(config, deps.store), mailServer: deps.transport.name },
     knowledge: {
-      clockAheadMs: deps.source.clockAheadMs,
+      clockAheadMs: deps.clockAheadMs,
       findViolations: createViolationWatch(deps.store.db),
     },
     alerts: {

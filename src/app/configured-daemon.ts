@@ -31,6 +31,7 @@ import type { Store } from '../store/db/store.ts'
 import { reviewMailOutages } from '../store/outbox/send-limits.ts'
 import { isAnyOpen } from '../store/schedule/scheduled-run.ts'
 import { openSharedRequestRate } from '../store/sync/request-rate.ts'
+import { createRequestRate } from '../upstream/client/request-rate.ts'
 import { openAlerts } from './alert-settings.ts'
 import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openMailing, openTemplatesOf, reportOf } from './configured-reports.ts'
@@ -39,6 +40,7 @@ import { needsKey, openSourceOf, profileOf, syncOptions } from './configured-ups
 import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { pathsIn } from './installation.ts'
 import { configuredPublishing } from './publishing.ts'
+import { syncInThread } from './sync-thread.ts'
 
 /**
  * How many events are applied at the same time if the settings do not limit parallel requests for lead
@@ -90,7 +92,8 @@ export async function openConfiguredDaemon(
     config.reports.map((report) => report.template),
   )
   await using opening = new AsyncDisposableStack()
-  const source = openSourceOf(config, log, { requestRate: openSharedRequestRate(store) })
+  const requestRate = openSharedRequestRate(store) ?? createRequestRate(() => performance.now())
+  const source = openSourceOf(config, log, { requestRate })
   opening.defer(source.close)
   const transport = opening.use(
     openTransport(mail?.url.reveal() ?? `file:${pathsIn(config.dataDir).outbox}`, {
@@ -110,6 +113,10 @@ export async function openConfiguredDaemon(
       ...{ queue, source, store, log, now: mailing.now },
       concurrency: config.enrichment?.concurrency ?? 1,
     })
+  let syncAheadMs: number | null = null
+  const onClock = (aheadMs: number | null): void => {
+    syncAheadMs = aheadMs ?? syncAheadMs
+  }
   const publish = async (signal: AbortSignal): Promise<void> => {
     if (config.snapshot.when === 'after_sync') await publishIfDue(publishing, signal)
   }
@@ -122,6 +129,7 @@ export async function openConfiguredDaemon(
     policy: deliveryPolicyOf({ ...config.smtp, ...config.mail }, store, transport),
     log,
     syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
+    ...(!isShared && { syncElsewhere: syncInThread(config, { store, log, requestRate, onClock }) }),
     wake: () => messages.wake(),
     retention: config.retention,
     // Every worker makes its own snapshot. This worker makes one now; the other workers notice the new data
@@ -136,7 +144,8 @@ export async function openConfiguredDaemon(
       await writeArchiveIndex(work.archive, store.db)
     },
   })
-  const alerting = await openAlerts(config, { store, source, log, poster, transport, now })
+  const clockAheadMs = () => syncAheadMs ?? source.clockAheadMs()
+  const alerting = await openAlerts(config, { store, clockAheadMs, log, poster, transport, now })
   const alerts = createSerialTask(queue, 'alerts', (signal) => runAlerts(alerting, messages.wake, signal))
   const schedules = schedulesIn(config, templates, work, publishing)
   let wake = (): void => undefined

@@ -3,6 +3,7 @@
 import type { SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Store } from '../../store/db/store.ts'
+import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
 import { noteScheduledRuns } from '../schedule/enqueue-due-runs.ts'
@@ -16,27 +17,46 @@ import type { SyncDeps } from './run-sync.ts'
 import { syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
 
-export interface ScheduledSyncDeps extends SyncDeps {
+/** What a scheduled sync works with, in the daemon's own thread or in another one. */
+export interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
+  readonly retention: Retention
+}
+
+export interface ScheduledSyncDeps extends SyncWork {
   /** Publishes the snapshot of the data, if the settings require that after a sync. */
   readonly publish: (signal: AbortSignal) => Promise<void>
-  readonly retention: Retention
+  /** Does {@link syncAndPrune} in another thread; if absent, it runs in this thread. */
+  readonly syncElsewhere?: RunSync
+}
+
+/**
+ * @param full tells whether to read all leads
+ * @throws LeadsheetError job_busy if another process took over the lease, store_unreachable
+ */
+export type RunSync = (full: boolean, lease: Lease, signal: AbortSignal) => Promise<SyncResult>
+
+/** Runs a scheduled sync. A full sync prunes old data afterwards. */
+export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Parameters<RunSync>) {
+  const isOtherDue = () => isAnyDue(work.store.db, work.now().toISOString())
+  const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
+  if (full && !signal.aborted) await pruneQuietly(work, signal)
+  return result
 }
 
 export function syncSchedule(
   work: ScheduledSyncDeps,
   { full, ...settings }: ScheduleSettings & { readonly full: boolean },
 ): Schedule {
+  const runSync: RunSync = work.syncElsewhere ?? ((...run) => syncAndPrune(work, ...run))
   return {
     ...settings,
     leaseName: SYNC_LEASE,
     runsAtFirstSight: !full,
     async run({ attempt }, lease, signal) {
-      const isOtherDue = () => isAnyDue(work.store.db, work.now().toISOString())
-      const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
+      const result = await runSync(full, lease, signal)
       const message = result.problems.map((problem) => problem.message).join('; ') || summaryOf(result)
       if (signal.aborted) return { state: 'again', message, notBefore: null }
-      if (full) await pruneQuietly(work, signal)
       await publishQuietly(work, signal)
       if (result.outcome === 'deferred') return { state: 'again', message, notBefore: result.notBefore }
       if (result.outcome !== 'failed') return { state: 'done', message }
@@ -49,7 +69,7 @@ export function syncSchedule(
 }
 
 /** Prunes old data. A failure is only logged, because the run of the next day prunes the same data. */
-async function pruneQuietly(work: ScheduledSyncDeps, signal: AbortSignal): Promise<void> {
+async function pruneQuietly(work: SyncWork, signal: AbortSignal): Promise<void> {
   try {
     const pruned = await prune(work.store, work.retention, { now: work.now, isDry: false, signal })
     for (const { table, before, gone } of pruned.filter((one) => one.gone > 0))

@@ -15,9 +15,13 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
+import { awaitTurn, endTurn, takeTurn } from './write-turns.ts'
 
-const BUSY_ATTEMPTS = 120
-const BUSY_PAUSE_MS = 50
+/** The longest time to wait for the write lock of another thread or process. */
+const BUSY_WITHIN_MS = 12_000
+/** The first and the longest pause between two attempts to get the lock. Each pause is twice the last. */
+const BUSY_PAUSE_MS = 1
+const BUSY_PAUSE_MAX_MS = 16
 /**
  * After a statement that took longer than this, other work of the process runs first, because SQLite blocks
  * its only thread.
@@ -98,16 +102,33 @@ class WriteLockDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
+    await awaitTurn()
+    takeTurn()
+    try {
+      await this.#lock(connection)
+    } catch (thrown) {
+      endTurn()
+      throw thrown
+    }
+  }
+
+  async #lock(connection: DatabaseConnection): Promise<void> {
+    const until = performance.now() + BUSY_WITHIN_MS
+    for (let pauseMs = BUSY_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, BUSY_PAUSE_MAX_MS)) {
       try {
         await connection.executeQuery(CompiledQuery.raw('begin immediate'))
         return
       } catch (thrown) {
         const isBusy = thrown instanceof LeadsheetError && thrown.code === 'store_busy'
-        if (!isBusy || attempt === BUSY_ATTEMPTS) throw thrown
-        await delay(BUSY_PAUSE_MS)
+        if (!isBusy || performance.now() >= until) throw thrown
+        await delay(pauseMs)
       }
     }
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection)
+    endTurn()
   }
 
   /**
@@ -115,7 +136,11 @@ class WriteLockDriver extends SqliteDriver {
    * would then fail and hide the first error.
    */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#database.inTransaction) await super.rollbackTransaction(connection)
+    try {
+      if (this.#database.inTransaction) await super.rollbackTransaction(connection)
+    } finally {
+      endTurn()
+    }
   }
 
   #runBatch({ sql, batch }: Batch): QueryResult<never> {

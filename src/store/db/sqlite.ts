@@ -10,10 +10,10 @@ import type { Tables } from '../tables/tables.ts'
 import { dialectOf } from './sqlite-driver.ts'
 
 /**
- * A short timeout, because a wait inside SQLite stops the whole process. The driver waits longer between its
+ * A short timeout, because a wait inside SQLite stops the whole thread. The driver waits longer between its
  * attempts.
  */
-const BUSY_TIMEOUT_MS = 50
+const BUSY_TIMEOUT_MS = 5
 /**
  * A long timeout, because a process that only reads has nothing else to do. A process that closes the file
  * locks out readers for a moment.
@@ -80,6 +80,14 @@ function isOursOrNew(database: Database.Database): boolean {
  */
 export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
   await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
+}
+
+/** SQLite moves its log into the database when a commit leaves more pages than this in the log. */
+const CHECKPOINT_PAGES = 1000
+
+/** Leaves checkpoints to another connection that writes at the same time, or takes them back. */
+export async function leaveCheckpoints(db: Kysely<Tables>, isLeft: boolean): Promise<void> {
+  await sql`PRAGMA wal_autocheckpoint = ${sql.lit(isLeft ? 0 : CHECKPOINT_PAGES)}`.execute(db)
 }
 
 /**

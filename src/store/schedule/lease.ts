@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { getEnvironmentData, setEnvironmentData, threadId } from 'node:worker_threads'
 import { sql } from 'kysely'
 import type { Instant } from '../../domain/model.ts'
 import { LeadsheetError, shellCommand } from '../../errors.ts'
@@ -43,10 +44,13 @@ export interface Lease {
  * Empty where the place is unknown.
  */
 const MACHINE = readMachine()
+/** Identifies this process to its own threads, because an earlier process may have had the same process id. */
+const PROCESS = readOrMakeProcessToken()
+const THREAD = `${PROCESS}.${threadId}`
 
 /**
- * The holders of leases in this process. A lease with the id of this process but another holder is from an
- * earlier process with the same id.
+ * The holders of leases in this thread. A lease of this thread with another holder was given up, but could not
+ * be deleted.
  */
 const ownHolders = new Set<string>()
 
@@ -60,8 +64,8 @@ export async function claimLease(
   name: string,
   now: () => Date,
 ): Promise<Lease> {
-  const holder = `${randomUUID()} ${MACHINE}`
-  const leaseMs = store.place.kind === 'postgres' ? SHARED_LEASE_MS : LEASE_MS
+  const holder = `${randomUUID()} ${THREAD} ${MACHINE}`
+  const leaseMs = leaseMsOf(store)
   // Adds the holder before the lease is written. Otherwise another claim in this process would take the lease
   // for that of an earlier process.
   ownHolders.add(holder)
@@ -117,6 +121,35 @@ const renewLease = statement((db, { holder, until }: { holder: string; until: In
     .set({ expires_at: isPostgres(db) ? clockOf(db, new Date(0), SHARED_LEASE_MS) : until })
     .compile(),
 )
+
+/** The lease of another thread, as far as a thread that works for the holder needs it. */
+export interface LeaseInUse {
+  readonly name: string
+  readonly holder: string
+}
+
+/**
+ * Returns a lease that another thread of this process holds, renews in time and releases.
+ * @param lost aborted by the other thread when the lease is lost
+ */
+export function borrowLease(store: Pick<Store, 'place'>, lease: LeaseInUse, lost: AbortSignal): Lease {
+  return { holder: lease.holder, lost, renew: renewalOf(store, lease), release: async () => {} }
+}
+
+function renewalOf(store: Pick<Store, 'place'>, { name, holder }: LeaseInUse): Lease['renew'] {
+  return async (trx, at) => {
+    const renewed = await trx
+      .updateTable('lease')
+      .where('holder', '=', holder)
+      .set({ expires_at: clockOf(trx, at, leaseMsOf(store)) })
+      .executeTakeFirst()
+    if (renewed.numUpdatedRows === 0n) throw busy(name, 'another process, which took over')
+  }
+}
+
+function leaseMsOf({ place }: Pick<Store, 'place'>): number {
+  return place.kind === 'postgres' ? SHARED_LEASE_MS : LEASE_MS
+}
 
 async function insertLease(
   trx: Trx,
@@ -197,8 +230,11 @@ function hasEnded(db: Db, lease: Tables['lease']): boolean {
   if (lease.host !== hostname()) return false
   // Several machines may have the same name, such as localhost.
   if (isPostgres(db) && !lease.holder.endsWith(` ${MACHINE}`)) return false
-  if (lease.pid === process.pid) return !isPostgres(db) && !ownHolders.has(lease.holder)
-  return !isRunning(lease.pid)
+  if (lease.pid !== process.pid) return !isRunning(lease.pid)
+  if (isPostgres(db) || ownHolders.has(lease.holder)) return false
+  // Another thread of this process may still work under its lease.
+  const [, thread = ''] = lease.holder.split(' ')
+  return thread === THREAD || !thread.startsWith(`${PROCESS}.`)
 }
 
 function isRunning(pid: number): boolean {
@@ -208,6 +244,14 @@ function isRunning(pid: number): boolean {
   } catch (thrown) {
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM'
   }
+}
+
+function readOrMakeProcessToken(): string {
+  const known = getEnvironmentData('leadsheet process')
+  if (typeof known === 'string') return known
+  const made = randomUUID()
+  setEnvironmentData('leadsheet process', made)
+  return made
 }
 
 function readMachine(): string {

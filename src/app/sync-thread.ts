@@ -1,0 +1,122 @@
+/**
+ * Runs each scheduled sync of the daemon in a thread of its own, so that no statement of a sync stops the
+ * daemon's loop. The program of the thread is `sync-thread-main.ts`.
+ */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { pino } from 'pino'
+import type { Config } from '../config/config.ts'
+import { copySettings } from '../config/secrets.ts'
+import type { SyncResult } from '../domain/sync.ts'
+import { LeadsheetError } from '../errors.ts'
+import { SYNC_LEASE } from '../jobs/schedule/schedule.ts'
+import type { RunSync } from '../jobs/sync/scheduled-sync.ts'
+import type { Log } from '../log.ts'
+import { leaveCheckpoints } from '../store/db/sqlite.ts'
+import type { Store } from '../store/db/store.ts'
+import { programFile } from '../store/db/subprocess.ts'
+import type { RequestRate } from '../upstream/client/request-rate.ts'
+import { storeAddressOf } from './installation.ts'
+
+/** What the thread is started with. */
+export interface ThreadJob {
+  /** The settings, made by {@link copySettings}. */
+  readonly settings: unknown
+  readonly address: string
+  readonly full: boolean
+  /** The lease of the scheduled run, which the daemon renews and releases. */
+  readonly lease: { readonly name: string; readonly holder: string }
+  readonly logLevel: string
+}
+
+/** A message from the thread. The last is `result` or `failure`. */
+export type ThreadMessage =
+  /** A line of the log, as JSON. */
+  | { readonly line: string }
+  /** A call of the rate limit that the thread shares with the events. */
+  | { readonly call: number; readonly method: keyof RequestRate; readonly values: readonly unknown[] }
+  | { readonly clockAheadMs: number | null }
+  | { readonly result: SyncResult }
+  /** `isReason`: the failure is the reason for which the thread was told to stop. */
+  | { readonly failure: Thrown; readonly isReason: boolean }
+
+/** A message to the thread. */
+export type ThreadOrder = { readonly stop: Thrown } | { readonly answered: number; readonly value: unknown }
+
+/** An error that was thrown in another thread. The code and what follows are those of a LeadsheetError. */
+interface Thrown {
+  readonly error: unknown
+  readonly ours: Pick<LeadsheetError, 'code' | 'message' | 'hint' | 'notBefore' | 'mistakes'> | null
+}
+
+export function packThrown(thrown: unknown): Thrown {
+  if (!(thrown instanceof LeadsheetError)) return { error: thrown, ours: null }
+  const { code, message, hint, notBefore, mistakes } = thrown
+  return { error: null, ours: { code, message, hint, notBefore, mistakes } }
+}
+
+export function unpackThrown({ error, ours }: Thrown): unknown {
+  if (ours === null) return error
+  const { code, message, hint, notBefore, mistakes } = ours
+  const options = { ...(hint && { hint }), ...(notBefore && { notBefore }), ...(mistakes && { mistakes }) }
+  return new LeadsheetError(code, message, options)
+}
+
+interface ThreadDeps {
+  readonly store: Store
+  readonly log: Log
+  /** The rate limit of the daemon's own requests to the upstream. */
+  readonly requestRate: RequestRate
+  /** Called when the thread has found how far our clock is ahead of the upstream's. */
+  readonly onClock: (aheadMs: number | null) => void
+}
+
+/** Returns the function that runs a sync in a new thread, with the store in an SQLite file. */
+export function syncInThread(config: Config, deps: ThreadDeps): RunSync {
+  return async (full, lease, signal) => {
+    signal.throwIfAborted()
+    const job: ThreadJob = {
+      ...{ settings: copySettings(config), address: storeAddressOf(config), full },
+      lease: { name: SYNC_LEASE, holder: lease.holder },
+      logLevel: deps.log.level,
+    }
+    const thread = new Worker(programFile(import.meta.url, 'sync-thread-main'), { workerData: job })
+    const order = (message: ThreadOrder): void => thread.postMessage(message)
+    const stop = (): void => order({ stop: packThrown(signal.reason) })
+    signal.addEventListener('abort', stop)
+    // Otherwise the daemon's next short write would move all that the thread has written into the database.
+    await leaveCheckpoints(deps.store.db, true)
+    try {
+      return await followThread(thread, deps, order, signal)
+    } finally {
+      signal.removeEventListener('abort', stop)
+      await thread.terminate()
+      await leaveCheckpoints(deps.store.db, false)
+    }
+  }
+}
+
+async function followThread(
+  thread: Worker,
+  { log, requestRate, onClock }: ThreadDeps,
+  order: (message: ThreadOrder) => void,
+  signal: AbortSignal,
+): Promise<SyncResult> {
+  const lines: { write(line: string): void } = Reflect.get(log, pino.symbols.streamSym)
+  const { promise, resolve, reject } = Promise.withResolvers<SyncResult>()
+  thread.on('message', async (message: ThreadMessage) => {
+    if ('line' in message) lines.write(message.line)
+    else if ('clockAheadMs' in message) onClock(message.clockAheadMs)
+    else if ('result' in message) resolve(message.result)
+    else if ('failure' in message) reject(message.isReason ? signal.reason : unpackThrown(message.failure))
+    else {
+      const value = await Reflect.apply(requestRate[message.method], requestRate, message.values)
+      order({ answered: message.call, value })
+    }
+  })
+  thread.on('error', reject)
+  const ended = once(thread, 'exit').then(() => {
+    throw new Error('the thread of a sync ended without a result')
+  })
+  return Promise.race([promise, ended])
+}
