@@ -1,0 +1,106 @@
+/**
+ * Splits the difference of a number from the expected one by the members of a group, such as the sources of leads.
+ * The differences of the members add up exactly. A member is named only if its share is itself unusual, so that a
+ * change of all members alike names none.
+ */
+import { normalProbability } from './count-distribution.ts'
+
+/** A member is named if its share is this unlikely, divided by the number of members. */
+const NAMED_BELOW = 0.01
+/** A named member has at least this share of the whole difference. */
+const DIFFERENCE_MIN = 0.25
+const NAMED_MAX = 3
+
+export interface Member {
+  readonly name: string
+  readonly actual: number
+  /** The count of the member in the earlier days from which its usual share is taken. */
+  readonly before: number
+}
+
+export interface Part {
+  readonly name: string
+  readonly actual: number
+  readonly expected: number
+  /** A whole number. */
+  readonly difference: number
+}
+
+/**
+ * Splits a difference.
+ * @param expected the number that was to be expected of all members together
+ * @param overdispersion how many times the variance is larger than that of independent events; at least 1
+ * @returns the named members, the largest difference first, and the whole difference of all others; null if no
+ * member stands out
+ */
+export function splitDifference(
+  members: readonly Member[],
+  expected: number,
+  overdispersion: number,
+): { readonly parts: readonly Part[]; readonly rest: number; readonly probability: number } | null {
+  const actual = members.reduce((sum, member) => sum + member.actual, 0)
+  const before = members.reduce((sum, member) => sum + member.before, 0)
+  if (before === 0 || members.length < 2) return null
+  const whole = actual - Math.round(expected)
+  const wanted = members.map((member) => (member.before / before) * Math.round(expected))
+  const differences = wholeParts(
+    members.map((member, index) => member.actual - (wanted[index] ?? 0)),
+    whole,
+  )
+  const judged = members.map((member, index) => ({
+    name: member.name,
+    actual: member.actual,
+    expected: wanted[index] ?? 0,
+    difference: differences[index] ?? 0,
+    probability: shareProbability(member, { actual, before }, overdispersion),
+  }))
+  const named = judged
+    .filter(
+      ({ difference, probability }) =>
+        Math.sign(difference) === Math.sign(whole) &&
+        Math.abs(difference) >= DIFFERENCE_MIN * Math.abs(whole) &&
+        probability * members.length < NAMED_BELOW,
+    )
+    .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
+    .slice(0, NAMED_MAX)
+  const [first] = named
+  if (first === undefined) return null
+  const told = named.reduce((sum, { difference }) => sum + difference, 0)
+  return {
+    parts: named.map(({ probability: _, ...part }) => part),
+    rest: whole - told,
+    probability: Math.min(...named.map(({ probability }) => probability)) * members.length,
+  }
+}
+
+/**
+ * Returns the chance that the share of a member differs as much as it does from its share before, if only chance
+ * moved leads between the members.
+ */
+function shareProbability(
+  member: Member,
+  { actual, before }: { readonly actual: number; readonly before: number },
+  overdispersion: number,
+): number {
+  // Half a lead on each side keeps a member without any lead from having no variance.
+  const pooled = (member.before + member.actual + 0.5) / (before + actual + 1)
+  const variance = actual * pooled * (1 - pooled) * (1 + actual / before) * overdispersion
+  if (variance <= 0) return 1
+  const off = Math.max(0, Math.abs(member.actual - (actual * member.before) / before) - 0.5)
+  return 2 * (1 - normalProbability(off / Math.sqrt(variance)))
+}
+
+/** Rounds numbers so that they add up to a whole: those with the largest remainders are rounded up. */
+function wholeParts(numbers: readonly number[], whole: number): number[] {
+  const floors = numbers.map(Math.floor)
+  let left = whole - floors.reduce((sum, each) => sum + each, 0)
+  const byRemainder = numbers
+    .map((each, index) => ({ index, remainder: each - Math.floor(each) }))
+    .sort((one, other) => other.remainder - one.remainder || one.index - other.index)
+  for (const { index } of byRemainder) {
+    if (left <= 0) break
+    floors[index] = (floors[index] ?? 0) + 1
+    left--
+  }
+  return floors
+}

@@ -1,0 +1,35 @@
+/**
+ * Judges all numbers of one report together, so that many numbers do not make many alarms (Benjamini and Hochberg,
+ * 1995; with weights: Genovese, Roeder and Wasserman, 2006).
+ */
+
+/** A report in which nothing changed makes a false claim with at most this chance: less than once in 30 reports. */
+export const FALSE_REPORTS = 0.03
+
+/** So many times as much weight as a single pipeline has a number of all leads, at most. */
+const WEIGHT_OF_ALL = 3
+
+interface Judged {
+  /** The chance of something as unusual if nothing changed; null if the number was not judged. */
+  readonly probability: number | null
+  /** Tells whether the number counts all leads of the report, not a part of them. */
+  readonly isOfAll: boolean
+}
+
+/** Returns which of the numbers are unusual, in their order. */
+export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): boolean[] {
+  const judged = numbers.flatMap(({ probability, isOfAll }, index) =>
+    probability === null ? [] : [{ index, isOfAll, probability }],
+  )
+  const ofAll = judged.filter(({ isOfAll }) => isOfAll).length
+  const others = judged.length - ofAll
+  // The weights have a mean of 1. At most half of all weight goes to the numbers of all leads.
+  const weight = others === 0 || ofAll === 0 ? 1 : Math.min(WEIGHT_OF_ALL, judged.length / (2 * ofAll))
+  const rest = others === 0 ? 1 : (judged.length - weight * ofAll) / others
+  const ranked = judged
+    .map(({ index, isOfAll, probability }) => ({ index, weighed: probability / (isOfAll ? weight : rest) }))
+    .sort((one, other) => one.weighed - other.weighed)
+  const last = ranked.findLastIndex(({ weighed }, rank) => weighed <= ((rank + 1) / judged.length) * share)
+  const unusual = new Set(ranked.slice(0, last + 1).map(({ index }) => index))
+  return numbers.map((_, index) => unusual.has(index))
+}

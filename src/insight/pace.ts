@@ -1,0 +1,140 @@
+/**
+ * The expected end of a month, quarter or year from what it has so far. Of several ways to tell it, the one is
+ * taken that was nearest in earlier spans, and the range is as wide as the earlier errors at the same point.
+ */
+import { probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
+import { type CountSeries, isWithin, judgeSeries } from './usual-range.ts'
+
+/** A span of days, as places in the series. `to` is the first day after it, and may lie beyond the series. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+export interface Outcome {
+  readonly expected: number
+  /** The range that is meant to hold 8 of 10 times. */
+  readonly range: Range
+  /** How often such ranges held in earlier spans. */
+  readonly record: { readonly held: number; readonly of: number }
+  readonly way: Way
+}
+
+/**
+ * `line`: the same number each day. `profile`: the level and the cycle of the last weeks. `trailing`: the mean of
+ * the last 28 days. `same_point`: the share that earlier spans had at the same point.
+ */
+export type Way = 'line' | 'profile' | 'trailing' | 'same_point'
+const WAYS: readonly Way[] = ['profile', 'line', 'trailing', 'same_point']
+
+const MISS = 0.2
+const TRAILING_DAYS = 28
+/** The earlier spans from which a way may be chosen. */
+const SPANS_MIN = 3
+/** The least number of earlier ranges, and the shares of them that must have held. */
+const RECORD_MIN = 30
+const [HELD_MIN, HELD_MAX] = [0.7, 0.92]
+/** As many earlier errors as this speak for the spread of the model alone. */
+const ERROR_PRIOR = 4
+
+interface Told {
+  readonly mean: number
+  readonly variance: number
+}
+
+/**
+ * Tells the end of the span that is under way.
+ * @param series the days up to now
+ * @param earlier the complete spans of the same kind before, the oldest first
+ * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few
+ */
+export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span): Outcome | null {
+  const judged = judgeSeries(series)
+  const sums = [0]
+  for (const value of series.values) sums.push((sums.at(-1) ?? 0) + (value ?? 0))
+  const sumOf = (from: number, to: number) => (sums[to] ?? sums.at(-1) ?? 0) - (sums[from] ?? 0)
+  const placeOf = (index: number) => {
+    const cycle = Math.max(...series.places) + 1
+    return series.places[index] ?? ((series.places.at(-1) ?? 0) + index - series.places.length + 1) % cycle
+  }
+
+  /** Tells what is left of a span after the day before `at`, in each way. */
+  function tell({ from, to }: Span, at: number, past: readonly Span[]): Record<Way, Told | null> {
+    const ahead = Array.from({ length: to - at }, (_, index) => placeOf(at + index))
+    const profile = judged.outlook(at, ahead)
+    const soFar = sumOf(from, at)
+    const scaled = (mean: number): Told => ({
+      mean: Math.max(mean, 0.02),
+      variance: (Math.max(mean, 0.02) * profile.variance) / profile.mean,
+    })
+    const back = Math.min(TRAILING_DAYS, at)
+    const shares = past.flatMap((span) => {
+      const whole = sumOf(span.from, span.to)
+      const point = span.from + Math.round(((at - from) / (to - from)) * (span.to - span.from))
+      return whole > 0 ? [sumOf(span.from, point) / whole] : []
+    })
+    const share = shares.reduce((sum, each) => sum + each, 0) / shares.length
+    return {
+      profile,
+      line: at > from ? scaled((soFar / (at - from)) * (to - at)) : null,
+      trailing: back > 0 ? scaled((sumOf(at - back, at) / back) * (to - at)) : null,
+      same_point: shares.length >= SPANS_MIN && share > 0 ? scaled(soFar / share - soFar) : null,
+    }
+  }
+
+  const point = series.values.length - now.from
+  const errors = new Map(WAYS.map((way) => [way, { sum: 0, count: 0 }]))
+  const squares = { sum: 0, count: 0 }
+  const record = { held: 0, of: 0 }
+  const rangeAt = (soFar: number, { mean, variance }: Told): Range => {
+    const factor = Math.max(0.5, (squares.sum + ERROR_PRIOR) / (squares.count + ERROR_PRIOR))
+    const range = rangeWith(probabilitiesOf({ mean, variance: Math.max(mean, variance * factor) }), MISS)
+    return { low: soFar + range.low, high: soFar + range.high }
+  }
+  for (const [index, span] of earlier.entries()) {
+    const past = earlier.slice(0, index)
+    const length = span.to - span.from
+    const at = span.from + Math.min(Math.max(point, 0), length - 1)
+    const whole = sumOf(span.from, span.to)
+    // The neighbouring days of the same span tell more about the width, and little more about the way.
+    for (const day of [at - 3, at, at + 3]) {
+      if (day < span.from + 1 || day >= span.to || (judged.steps[day]?.known ?? 0) < 1) continue
+      const told = tell(span, day, past)
+      const soFar = sumOf(span.from, day)
+      const chosen = told[chooseWay(errors)] ?? told.profile
+      if (chosen === null) continue
+      if (squares.count >= ERROR_PRIOR) {
+        record.of++
+        if (isWithin(rangeAt(soFar, chosen), whole)) record.held++
+      }
+      squares.sum += Math.min(9, (whole - soFar - chosen.mean) ** 2 / chosen.variance)
+      squares.count++
+      for (const way of WAYS) {
+        const each = told[way]
+        const error = errors.get(way)
+        if (each === null || error === undefined) continue
+        error.sum += Math.abs(whole - soFar - each.mean)
+        error.count++
+      }
+    }
+  }
+  const share = record.held / record.of
+  if (record.of < RECORD_MIN || share < HELD_MIN || share > HELD_MAX) return null
+  const way = chooseWay(errors)
+  const at = series.values.length
+  const told = tell(now, at, earlier)
+  const chosen = told[way] ?? told.profile
+  if (chosen === null) return null
+  const soFar = sumOf(now.from, at)
+  if (now.to <= at) return { expected: soFar, range: { low: soFar, high: soFar }, record, way }
+  return { expected: soFar + chosen.mean, range: rangeAt(soFar, chosen), record, way }
+}
+
+/** Returns the way with the smallest mean error; the profile until enough errors are known. */
+function chooseWay(errors: ReadonlyMap<Way, { readonly sum: number; readonly count: number }>): Way {
+  const most = Math.max(...[...errors.values()].map(({ count }) => count))
+  const known = [...errors].filter(([, { count }]) => count === most && count >= 3 * SPANS_MIN)
+  const [first, ...others] = known
+  if (first === undefined) return 'profile'
+  return others.reduce((best, each) => (each[1].sum < best[1].sum * 0.97 ? each : best), first)[0]
+}
