@@ -167,3 +167,8 @@ export function agent(id: string, status: string): Agent {
     raw: '{}',
   }
 }
+
+/** Stores the versions of all leads, as if each had changed, so that a rule can compare them with the leads. */
+export const STORE_VERSIONS = `INSERT INTO lead_history
+    SELECT * FROM lead_version WHERE lead_id IN (SELECT id FROM lead WHERE derived_version IS NOT NULL);
+  UPDATE lead SET derived_version = NULL`

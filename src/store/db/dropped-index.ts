@@ -1,7 +1,7 @@
 /**
  * Drops indexes before very many rows are inserted, and restores them afterwards. Building a whole index at
- * once costs a fraction of updating it row by row. The definitions are kept in the database, so that they
- * survive if the process is killed.
+ * once costs a fraction of updating it row by row. The trigger that counts each inserted lead is dropped with
+ * them. The definitions are kept in the database, so that they survive if the process is killed.
  */
 
 import { dirname, resolve } from 'node:path'
@@ -18,12 +18,16 @@ import { askChild, programFile } from './subprocess.ts'
  */
 const LEADS_IN_PLACE_MAX = 50_000
 
-/** Drops the indexes of some tables. Primary keys stay. */
+const COUNTING_TRIGGER = 'lead_count_insert'
+
+/** Drops the indexes of some tables, and the trigger that counts inserted leads. Primary keys stay. */
 export async function dropIndexes(trx: Trx, tables: readonly (keyof Tables)[]): Promise<void> {
   const { rows } = await sql<{ name: string; sql: string }>`SELECT name, sql FROM sqlite_schema
-    WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${sql.join(tables)})`.execute(trx)
+    WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (${sql.join(tables)})
+      OR name = ${COUNTING_TRIGGER}`.execute(trx)
   if (rows.length > 0) await trx.insertInto('sync_dropped_index').values(rows).execute()
-  for (const { name } of rows) await sql`DROP INDEX ${sql.ref(name)}`.execute(trx)
+  for (const { name } of rows)
+    await sql`DROP ${name === COUNTING_TRIGGER ? sql`TRIGGER` : sql`INDEX`} ${sql.ref(name)}`.execute(trx)
 }
 
 /**

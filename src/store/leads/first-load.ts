@@ -1,6 +1,6 @@
 /**
- * The first load of all leads into an empty store. To be fast, the load runs without indexes and looks up no
- * lead in the store: an index in memory tells whether a lead is new. The load ends with the end of the list,
+ * The first load of all leads into an empty store. To be fast, the load runs without indexes, counts the leads of
+ * a page at once, and looks up no lead in the store: an index in memory tells whether a lead is new. The load ends with the end of the list,
  * or when a lead occurs a second time.
  */
 import { sql } from 'kysely'

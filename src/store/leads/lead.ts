@@ -2,6 +2,7 @@
  * The leads as they were last read. A page of leads is compared with the stored rows, and only the
  * differences are written. `lead-version.ts` saves their history.
  */
+import { sql } from 'kysely'
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
@@ -102,11 +103,13 @@ export async function saveLeads(
   return saved
 }
 
-/** Inserts new leads, each once, without looking anything up. */
+/** Inserts new leads of a first load, each once, without looking anything up. */
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
   const fresh = await numbered(trx, leads)
   const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen, canDerive(lead, seen)))
   await writeLeads(trx, rows, seen, [])
+  // The trigger that counts inserted leads is dropped during a first load.
+  await addCountsFrom(trx, fresh[0]?.no ?? 0)
   const undeducible = leads.filter((lead) => !canDerive(lead, seen))
   await saveHistory(trx, { fresh: undeducible, present: [], late: [], returned: [] }, seen)
   return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
@@ -174,6 +177,16 @@ export async function countLeads(db: Db): Promise<number> {
     .select((eb) => eb.fn.sum<number | null>('leads').as('n'))
     .executeTakeFirstOrThrow()
   return row.n ?? 0
+}
+
+/** Adds the leads from a number on to the counts. */
+async function addCountsFrom(trx: Trx, no: number): Promise<void> {
+  await sql`INSERT INTO lead_count
+    SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), count(*), sum(ifnull(value_amount, 0))
+    FROM lead WHERE no >= ${no} GROUP BY 1, 2, 3
+    ON CONFLICT DO UPDATE SET leads = leads + excluded.leads, value_amount = value_amount + excluded.value_amount`.execute(
+    trx,
+  )
 }
 
 /** Gives new leads numbers that no lead has had. */

@@ -48,17 +48,20 @@ const NOTHING: Readonly<Record<string, unknown>> = {
   ...{ raw: '', cleaned: [], cut: 0 },
 }
 
-type Ranges = Readonly<Record<string, NumberRange>>
+type Ranges = readonly (readonly [name: string, range: NumberRange])[]
 
-const LEAD_RANGES: Ranges = Object.fromEntries(
-  fieldsWith('range').map(({ column, range }) => [column, range]),
-)
-const STAT_RANGES: Ranges = {
+const LEAD_RANGES: Ranges = fieldsWith('range').map(({ column, range }) => [column, range])
+const STAT_RANGES: Ranges = Object.entries({
   ...{ leads: COUNT, open: COUNT, won: COUNT, lost: COUNT, disqualified: COUNT },
   ...{ win_rate: RATE, open_value_amount: AMOUNT, won_value_amount: AMOUNT },
-}
-const STAGE_RANGES: Ranges = { reached: COUNT, current: COUNT, conversion: RATE, median_hours: COUNT }
-const AGENT_RANGES: Ranges = { task_progress: RATE, tasks_24h: COUNT, errors_24h: COUNT }
+})
+const STAGE_RANGES: Ranges = Object.entries({
+  reached: COUNT,
+  current: COUNT,
+  conversion: RATE,
+  median_hours: COUNT,
+})
+const AGENT_RANGES: Ranges = Object.entries({ task_progress: RATE, tasks_24h: COUNT, errors_24h: COUNT })
 
 /**
  * Maps the record of a lead.
@@ -174,7 +177,7 @@ function findAbsurd(
   fields: Readonly<Partial<Record<string, FieldRule>>>,
   ranges: Ranges,
 ): string | null {
-  for (const [name, range] of Object.entries(ranges)) {
+  for (const [name, range] of ranges) {
     const value = readField(record, fields[name])
     if (!isOutside(value, range)) continue
     const [min, max] = [range.min, range.max].map((limit) => limit.toLocaleString('en'))

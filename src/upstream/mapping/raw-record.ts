@@ -193,6 +193,6 @@ function cutText(text: string): string {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
-  for (const child of Object.values(value)) if (isDeeper(child, levels - 1)) return true
+  for (const name in value) if (isDeeper(Reflect.get(value, name), levels - 1)) return true
   return false
 }

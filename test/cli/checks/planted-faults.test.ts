@@ -19,6 +19,7 @@ import { runLeadsheet } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { startService } from '../../support/service.ts'
 import { clockAt } from '../../support/shifted-clock.ts'
+import { STORE_VERSIONS } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 import { body, startUpstream } from '../../support/upstream.ts'
 
@@ -159,7 +160,7 @@ it('a data directory that cannot be made', async () => {
 
 it('a row that breaks a rule of the database', async () => {
   const cwd = installation()
-  exec(cwd, "UPDATE lead SET status = 'other' WHERE no = 1")
+  exec(cwd, `${STORE_VERSIONS}; UPDATE lead SET status = 'other' WHERE no = 1`)
   expect(await diagnose(cwd)).toMatchObject({
     status: 1,
     wrong: [about('consistency', /the open version says what the lead is: not so for 1/, /report it/)],

@@ -99,7 +99,7 @@ export const SYNC = [
     held_back INTEGER NOT NULL DEFAULT 0 -- leads that this scan did not find and that were not marked as deleted because they were implausibly many; else 0
   ) STRICT, WITHOUT ROWID`,
 
-  sql`CREATE TABLE sync_dropped_index ( -- indexes that the first load of all leads put aside until it has ended
+  sql`CREATE TABLE sync_dropped_index ( -- indexes, and the trigger that counts leads, that the first load of all leads put aside until it has ended
     name TEXT PRIMARY KEY,
     sql TEXT NOT NULL -- its definition
   ) STRICT, WITHOUT ROWID`,

@@ -7,6 +7,7 @@ import { CERTIFICATE, CERTIFICATE_KEY } from '../../../support/certificate.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runLeadsheet } from '../../../support/leadsheet.ts'
 import { openMailServer } from '../../../support/mail-server.ts'
+import { STORE_VERSIONS } from '../../../support/store.ts'
 import { startUpstream } from '../../../support/upstream.ts'
 import { runWarm } from '../../../support/warm-leadsheet.ts'
 
@@ -68,7 +69,7 @@ test('doctor reads the database through and says that its rules hold, and which 
 test('doctor names each rule that is broken, how often and where, with the remedy', async () => {
   await using synced = await openSynced()
   synced.exec(
-    `UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 1, '[]')`,
+    `${STORE_VERSIONS}; UPDATE lead SET status = 'other' WHERE no <= 5; INSERT INTO sync_scan_page VALUES (0, 1, '[]')`,
   )
   const broken = (await synced.diagnose()).filter(({ status }) => status === 'fail')
   expect(broken).toMatchObject([
