@@ -5,9 +5,10 @@
  */
 import type { Funnel } from '../../domain/figures.ts'
 import type { FunnelStage, Instant } from '../../domain/model.ts'
+import { isPostgres } from '../db/postgres.ts'
 import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'
-import { type FigureRow, type FigureScope, readFigureAt, readRows } from './query.ts'
+import { type FigureRow, type FigureScope, type Query, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 
 interface Reached {
@@ -94,7 +95,7 @@ export async function readFunnel(
   const theirs = scope.filter.conditions.length > 0 ? null : await readServiceFunnel(moment, scope)
   const isOurs = theirs === null || theirs.stages.length === 0 || isLongAfter(theirs.asOf, scope)
   const funnel = isOurs ? await countFunnel(moment, scope, dataAsOf) : theirs
-  const stays = await readFigureAt(moment, 'time_in_stage', staysOf(scope))
+  const stays = await readStays(moment, staysOf(scope), funnel.stages)
   return {
     source: isOurs ? 'ours' : 'service',
     coverage: isOurs ? await readCoverage(moment, 'life', scope) : null,
@@ -114,6 +115,31 @@ export function isLongAfter(asOf: Instant | null, { from, to }: Pick<FigureScope
 /** Returns the scope of the stays whose median the funnel shows: those that ended in the last 90 days. */
 export function staysOf(scope: FigureScope): FigureScope {
   return { ...scope, from: new Date(Date.parse(scope.to) - STAY_DAYS * DAY_MS).toISOString() }
+}
+
+/**
+ * Reads the figure `time_in_stage` of the stages. SQLite reads the stays once with its own function, instead of
+ * sorting all of them.
+ */
+async function readStays(
+  moment: Moment,
+  scope: FigureScope,
+  stages: readonly FunnelStage[],
+): Promise<readonly Stay[]> {
+  if (isPostgres(moment.db)) return readFigureAt(moment, 'time_in_stage', scope)
+  if (stages.length === 0) return []
+  // The mean of the two middle values, each as it is stored. The function `median` would round it otherwise.
+  const medians = stages.map((_, index) => {
+    const middle = (days: string) => `percentile_disc(${days}, 0.5) FILTER (WHERE status = :stage_${index})`
+    return `round((${middle('days')} - ${middle('-days')}) / 2, 2) AS stage_${index}`
+  })
+  const query: Query = {
+    reads: ['ended'],
+    sql: `SELECT ${medians.join(', ')} FROM ended WHERE left_at >= :from AND days IS NOT NULL`,
+  }
+  const statuses = Object.fromEntries(stages.map(({ status }, index) => [`stage_${index}`, status]))
+  const [row] = await readRows<Record<string, number | null>>(moment, query, scope, statuses)
+  return stages.map(({ status }, index) => ({ of: status, value: row?.[`stage_${index}`] ?? null }))
 }
 
 async function readServiceFunnel(moment: Moment, scope: FigureScope): Promise<Reached> {

@@ -54,7 +54,7 @@ export const unsureStates = (columns: string, at: string, after: string, before:
 
 /** The same condition for a lead with a single state. */
 export const unsureOnlyState = (at: string, before: string): string =>
-  `valid_from >= ${before} AND valid_from < ${at} AND changed_at >= ${at}`
+  `valid_from >= ${before} AND valid_from < ${at} AND +changed_at >= ${at}`
 
 /**
  * Builds all relations by name.
