@@ -34,6 +34,9 @@ const TURN_TIMEOUT = '60s'
 const SETTINGS_OF_TURN = `SELECT set_config('lock_timeout', '${TURN_TIMEOUT}', true), set_config('synchronous_commit',
   replace(current_setting('synchronous_commit'), 'off', 'on'), true)`
 
+/** Takes the write lock of the schema until the transaction ends. */
+const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('leadsheet ' || current_schema(), 0))"
+
 /** Lets `isPostgres` recognize the database, because no other adapter has this class. */
 export class PostgresStoreAdapter extends PostgresAdapter {}
 
@@ -78,12 +81,7 @@ class TurnDriver extends PostgresDriver {
   ): Promise<void> {
     await super.beginTransaction(connection, settings)
     if (settings.accessMode === 'read only') return
-    await connection.executeQuery(CompiledQuery.raw(SETTINGS_OF_TURN))
-    await connection.executeQuery(
-      CompiledQuery.raw(
-        "SELECT pg_advisory_xact_lock(hashtextextended('leadsheet ' || current_schema(), 0))",
-      ),
-    )
+    await connection.executeQuery(CompiledQuery.raw(`${SETTINGS_OF_TURN}; ${LOCK}`))
   }
 
   /**
