@@ -45,8 +45,8 @@ export const OF_TIME: readonly Sabotage[] = [
     name: 'who has lost a lease goes on',
     edits: [
       {
-        find: 'if (renewed.numUpdatedRows === 0n) throw',
-        replace: 'if (renewed.numUpdatedRows < 0n) throw',
+        find: 'if (numAffectedRows === 0n) throw',
+        replace: 'if (numAffectedRows < 0n) throw',
       },
     ],
     caughtBy: [
