@@ -8,6 +8,7 @@ import type { FunnelStage, Instant } from '../../domain/model.ts'
 import { isPostgres } from '../db/postgres.ts'
 import { readCoverage } from './coverage.ts'
 import { MIDDLE } from './definition.ts'
+import { giveRelations } from './given-relations.ts'
 import { type FigureRow, type FigureScope, type Query, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 
@@ -94,11 +95,12 @@ export async function readFunnel(
 ): Promise<Funnel> {
   const theirs = scope.filter.conditions.length > 0 ? null : await readServiceFunnel(moment, scope)
   const isOurs = theirs === null || theirs.stages.length === 0 || isLongAfter(theirs.asOf, scope)
-  const funnel = isOurs ? await countFunnel(moment, scope, dataAsOf) : theirs
+  const once = isOurs ? await giveRelations(moment, scope, ['reach']) : moment
+  const funnel = isOurs ? await countFunnel(once, scope, dataAsOf) : theirs
   const stays = await readStays(moment, staysOf(scope), funnel.stages)
   return {
     source: isOurs ? 'ours' : 'service',
-    coverage: isOurs ? await readCoverage(moment, 'life', scope) : null,
+    coverage: isOurs ? await readCoverage(once, 'life', scope) : null,
     daysCoverage: await readCoverage(moment, 'period', staysOf(scope)),
     ...withDays(funnel, stays),
   }
