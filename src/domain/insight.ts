@@ -137,8 +137,8 @@ export interface Insight {
   readonly expectations: readonly Expectation[]
   readonly drivers: readonly Driver[]
   readonly pace: readonly Pace[]
-  /** The leads that will stall within `days` days, the best value first. `rows` are the first of them. */
-  readonly urgent: { readonly days: number; readonly total: number; readonly rows: readonly UrgentLead[] }
+  /** The leads that will soon stall, the best value first. `rows` are the first of them. */
+  readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }
   /** Null if too few leads were won to say what is old. */
   readonly oldLeads: OldLeadCount | null
 }

@@ -185,7 +185,6 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
         },
       ],
       urgent: {
-        days: 3,
         total: 6,
         rows: leads.map((lead, index) => ({
           ...lead,

@@ -36,7 +36,7 @@ const expected = (
   ...{ periods: { known: 26, needed: 8 }, record: { held: 187, of: 196 }, band: [], shift: null },
   ...change,
 })
-const NOTHING_URGENT = { drivers: [], pace: [], urgent: { days: 3, total: 0, rows: [] }, oldLeads: null }
+const NOTHING_URGENT = { drivers: [], pace: [], urgent: { total: 0, rows: [] }, oldLeads: null }
 const QUIET: Making = { now: QUIET_GENERATED_AT }
 /** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
 const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
@@ -436,7 +436,7 @@ describe('leads that are about to stall', () => {
     ...busy,
     insight: {
       ...{ expectations: [], drivers: [], pace: [] },
-      urgent: { days: 3, total: 3, rows: leads },
+      urgent: { total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },
         ...{ ageDays: 93.4, winners: 812 },
@@ -447,7 +447,7 @@ describe('leads that are about to stall', () => {
 
   it('are listed once in full, and then named as still urgent', () => {
     const view = block('urgent', figures)
-    expect(view.note).toMatch(/^3 leads will have been in their stage .*; 1 of them new here/)
+    expect(view.note).toMatch(/^3 leads will soon have been in their stage .*; 1 of them new here/)
     expect(view.leads).toMatchObject([{ company: first, age: '11 of 14\u00a0days' }])
     expect(view.lines).toEqual([
       `Still urgent, as in the last report: ${second} and ${third}.`,
@@ -457,7 +457,7 @@ describe('leads that are about to stall', () => {
 
   it('are not mentioned where there are none and few are old', () => {
     const none = {
-      urgent: { days: 3, total: 0, rows: [] },
+      urgent: { total: 0, rows: [] },
       oldLeads: { ...figures.insight?.oldLeads, old: 3 },
     }
     const quiet = { ...figures, insight: { ...NOTHING_URGENT, expectations: [], ...none } } as ReportFigures

@@ -13,6 +13,7 @@ import {
   refreshStallThresholds,
 } from '../../store/insight/stall-threshold.ts'
 import { readUrgentLeads } from '../../store/insight/urgent-leads.ts'
+import { judgeNumbers } from './judge-numbers.ts'
 
 interface InsightDeps {
   readonly store: Store
@@ -49,6 +50,7 @@ async function readInsight(
   last: Insight | null,
 ): Promise<Insight> {
   await refreshStallThresholds(store, now())
+  const judged = await judgeNumbers({ store, now }, request)
   const told = new Set(last?.urgent.rows.map(({ id }) => id))
   const scope = scopeOf(request, request.period)
   const days = URGENT_DAYS[request.kind]
@@ -64,11 +66,8 @@ async function readInsight(
     }
   })
   return {
-    expectations: [],
-    drivers: [],
-    pace: [],
+    ...judged,
     urgent: {
-      days,
       total: urgent.total,
       rows: urgent.rows.map((row) => ({ ...row, isNew: !told.has(row.id) })),
     },

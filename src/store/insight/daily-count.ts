@@ -94,6 +94,22 @@ export async function readDailyCounts(
     .execute()
 }
 
+/** Finds the time at which the first of all leads was created; null without leads. */
+export async function findFirstDay(db: Db): Promise<Instant | null> {
+  const row = await db
+    .selectFrom('lead')
+    .select((eb) => eb.fn.min<Instant | null>('created_at').as('at'))
+    .executeTakeFirst()
+  return row?.at ?? null
+}
+
+/** Reads the names of pipelines and agents by their ids. */
+export async function listNames(db: Db): Promise<ReadonlyMap<string, string>> {
+  const pipelines = await db.selectFrom('pipeline').select(['id', 'name']).execute()
+  const agents = await db.selectFrom('agent').select(['id', 'name']).execute()
+  return new Map([...agents, ...pipelines].map(({ id, name }) => [id, name]))
+}
+
 function markOf(countedAt: Instant): Instant {
   return new Date(Date.parse(countedAt) - MARGIN_MS).toISOString()
 }

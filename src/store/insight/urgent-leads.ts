@@ -10,6 +10,10 @@ import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts
 import type { StallThreshold } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
+/** A stage that winners leave sooner than this is left out: nobody can act that fast. */
+const LIMIT_MIN_DAYS = 2.5
+/** The last share of the limit in which a lead is urgent. */
+const SOON_SHARE = 0.2
 
 interface Row extends ListedRow {
   readonly total: number
@@ -19,7 +23,7 @@ interface Row extends ListedRow {
 
 /**
  * Reads the leads that will cross the threshold of their stage within some days, the best value first.
- * @param horizonDays a stage whose threshold is not longer than this is left out
+ * @param horizonDays at most this many days before the threshold, and at most the last fifth of it
  * @returns the first leads, and the number of all
  */
 export async function readUrgentLeads(
@@ -31,7 +35,7 @@ export async function readUrgentLeads(
 ): Promise<{ total: number; rows: Omit<UrgentLead, 'isNew'>[] }> {
   const endMs = Date.parse(scope.to)
   const limits = [...thresholds].flatMap(([status, { days }]) =>
-    days === null || days <= horizonDays ? [] : [limitOf(status, days, endMs, horizonDays)],
+    days === null || days < LIMIT_MIN_DAYS ? [] : [limitOf(status, days, endMs, horizonDays)],
   )
   const statuses = await readRows<{ status: string }>(moment, OPEN, scope)
   const others = statuses.filter(({ status }) => (thresholds.get(status)?.days ?? null) === null)
@@ -53,7 +57,7 @@ export async function readUrgentLeads(
 
 function limitOf(status: string, days: number, endMs: number, horizonDays: number) {
   const before = (ago: number) => new Date(endMs - ago * DAY_MS).toISOString()
-  return [status, before(days), before(days - horizonDays), days]
+  return [status, before(days), before(days - Math.min(horizonDays, days * SOON_SHARE)), days]
 }
 
 const OPEN = { reads: [], sql: `SELECT status FROM ${OPEN_STATUSES} AS open` } as const

@@ -50,7 +50,7 @@ export function composeUrgent(
   const { insight, pipelines } = figures
   if (insight === null) return []
   const { words, numbers } = locale
-  const { days, total, rows } = insight.urgent
+  const { total, rows } = insight.urgent
   const fresh = rows.filter(({ isNew }) => isNew)
   const still = rows.filter(({ isNew }) => !isNew)
   const shown = shownOf(fresh, fresh.length + total - rows.length, ROWS)
@@ -69,7 +69,7 @@ export function composeUrgent(
     {
       kind: 'urgent',
       title: words('urgent.title'),
-      note: total > 0 ? words('urgent.note', { days, n: total, fresh: total - still.length }) : '',
+      note: total > 0 ? words('urgent.note', { n: total, fresh: total - still.length }) : '',
       columns: { lead: words('stalled.lead'), stage: words('urgent.stage') },
       leads: shown.map((lead) => ({
         company: oneLine(lead.companyName, NAME_LENGTH),

@@ -1,0 +1,36 @@
+/** How often the ranges of a series held, and whether that is often enough to go on showing them. */
+import { normalQuantile } from './count-distribution.ts'
+import { isWithin, type Step } from './usual-range.ts'
+
+/** The share of numbers that a range is meant to hold. */
+export const MEANT = 0.95
+/** The last judged numbers that count. */
+const LAST = 365
+/** Below this many judged numbers a series is trusted, because nothing speaks against it yet. */
+const JUDGED_MIN = 60
+/** A record that is this unlikely for ranges that hold as often as meant withholds them. */
+const WITHHELD_BELOW = 0.01
+
+export interface RangeRecord {
+  readonly held: number
+  readonly of: number
+}
+
+/** Counts how many of the last judged numbers lay within the ranges that were made before them. */
+export function recordOf(steps: readonly Step[], values: readonly (number | null)[]): RangeRecord {
+  const record = { held: 0, of: 0 }
+  for (let index = steps.length - 1; index >= 0 && record.of < LAST; index--) {
+    const [forecast, value] = [steps[index]?.forecast, values[index]]
+    if (!forecast || value === null || value === undefined) continue
+    record.of++
+    if (isWithin(forecast.range95, value)) record.held++
+  }
+  return record
+}
+
+/** Returns whether a record speaks against the ranges: they held clearly too rarely. */
+export function isTrusted({ held, of }: RangeRecord): boolean {
+  if (of < JUDGED_MIN) return true
+  const deviation = Math.sqrt(of * MEANT * (1 - MEANT))
+  return held + 0.5 >= of * MEANT + normalQuantile(WITHHELD_BELOW) * deviation
+}

@@ -1,0 +1,213 @@
+/**
+ * Judges the numbers of a report by the counts of earlier days: which are unusual, where they came from, and where
+ * the month will end.
+ */
+import {
+  type CountedFigure,
+  type Driver,
+  type DriverDimension,
+  EXPECTED_FIGURES,
+  type Insight,
+  type Pace,
+} from '../../domain/insight.ts'
+import type { Period } from '../../domain/model.ts'
+import { daysUpTo, localDates } from '../../domain/period.ts'
+import { splitDifference } from '../../insight/drivers.ts'
+import { type DailyNumbers, type Judged, judgeReport, seriesOf } from '../../insight/expect.ts'
+import { type Span, tellEnd } from '../../insight/pace.ts'
+import type { Store } from '../../store/db/store.ts'
+import type { ReportRequest } from '../../store/figures/report-figures.ts'
+import {
+  type DailyCount,
+  DIMENSIONS,
+  findFirstDay,
+  listNames,
+  readDailyCounts,
+  refreshDailyCounts,
+} from '../../store/insight/daily-count.ts'
+
+/** The days that ranges and expected ends are computed from: two years. */
+const DAYS_MAX = 730
+/** The days before the period from which the usual share of a source or pipeline is taken. */
+const SHARE_DAYS = 56
+/** The numbers whose expected end is told without a goal. */
+const TOLD_ENDS = ['new_leads', 'won'] as const
+const PER_DAY_DAYS = 28
+
+interface JudgeDeps {
+  readonly store: Store
+  readonly now: () => Date
+}
+
+/** The counts of a report's leads by local day. */
+interface DailyReader {
+  readonly dates: readonly string[]
+  /** Reads the numbers of a figure by member of a dimension; each list has one number for each date. */
+  readonly read: (figure: CountedFigure, dimension: DriverDimension) => Promise<ReadonlyMap<string, number[]>>
+}
+
+type JudgedNumbers = Pick<Insight, 'expectations' | 'drivers' | 'pace'>
+
+/**
+ * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
+ * is judged.
+ */
+export async function judgeNumbers(deps: JudgeDeps, request: ReportRequest): Promise<JudgedNumbers> {
+  const nothing = { expectations: [], drivers: [], pace: [] }
+  const { filter, period, kind } = request
+  if (filter.conditions.length > 0) return nothing
+  const days = await listDays(deps.store, period)
+  if (days.length === 0) return nothing
+  await refreshDailyCounts(deps.store, days, deps.now())
+  const dates = days.map(localDates)
+  const length = dates.filter((_, index) => (days[index]?.from ?? '') >= period.from).length
+  if (length === 0) return nothing
+  const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
+  const names = await listNames(deps.store.db)
+  const numbers: DailyNumbers[] = []
+  for (const figure of EXPECTED_FIGURES) {
+    const byPipeline = await reader.read(figure, 'pipeline_id')
+    numbers.push({ figure, pipeline: null, values: sumOf([...byPipeline.values()], dates.length) })
+    if (byPipeline.size < 2) continue
+    for (const [id, values] of [...byPipeline].sort(([one], [other]) => (one < other ? -1 : 1)))
+      numbers.push({ figure, pipeline: { id, name: names.get(id) ?? id }, values })
+  }
+  const judged = judgeReport({ kind, dates, length }, numbers)
+  return {
+    expectations: judged
+      .map(({ expectation }) => expectation)
+      .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null)),
+    drivers: await findDrivers(reader, judged, names, filter.pipelineIds),
+    pace: kind === 'month' ? [] : await tellEnds(reader, dates),
+  }
+}
+
+/** Lists the whole local days from the second day with leads, at most two years, up to the end of the period. */
+async function listDays(store: Store, period: Period): Promise<Period[]> {
+  const first = await findFirstDay(store.db)
+  if (first === null || first >= period.to) return []
+  const all = daysUpTo(period.to, DAYS_MAX, period.timeZone)
+  return all.filter((day) => day.from > first)
+}
+
+function readerOf(
+  store: Store,
+  of: { dates: readonly string[]; period: Period; pipelineIds: readonly string[] | null },
+): DailyReader {
+  const { dates, period, pipelineIds } = of
+  const places = new Map(dates.map((date, index) => [date, index]))
+  return {
+    dates,
+    async read(figure, dimension) {
+      const rows = await readDailyCounts(
+        store.db,
+        { timeZone: period.timeZone, figure, dimension },
+        dates[0] ?? '',
+        dates.at(-1) ?? '',
+      )
+      const members = new Map<string, number[]>()
+      const isWanted = (row: DailyCount) =>
+        dimension !== 'pipeline_id' || pipelineIds === null || pipelineIds.includes(row.member)
+      for (const row of rows.filter(isWanted)) {
+        const numbers = members.get(row.member) ?? new Array<number>(dates.length).fill(0)
+        members.set(row.member, numbers)
+        const place = places.get(row.day)
+        if (place !== undefined) numbers[place] = (numbers[place] ?? 0) + row.value
+      }
+      return members
+    },
+  }
+}
+
+/**
+ * Splits each unusual number of all leads by the dimension in which a member stands out most. A report of some
+ * pipelines is split by pipeline alone, because the other counts are of all pipelines.
+ */
+async function findDrivers(
+  reader: DailyReader,
+  judged: readonly Judged[],
+  names: ReadonlyMap<string, string>,
+  pipelineIds: readonly string[] | null,
+): Promise<Driver[]> {
+  const drivers: Driver[] = []
+  for (const { expectation, days, expected, overdispersion } of judged) {
+    const { figure, pipeline, judgement, shift } = expectation
+    if (pipeline !== null || (judgement !== 'high' && judgement !== 'low' && shift === null)) continue
+    let best: { driver: Driver; probability: number } | null = null
+    for (const dimension of pipelineIds === null ? DIMENSIONS : (['pipeline_id'] as const)) {
+      const members = [...(await reader.read(figure, dimension))].map(([name, numbers]) => {
+        const end = numbers.length - days
+        return {
+          name,
+          actual: total(numbers.slice(end)),
+          before: total(numbers.slice(Math.max(0, end - SHARE_DAYS), end)),
+        }
+      })
+      const split = splitDifference(members, expected, overdispersion)
+      if (split === null || (best !== null && best.probability <= split.probability)) continue
+      const actual = total(members.map((member) => member.actual))
+      const parts = split.parts.map((part) => ({ ...part, name: nameOf(part.name, dimension, names) }))
+      best = {
+        driver: { figure, actual, expected: Math.round(expected), dimension, parts, rest: split.rest },
+        probability: split.probability,
+      }
+    }
+    if (best !== null) drivers.push(best.driver)
+  }
+  return drivers
+}
+
+function nameOf(
+  member: string,
+  dimension: DriverDimension,
+  names: ReadonlyMap<string, string>,
+): string | null {
+  if (member === '') return null
+  return dimension === 'pipeline_id' || dimension === 'agent_id' ? (names.get(member) ?? member) : member
+}
+
+/** Tells the end of the month in which the period ends. */
+async function tellEnds(reader: DailyReader, dates: readonly string[]): Promise<Pace[]> {
+  const last = dates.at(-1) ?? ''
+  const months = spansOf(dates)
+  const now = months.at(-1)
+  if (now === undefined) return []
+  const paces: Pace[] = []
+  for (const figure of TOLD_ENDS) {
+    const byPipeline = await reader.read(figure, 'pipeline_id')
+    const values = sumOf([...byPipeline.values()], dates.length)
+    const told = tellEnd(seriesOf(values, { dates }, 'day'), months.slice(0, -1), now)
+    const lastDay = lastDayOf(last)
+    paces.push({
+      ...{ figure, currency: null, pipelines: null, span: 'month', lastDay, goal: null },
+      soFar: total(values.slice(now.from)),
+      daysLeft: Number(lastDay.slice(8)) - Number(last.slice(8)),
+      perDay: total(values.slice(-PER_DAY_DAYS)) / Math.min(PER_DAY_DAYS, values.length),
+      end:
+        told === null || lastDay === last
+          ? null
+          : { ...told.range, expected: told.expected, record: told.record },
+    })
+  }
+  return paces
+}
+
+/** Lists the months as places of days. The first day of each is there; the last month may not have ended. */
+function spansOf(dates: readonly string[]): Span[] {
+  const starts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []))
+  return starts.map((from) => ({ from, to: from + Number(lastDayOf(dates[from] ?? '').slice(8)) }))
+}
+
+/** Returns the last date of the month of a date. */
+function lastDayOf(date: string): string {
+  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
+  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
+}
+
+function sumOf(lists: readonly (readonly number[])[], length: number): number[] {
+  return Array.from({ length }, (_, index) => lists.reduce((sum, numbers) => sum + (numbers[index] ?? 0), 0))
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}

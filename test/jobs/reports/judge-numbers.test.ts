@@ -1,0 +1,130 @@
+// @both-stores
+/** What a report says of its numbers, from leads that a test wrote day by day. */
+import { describe, expect, it } from 'vitest'
+import type { Lead, Period } from '../../../src/domain/model.ts'
+import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { judgeNumbers } from '../../../src/jobs/reports/judge-numbers.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import type { ReportRequest } from '../../../src/store/figures/report-figures.ts'
+import { random } from '../../support/random.ts'
+import { lead, openEmptyStore, save } from '../../support/store.ts'
+
+const NOW = new Date('2026-11-21T06:00:00.000Z')
+const ZONE = 'Europe/Berlin'
+const DAYS = daysUpTo(NOW.toISOString(), 91, ZONE)
+
+interface Planted {
+  /** The mean of new leads on a day, by source. */
+  readonly mean: (source: string, daysAgo: number) => number
+  /** Tells whether each day has exactly the mean. */
+  readonly isExact?: true
+}
+
+/** Leads of 90 days by two sources in two pipelines, and some won a day later. */
+async function storeWith({ mean, isExact }: Planted): Promise<Store> {
+  const store = await openEmptyStore()
+  const next = random(3)
+  const leads: Lead[] = []
+  for (const [index, day] of DAYS.entries()) {
+    for (const source of ['web', 'referral']) {
+      const wanted = mean(source, DAYS.length - 1 - index)
+      let count = isExact ? wanted : 0
+      for (let left = next(); !isExact && left > Math.exp(-wanted); left *= next()) count++
+      for (let each = 0; each < count; each++) {
+        const at = new Date(Date.parse(day.from) + 3_600_000 + each * 60_000).toISOString()
+        const pipelineId = each % 2 === 0 ? 'p1' : 'p2'
+        const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
+        leads.push(lead(`${localDates(day)} ${source} ${each}`, { pipelineId, source, ...times }))
+      }
+    }
+  }
+  await save(store, leads)
+  return store
+}
+
+function requestOf(change: Partial<ReportRequest> = {}, kind: ReportRequest['kind'] = 'day'): ReportRequest {
+  const period: Period = periodOf(kind, NOW, ZONE, { holidays: [], lastEnd: null })
+  return {
+    ...{ kind, period, prior: priorOf(kind, period), filter: EVERY_LEAD, stalledDays: 14, topScore: 80 },
+    ...{ rowsMax: 10, since: null, sparkPeriods: periodsUpTo(kind, period), trendDays: [], asKnownAt: null },
+    ...change,
+  }
+}
+
+const judge = (store: Store, request = requestOf()) => judgeNumbers({ store, now: () => NOW }, request)
+const newLeads = ({ expectations }: Awaited<ReturnType<typeof judge>>) =>
+  expectations.find(({ figure, pipeline }) => figure === 'new_leads' && pipeline === null)
+
+describe('the numbers of a day', () => {
+  it('are usual where nothing changed, with a range, a band and a record', async () => {
+    await using store = await storeWith({ mean: () => 20 })
+    const { expectations, drivers } = await judge(store)
+    expect(expectations.map(({ figure, pipeline }) => `${figure} ${pipeline?.id ?? ''}`)).toEqual([
+      'new_leads ',
+      'won ',
+      'new_leads p1',
+      'new_leads p2',
+    ])
+    for (const { judgement, shift } of expectations) expect([judgement, shift]).toEqual(['usual', null])
+    expect(drivers).toEqual([])
+    const told = newLeads({ expectations, drivers, pace: [] })
+    expect(told?.range?.low).toBeGreaterThan(15)
+    expect(told?.range?.high).toBeLessThan(65)
+    expect(told?.actual).toBeGreaterThanOrEqual(told?.range?.low ?? 99)
+    expect(told?.band).toHaveLength(14)
+    expect(told?.record?.of).toBeGreaterThan(20)
+  })
+
+  it('are too low where a source is down, and the difference came from that source', async () => {
+    await using store = await storeWith({ mean: (source, ago) => (source === 'web' && ago === 0 ? 0.1 : 20) })
+    const judged = await judge(store)
+    expect(newLeads(judged)).toMatchObject({ judgement: 'low', shift: null })
+    const [driver] = judged.drivers
+    expect(driver).toMatchObject({ figure: 'new_leads', dimension: 'source', parts: [{ name: 'web' }] })
+    const told = driver?.parts.reduce((sum, { difference }) => sum + difference, 0) ?? 0
+    expect(told + (driver?.rest ?? 0)).toBe((driver?.actual ?? 0) - (driver?.expected ?? 0))
+  })
+
+  it('name no part where all fall alike', async () => {
+    await using store = await storeWith({ mean: (_, ago) => (ago === 0 ? 5 : 20) })
+    const judged = await judge(store)
+    expect(newLeads(judged)?.judgement).toBe('low')
+    expect(judged.drivers).toEqual([])
+  })
+
+  it('tell of a run of days that is unusual only together', async () => {
+    await using store = await storeWith({ mean: (_, ago) => (ago < 7 ? 16 : 20), isExact: true })
+    const told = newLeads(await judge(store))
+    expect(told).toMatchObject({ judgement: 'usual' })
+    expect(told?.shift?.days).toBeGreaterThan(1)
+    expect(told?.shift?.actual).toBeLessThan(told?.shift?.expected ?? 0)
+  })
+
+  it('of a filter by columns are not judged, and those of some pipelines only by these', async () => {
+    await using store = await storeWith({ mean: () => 20 })
+    const conditions = [{ field: 'score', min: 50, max: null }]
+    const filtered = requestOf({ filter: { pipelineIds: null, conditions } })
+    expect(await judge(store, filtered)).toEqual({ expectations: [], drivers: [], pace: [] })
+    const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
+    expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])
+    expect(newLeads(one)?.range?.high).toBeLessThan(40)
+  })
+
+  it('have no range before eight of the same weekday, and say how many there are', async () => {
+    await using store = await storeWith({ mean: (_, ago) => (ago > 33 ? 0 : 20) })
+    expect(newLeads(await judge(store))).toMatchObject({
+      judgement: 'learning',
+      range: null,
+      periods: { known: 4, needed: 8 },
+    })
+  })
+})
+
+it('judges weeks by weeks', async () => {
+  await using store = await storeWith({ mean: () => 20 })
+  const told = newLeads(await judge(store, requestOf({}, 'week')))
+  expect(told).toMatchObject({ judgement: 'usual', periods: { needed: 8 } })
+  expect(told?.range?.low).toBeGreaterThan(180)
+  expect(told?.range?.high).toBeLessThan(380)
+})
