@@ -3,6 +3,7 @@
  * daemon's loop. The program of the thread is `sync-thread-main.ts`.
  */
 import { once } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
@@ -71,6 +72,16 @@ interface ThreadDeps {
   readonly onClock: (aheadMs: number | null) => void
 }
 
+/**
+ * Sizes the heap of the next thread. A young generation that may not grow (see `main.ts`) begins with 1 MB, and
+ * what a page needs would then count as old: a first sync took a sixth more time of the processor.
+ */
+function sizeHeap(): void {
+  setFlagsFromString('--min-semi-space-size=4')
+  // The modules of a thread are most of its heap, so it need not double between collections.
+  setFlagsFromString('--heap-growing-percent=40')
+}
+
 /** Returns the function that runs a sync in a new thread, with the store in an SQLite file. */
 export function syncInThread(config: Config, deps: ThreadDeps): RunSync {
   return async (full, lease, signal) => {
@@ -80,6 +91,7 @@ export function syncInThread(config: Config, deps: ThreadDeps): RunSync {
       lease: { name: SYNC_LEASE, holder: lease.holder },
       logLevel: deps.log.level,
     }
+    sizeHeap()
     const thread = new Worker(programFile(import.meta.url, 'sync-thread-main'), { workerData: job })
     const order = (message: ThreadOrder): void => thread.postMessage(message)
     const stop = (): void => order({ stop: packThrown(signal.reason) })
