@@ -13,10 +13,12 @@ const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as con
 
 const NEVER = new AbortController().signal
 
-/** Of the table that a first load fills and that has indexes. */
+/** The indexes of the leads, and the trigger that counts them. */
 async function indexes(store: Store): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema
-    WHERE type = 'index' AND tbl_name = 'lead' ORDER BY name`.execute(store.db)
+    WHERE (type = 'index' AND tbl_name = 'lead') OR name = 'lead_count_insert' ORDER BY name`.execute(
+    store.db,
+  )
   return rows.map((row) => row.name)
 }
 

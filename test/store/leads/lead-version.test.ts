@@ -2,9 +2,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
+import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
 import { createMetLeads } from '../../../src/store/sync/scan.ts'
 import { recordAbsence } from '../../../src/store/sync/soft-delete.ts'
-import { lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
+import { explainPlan } from '../../support/plan.ts'
+import { IN_POSTGRES, lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
 
 const T = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z', '2026-11-03T00:00:00.000Z'] as const
 const SEEN = '2026-11-21T06:00:00.000Z'
@@ -206,5 +208,43 @@ describe('the versions of a lead', () => {
       .executeTakeFirst()
     expect(row).toEqual({ status: 'won', updated_at: T[2], deleted_at: null })
     expect(await absencesOf(store)).toEqual([[gone, SEEN]])
+  })
+})
+
+describe('the version of a lead that has not changed', () => {
+  it('is the same derived and stored, whatever the upstream dates', async () => {
+    await using store = await openEmptyStore()
+    const dates = [null, ...T]
+    const leads = dates.flatMap((updatedAt, row) =>
+      dates.map((statusChangedAt, column) =>
+        lead(`${row}${column}`, { updatedAt, statusChangedAt, score: column === 0 ? null : 0.5 }),
+      ),
+    )
+    await save(store, leads, SEEN)
+    const read = () =>
+      store.db.selectFrom('lead_version').selectAll().orderBy('lead_id').orderBy('valid_from').execute()
+    const derived = await read()
+    // A state that the row does not tell exactly is stored at once.
+    const stored = await store.db.selectFrom('lead_history').select('lead_id').orderBy('lead_id').execute()
+    expect(stored.map((row) => row.lead_id)).toEqual(['12', '13', '23'])
+    await store.write((trx) =>
+      storeDerivedVersions(
+        trx,
+        leads.map(({ id }) => id),
+      ),
+    )
+    expect(await store.db.selectFrom('lead_history').selectAll().execute()).toHaveLength(leads.length)
+    expect(await read()).toEqual(derived)
+    expect(derived).toHaveLength(leads.length)
+  })
+
+  it('is found by an index, by its lead and by its beginning', async () => {
+    await using store = await openEmptyStore()
+    const ofLead = await explainPlan(store, `SELECT * FROM lead_version WHERE lead_id = '1'`)
+    expect(ofLead).toMatch(IN_POSTGRES ? /lead_history_pkey/ : /SEARCH lead_history USING PRIMARY KEY/)
+    expect(ofLead).toContain('lead_by_id')
+    const since = await explainPlan(store, `SELECT * FROM lead_version WHERE valid_from >= '2026-11-20'`)
+    expect(since).toContain('lead_history_by_start')
+    expect(since).toContain('lead_by_status')
   })
 })
