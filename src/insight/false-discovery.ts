@@ -23,8 +23,9 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
   )
   const ofAll = judged.filter(({ isOfAll }) => isOfAll).length
   const others = judged.length - ofAll
-  // The weights have a mean of 1. At most half of all weight goes to the numbers of all leads.
-  const weight = others === 0 || ofAll === 0 ? 1 : Math.min(WEIGHT_OF_ALL, judged.length / (2 * ofAll))
+  // The weights have a mean of 1. Beyond an equal part, at most half of all weight goes to the numbers of all leads.
+  const weight =
+    others === 0 || ofAll === 0 ? 1 : Math.min(WEIGHT_OF_ALL, Math.max(1, judged.length / (2 * ofAll)))
   const rest = others === 0 ? 1 : (judged.length - weight * ofAll) / others
   const ranked = judged
     .map(({ index, isOfAll, probability }) => ({ index, weighed: probability / (isOfAll ? weight : rest) }))

@@ -52,7 +52,17 @@ const SPREAD_PRIOR = 15
 /** A number further off than this many deviations tells no more about the spread. */
 const SPREAD_CAP = 3.5
 /** After so many numbers, an older one counts half as much for the spread and the factors of the cycle. */
-const SLOW_HALF_LIFE = 182
+const SLOW_FADE = 0.5 ** (1 / 182)
+/** A place of the cycle has this many leads at first that came at the level, so that its factor begins near 1. */
+const PLACE_PRIOR = 2
+/** As many stretches as this speak for a spread that numbers alone explain. */
+const STRETCH_PRIOR = 60
+/** A single number moves the level, the factors and the stretches with it by at most this many deviations. */
+const CLIP = 3
+/** A stretch nearer to its mean than this, in squared deviations, is not looked at closer. */
+const TELLING = 1.5
+/** No expected number is smaller. */
+const MEAN_MIN = 0.02
 /** A stretch this unlikely starts a new level. */
 const RESTART_BELOW = 1e-4
 /** So many independent stretches have about the same chance of a rare value as all stretches of a day. */
@@ -97,21 +107,20 @@ interface Level {
   weight: number
 }
 
-/**
- * Goes through a series.
- * @returns one step for each number, and the expectations of numbers to come from what all of them tell
- */
-export function judgeSeries({ values, places, scale }: CountSeries): {
+export interface JudgedSeries {
+  /** One step for each number. */
   readonly steps: readonly Step[]
   /**
    * Returns what was to be expected of the sum of several numbers in a row, by all numbers before `index`.
    * @param ahead the places of these numbers
    */
   readonly outlook: (index: number, ahead: readonly number[]) => CountDistribution
-} {
+}
+
+/** Goes through a series. The zeros before the first lead tell nothing: the series has not begun. */
+export function judgeSeries({ values, places, scale }: CountSeries): JudgedSeries {
   const tuning = TUNING[scale]
   const fade = 0.5 ** (1 / tuning.halfLife)
-  const slowFade = 0.5 ** (1 / SLOW_HALF_LIFE)
   const cycle = Array.from({ length: tuning.places }, () => ({ sum: 0, base: 0, known: 0 }))
   const level: Level = { sum: 0, weight: 0 }
   const spread = { sum: 0, weight: 0 }
@@ -121,61 +130,58 @@ export function judgeSeries({ values, places, scale }: CountSeries): {
   const steps: Step[] = []
   let segmentStart = 0
 
-  const factorOf = (place: number): number => {
-    const { sum, base } = cycle[place] ?? { sum: 0, base: 0 }
-    const mean = level.weight > 0 ? level.sum / level.weight : 0
-    // Two numbers' worth of the level keeps the factor of a rarely seen place near 1.
-    return mean > 0 ? (sum + 2 * mean) / (base + 2 * mean) : 1
-  }
-  const distribution = (place: number): CountDistribution => {
-    const factor = factorOf(place)
-    const rate = level.weight > 0 ? level.sum / level.weight : 0
-    const mean = Math.max(factor * rate, 0.02)
+  const rateOf = () => (level.weight > 0 ? level.sum / level.weight : 0)
+  const factorOf = ({ sum, base }: { sum: number; base: number }) =>
+    (sum + PLACE_PRIOR) / (base + PLACE_PRIOR)
+  const expect = (place: number): Trail => {
+    const own = cycle[place] ?? { sum: 0, base: 0, known: 0 }
+    const [rate, factor] = [rateOf(), factorOf(own)]
+    const mean = Math.max(factor * rate, MEAN_MIN)
     const overdispersion = Math.max(1, (spread.sum + SPREAD_PRIOR) / (spread.weight + SPREAD_PRIOR))
-    const unsure = level.weight > 0 ? (factor * mean) / level.weight : mean
-    const unsureFactor = mean / Math.max(1, cycle[place]?.known ?? 1)
-    return { mean, variance: overdispersion * (mean + unsure + (tuning.places > 1 ? unsureFactor * 0.8 : 0)) }
+    const unsure = level.weight > 0 ? factor / level.weight : 1
+    const unsureFactor = tuning.places > 1 ? (0.8 * rate) / (own.base + PLACE_PRIOR) : 0
+    const plain = mean * (1 + unsure + unsureFactor)
+    const factors = cycle.map(factorOf)
+    const variance = overdispersion * plain
+    return { value: null, clipped: 0, factor, factors, mean, plain, variance, rate, weight: level.weight }
   }
 
-  for (const [index, value] of values.entries()) {
+  for (const [index, given] of values.entries()) {
+    const value = given === 0 && level.sum === 0 ? null : given
     const place = places[index] ?? 0
     const known = cycle[place]?.known ?? 0
-    const expected = distribution(place)
+    const expected = expect(place)
     const isReady = known >= NEEDED
     const forecast = isReady ? forecastOf(expected, misses) : null
-    trail.push(
-      trailOf(
-        value,
-        expected,
-        cycle.map((_, each) => factorOf(each)),
-        level,
-        place,
-      ),
-    )
+    const reach = CLIP * Math.sqrt(expected.variance)
+    const clipped =
+      value === null || !isReady ? (value ?? 0) : between(expected.mean - reach, value, expected.mean + reach)
+    trail.push({ ...expected, value, clipped })
     let surprise: Surprise | null = null
     if (forecast !== null && value !== null) {
       const judged = judgeStretches(trail, tuning, segmentStart, stretchSpread)
       surprise = judged.surprise
-      correct(misses, forecast, value)
+      if (!isIdle(expected)) correct(misses, forecast, value)
       if (judged.restart !== null) {
         segmentStart = judged.restart
         restart(level, trail, segmentStart, fade)
       }
     }
     steps.push({ known, forecast, surprise })
-    if (value !== null) {
-      learn({ value, place, expected }, { cycle, level, spread, fade, slowFade, factor: factorOf(place) })
+    if (value === null) continue
+    learnSpread(spread, expected, value)
+    const own = cycle[place]
+    if (own) {
+      // The factor of a place fades by its own numbers, so that every place remembers equally far.
+      const placeFade = SLOW_FADE ** cycle.length
+      own.sum = own.sum * placeFade + clipped
+      own.base = own.base * placeFade + (level.weight > 0 ? rateOf() : value)
+      own.known++
     }
+    level.sum = level.sum * fade + clipped
+    level.weight = level.weight * fade + expected.factor
   }
-  trail.push(
-    trailOf(
-      null,
-      distribution(0),
-      cycle.map((_, place) => factorOf(place)),
-      level,
-      0,
-    ),
-  )
+  trail.push(expect(0))
   return { steps, outlook: (index, ahead) => outlookFrom(trail[index] ?? trail.at(-1), ahead) }
 }
 
@@ -188,27 +194,23 @@ function outlookFrom(from: Trail | undefined, ahead: readonly number[]): CountDi
   return { mean, variance: (mean + unsure) * Math.max(1, from.variance / from.mean) }
 }
 
-interface Trail {
+/** A number with what was known before it. */
+interface Trail extends CountDistribution {
   readonly value: number | null
+  /** The value, but no further from the mean than a single number may move what is learned. */
+  readonly clipped: number
   /** The factor of its place, and those of all places. */
   readonly factor: number
   readonly factors: readonly number[]
-  readonly mean: number
-  readonly variance: number
+  /** The variance of the number if events are independent. */
+  readonly plain: number
   /** The level before the number, and the weight of the numbers that it was made from. */
   readonly rate: number
   readonly weight: number
 }
 
-function trailOf(
-  value: number | null,
-  { mean, variance }: CountDistribution,
-  factors: readonly number[],
-  level: Level,
-  place: number,
-): Trail {
-  const rate = level.weight > 0 ? level.sum / level.weight : 0
-  return { value, factor: factors[place] ?? 1, factors, mean, variance, rate, weight: level.weight }
+function between(low: number, value: number, high: number): number {
+  return Math.min(high, Math.max(low, value))
 }
 
 /** Makes the ranges of a number at the corrected shares of misses. */
@@ -233,39 +235,17 @@ function correct(misses: { of95: number; of80: number }, forecast: Forecast, val
   misses.of80 = step(misses.of80, 0.2, forecast.range80)
 }
 
-function learn(
-  { value, place, expected }: { value: number; place: number; expected: CountDistribution },
-  state: {
-    cycle: { sum: number; base: number; known: number }[]
-    level: Level
-    spread: { sum: number; weight: number }
-    fade: number
-    slowFade: number
-    factor: number
-  },
-): void {
-  const { cycle, level, spread, fade, slowFade, factor } = state
-  const isFirst = level.weight === 0
-  const rate = isFirst ? value : level.sum / level.weight
-  const own = cycle[place]
-  if (!isFirst) {
-    const usual = Math.max(1, expected.variance / expected.mean)
-    const off = Math.min(
-      usual * SPREAD_CAP ** 2,
-      (value - expected.mean) ** 2 / Math.max(expected.mean, 0.05),
-    )
-    spread.sum = spread.sum * slowFade + off
-    spread.weight = spread.weight * slowFade + 1
-  }
-  if (own) {
-    // The factor of a place fades by its own numbers, so that every place remembers equally far.
-    const placeFade = slowFade ** cycle.length
-    own.sum = own.sum * placeFade + value
-    own.base = own.base * placeFade + rate
-    own.known++
-  }
-  level.sum = level.sum * fade + value
-  level.weight = level.weight * fade + factor
+/** Tells whether a place of the cycle has next to no leads, such as Sundays. Its ranges always hold. */
+function isIdle({ factor, mean }: Trail): boolean {
+  return factor < 0.1 && mean < 0.3
+}
+
+function learnSpread(spread: { sum: number; weight: number }, expected: Trail, value: number): void {
+  if (expected.weight === 0) return
+  const most = (expected.variance / expected.plain) * SPREAD_CAP ** 2
+  const off = Math.min(most, (value - expected.mean) ** 2 / expected.plain)
+  spread.sum = spread.sum * SLOW_FADE + off
+  spread.weight = spread.weight * SLOW_FADE + 1
 }
 
 /** Judges the last stretches, each by the level before it began. */
@@ -277,31 +257,37 @@ function judgeStretches(
 ): { surprise: Surprise; restart: number | null } {
   let best: Surprise = { probability: 1, length: 1, actual: 0, expected: 0 }
   let restart: number | null = null
+  let [actual, clipped, factors, spread] = [0, 0, 0, 0]
+  let start = trail.length
   for (const [index, length] of stretches.entries()) {
-    const start = trail.length - length
-    if (start < segmentStart) break
-    const last = trail.slice(start)
-    const before = last[0]
-    if (before === undefined || (length > 1 && before.weight < length)) break
-    let [actual, mean, variance, factors, known] = [0, 0, 0, 0, 0]
-    for (const each of last) {
-      if (each.value === null) continue
-      known++
+    if (trail.length - length < segmentStart) break
+    while (start > trail.length - length) {
+      const each = trail[--start]
+      if (each === undefined || each.value === null) continue
       actual += each.value
-      const own = length === 1 ? each.mean : Math.max(each.factor * before.rate, 0.02)
-      mean += own
+      clipped += each.clipped
       factors += each.factor
-      variance += (each.variance * own) / each.mean
+      spread += (each.factor * each.variance) / each.mean
     }
-    if (known === 0 || last.at(-1)?.value === null) continue
-    if (length > 1) variance += (factors * mean) / Math.max(before.weight, 1)
+    const before = trail[start]
+    if (before === undefined || (length > 1 && before.weight < length)) break
+    const isSingle = length === 1
+    const mean = isSingle ? before.mean : Math.max(factors * before.rate, MEAN_MIN)
+    const unsure = isSingle ? 0 : (factors * mean) / Math.max(before.weight, 1)
+    const variance = isSingle ? before.variance : Math.max(mean, spread * before.rate) + unsure
     const own = stretchSpread[index] ?? { sum: 0, weight: 0 }
-    const factor = Math.max(0.9, (own.sum + 4 * SPREAD_PRIOR) / (own.weight + 4 * SPREAD_PRIOR))
-    const probability = tailProbability({ mean, variance: Math.max(mean, variance * factor) }, actual)
-    own.sum += Math.min(SPREAD_CAP ** 2, (actual - mean) ** 2 / variance)
+    const factor = Math.max(0.9, (own.sum + STRETCH_PRIOR) / (own.weight + STRETCH_PRIOR))
+    const judged = isSingle ? actual : clipped
+    const square = (judged - mean) ** 2 / variance
+    own.sum += Math.min(SPREAD_CAP ** 2, square)
     own.weight++
+    if (square < TELLING * factor) continue
+    const probability = tailProbability(
+      { mean, variance: Math.max(mean, variance * factor) },
+      Math.round(judged),
+    )
     if (probability < best.probability) best = { probability, length, actual, expected: mean }
-    const isSteady = length >= restartAfter && isOneSided(last, before.rate)
+    const isSteady = length >= restartAfter && isOneSided(trail.slice(start), before.rate)
     if (restart === null && isSteady && probability < RESTART_BELOW) restart = start
   }
   const probability = 1 - (1 - best.probability) ** STRETCHES_WORTH

@@ -1,0 +1,114 @@
+/** The distribution of a count against jStat, whose sums are incomplete gamma and beta functions. */
+import { describe, expect, it } from 'vitest'
+import {
+  normalProbability,
+  normalQuantile,
+  probabilitiesOf,
+  rangeWith,
+  tailProbability,
+} from '../../src/insight/count-distribution.ts'
+import { jStat } from '../support/jstat.ts'
+import { random } from '../support/random.ts'
+
+interface Given {
+  readonly mean: number
+  readonly variance: number
+}
+
+function upToOfJstat({ mean, variance }: Given, count: number): number {
+  if (variance === mean) return 1 - jStat.lowRegGamma(count + 1, mean)
+  return jStat.ibeta(mean / variance, (mean * mean) / (variance - mean), count + 1)
+}
+
+/** Means from `least` to `most`, and variances of one to four times as much. */
+function distributions(least: number, most: number): Given[] {
+  const next = random(21)
+  return Array.from({ length: 40 }, (_, index) => {
+    const mean = least * (most / least) ** next()
+    return { mean, variance: index % 2 === 0 ? mean : mean * (1 + 3 * next()) }
+  })
+}
+
+function largestError(given: readonly Given[]): number {
+  const errors = given.flatMap((each) => {
+    const { upTo } = probabilitiesOf(each)
+    const deviation = Math.sqrt(each.variance)
+    return [-3, -2, -1, 0, 1, 2, 3, 4]
+      .map((off) => Math.round(each.mean + off * deviation))
+      .filter((count) => count >= 0)
+      .map((count) => Math.abs(upTo(count) - upToOfJstat(each, count)))
+  })
+  return Math.max(...errors)
+}
+
+describe('a count', () => {
+  it('with a small mean has the probabilities of jStat', () => {
+    expect(largestError(distributions(0.02, 60))).toBeLessThan(1e-7)
+  })
+
+  it('with a large mean has nearly the probabilities of jStat', () => {
+    expect(largestError(distributions(60.1, 5000))).toBeLessThan(0.002)
+  })
+
+  it('has a quantile that is the smallest count with at least the probability', () => {
+    for (const each of distributions(0.02, 60)) {
+      const { upTo, quantile } = probabilitiesOf(each)
+      for (const probability of [0.001, 0.025, 0.1, 0.5, 0.9, 0.975, 0.999]) {
+        const count = quantile(probability)
+        expect(upTo(count)).toBeGreaterThanOrEqual(probability)
+        expect(upTo(count - 1)).toBeLessThan(probability)
+      }
+    }
+  })
+
+  it('with a large mean has quantiles that are at most one off', () => {
+    for (const each of distributions(60.1, 5000)) {
+      for (const probability of [0.025, 0.1, 0.9, 0.975]) {
+        const count = probabilitiesOf(each).quantile(probability)
+        const allowed = Math.max(1, 0.02 * Math.sqrt(each.variance))
+        expect(upToOfJstat(each, count + allowed)).toBeGreaterThanOrEqual(probability)
+        expect(upToOfJstat(each, count - allowed - 1)).toBeLessThan(probability)
+      }
+    }
+  })
+
+  it('has a range whose share is nearest to the wanted one', () => {
+    for (const each of distributions(0.5, 200)) {
+      const probabilities = probabilitiesOf(each)
+      const shareOf = ({ low, high }: { low: number; high: number }) =>
+        probabilities.upTo(high) - probabilities.upTo(low - 1)
+      for (const miss of [0.05, 0.2]) {
+        const range = rangeWith(probabilities, miss)
+        const off = Math.abs(shareOf(range) - (1 - miss))
+        for (const { low, high } of [
+          { low: range.low - 1, high: range.high },
+          { low: range.low, high: range.high + 1 },
+        ])
+          expect(each.mean < 5 || Math.abs(shareOf({ low, high }) - (1 - miss)) > off - 0.02).toBe(true)
+        const largest = Math.max(
+          ...[range.low, range.high].map((count) => shareOf({ low: count, high: count })),
+        )
+        expect(off).toBeLessThanOrEqual(largest + 1e-9)
+      }
+    }
+  })
+
+  it('lies in the tails with the mid-p probability', () => {
+    // The probabilities of a Poisson count with mean 3 (R: ppois(6, 3) and ppois(7, 3)).
+    const middle = (0.9664914646911 + 0.9880954961436) / 2
+    expect(tailProbability({ mean: 3, variance: 3 }, 7)).toBeCloseTo(2 * (1 - middle), 10)
+    expect(tailProbability({ mean: 3, variance: 3 }, 0)).toBeCloseTo(Math.exp(-3), 10)
+  })
+})
+
+describe('the normal distribution', () => {
+  it('has the probabilities and quantiles of jStat', () => {
+    for (let z = -6; z <= 6; z += 0.1) {
+      expect(Math.abs(normalProbability(z) - jStat.normal.cdf(z, 0, 1))).toBeLessThan(1e-7)
+    }
+    for (let probability = 0.0005; probability < 0.9999; probability += 0.0005) {
+      const off = normalQuantile(probability) - jStat.normal.inv(probability, 0, 1)
+      expect(Math.abs(off)).toBeLessThan(4.5e-4)
+    }
+  })
+})

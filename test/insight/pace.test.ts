@@ -1,0 +1,65 @@
+/** The end of a month is told within its record, or not at all. */
+import { describe, expect, it } from 'vitest'
+import { tellEnd } from '../../src/insight/pace.ts'
+import { dailyNumbers, weekdaysOf } from '../support/daily-numbers.ts'
+import { random } from '../support/random.ts'
+
+const MONTH = 30
+
+function tell(all: readonly number[], month: number, day: number) {
+  const values = all.slice(0, month * MONTH + day)
+  const spanOf = (index: number) => ({ from: index * MONTH, to: (index + 1) * MONTH })
+  const earlier = Array.from({ length: month }, (_, index) => spanOf(index))
+  return tellEnd({ values, places: weekdaysOf(values), scale: 'day' }, earlier, spanOf(month))
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, each) => all + each, 0)
+}
+
+describe('the end of a month', () => {
+  it('is told with a range that holds about as often as its record says', () => {
+    let [told, held, recorded, of] = [0, 0, 0, 0]
+    let [error, errorOfLine] = [0, 0]
+    for (let seed = 1; seed <= 30; seed++) {
+      const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 40 + seed, overdispersion: 1.5 })
+      for (const month of [24, 27, 29]) {
+        const outcome = tell(values, month, 10)
+        if (outcome === null) continue
+        const whole = sum(values.slice(month * MONTH, (month + 1) * MONTH))
+        told++
+        if (whole >= outcome.range.low && whole <= outcome.range.high) held++
+        recorded += outcome.record.held
+        of += outcome.record.of
+        error += Math.abs(outcome.expected - whole)
+        errorOfLine += Math.abs(3 * sum(values.slice(month * MONTH, month * MONTH + 10)) - whole)
+      }
+    }
+    expect(told).toBeGreaterThan(60)
+    expect(Math.abs(held / told - recorded / of)).toBeLessThan(0.12)
+    expect(held / told).toBeGreaterThan(0.7)
+    expect(error).toBeLessThan(errorOfLine)
+  })
+
+  it('holds what there is so far, and is known on the last day', () => {
+    const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 9 })
+    const soFar = sum(values.slice(24 * MONTH, 24 * MONTH + 20))
+    const outcome = tell(values, 24, 20)
+    expect(outcome?.range.low).toBeGreaterThanOrEqual(soFar)
+    expect(outcome?.expected).toBeGreaterThan(soFar)
+    const whole = sum(values.slice(24 * MONTH, 25 * MONTH))
+    expect(tell(values, 24, MONTH)).toMatchObject({ expected: whole, range: { low: whole, high: whole } })
+  })
+
+  it('is not told after few months, nor where ranges did not hold', () => {
+    const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 10 })
+    expect(tell(values, 6, 10)).toBeNull()
+    // In some months nearly all leads come in the last days, and nothing before tells in which.
+    const next = random(4)
+    const late = Array.from({ length: 30 }, () => (next() < 0.4 ? 60 : 1))
+    const jumping = values.map((value, day) =>
+      day % MONTH < 25 ? value : value * (late[Math.floor(day / MONTH)] ?? 1),
+    )
+    expect(tell(jumping, 28, 20)).toBeNull()
+  })
+})

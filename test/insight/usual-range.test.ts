@@ -1,0 +1,126 @@
+/** A series is judged by what was known then, and the ranges hold as often as they say. */
+import { describe, expect, it } from 'vitest'
+import { isWithin, judgeSeries, NEEDED, type Scale } from '../../src/insight/usual-range.ts'
+import { dailyNumbers, weekdaysOf } from '../support/daily-numbers.ts'
+
+const DAYS = 400
+
+function judge(values: readonly (number | null)[], scale: Scale = 'day') {
+  return judgeSeries({ values, places: scale === 'day' ? weekdaysOf(values) : values.map(() => 0), scale })
+}
+
+function plain(mean: number, seed: number, given: { times?: (day: number) => number } = {}) {
+  return dailyNumbers({ mean, days: DAYS, seed, ...given })
+}
+
+describe('a series', () => {
+  it('is judged at each number by the numbers before it alone', () => {
+    const values = plain(12, 1)
+    const { steps } = judge(values)
+    for (const changed of [100, 200, 333]) {
+      const other = judge(values.map((value, index) => (index < changed ? value : value * 5 + 3)))
+      expect(other.steps.slice(0, changed)).toEqual(steps.slice(0, changed))
+      expect(other.steps[changed]?.forecast).toEqual(steps[changed]?.forecast)
+      expect(other.steps[changed]?.surprise).not.toEqual(steps[changed]?.surprise)
+      const ahead = [0, 1, 2, 3]
+      expect(other.outlook(changed, ahead)).toEqual(judge(values).outlook(changed, ahead))
+    }
+  })
+
+  it('is silent below eight numbers of the same weekday', () => {
+    const { steps } = judge(plain(12, 2))
+    expect(steps.findIndex(({ forecast }) => forecast !== null)).toBe(7 * NEEDED)
+    expect(steps.slice(0, 7 * NEEDED).every(({ surprise }) => surprise === null)).toBe(true)
+    expect(steps[7 * NEEDED]?.known).toBe(8)
+  })
+
+  it('skips unknown numbers', () => {
+    const values = plain(12, 3)
+    const lacking = values.map((value, day) => (day >= 150 && day < 171 ? null : value))
+    const { steps } = judge(lacking)
+    for (const step of steps.slice(150, 171)) {
+      expect(step.surprise).toBeNull()
+      expect(step.forecast).not.toBeNull()
+    }
+    expect(steps[171]?.forecast).toEqual(steps[150]?.forecast)
+    expect(steps[171]?.known).toBe(steps[150]?.known)
+  })
+
+  it('begins with its first lead', () => {
+    const { steps } = judge([...Array.from({ length: 210 }, () => 0), ...plain(12, 4)])
+    expect(steps.slice(0, 210 + 7 * NEEDED).every(({ forecast }) => forecast === null)).toBe(true)
+    expect(steps[210 + 7 * NEEDED]?.forecast).not.toBeNull()
+  })
+
+  it('has an outlook that adds up', () => {
+    const { outlook } = judge(plain(12, 5))
+    const week = [0, 1, 2, 3, 4, 5, 6]
+    const sum = week.reduce((all, place) => all + outlook(DAYS, [place]).mean, 0)
+    expect(outlook(DAYS, week).mean).toBeCloseTo(sum, 9)
+    expect(outlook(DAYS, [...week, ...week]).mean).toBeCloseTo(2 * sum, 9)
+    expect(outlook(DAYS, week).variance).toBeGreaterThan(outlook(DAYS, week).mean)
+    expect(outlook(DAYS, [])).toEqual({ mean: 0, variance: 0 })
+    expect(sum / 7).toBeGreaterThan(10)
+    expect(sum / 7).toBeLessThan(14)
+  })
+
+  it.each([0.6, 3, 40, 300])('with a mean of %d has ranges that hold as often as they say', (mean) => {
+    let [judged, held95, held80, unusual] = [0, 0, 0, 0]
+    for (let seed = 1; seed <= 8; seed++) {
+      const values = plain(mean, 100 + seed)
+      for (const [day, { forecast, surprise }] of judge(values).steps.entries()) {
+        if (forecast === null) continue
+        judged++
+        if (isWithin(forecast.range95, values[day] ?? 0)) held95++
+        if (isWithin(forecast.range80, values[day] ?? 0)) held80++
+        if ((surprise?.probability ?? 1) < 0.01) unusual++
+      }
+    }
+    expect(Math.abs(held95 / judged - 0.95)).toBeLessThan(0.02)
+    expect(Math.abs(held80 / judged - 0.8)).toBeLessThan(0.04)
+    expect(unusual / judged).toBeLessThan(0.025)
+  })
+
+  it('tells a fall to the half within three days, and knows the new level after three weeks', () => {
+    let [told, near] = [0, 0]
+    for (let seed = 1; seed <= 20; seed++) {
+      const { steps } = judge(plain(40, 200 + seed, { times: (day) => (day < 300 ? 1 : 0.5) }))
+      if (steps.slice(300, 303).some(({ surprise }) => (surprise?.probability ?? 1) < 0.003)) told++
+      const means = steps.slice(322, 329).map(({ forecast }) => forecast?.mean ?? 0)
+      const mean = means.reduce((sum, each) => sum + each, 0) / 7
+      if (Math.abs(mean - 20) < 3) near++
+    }
+    expect(told).toBeGreaterThanOrEqual(19)
+    expect(near).toBeGreaterThanOrEqual(19)
+  })
+
+  it('takes a single odd day for one, and does not count it to the days after it', () => {
+    const values = plain(40, 6)
+    const odd = values.map((value, day) => (day === 301 ? 0 : value))
+    const [{ steps }, { steps: before }] = [judge(odd), judge(values)]
+    expect(steps[301]?.surprise).toMatchObject({ length: 1, actual: 0 })
+    expect(steps[301]?.surprise?.probability).toBeLessThan(1e-6)
+    for (const day of [302, 303, 304, 305]) {
+      expect(steps[day]?.surprise?.probability).toBeGreaterThan(0.01)
+      expect(steps[day]?.forecast?.mean).toBeGreaterThan(0.9 * (before[day]?.forecast?.mean ?? 0))
+    }
+  })
+
+  it('without any lead on weekends expects none there, and keeps the ranges of the other days', () => {
+    const week = [1, 1, 1, 1, 1, 0, 0]
+    const values = dailyNumbers({ mean: 20, days: DAYS, seed: 7, week })
+    let [judged, held] = [0, 0]
+    for (const [day, { forecast, surprise }] of judge(values).steps.entries()) {
+      if (forecast === null) continue
+      if (day % 7 < 5) {
+        judged++
+        if (isWithin(forecast.range80, values[day] ?? 0)) held++
+        continue
+      }
+      expect(forecast.mean).toBeLessThan(0.3)
+      expect(forecast.range80).toEqual({ low: 0, high: 0 })
+      expect(surprise?.length === 1 && surprise.probability < 0.5).toBe(false)
+    }
+    expect(Math.abs(held / judged - 0.8)).toBeLessThan(0.04)
+  })
+})
