@@ -9,7 +9,7 @@ import { folderWith } from './support/folder.ts'
 const packageSchema = z.object({
   version: z.string(),
   integrity: z.string(),
-  license: z.string(),
+  license: z.string().default(''),
   dev: z.boolean().default(false),
   devOptional: z.boolean().default(false),
   hasInstallScript: z.boolean().default(false),
