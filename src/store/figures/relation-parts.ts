@@ -202,7 +202,7 @@ export function idleRelations({ chosen, past }: Bounds) {
 }
 
 /** Builds the relation of the funnel for the cases in which leadsheet counts the funnel itself. */
-export function funnelRelations({ chosen, isPast }: Bounds) {
+export function funnelRelations({ chosen, isPast, inScope }: Bounds) {
   return {
     reach: {
       reads: [...chosen, 'deleted_then', 'lead_now', ...(isPast ? (['entered'] as const) : [])],
@@ -215,7 +215,7 @@ export function funnelRelations({ chosen, isPast }: Bounds) {
         WHERE stage_move.lead_id = lead_now.lead_id), 0)) AS position
     FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then)
       AND lead_id NOT IN (
-        SELECT lead_id FROM (${isPast ? KNOWN_THEN : KNOWN_NOW}) AS lead_known WHERE known_from > created_at)`,
+        SELECT lead_id FROM (${isPast ? KNOWN_THEN : KNOWN_NOW}) AS lead_known WHERE known_from > created_at${inScope()})`,
     },
   } as const satisfies Record<string, Relation>
 }
