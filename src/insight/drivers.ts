@@ -90,8 +90,8 @@ function shareProbability(
   return 2 * (1 - normalProbability(off / Math.sqrt(variance)))
 }
 
-/** Rounds numbers so that they add up to a whole: those with the largest remainders are rounded up. */
-function wholeParts(numbers: readonly number[], whole: number): number[] {
+/** Rounds numbers that add up to about a whole so that they add up to it exactly; largest remainders go up. */
+export function wholeParts(numbers: readonly number[], whole: number): number[] {
   const floors = numbers.map(Math.floor)
   let left = whole - floors.reduce((sum, each) => sum + each, 0)
   const byRemainder = numbers
