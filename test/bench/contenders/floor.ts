@@ -38,6 +38,7 @@ const COLUMNS: Readonly<Record<string, From>> = {
   ),
   no: { made: 'number' },
   lead_no: { made: 'number' },
+  derived_version: { made: 'number' },
   lead_id: { path: ['id'] },
   raw: { made: 'record' },
   fingerprint: { made: 'hash' },
