@@ -35,7 +35,7 @@ import { createRequestRate } from '../upstream/client/request-rate.ts'
 import { openAlerts } from './alert-settings.ts'
 import { deliveryPolicyOf, dkimOf } from './configured-mail.ts'
 import { openMailing, openTemplatesOf, reportOf } from './configured-reports.ts'
-import { schedulesOf } from './configured-schedules.ts'
+import { reportTimeZones, schedulesOf } from './configured-schedules.ts'
 import { needsKey, openSourceOf, profileOf, syncOptions } from './configured-upstream.ts'
 import { openConfiguredWeb, openPages } from './configured-web.ts'
 import { pathsIn } from './installation.ts'
@@ -132,6 +132,7 @@ export async function openConfiguredDaemon(
     ...(!isShared && { syncElsewhere: syncInThread(config, { store, log, requestRate, onClock }) }),
     wake: () => messages.wake(),
     retention: config.retention,
+    timeZones: reportTimeZones(config),
     // Every worker makes its own snapshot. This worker makes one now; the other workers notice the new data
     // within a minute.
     publish: isShared ? async () => snapshots.wake() : publish,

@@ -37,6 +37,11 @@ export function schedulesOf(config: Config): ConfiguredSchedule[] {
   ]
 }
 
+/** Lists the time zones of all reports, each once. */
+export function reportTimeZones({ reports }: Config): string[] {
+  return [...new Set(reports.map(({ timeZone }) => timeZone))]
+}
+
 /**
  * Finds a schedule.
  * @param name the name of the schedule in the store, or the name of a report

@@ -8,6 +8,7 @@ import { openLog } from '../log.ts'
 import { openStore } from '../store/open.ts'
 import { borrowLease } from '../store/schedule/lease.ts'
 import type { RequestRate } from '../upstream/client/request-rate.ts'
+import { reportTimeZones } from './configured-schedules.ts'
 import { openSourceOf, syncOptions } from './configured-upstream.ts'
 import {
   packThrown,
@@ -50,6 +51,7 @@ async function run({ settings, address, full, lease, logLevel }: ThreadJob) {
   try {
     const work = {
       ...{ source, store, log, now: () => new Date(), retention: config.retention },
+      timeZones: reportTimeZones(config),
       syncOptions: (signal: AbortSignal) => syncOptions(config, signal),
     }
     return await syncAndPrune(work, full, borrowLease(store, lease, stop.signal), stop.signal)

@@ -63,7 +63,7 @@ export interface Expectation {
 export type DriverDimension = 'pipeline_id' | 'source' | 'company_country' | 'agent_id'
 
 /**
- * Where an unusual number came from. The differences of the parts and of the rest add up to the difference of
+ * The origin of an unusual number. The differences of the parts and of the rest add up to the difference of
  * the number from the one that was to be expected.
  */
 export interface Driver {
@@ -91,7 +91,7 @@ export interface PaceGoal {
   readonly owner: string | null
 }
 
-/** Where a number will be at the end of a month, quarter or fiscal year. */
+/** A forecast of a number for the end of a month, quarter or fiscal year. */
 export interface Pace {
   readonly figure: CountedFigure
   /** The currency of money; null for a number of leads. */

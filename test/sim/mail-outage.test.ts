@@ -75,6 +75,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
     ...mailingDeps(store, now, join(folder, 'archive')),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => messages.wake() },
     policy: { onUnconfirmed: 'resend' as const, rateLimit: createRateLimit(PER_MINUTE) },
+    timeZones: [],
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal: AbortSignal): SyncOptions => ({
       full: false,

@@ -11,7 +11,7 @@ import {
   type Pace,
 } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
-import { daysUpTo, localDates } from '../../domain/period.ts'
+import { localDates } from '../../domain/period.ts'
 import { splitDifference } from '../../insight/drivers.ts'
 import { type DailyNumbers, type Judged, judgeReport, seriesOf } from '../../insight/expect.ts'
 import { type Span, tellEnd } from '../../insight/pace.ts'
@@ -20,14 +20,12 @@ import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import {
   type DailyCount,
   DIMENSIONS,
-  findFirstDay,
+  listCountedDays,
   listNames,
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
 
-/** The days that ranges and expected ends are computed from: two years. */
-const DAYS_MAX = 730
 /** The days before the period from which the usual share of a source or pipeline is taken. */
 const SHARE_DAYS = 56
 /** The numbers whose expected end is told without a goal. */
@@ -56,7 +54,7 @@ export async function judgeNumbers(deps: JudgeDeps, request: ReportRequest): Pro
   const nothing = { expectations: [], drivers: [], pace: [] }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
-  const days = await listDays(deps.store, period)
+  const days = await listCountedDays(deps.store.db, period.to, period.timeZone)
   if (days.length === 0) return nothing
   await refreshDailyCounts(deps.store, days, deps.now())
   const dates = days.map(localDates)
@@ -80,14 +78,6 @@ export async function judgeNumbers(deps: JudgeDeps, request: ReportRequest): Pro
     drivers: await findDrivers(reader, judged, names, filter.pipelineIds),
     pace: kind === 'month' ? [] : await tellEnds(reader, dates),
   }
-}
-
-/** Lists the whole local days from the second day with leads, at most two years, up to the end of the period. */
-async function listDays(store: Store, period: Period): Promise<Period[]> {
-  const first = await findFirstDay(store.db)
-  if (first === null || first >= period.to) return []
-  const all = daysUpTo(period.to, DAYS_MAX, period.timeZone)
-  return all.filter((day) => day.from > first)
 }
 
 function readerOf(

@@ -1,8 +1,11 @@
 /** Builds the schedule of a sync. The daily full sync also prunes old data. */
 
+import { dayBefore } from '../../domain/period.ts'
 import type { SyncResult } from '../../domain/sync.ts'
 import { LeadsheetError } from '../../errors.ts'
 import type { Store } from '../../store/db/store.ts'
+import { listCountedDays, refreshDailyCounts } from '../../store/insight/daily-count.ts'
+import { refreshStallThresholds } from '../../store/insight/stall-threshold.ts'
 import type { Lease } from '../../store/schedule/lease.ts'
 import { claimLease } from '../../store/schedule/lease.ts'
 import { addScheduledRun, isAnyDue, isAnyOpen } from '../../store/schedule/scheduled-run.ts'
@@ -21,6 +24,8 @@ import type { SyncOptions } from './sync-context.ts'
 export interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention
+  /** The time zones of the reports, by whose days leads are counted after a sync. */
+  readonly timeZones: readonly string[]
 }
 
 export interface ScheduledSyncDeps extends SyncWork {
@@ -36,12 +41,28 @@ export interface ScheduledSyncDeps extends SyncWork {
  */
 export type RunSync = (full: boolean, lease: Lease, signal: AbortSignal) => Promise<SyncResult>
 
-/** Runs a scheduled sync. A full sync prunes old data afterwards. */
+/** Runs a scheduled sync, and counts what the reports will need. A full sync prunes old data afterwards. */
 export async function syncAndPrune(work: SyncWork, ...[full, lease, signal]: Parameters<RunSync>) {
   const isOtherDue = () => isAnyDue(work.store.db, work.now().toISOString())
   const result = await syncUnder(lease, work, { ...work.syncOptions(signal), full, isOtherDue })
   if (full && !signal.aborted) await pruneQuietly(work, signal)
+  const { inserted, updated, removed } = result.leads
+  if (inserted + updated + removed > 0 && !signal.aborted) await countQuietly(work)
   return result
+}
+
+/** Counts leads by day ahead of the reports. A failure is only logged, because a report counts what is missing. */
+async function countQuietly({ store, log, now, timeZones }: SyncWork): Promise<void> {
+  try {
+    await refreshStallThresholds(store, now())
+    for (const timeZone of timeZones) {
+      const { to: end } = dayBefore(now(), timeZone)
+      await refreshDailyCounts(store, await listCountedDays(store.db, end, timeZone), now())
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsheetError)) throw thrown
+    log.warn({ code: thrown.code }, thrown.message)
+  }
 }
 
 export function syncSchedule(

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { COUNTED_FIGURES, type CountedFigure, type DriverDimension } from '../../domain/insight.ts'
 import type { Instant, Period } from '../../domain/model.ts'
-import { localDates } from '../../domain/period.ts'
+import { daysUpTo, localDates } from '../../domain/period.ts'
 import { listOf } from '../db/rows.ts'
 import type { Db, Store, Trx } from '../db/store.ts'
 import { runQuery } from '../figures/query.ts'
@@ -14,7 +14,11 @@ import { runQuery } from '../figures/query.ts'
 export const DIMENSIONS: readonly DriverDimension[] = ['pipeline_id', 'source', 'company_country', 'agent_id']
 
 /** The last days are counted anew each time, because leads of these days often change or arrive late. */
-const DAYS_ANEW = 3
+const DAYS_ANEW = 2
+/** Two years. */
+const DAYS_MAX = 730
+/** The days that are counted in one transaction. */
+const DAYS_AT_ONCE = 10
 /**
  * Rows that were read up to an hour before the last count are looked at again, because a page may be written
  * some time after the instant that it names.
@@ -34,7 +38,21 @@ export interface DailyCount {
 }
 
 /**
- * Brings the counts of a time zone up to date.
+ * Lists the whole local days that are counted: from the second day with leads, at most two years, up to `end`.
+ * @param end the beginning of a local day
+ */
+export async function listCountedDays(db: Db, end: Instant, timeZone: string): Promise<Period[]> {
+  const row = await db
+    .selectFrom('lead')
+    .select((eb) => eb.fn.min<Instant | null>('created_at').as('at'))
+    .executeTakeFirst()
+  const first = row?.at ?? null
+  if (first === null || first >= end) return []
+  return daysUpTo(end, DAYS_MAX, timeZone).filter((day) => day.from > first)
+}
+
+/**
+ * Brings the counts of a time zone up to date. If many days are counted, other writers get in between.
  * @param days the whole local days to have, in order, without a gap
  */
 export async function refreshDailyCounts(
@@ -65,14 +83,18 @@ export async function refreshDailyCounts(
     last_day: !isAnew && known.last_day > lastDay ? known.last_day : lastDay,
     counted_at: now.toISOString(),
   }
-  await store.write(async (trx) => {
-    await countDays(trx, wanted, timeZone)
-    await trx
+  // A run that is killed in between has stored no new span, so the next run counts the same days again.
+  for (let from = 0; from < wanted.length; from += DAYS_AT_ONCE) {
+    await store.write((trx) => countDays(trx, wanted.slice(from, from + DAYS_AT_ONCE), timeZone))
+    await new Promise(setImmediate)
+  }
+  await store.write((trx) =>
+    trx
       .insertInto('daily_count_span')
       .values(span)
       .onConflict((at) => at.column('time_zone').doUpdateSet(span))
-      .execute()
-  })
+      .execute(),
+  )
 }
 
 /** Reads the counts of a figure by one dimension, in order of day, from a local date on. */
@@ -92,15 +114,6 @@ export async function readDailyCounts(
     .select(['day', 'member', 'currency', 'value'])
     .orderBy('day')
     .execute()
-}
-
-/** Finds the time at which the first of all leads was created; null without leads. */
-export async function findFirstDay(db: Db): Promise<Instant | null> {
-  const row = await db
-    .selectFrom('lead')
-    .select((eb) => eb.fn.min<Instant | null>('created_at').as('at'))
-    .executeTakeFirst()
-  return row?.at ?? null
 }
 
 /** Reads the names of pipelines and agents by their ids. */

@@ -27,6 +27,7 @@ it('the daemon reads the details of leads with a sync of its own, and lets no re
   const work: ScheduledReportDeps & ScheduledSyncDeps = {
     ...mailingDeps(store, () => now),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
+    timeZones: [],
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: (signal) => ({
       ...{ full: false, parts: SYNC_PARTS, pageSize: 100, overlapMs: 0, pipelineIds: [], signal },

@@ -43,6 +43,7 @@ async function openNightly(faults: readonly Fault[], full: boolean) {
   const work: ScheduledSyncDeps = {
     ...mailingDeps(store, now),
     ...{ source, transport, log: SILENT, publish: async () => {}, wake: () => {} },
+    timeZones: [],
     retention: { hourlyAfterDays: 30, dailyAfterDays: 365, versionsYears: null },
     syncOptions: () => options,
   }
