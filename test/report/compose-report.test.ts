@@ -111,6 +111,17 @@ describe('the headline', () => {
     })
   })
 
+  it('calls a day usual although nothing has ever been won', () => {
+    const never = { judgement: 'learning', range: null, periods: { known: 0, needed: 8 } } as const
+    expect(headline(judge(day([42, 50], [0, 0]), {}, never)).text).toBe(
+      '42 new leads and none won: a usual Friday.',
+    )
+    expect(headline(judge(day([42, 50], [1, 0]), {}, never))).toMatchObject({
+      text: '42 new leads and 1 won (the Friday before: 50 and 0).',
+      detail: '',
+    })
+  })
+
   it('says what is unusual, beside what is usual', () => {
     const low = judge(day([18, 50], [3, 2]), FEW)
     expect(headline(low)).toMatchObject({

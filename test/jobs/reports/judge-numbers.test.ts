@@ -66,7 +66,8 @@ describe('the numbers of a day', () => {
       'new_leads p1',
       'new_leads p2',
     ])
-    for (const { judgement, shift } of expectations) expect([judgement, shift]).toEqual(['usual', null])
+    for (const { figure, judgement, shift } of expectations)
+      expect([judgement, shift]).toEqual([figure === 'won' ? 'learning' : 'usual', null])
     expect(drivers).toEqual([])
     const told = newLeads({ expectations, drivers, pace: [] })
     expect(told?.range?.low).toBeGreaterThan(15)

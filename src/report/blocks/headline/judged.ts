@@ -34,7 +34,7 @@ export function composeJudged(
   )
   const countOf = (figure: ExpectedFigure) => words(`subject.${figure}`, { n: counts[figure] })
   if (unusual.length === 0) {
-    if (usual.length < EXPECTED_FIGURES.length) return null
+    if (!usual.some(({ figure }) => figure === 'new_leads') || !isWonAsEver(figures)) return null
     const both = words('headline.counts', { newLeads: counts.new_leads, won: counts.won })
     return {
       text: words('headline.usual', { counts: both, ...names }),
@@ -66,6 +66,12 @@ export function composeJudged(
   }
 }
 
+/** Returns whether the wins are usual, or nothing has ever been won, so that none is usual too. */
+function isWonAsEver({ insight, won }: ReportFigures): boolean {
+  const told = insight?.expectations.find(({ figure, pipeline }) => figure === 'won' && pipeline === null)
+  return told?.judgement === 'usual' || (told?.judgement === 'learning' && won.current === 0)
+}
+
 /** Lists the unusual numbers of a report, all leads before single pipelines. */
 export function listUnusual(figures: ReportFigures): readonly Expectation[] {
   return listTold(figures).filter(({ judgement, shift }) => isUnusual(judgement) || shift !== null)
@@ -85,7 +91,8 @@ export function composeLearning(
   { words }: LocaleContext,
 ): string {
   const learning = insight?.expectations.find(
-    ({ pipeline, judgement }) => pipeline === null && judgement === 'learning',
+    ({ figure, pipeline, judgement }) =>
+      figure === 'new_leads' && pipeline === null && judgement === 'learning',
   )
   return learning === undefined ? '' : words('headline.learning', { ...names, ...learning.periods })
 }
