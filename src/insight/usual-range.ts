@@ -34,12 +34,14 @@ interface Tuning {
   readonly stretches: readonly number[]
   /** The least length after which the level may start anew. */
   readonly restartAfter: number
+  /** As many numbers as this speak for a Poisson spread, before the numbers themselves do. */
+  readonly spreadPrior: number
 }
 
 const TUNING: Readonly<Record<Scale, Tuning>> = {
-  day: { places: 7, halfLife: 35, stretches: [1, 2, 3, 4, 5, 7, 10, 14], restartAfter: 5 },
-  week: { places: 1, halfLife: 10, stretches: [1, 2, 3, 4], restartAfter: 3 },
-  month: { places: 3, halfLife: 8, stretches: [1, 2, 3], restartAfter: 3 },
+  day: { places: 7, halfLife: 35, stretches: [1, 2, 3, 4, 5, 7, 10, 14], restartAfter: 5, spreadPrior: 15 },
+  week: { places: 1, halfLife: 10, stretches: [1, 2, 3, 4], restartAfter: 3, spreadPrior: 8 },
+  month: { places: 3, halfLife: 8, stretches: [1, 2, 3], restartAfter: 3, spreadPrior: 4 },
 }
 
 /** The numbers of the same place that a range needs. */
@@ -47,8 +49,6 @@ export const NEEDED = 8
 /** The step of the correction of the ranges, as in the paper. */
 const GAMMA = 0.01
 const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
-/** As many numbers as this speak for a Poisson spread, before the numbers themselves do. */
-const SPREAD_PRIOR = 15
 /** A number further off than this many deviations tells no more about the spread. */
 const SPREAD_CAP = 3.5
 /** After so many numbers, an older one counts half as much for the spread and the factors of the cycle. */
@@ -101,8 +101,8 @@ export interface Step {
   readonly surprise: Surprise | null
 }
 
-interface Level {
-  /** The weighted sums of the numbers and of their factors. */
+/** A weighted sum, and its weight: for the level, the sums of the numbers and of their factors. */
+interface Weighed {
   sum: number
   weight: number
 }
@@ -122,11 +122,12 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
   const tuning = TUNING[scale]
   const fade = 0.5 ** (1 / tuning.halfLife)
   const cycle = Array.from({ length: tuning.places }, () => ({ sum: 0, base: 0, known: 0 }))
-  const level: Level = { sum: 0, weight: 0 }
-  const spread = { sum: 0, weight: 0 }
+  const level: Weighed = { sum: 0, weight: 0 }
+  const spread: Weighed = { sum: 0, weight: 0 }
   const stretchSpread = tuning.stretches.map(() => ({ sum: 0, weight: 0 }))
   const misses = { of95: 0.05, of80: 0.2 }
   const trail: Trail[] = []
+  const learned: { spread: Weighed; misses: Misses }[] = []
   const steps: Step[] = []
   let segmentStart = 0
 
@@ -137,7 +138,10 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
     const own = cycle[place] ?? { sum: 0, base: 0, known: 0 }
     const [rate, factor] = [rateOf(), factorOf(own)]
     const mean = Math.max(factor * rate, MEAN_MIN)
-    const overdispersion = Math.max(1, (spread.sum + SPREAD_PRIOR) / (spread.weight + SPREAD_PRIOR))
+    const overdispersion = Math.max(
+      1,
+      (spread.sum + tuning.spreadPrior) / (spread.weight + tuning.spreadPrior),
+    )
     const unsure = level.weight > 0 ? factor / level.weight : 1
     const unsureFactor = tuning.places > 1 ? (0.8 * rate) / (own.base + PLACE_PRIOR) : 0
     const plain = mean * (1 + unsure + unsureFactor)
@@ -157,6 +161,7 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
     const clipped =
       value === null || !isReady ? (value ?? 0) : between(expected.mean - reach, value, expected.mean + reach)
     trail.push({ ...expected, value, clipped })
+    learned.push({ spread: { ...spread }, misses: { ...misses } })
     let surprise: Surprise | null = null
     if (forecast !== null && value !== null) {
       const judged = judgeStretches(trail, tuning, segmentStart, stretchSpread)
@@ -165,6 +170,9 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
       if (judged.restart !== null) {
         segmentStart = judged.restart
         restart(level, trail, segmentStart, fade)
+        // What the shift itself did to the spread and the ranges says nothing about the days after it.
+        Object.assign(spread, learned[segmentStart]?.spread)
+        Object.assign(misses, learned[segmentStart]?.misses)
       }
     }
     steps.push({ known, forecast, surprise })
@@ -240,7 +248,7 @@ function isIdle({ factor, mean }: Trail): boolean {
   return factor < 0.1 && mean < 0.3
 }
 
-function learnSpread(spread: { sum: number; weight: number }, expected: Trail, value: number): void {
+function learnSpread(spread: Weighed, expected: Trail, value: number): void {
   if (expected.weight === 0) return
   const most = (expected.variance / expected.plain) * SPREAD_CAP ** 2
   const off = Math.min(most, (value - expected.mean) ** 2 / expected.plain)
@@ -253,7 +261,7 @@ function judgeStretches(
   trail: readonly Trail[],
   { stretches, restartAfter }: Tuning,
   segmentStart: number,
-  stretchSpread: { sum: number; weight: number }[],
+  stretchSpread: Weighed[],
 ): { surprise: Surprise; restart: number | null } {
   let best: Surprise = { probability: 1, length: 1, actual: 0, expected: 0 }
   let restart: number | null = null
@@ -304,7 +312,7 @@ function isOneSided(stretch: readonly Trail[], rate: number): boolean {
 }
 
 /** Makes the level of the numbers since `start` alone. */
-function restart(level: Level, trail: readonly Trail[], start: number, fade: number): void {
+function restart(level: Weighed, trail: readonly Trail[], start: number, fade: number): void {
   level.sum = 0
   level.weight = 0
   // The last number is learned afterwards, like any other.

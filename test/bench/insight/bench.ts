@@ -1,0 +1,38 @@
+/**
+ * `npm run bench:insight`: how often what a report claims is right, on simulated years and on real numbers, with
+ * a verdict for each goal of result.ts.
+ *
+ *     npm run bench:insight -- [--short] [--json] [--page]
+ *
+ * `--page` writes the results to docs/explanation/insight-record.json.
+ */
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { measureCauses } from './causes.ts'
+import { measureFalseHeadlines, measureShifts } from './headlines.ts'
+import { measurePaces } from './paces.ts'
+import { measureRanges } from './ranges.ts'
+import { measureReal } from './real.ts'
+import { tableOf } from './result.ts'
+
+const { values: given } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
+  },
+})
+
+const size = given.short ? 0.05 : 1
+const times = (rounds: number) => Math.max(1, Math.round(rounds * size))
+const results = [
+  ...measureFalseHeadlines(times(1000)),
+  ...measureShifts(times(1000)),
+  ...measureRanges(times(100)),
+  ...measurePaces(times(60)),
+  ...measureCauses(times(400)),
+  ...measureReal(),
+]
+const outcome = { date: new Date().toISOString().slice(0, 10), isShort: given.short, results }
+if (given.page) writeFileSync('docs/explanation/insight-record.json', `${JSON.stringify(outcome, null, 2)}\n`)
+console.log(given.json ? JSON.stringify(outcome, null, 2) : tableOf(results))

@@ -1,0 +1,155 @@
+/** How often the cause of a change is named: a planted one, a change of all alike, and none. */
+import { splitDifference } from '../../../src/insight/drivers.ts'
+import { judgeSeries } from '../../../src/insight/usual-range.ts'
+import { count, weekdaysOf } from '../../support/daily-numbers.ts'
+import { random } from '../../support/random.ts'
+import { headlinesOf } from './headlines.ts'
+import { type Goal, type Result, resultOf } from './result.ts'
+
+/** The shares of the members of four groups: pipelines, sources, countries and agents. */
+const GROUPS = [
+  [0.45, 0.25, 0.15, 0.1, 0.05],
+  [0.4, 0.25, 0.15, 0.12, 0.08],
+  [0.5, 0.1, 0.1, 0.08, 0.07, 0.05, 0.05, 0.05],
+  Array.from({ length: 12 }, () => 1 / 12),
+]
+const WEEK = [1.2, 1.25, 1.2, 1.1, 1, 0.6, 0.65]
+const MEAN = 40
+const AT = 330
+const SHARE_DAYS = 56
+
+interface Planted {
+  readonly name: string
+  readonly group: number
+  readonly member: number
+  /** What the member's leads are multiplied by from day AT on. */
+  readonly times: number
+}
+
+const PLANTED: readonly Planted[] = [
+  { name: 'the largest source down to a tenth', group: 1, member: 0, times: 0.1 },
+  { name: 'the largest pipeline down to a tenth', group: 0, member: 0, times: 0.1 },
+  { name: 'a source of a quarter, three times as many', group: 1, member: 1, times: 3 },
+  { name: 'half of all countries’ leads, twice as many', group: 2, member: 0, times: 2 },
+  { name: 'one of twelve agents, six times as many', group: 3, member: 0, times: 6 },
+]
+
+/** Counts by group, member and day; `times` changes one member, or all if it is of no group. */
+function countsOf(planted: Omit<Planted, 'name'> | null, days: number, seed: number): number[][][] {
+  const next = random(seed * 7919)
+  const counts = GROUPS.map((members) => members.map(() => new Array<number>(days).fill(0)))
+  const pick = (shares: readonly number[]) => {
+    let left = next() * shares.reduce((sum, each) => sum + each, 0)
+    for (const [index, share] of shares.entries()) {
+      left -= share
+      if (left < 0) return index
+    }
+    return 0
+  }
+  for (let day = 0; day < days; day++) {
+    const isChanged = planted !== null && day >= AT
+    const weights = GROUPS.map((shares, group) =>
+      shares.map((share, member) =>
+        isChanged && group === planted.group && member === planted.member ? share * planted.times : share,
+      ),
+    )
+    const whole =
+      isChanged && planted.group < 0
+        ? planted.times
+        : weights.reduce((product, shares) => product * shares.reduce((sum, each) => sum + each, 0), 1)
+    const leads = count(MEAN * (WEEK[day % 7] ?? 1) * whole, 1, next)
+    for (let lead = 0; lead < leads; lead++) {
+      for (const [group, shares] of weights.entries()) {
+        const numbers = counts[group]?.[pick(shares)]
+        if (numbers) numbers[day] = (numbers[day] ?? 0) + 1
+      }
+    }
+  }
+  return counts
+}
+
+interface Told {
+  readonly named: readonly { group: number; member: number }[]
+  readonly isExact: boolean
+}
+
+/** Judges the days from AT on as reports do, and splits the last unusual number; null if none was unusual. */
+function tellCause(counts: readonly number[][][]): Told | null {
+  const pipelines = counts[0] ?? []
+  const all = (pipelines[0] ?? []).map((_, day) =>
+    pipelines.reduce((sum, numbers) => sum + (numbers[day] ?? 0), 0),
+  )
+  const first = headlinesOf([all, ...pipelines], AT).findLast(({ series }) => series.includes(0))
+  if (first === undefined) return null
+  const end = first.day + 1
+  const { steps } = judgeSeries({ values: all, places: weekdaysOf(all), scale: 'day' })
+  const surprise = steps[first.day]?.surprise
+  const forecast = steps[first.day]?.forecast
+  if (!surprise || !forecast) return null
+  const [days, expected] = surprise.length > 1 ? [surprise.length, surprise.expected] : [1, forecast.mean]
+  const overdispersion = Math.max(1, forecast.variance / forecast.mean)
+  const total = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0)
+  let best: { probability: number; named: Told['named']; isExact: boolean } | null = null
+  for (const [group, members] of counts.entries()) {
+    const given = members.map((numbers, member) => ({
+      name: String(member),
+      actual: total(numbers.slice(end - days, end)),
+      before: total(numbers.slice(end - days - SHARE_DAYS, end - days)),
+    }))
+    const split = splitDifference(given, expected, overdispersion)
+    if (split === null || (best !== null && best.probability <= split.probability)) continue
+    const told = total(split.parts.map(({ difference }) => difference)) + split.rest
+    best = {
+      probability: split.probability,
+      named: split.parts.map(({ name }) => ({ group, member: Number(name) })),
+      isExact: told === total(given.map(({ actual }) => actual)) - Math.round(expected),
+    }
+  }
+  return best ?? { named: [], isExact: true }
+}
+
+export function measureCauses(rounds: number): Result[] {
+  const results: Result[] = []
+  let [exact, told] = [0, 0]
+  const add = (goal: Goal, series: string, number: number, of: number) =>
+    results.push(resultOf(goal, series, 'when unusual', number / of, of))
+  for (const planted of PLANTED) {
+    let [named, wrong, of] = [0, 0, 0]
+    for (let seed = 1; seed <= rounds; seed++) {
+      const cause = tellCause(countsOf(planted, AT + 3, seed))
+      if (cause === null) continue
+      of++
+      told++
+      if (cause.isExact) exact++
+      const isPlanted = (each: { group: number; member: number }) =>
+        each.group === planted.group && each.member === planted.member
+      if (cause.named.some(isPlanted)) named++
+      if (cause.named.some((each) => !isPlanted(each))) wrong++
+    }
+    add('cause-named', planted.name, named, of)
+    add('cause-wrong', planted.name, wrong, of)
+  }
+  for (const [name, times] of [
+    ['all alike, half as many', 0.5],
+    ['all alike, half more', 1.5],
+  ] as const) {
+    let [named, of] = [0, 0]
+    for (let seed = 1; seed <= rounds; seed++) {
+      const cause = tellCause(countsOf({ group: -1, member: -1, times }, AT + 3, seed + 3000))
+      if (cause === null) continue
+      of++
+      if (cause.named.length > 0) named++
+    }
+    add('cause-wrong', name, named, of)
+  }
+  let namedOfNothing = 0
+  for (let seed = 1; seed <= rounds; seed++) {
+    const cause = tellCause(countsOf(null, AT + 30, seed + 6000))
+    if (cause !== null && cause.named.length > 0) namedOfNothing++
+  }
+  results.push(
+    resultOf('cause-of-nothing', 'nothing changed', 'a day', namedOfNothing / rounds / 30, rounds * 30),
+  )
+  add('cause-adds-up', 'all planted causes', exact, told)
+  return results
+}

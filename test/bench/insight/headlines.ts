@@ -1,0 +1,96 @@
+/** How often a reader with twelve series is told of a change: where there is none, and where one was planted. */
+import { findUnusual } from '../../../src/insight/false-discovery.ts'
+import { isTrusted, recordOf } from '../../../src/insight/record.ts'
+import { judgeSeries } from '../../../src/insight/usual-range.ts'
+import { dailyNumbers, weekdaysOf } from '../../support/daily-numbers.ts'
+import { type Result, resultOf } from './result.ts'
+import { KINDS, type Kind } from './series.ts'
+
+/** The share of all leads that each of five pipelines has, and the wins among all leads. */
+const SHARES = [0.45, 0.25, 0.15, 0.1, 0.05]
+const WINS = 0.15
+const DAYS = 430
+/** The first day of a report: half a year is known. */
+const FIRST = 180
+
+/** Twelve series of one company: new and won leads, in all and by pipeline. The first two are of all leads. */
+export function companyOf({ given }: Pick<Kind, 'given'>, days: number, seed: number): number[][] {
+  const parts = [1, WINS].map((part) =>
+    SHARES.map((share, index) =>
+      dailyNumbers({ ...given, mean: given.mean * part * share, days, seed: seed * 100 + part * 20 + index }),
+    ),
+  )
+  const all = parts.map((series) =>
+    Array.from({ length: days }, (_, day) => series.reduce((sum, values) => sum + (values[day] ?? 0), 0)),
+  )
+  return [...all, ...parts.flat()]
+}
+
+/** Lists the days, from `from` on, on which one of the series is told as unusual, with their places. */
+export function headlinesOf(company: readonly number[][], from: number): { day: number; series: number[] }[] {
+  const judged = company.map((values) => ({
+    values,
+    ...judgeSeries({ values, places: weekdaysOf(values), scale: 'day' }),
+  }))
+  const found: { day: number; series: number[] }[] = []
+  let shown: boolean[] = []
+  for (let day = from; day < (company[0]?.length ?? 0); day++) {
+    if (shown.length === 0 || day % 30 === 0)
+      shown = judged.map(({ steps, values }) => isTrusted(recordOf(steps.slice(0, day), values)))
+    const unusual = findUnusual(
+      judged.map(({ steps }, index) => ({
+        probability: shown[index] ? (steps[day]?.surprise?.probability ?? null) : null,
+        isOfAll: index < 2,
+      })),
+    )
+    const series = unusual.flatMap((is, index) => (is ? [index] : []))
+    if (series.length > 0) found.push({ day, series })
+  }
+  return found
+}
+
+/** @param years the years without a change, of all kinds together */
+export function measureFalseHeadlines(years: number): Result[] {
+  const kinds = KINDS.filter(({ given }) => given.mean >= 3)
+  const each = Math.max(1, Math.round(years / kinds.length))
+  let [sum, of] = [0, 0]
+  const results = kinds.map((kind) => {
+    let told = 0
+    for (let seed = 1; seed <= each; seed++)
+      told += headlinesOf(companyOf(kind, DAYS, seed), FIRST).filter(({ day }) => !kind.isOdd?.(day)).length
+    sum += told
+    of += each
+    return resultOf(
+      'false-headlines',
+      kind.name,
+      '30 days of reports',
+      (told / each / (DAYS - FIRST)) * 30,
+      each,
+    )
+  })
+  const measured = (sum / of / (DAYS - FIRST)) * 30
+  return [...results, resultOf('false-headlines', 'all', '30 days of reports', measured, of)]
+}
+
+const SHIFTS = [
+  { goal: 'shift-told', share: -0.4, within: 3 },
+  { goal: 'shift-told', share: 0.4, within: 3 },
+  { goal: 'small-shift-told', share: -0.2, within: 10 },
+  { goal: 'small-shift-told', share: 0.2, within: 10 },
+] as const
+
+/** Plants a shift of all new leads, in a company with 40 a day, and looks whether they are told in time. */
+export function measureShifts(rounds: number): Result[] {
+  return SHIFTS.map(({ goal, share, within }) => {
+    let told = 0
+    for (let seed = 1; seed <= rounds; seed++) {
+      const at = 330 + (seed % 7)
+      const times = (day: number) => (day < at ? 1 : 1 + share)
+      const company = companyOf({ given: { mean: 40, times } }, at + within, seed + 9000)
+      if (headlinesOf(company, at).some(({ series }) => series.includes(0))) told++
+    }
+    const sign = share > 0 ? '+' : '−'
+    const series = `${sign}${Math.abs(share) * 100} % of 40 a day`
+    return resultOf(goal, series, `within ${within} days`, told / rounds, rounds)
+  })
+}

@@ -1,0 +1,96 @@
+/** How often the ranges of days, weeks and months hold, on years without a change and after a planted one. */
+import { isTrusted, recordOf } from '../../../src/insight/record.ts'
+import { type CountSeries, isWithin, judgeSeries, type Scale } from '../../../src/insight/usual-range.ts'
+import { dailyNumbers, weekdaysOf } from '../../support/daily-numbers.ts'
+import { type Result, resultOf } from './result.ts'
+import { KINDS } from './series.ts'
+
+const SCALES: readonly Scale[] = ['day', 'week', 'month']
+const LENGTHS = { day: 1, week: 7, month: 30 } as const
+/** The record is looked at again after so many numbers. */
+const RECORD_EVERY = { day: 30, week: 13, month: 6 } as const
+const YEARS = 6
+/** The days after a shift in which the ranges need not hold. */
+const SETTLED = 20
+
+export interface Held {
+  of95: number
+  of80: number
+  held95: number
+  held80: number
+  withheld: number
+}
+
+/** Adds up how often the ranges of a series held that would have been printed. */
+export function addHeld(
+  series: CountSeries,
+  sum: Held,
+  isCounted: (index: number) => boolean = () => true,
+): void {
+  const { steps } = judgeSeries(series)
+  let isShown = true
+  for (const [index, { forecast }] of steps.entries()) {
+    const value = series.values[index]
+    if (forecast === null || value === null || value === undefined) continue
+    if (index % RECORD_EVERY[series.scale] === 0)
+      isShown = isTrusted(recordOf(steps.slice(0, index), series.values))
+    if (!isCounted(index)) continue
+    if (!isShown) {
+      sum.withheld++
+      continue
+    }
+    // Where there is no lead more often than a range may hold, no range is narrow enough.
+    const none = Math.exp(-forecast.mean)
+    if (none < 0.97) {
+      sum.of95++
+      if (isWithin(forecast.range95, value)) sum.held95++
+    }
+    if (none < 0.84) {
+      sum.of80++
+      if (isWithin(forecast.range80, value)) sum.held80++
+    }
+  }
+}
+
+/** Makes the series of a scale from days: whole weeks, or months of 30 days. */
+export function grouped(days: readonly number[], scale: Scale): CountSeries {
+  if (scale === 'day') return { values: days, places: weekdaysOf(days), scale }
+  const length = LENGTHS[scale]
+  const values = Array.from({ length: Math.floor(days.length / length) }, (_, group) =>
+    days.slice(group * length, (group + 1) * length).reduce((sum, each) => sum + each, 0),
+  )
+  return { values, places: values.map((_, index) => (scale === 'month' ? index % 3 : 0)), scale }
+}
+
+export function resultsOf(held: Held, series: string, horizon: string): Result[] {
+  return [
+    resultOf('coverage-95', series, horizon, held.held95 / held.of95, held.of95),
+    resultOf('coverage-80', series, horizon, held.held80 / held.of80, held.of80),
+  ]
+}
+
+export function measureRanges(rounds: number): Result[] {
+  const results: Result[] = []
+  const shifts = [0, -0.4, -0.2, 0.2, 0.4]
+  for (const { name, given } of KINDS) {
+    for (const scale of SCALES) {
+      const unchanged: Held = { of95: 0, of80: 0, held95: 0, held80: 0, withheld: 0 }
+      const shifted: Held = { of95: 0, of80: 0, held95: 0, held80: 0, withheld: 0 }
+      // Days are plenty; months are few, so that more years are needed.
+      const wanted = scale === 'day' ? Math.ceil(rounds / 4) : scale === 'week' ? rounds : 3 * rounds
+      for (let seed = 1; seed <= wanted; seed++) {
+        const years = scale === 'day' ? 2 : YEARS
+        const days = dailyNumbers({ ...given, days: years * 365, seed })
+        addHeld(grouped(days, scale), unchanged)
+        const shift = shifts[1 + (seed % 4)] ?? 0
+        const at = Math.round(years * 365 * 0.55) + (seed % 30)
+        const times = (day: number) => (given.times?.(day) ?? 1) * (day < at ? 1 : 1 + shift)
+        const changed = dailyNumbers({ ...given, times, days: years * 365, seed: seed + 5000 })
+        addHeld(grouped(changed, scale), shifted, (index) => index * LENGTHS[scale] >= at + SETTLED)
+      }
+      results.push(...resultsOf(unchanged, name, scale))
+      results.push(...resultsOf(shifted, `${name}, after a shift`, scale))
+    }
+  }
+  return results
+}

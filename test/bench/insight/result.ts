@@ -1,0 +1,67 @@
+/** A measured claim: what was counted, its goal and whether it is met. */
+
+export interface Result {
+  /** The goal it belongs to, such as `coverage-95`. */
+  readonly goal: string
+  /** The series: `Poisson, mean 40`. */
+  readonly series: string
+  /** The horizon or condition: `day`, `week`, `month`, `day 10 of the month`. */
+  readonly horizon: string
+  /** A share from 0 to 1, or a mean number. */
+  readonly measured: number
+  /** The numbers, years or cases that were counted. */
+  readonly of: number
+  /** The bounds of the goal, both allowed; null where there is none. */
+  readonly least: number | null
+  readonly most: number | null
+  /** `withheld`: the report prints nothing, so there is nothing to hold. */
+  readonly verdict: 'met' | 'not met' | 'withheld'
+}
+
+type Bounds = Pick<Result, 'least' | 'most'>
+
+export const GOALS = {
+  'coverage-95': { least: 0.93, most: 0.97 },
+  'coverage-80': { least: 0.76, most: 0.84 },
+  'false-headlines': { least: null, most: 1 },
+  'shift-told': { least: 0.9, most: null },
+  'small-shift-told': { least: 0.8, most: null },
+  'pace-held': { least: 0.75, most: 0.85 },
+  'pace-error': { least: null, most: 1 },
+  'cause-named': { least: 0.95, most: null },
+  'cause-wrong': { least: null, most: 0.1 },
+  'cause-adds-up': { least: 1, most: null },
+  'cause-of-nothing': { least: null, most: 0.01 },
+} as const satisfies Record<string, Bounds>
+
+export type Goal = keyof typeof GOALS
+
+/** Makes a result; without anything counted it is withheld. */
+export function resultOf(goal: Goal, series: string, horizon: string, measured: number, of: number): Result {
+  const { least, most }: Bounds = GOALS[goal]
+  const isMet = (least === null || measured >= least) && (most === null || measured <= most)
+  const verdict = of === 0 ? 'withheld' : isMet ? 'met' : 'not met'
+  return { goal, series, horizon, measured: of === 0 ? 0 : round(measured), of, least, most, verdict }
+}
+
+export function tableOf(results: readonly Result[]): string {
+  const rows = results.map((result) => [
+    result.goal,
+    result.series,
+    result.horizon,
+    result.verdict === 'withheld' ? '–' : String(result.measured),
+    String(result.of),
+    `${result.least ?? ''}–${result.most ?? ''}`,
+    result.verdict,
+  ])
+  const lines = [['goal', 'series', 'horizon', 'measured', 'of', 'allowed', 'verdict'], ...rows]
+  const widths =
+    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
+  return lines
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .join('\n')
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000
+}
