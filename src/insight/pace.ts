@@ -138,3 +138,15 @@ function chooseWay(errors: ReadonlyMap<Way, { readonly sum: number; readonly cou
   if (first === undefined) return 'profile'
   return others.reduce((best, each) => (each[1].sum < best[1].sum * 0.97 ? each : best), first)[0]
 }
+
+/** Lists the months as places of days. The first day of each is there; the last month may not have ended. */
+export function monthsOf(dates: readonly string[]): Span[] {
+  const starts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []))
+  return starts.map((from) => ({ from, to: from + Number(lastDayOf(dates[from] ?? '').slice(8)) }))
+}
+
+/** Returns the last date of the month of a date. */
+export function lastDayOf(date: string): string {
+  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
+  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
+}

@@ -19,6 +19,10 @@ const figureValue = z
   .nullable()
   .describe('a number, a share with its part and whole, money by currency, or days by status')
 const known = z.strictObject({ known: count, of: count })
+const scale = z.enum(['day', 'week', 'month'])
+const shown = z
+  .enum(['printed', 'withheld', 'learning'])
+  .describe('whether reports print it; learning: too little is known')
 const figure = { name: text, title: text, unit: text, meaning: text }
 const pastLead = {
   ...{ id: text, pipeline_id: text, status: text, score: z.number().nullable() },
@@ -212,6 +216,45 @@ export const DATA_RESULTS = {
       }),
     }),
   ]),
+  'figures backtest': z.strictObject({
+    data: z.strictObject({
+      from: text.nullable().describe('the first local day; null without a whole day of leads'),
+      ...{ to: text.nullable().describe('the last local day'), time_zone: text },
+      ranges: z
+        .array(
+          z.strictObject({
+            ...{ figure: text, pipeline_id: text.nullable().describe('null for all pipelines'), each: scale },
+            judged: count.describe('numbers that had a usual range by the numbers before them'),
+            ...{ held_95: count.describe('those within the range of 95 %'), held_80: count },
+            claims: count.describe('those that a report would have called unusual'),
+            ...{ claims_a_year: z.number().nullable(), shown },
+            periods: z.strictObject({ known: count, needed: count }),
+          }),
+        )
+        .describe('one for each series and each day, week or month'),
+      reports: z
+        .array(
+          z.strictObject({
+            ...{ each: scale, judged: count, with_claims: count },
+            with_claims_a_year: z.number().nullable(),
+          }),
+        )
+        .describe('all series judged together, as a report does'),
+      month_ends: z.array(
+        z.strictObject({
+          figure: text,
+          told: count.describe('expected ends, told after 5, 10, 15, 20 and 25 days'),
+          held_80: count.describe('those whose range of 80 % held'),
+          untold: count.describe('ends for which too little was known, or that were withheld'),
+          shown,
+          errors_at_day_10: z
+            .strictObject({ months: count, told: z.number(), line: z.number(), trailing: z.number() })
+            .nullable()
+            .describe('mean errors as shares of the months: ours, of a straight line, of the last 28 days'),
+        }),
+      ),
+    }),
+  }),
   'pipelines create': z.strictObject({ data: record.describe('the pipeline as the upstream sends it') }),
   'pipelines stats': z.strictObject({ data: record.describe('the statistics as the upstream sends them') }),
   agents: z.strictObject({ data: z.array(record).describe('the agents as the upstream sends them') }),

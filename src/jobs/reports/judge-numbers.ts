@@ -14,7 +14,7 @@ import type { Period } from '../../domain/model.ts'
 import { localDates } from '../../domain/period.ts'
 import { splitDifference } from '../../insight/drivers.ts'
 import { type DailyNumbers, type Judged, judgeReport, seriesOf } from '../../insight/expect.ts'
-import { type Span, tellEnd } from '../../insight/pace.ts'
+import { lastDayOf, monthsOf, tellEnd } from '../../insight/pace.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import {
@@ -62,14 +62,7 @@ export async function judgeNumbers(deps: JudgeDeps, request: ReportRequest): Pro
   if (length === 0) return nothing
   const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
   const names = await listNames(deps.store.db)
-  const numbers: DailyNumbers[] = []
-  for (const figure of EXPECTED_FIGURES) {
-    const byPipeline = await reader.read(figure, 'pipeline_id')
-    numbers.push({ figure, pipeline: null, values: sumOf([...byPipeline.values()], dates.length) })
-    if (byPipeline.size < 2) continue
-    for (const [id, values] of [...byPipeline].sort(([one], [other]) => (one < other ? -1 : 1)))
-      numbers.push({ figure, pipeline: { id, name: names.get(id) ?? id }, values })
-  }
+  const numbers = await readNumbers(reader, names)
   const judged = judgeReport({ kind, dates, length }, numbers)
   return {
     expectations: judged
@@ -80,9 +73,29 @@ export async function judgeNumbers(deps: JudgeDeps, request: ReportRequest): Pro
   }
 }
 
-function readerOf(
-  store: Store,
-  of: { dates: readonly string[]; period: Period; pipelineIds: readonly string[] | null },
+/** Reads the numbers that a report judges: of all its leads and of each of its pipelines. */
+export async function readNumbers(
+  reader: DailyReader,
+  names: ReadonlyMap<string, string>,
+): Promise<DailyNumbers[]> {
+  const numbers: DailyNumbers[] = []
+  for (const figure of EXPECTED_FIGURES) {
+    const byPipeline = await reader.read(figure, 'pipeline_id')
+    numbers.push({ figure, pipeline: null, values: sumOf([...byPipeline.values()], reader.dates.length) })
+    if (byPipeline.size < 2) continue
+    for (const [id, values] of [...byPipeline].sort(([one], [other]) => (one < other ? -1 : 1)))
+      numbers.push({ figure, pipeline: { id, name: names.get(id) ?? id }, values })
+  }
+  return numbers
+}
+
+export function readerOf(
+  store: Pick<Store, 'db'>,
+  of: {
+    dates: readonly string[]
+    period: Pick<Period, 'timeZone'>
+    pipelineIds: readonly string[] | null
+  },
 ): DailyReader {
   const { dates, period, pipelineIds } = of
   const places = new Map(dates.map((date, index) => [date, index]))
@@ -159,7 +172,7 @@ function nameOf(
 /** Tells the end of the month in which the period ends. */
 async function tellEnds(reader: DailyReader, dates: readonly string[]): Promise<Pace[]> {
   const last = dates.at(-1) ?? ''
-  const months = spansOf(dates)
+  const months = monthsOf(dates)
   const now = months.at(-1)
   if (now === undefined) return []
   const paces: Pace[] = []
@@ -180,18 +193,6 @@ async function tellEnds(reader: DailyReader, dates: readonly string[]): Promise<
     })
   }
   return paces
-}
-
-/** Lists the months as places of days. The first day of each is there; the last month may not have ended. */
-function spansOf(dates: readonly string[]): Span[] {
-  const starts = dates.flatMap((date, index) => (date.endsWith('-01') ? [index] : []))
-  return starts.map((from) => ({ from, to: from + Number(lastDayOf(dates[from] ?? '').slice(8)) }))
-}
-
-/** Returns the last date of the month of a date. */
-function lastDayOf(date: string): string {
-  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
-  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
 }
 
 function sumOf(lists: readonly (readonly number[])[], length: number): number[] {

@@ -9,10 +9,12 @@ import type { Config } from '../../../config/config.ts'
 import { nearest } from '../../../config/setting-path.ts'
 import { FILTER_COLUMNS } from '../../../domain/choices.ts'
 import type { FilterCondition } from '../../../domain/figures.ts'
-import type { Period } from '../../../domain/model.ts'
+import type { Instant, Period } from '../../../domain/model.ts'
 import { daysBefore, periodBetween } from '../../../domain/period.ts'
-import { LeadsheetError } from '../../../errors.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import type { Db } from '../../../store/db/store.ts'
 import type { FigureScope } from '../../../store/figures/query.ts'
+import { findLastWholeRun } from '../../../store/sync/sync-run.ts'
 import { collect, day, instant } from '../../command.ts'
 
 export interface ScopeOptions {
@@ -71,7 +73,17 @@ export function scopeOf(
   }
 }
 
-function requirePipeline(id: string, pipelines: readonly { readonly id: string }[]): void {
+/** @throws LeadsheetError report_no_data if no sync has read all leads yet */
+export async function requireData(db: Db): Promise<Instant> {
+  const whole = await findLastWholeRun(db)
+  if (whole) return whole.asOf
+  throw new LeadsheetError('report_no_data', 'There are no figures: no sync has read all leads yet', {
+    hint: `Run ${shellCommand('sync')} first.`,
+  })
+}
+
+/** @throws LeadsheetError usage_invalid if the pipeline is not in the local copy */
+export function requirePipeline(id: string, pipelines: readonly { readonly id: string }[]): void {
   const ids = pipelines.map((each) => each.id)
   if (ids.includes(id)) return
   const near = nearest(id, ids)

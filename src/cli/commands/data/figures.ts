@@ -1,6 +1,6 @@
 /**
  * `leadsheet figures`: prints every figure of a period beside the period before, in total and by pipeline.
- * `figures explain` prints the meaning and the SQL of one figure.
+ * `figures explain` prints the meaning and the SQL of one figure, `figures backtest` the record of the claims.
  */
 import type { Command } from 'commander'
 import { openDataIfThere } from '../../../app/installation.ts'
@@ -8,7 +8,6 @@ import { nearest } from '../../../config/setting-path.ts'
 import type { HistoryCoverage, Instant, Period } from '../../../domain/model.ts'
 import { periodBefore } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
-import type { Db } from '../../../store/db/store.ts'
 import { COVERAGES } from '../../../store/figures/coverage.ts'
 import type { FigureDefinition, FigureName, FigureUnit } from '../../../store/figures/definition.ts'
 import { FIGURES } from '../../../store/figures/definition.ts'
@@ -16,13 +15,13 @@ import type { FigureRow } from '../../../store/figures/query.ts'
 import { explainFigure, explainQuery, readFigure } from '../../../store/figures/query.ts'
 import type { Coverages, Figures } from '../../../store/figures/report-figures.ts'
 import { listPipelines, readCoverages, readFigures } from '../../../store/figures/report-figures.ts'
-import { findLastWholeRun } from '../../../store/sync/sync-run.ts'
 import { addExamples } from '../../command.ts'
 import type { Column } from '../../terminal/table.ts'
 import { formatInstant, plainText } from '../../terminal/table.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import type { ScopeOptions } from './figure-scope.ts'
-import { addScopeOptions, periodOf, scopeOf } from './figure-scope.ts'
+import { addScopeOptions, periodOf, requireData, scopeOf } from './figure-scope.ts'
+import { defineBacktest } from './figures-backtest.ts'
 
 /** The figures of all pipelines together (`id` is null), or of one pipeline. */
 interface Group {
@@ -54,6 +53,7 @@ export function defineFigures(command: Command, terminal: Terminal): void {
   addScopeOptions(show)
   show.action((options: ScopeOptions) => figures(terminal, options))
   defineExplain(command, terminal)
+  defineBacktest(command, terminal)
   addExamples(show, [
     'figures',
     'figures --from 2026-11-01 --to 2026-12-01 --json',
@@ -87,15 +87,6 @@ async function figures(terminal: Terminal, options: ScopeOptions): Promise<void>
   const facts = { period, prior, asKnownAt: scope.asKnownAt, dataAsOf }
   if (terminal.json) printJson(terminal, facts, groups)
   else await printTable(terminal, facts, groups)
-}
-
-/** @throws LeadsheetError report_no_data if no sync has read all leads yet */
-async function requireData(db: Db): Promise<Instant> {
-  const whole = await findLastWholeRun(db)
-  if (whole) return whole.asOf
-  throw new LeadsheetError('report_no_data', 'There are no figures: no sync has read all leads yet', {
-    hint: `Run ${shellCommand('sync')} first.`,
-  })
 }
 
 function printJson(terminal: Terminal, asked: Asked, groups: readonly Group[]): void {

@@ -13,9 +13,11 @@ const NOW = new Date('2026-11-21T06:00:00Z')
 const DAY = ['--from', '2026-11-20', '--to', '2026-11-21']
 
 /** Runs commands on a copy of the reference service, synced once. */
-async function openCopy(): Promise<{ folder: string; run: (...args: string[]) => Promise<Finished> }> {
+async function openCopy(
+  days = 20,
+): Promise<{ folder: string; run: (...args: string[]) => Promise<Finished> }> {
   const folder = folderWith()
-  await using service = await startService(folderWith(), NOW, 20)
+  await using service = await startService(folderWith(), NOW, days)
   await using syncing = await openSyncing(
     service.url,
     await service.createKey({ name: 'test', scope: 'read' }),
@@ -127,5 +129,26 @@ describe('figures explain', () => {
     expect(JSON.parse(stdout).data).toHaveLength(FIGURES.length)
     const mistyped = await runWarm(['figures', 'explain', 'win_rat'], { cwd: folderWith() })
     expect([mistyped.status, mistyped.stderr]).toEqual([2, expect.stringContaining('Did you mean win_rate?')])
+  })
+})
+
+describe('figures backtest', () => {
+  it('prints the record of the claims, and what is not known long enough yet', async () => {
+    const { run } = await openCopy(90)
+    const { stdout: json } = await run('figures', 'backtest', '--json')
+    const { ranges, month_ends: ends } = JSON.parse(json).data
+    const [days] = ranges
+    expect(days).toMatchObject({ figure: 'new_leads', pipeline_id: null, each: 'day', shown: 'printed' })
+    expect(days.judged).toBeGreaterThan(20)
+    expect(days.held_95).toBeGreaterThan(0.8 * days.judged)
+    expect(ends).toMatchObject([{ told: 0, shown: 'learning', errors_at_day_10: null }, { told: 0 }])
+
+    const pipeline = ranges[1].pipeline_id
+    const { stdout, stderr } = await run('figures', 'backtest', '--pipeline', pipeline)
+    expect(stdout).toMatch(/^new_leads +ALL +day +\d+ +\d+\.\d% /m)
+    expect(stderr).toMatch(/Usual ranges of a month begin after 8 of each month of a quarter \(\d so far\)\./)
+    expect(stderr).toContain('Such a claim may be true: real numbers do change.')
+    const unknown = await run('figures', 'backtest', '--pipeline', 'none')
+    expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('There is no pipeline')])
   })
 })

@@ -1,0 +1,156 @@
+/** `leadsheet figures backtest`: tests on all past days how often what reports claim was right. */
+import type { Command } from 'commander'
+import { openDataIfThere } from '../../../app/installation.ts'
+import { type Backtest, type EndTest, type RangeTest, SCALES } from '../../../insight/backtest.ts'
+import { readBacktest } from '../../../jobs/reports/read-backtest.ts'
+import { listPipelines } from '../../../store/figures/report-figures.ts'
+import { addExamples, collect } from '../../command.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+import { requireData, requirePipeline } from './figure-scope.ts'
+
+interface Options {
+  readonly pipeline?: readonly string[]
+}
+
+const PER_YEAR = { day: 365, week: 52, month: 12 } as const
+const NEEDED_OF = { day: 'of each weekday', week: 'weeks', month: 'of each month of a quarter' } as const
+
+export function defineBacktest(parent: Command, terminal: Terminal): void {
+  const command = parent
+    .command('backtest')
+    .description('test on all past days how often the claims of reports were right')
+    .option('--pipeline <id>', 'only this pipeline; may be repeated', collect)
+  command.action((options: Options) => runBacktest(terminal, options))
+  addExamples(command, ['figures backtest', 'figures backtest --pipeline pl_01 --json'])
+}
+
+async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<void> {
+  const config = await terminal.config()
+  await using store = await openDataIfThere(config)
+  const asOf = await requireData(store.db)
+  const pipelines = await listPipelines(store.db)
+  for (const id of pipeline ?? []) requirePipeline(id, pipelines)
+  const request = { asOf, timeZone: config.timeZone, pipelineIds: pipeline ?? null }
+  const tested = await readBacktest(store, request, new Date())
+  if (terminal.json) return printJson(terminal, tested, config.timeZone)
+  await printRanges(terminal, tested)
+  terminal.print('')
+  await printEnds(terminal, tested)
+  for (const note of notesOf(tested, config.timeZone)) terminal.note(note)
+}
+
+async function printRanges(terminal: Terminal, { ranges }: Backtest): Promise<void> {
+  await terminal.printTable<RangeTest>(
+    [
+      { title: 'FIGURE', value: ({ figure }) => figure, isWhole: true },
+      { title: 'OF', value: ({ pipeline }) => pipeline?.name ?? 'ALL' },
+      { title: 'EACH', value: ({ scale }) => scale, isWhole: true },
+      { title: 'JUDGED', value: ({ judged }) => judged },
+      { title: '95% HELD', value: ({ held95, judged }) => percent(held95, judged), isWhole: true },
+      { title: '80% HELD', value: ({ held80, judged }) => percent(held80, judged), isWhole: true },
+      { title: 'CLAIMS A YEAR', value: (row) => decimal(aYear(row.claims, row)) },
+      { title: 'SHOWN', value: shownOf, isWhole: true },
+    ],
+    ranges.filter((row) => isPartlyKnown(row.scale, ranges)),
+  )
+}
+
+/** Tells whether any series has a range at a scale. A scale without one is a note rather than lines. */
+function isPartlyKnown(scale: RangeTest['scale'], ranges: readonly RangeTest[]): boolean {
+  return ranges.some((row) => row.scale === scale && (row.judged > 0 || row.shown !== 'learning'))
+}
+
+async function printEnds(terminal: Terminal, { ends }: Backtest): Promise<void> {
+  const error =
+    (way: 'told' | 'line' | 'trailing') =>
+    ({ errors }: EndTest) =>
+      errors && `${(100 * errors[way]).toFixed(1)}%`
+  await terminal.printTable<EndTest>(
+    [
+      { title: 'END OF MONTH', value: ({ figure }) => figure, isWhole: true },
+      { title: 'TOLD', value: ({ ranges }) => ranges.of },
+      { title: '80% HELD', value: ({ ranges }) => percent(ranges.held, ranges.of), isWhole: true },
+      { title: 'ERROR AT DAY 10', value: error('told'), isWhole: true },
+      { title: 'STRAIGHT LINE', value: error('line'), isWhole: true },
+      { title: 'LAST 28 DAYS', value: error('trailing'), isWhole: true },
+      {
+        title: 'SHOWN',
+        value: ({ shown }) =>
+          ({
+            printed: 'printed',
+            withheld: 'withheld: ranges of earlier months held too rarely or too often',
+            learning: 'not yet: too few months, or their ranges failed',
+          })[shown],
+        isWhole: true,
+      },
+    ],
+    ends,
+  )
+}
+
+function notesOf({ from, to, ranges, reports }: Backtest, timeZone: string): string[] {
+  const days = reports.find(({ scale }) => scale === 'day')
+  if (from === null || to === null) return ['There are no whole days with leads yet.']
+  const unknown = SCALES.flatMap((scale) => ranges.find((row) => row.scale === scale) ?? []).filter(
+    ({ scale }) => !isPartlyKnown(scale, ranges),
+  )
+  return [
+    ...unknown.map((row) => `Usual ranges of a ${row.scale} begin after ${neededOf(row)}.`),
+    `${from} to ${to}, in ${timeZone}; each claim is made by the numbers before its day.`,
+    ...(days === undefined || days.judged === 0
+      ? []
+      : [
+          `A daily report would have told something unusual on ${days.withClaims} of ${days.judged} days (${decimal(aYear(days.withClaims, days))} a year). Such a claim may be true: real numbers do change.`,
+        ]),
+  ]
+}
+
+function shownOf({ shown, scale, periods }: RangeTest): string {
+  switch (shown) {
+    case 'printed':
+      return 'printed'
+    case 'withheld':
+      return 'withheld: ranges held too rarely'
+    case 'learning':
+      return `not yet: begins after ${neededOf({ scale, periods })}`
+  }
+}
+
+function neededOf({ scale, periods: { known, needed } }: Pick<RangeTest, 'scale' | 'periods'>): string {
+  return `${needed} ${NEEDED_OF[scale]} (${known} so far)`
+}
+
+/** Returns how often something happened in a year of judged numbers; null without any. */
+function aYear(times: number, { scale, judged }: Pick<RangeTest, 'scale' | 'judged'>): number | null {
+  return judged === 0 ? null : (times / judged) * PER_YEAR[scale]
+}
+
+function percent(part: number, whole: number): string | null {
+  return whole === 0 ? null : `${((100 * part) / whole).toFixed(1)}%`
+}
+
+function decimal(value: number | null): string | null {
+  return value === null ? null : value.toFixed(1)
+}
+
+function printJson(
+  terminal: Terminal,
+  { from, to, ranges, reports, ends }: Backtest,
+  timeZone: string,
+): void {
+  terminal.printJson('figures backtest', {
+    ...{ from, to, time_zone: timeZone },
+    ranges: ranges.map(({ figure, pipeline, scale, judged, held95, held80, claims, shown, periods }) => ({
+      ...{ figure, pipeline_id: pipeline?.id ?? null, each: scale, judged, held_95: held95, held_80: held80 },
+      ...{ claims, claims_a_year: aYear(claims, { scale, judged }), shown, periods },
+    })),
+    reports: reports.map(({ scale, judged, withClaims }) => ({
+      ...{ each: scale, judged, with_claims: withClaims },
+      with_claims_a_year: aYear(withClaims, { scale, judged }),
+    })),
+    month_ends: ends.map(({ figure, ranges, untold, errors, shown }) => ({
+      ...{ figure, told: ranges.of, held_80: ranges.held, untold, shown },
+      errors_at_day_10: errors,
+    })),
+  })
+}

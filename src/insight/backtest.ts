@@ -1,0 +1,238 @@
+/**
+ * Makes the claims of reports again at every past day, each by the numbers before it alone, and counts how often
+ * they were right.
+ */
+import type { ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
+import { type DailyNumbers, seriesOf } from './expect.ts'
+import { findUnusual } from './false-discovery.ts'
+import { monthsOf, type Span, tellEnd } from './pace.ts'
+import { isTrusted, recordOf } from './record.ts'
+import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
+
+export const SCALES: readonly Scale[] = ['day', 'week', 'month']
+/** The days of a month after which its end is told again. */
+const END_POINTS = [5, 10, 15, 20, 25]
+/** After this day of a month, its expected end is compared with two naive ways. */
+export const COMPARED_DAY = 10
+const TRAILING_DAYS = 28
+const LAST_DAYS = 90
+
+/** `learning`: too few earlier numbers are known. `withheld`: earlier claims were right too rarely. */
+type Shown = 'printed' | 'withheld' | 'learning'
+
+/** How often the usual ranges of one series held, at one scale. */
+export interface RangeTest {
+  readonly figure: ExpectedFigure
+  /** The pipeline that is counted; null for all leads. */
+  readonly pipeline: DailyNumbers['pipeline']
+  readonly scale: Scale
+  /** The numbers that had a range, and how many of them lay within it. */
+  readonly judged: number
+  readonly held95: number
+  readonly held80: number
+  /** The numbers that a report would have called unusual, judged with all other series. */
+  readonly claims: number
+  readonly shown: Shown
+  /** The earlier numbers of the same kind that the next range would rest on, and how many it needs. */
+  readonly periods: { readonly known: number; readonly needed: number }
+}
+
+/** The reports of one scale: those that had something to judge, and those that told something unusual. */
+export interface ReportTest {
+  readonly scale: Scale
+  readonly judged: number
+  readonly withClaims: number
+}
+
+/** How near the expected end of months was, of all leads. */
+export interface EndTest {
+  readonly figure: ExpectedFigure
+  /** The ends that were told with a range of 80 %, after 5, 10, 15, 20 and 25 days, and how many held. */
+  readonly ranges: RangeRecord
+  /** The ends that were not told, because too little was known or earlier ranges failed. */
+  readonly untold: number
+  /** The mean errors after 10 days, as shares of the months' numbers; null if none was told. */
+  readonly errors: {
+    readonly months: number
+    readonly told: number
+    readonly line: number
+    readonly trailing: number
+  } | null
+  readonly shown: Shown
+}
+
+/** One day of a series as a report would have shown it. */
+export interface TestedDay {
+  readonly date: string
+  readonly value: number
+  readonly range: UsualRange | null
+  readonly isUnusual: boolean
+}
+
+export interface Backtest {
+  readonly from: string | null
+  readonly to: string | null
+  readonly ranges: readonly RangeTest[]
+  readonly reports: readonly ReportTest[]
+  readonly ends: readonly EndTest[]
+  /** The last 90 days of each series, in the order of `numbers`. */
+  readonly lastDays: readonly (readonly TestedDay[])[]
+}
+
+/**
+ * Tests all claims on past days.
+ * @param dates the local dates, in order and without a gap
+ * @param numbers the series that one report has
+ */
+export function backtest(dates: readonly string[], numbers: readonly DailyNumbers[]): Backtest {
+  const scales = SCALES.map((scale) => testScale(scale, dates, numbers))
+  const days = scales[0]?.series ?? []
+  return {
+    from: dates[0] ?? null,
+    to: dates.at(-1) ?? null,
+    ranges: scales.flatMap(({ tests }) => tests),
+    reports: scales.map(({ report }) => report),
+    ends: numbers.filter(({ pipeline }) => pipeline === null).map((each) => testEnds(dates, each)),
+    lastDays: days.map(({ steps, values, unusual }) => {
+      const first = Math.max(0, dates.length - LAST_DAYS)
+      return dates.slice(first).map((date, place) => ({
+        date,
+        value: values[first + place] ?? 0,
+        range: steps[first + place]?.forecast?.range95 ?? null,
+        isUnusual: unusual[first + place] ?? false,
+      }))
+    }),
+  }
+}
+
+/** A series with what reports would have said about each of its numbers. */
+interface Replayed extends DailyNumbers {
+  readonly places: readonly number[]
+  readonly steps: readonly Step[]
+  readonly unusual: boolean[]
+}
+
+function testScale(
+  scale: Scale,
+  dates: readonly string[],
+  numbers: readonly DailyNumbers[],
+): { readonly series: readonly Replayed[]; readonly report: ReportTest; readonly tests: RangeTest[] } {
+  const whole = wholeDays(scale, dates)
+  const series = numbers.map((each): Replayed => {
+    const { values, places } = seriesOf(each.values.slice(0, whole), { dates: dates.slice(0, whole) }, scale)
+    const { steps } = judgeSeries({ values, places, scale })
+    return { ...each, steps, values, places, unusual: values.map(() => false) }
+  })
+  const report = { scale, judged: 0, withClaims: 0 }
+  for (let index = 0; index < (series[0]?.values.length ?? 0); index++) {
+    const probabilities = series.map(({ steps, values }) => {
+      const surprise = steps[index]?.surprise ?? null
+      if (surprise === null) return null
+      return isTrusted(recordOf(steps.slice(0, index + 1), values)) ? surprise.probability : null
+    })
+    if (probabilities.every((each) => each === null)) continue
+    report.judged++
+    const unusual = findUnusual(
+      probabilities.map((probability, place) => ({
+        probability,
+        isOfAll: series[place]?.pipeline === null,
+      })),
+    )
+    if (unusual.includes(true)) report.withClaims++
+    for (const [place, each] of series.entries()) each.unusual[index] = unusual[place] ?? false
+  }
+  return { series, report, tests: series.map((each) => testRanges(scale, each)) }
+}
+
+function testRanges(scale: Scale, { figure, pipeline, steps, values, places, unusual }: Replayed): RangeTest {
+  const test = { judged: 0, held95: 0, held80: 0 }
+  for (const [index, { forecast }] of steps.entries()) {
+    const value = values[index] ?? null
+    if (forecast === null || value === null) continue
+    test.judged++
+    if (isWithin(forecast.range95, value)) test.held95++
+    if (isWithin(forecast.range80, value)) test.held80++
+  }
+  const known = knownNext(places, values)
+  const isReady = known >= NEEDED
+  return {
+    ...{ figure, pipeline, scale, ...test },
+    claims: unusual.filter(Boolean).length,
+    shown: !isReady ? 'learning' : isTrusted(recordOf(steps, values)) ? 'printed' : 'withheld',
+    periods: { known, needed: NEEDED },
+  }
+}
+
+/** Returns the least number of known numbers that a place of the cycle has. */
+function knownNext(places: readonly number[], values: readonly (number | null)[]): number {
+  const known = new Map(places.map((place) => [place, 0]))
+  for (const [index, place] of places.entries())
+    if (values[index] !== null) known.set(place, (known.get(place) ?? 0) + 1)
+  return known.size === 0 ? 0 : Math.min(...known.values())
+}
+
+/** Returns how many of the days are whole weeks, which end on a Sunday, or whole months. */
+function wholeDays(scale: Scale, dates: readonly string[]): number {
+  if (scale === 'day') return dates.length
+  const isLast = (date: string) => {
+    const next = new Date(Date.parse(date) + 86_400_000)
+    return scale === 'week' ? next.getUTCDay() === 1 : next.getUTCDate() === 1
+  }
+  return dates.findLastIndex(isLast) + 1
+}
+
+/** Tells the ends of past months after some of their days, and compares them with what came. */
+function testEnds(dates: readonly string[], { figure, values: given }: DailyNumbers): EndTest {
+  const values = given.map((value) => value ?? 0)
+  const { places, scale } = seriesOf(given, { dates }, 'day')
+  const months = monthsOf(dates)
+  const ranges = { held: 0, of: 0 }
+  const errors = { months: 0, sum: 0, told: 0, line: 0, trailing: 0 }
+  let untold = 0
+  const tell = (now: Span, at: number) =>
+    tellEnd(
+      { values: given.slice(0, at), places: places.slice(0, at), scale },
+      months.filter(({ to }) => to <= now.from),
+      now,
+    )
+  for (const now of months.filter(({ to }) => to <= dates.length)) {
+    for (const point of END_POINTS) {
+      const at = now.from + point
+      const outcome = tell(now, at)
+      if (outcome === null) {
+        untold++
+        continue
+      }
+      const whole = total(values.slice(now.from, now.to))
+      ranges.of++
+      if (isWithin(outcome.range, whole)) ranges.held++
+      if (point !== COMPARED_DAY) continue
+      const soFar = total(values.slice(now.from, at))
+      const perDay = total(values.slice(Math.max(0, at - TRAILING_DAYS), at)) / Math.min(TRAILING_DAYS, at)
+      errors.months++
+      errors.sum += whole
+      errors.told += Math.abs(outcome.expected - whole)
+      errors.line += Math.abs((soFar / point) * (now.to - now.from) - whole)
+      errors.trailing += Math.abs(soFar + perDay * (now.to - at) - whole)
+    }
+  }
+  const last = months.at(-1)
+  const isShown = last !== undefined && tell(last, dates.length) !== null
+  return {
+    ...{ figure, ranges, untold },
+    errors:
+      errors.sum === 0
+        ? null
+        : {
+            months: errors.months,
+            told: errors.told / errors.sum,
+            line: errors.line / errors.sum,
+            trailing: errors.trailing / errors.sum,
+          },
+    shown: isShown ? 'printed' : ranges.of > 0 ? 'withheld' : 'learning',
+  }
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}

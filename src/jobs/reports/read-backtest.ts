@@ -1,0 +1,28 @@
+/** Tests the claims of reports on the past days that reports rest on, at most two years. */
+import type { Instant } from '../../domain/model.ts'
+import { dayBefore, localDates } from '../../domain/period.ts'
+import { type Backtest, backtest } from '../../insight/backtest.ts'
+import type { Store } from '../../store/db/store.ts'
+import { listCountedDays, listNames, refreshDailyCounts } from '../../store/insight/daily-count.ts'
+import { readerOf, readNumbers } from './judge-numbers.ts'
+
+export interface BacktestRequest {
+  /** The time up to which all leads have been read. */
+  readonly asOf: Instant
+  readonly timeZone: string
+  /** The pipelines of the report; null for all. */
+  readonly pipelineIds: readonly string[] | null
+}
+
+/** Brings the counts by day up to date and tests all claims of a report on them. */
+export async function readBacktest(
+  store: Pick<Store, 'db' | 'write'>,
+  { asOf, timeZone, pipelineIds }: BacktestRequest,
+  now: Date,
+): Promise<Backtest> {
+  const days = await listCountedDays(store.db, dayBefore(new Date(asOf), timeZone).to, timeZone)
+  await refreshDailyCounts(store, days, now)
+  const dates = days.map(localDates)
+  const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
+  return backtest(dates, await readNumbers(reader, await listNames(store.db)))
+}

@@ -1,0 +1,100 @@
+/** Past days are judged as reports judged them, and what held is counted. */
+import { describe, expect, it } from 'vitest'
+import { backtest } from '../../src/insight/backtest.ts'
+import { type DailyNumbers, judgeReport } from '../../src/insight/expect.ts'
+import { dailyNumbers } from '../support/daily-numbers.ts'
+
+const DAYS = 730
+/** A Monday. */
+const FIRST = Date.parse('2024-01-01')
+const DATES = Array.from({ length: DAYS }, (_, day) =>
+  new Date(FIRST + day * 86_400_000).toISOString().slice(0, 10),
+)
+
+function numbersOf(days: number, times?: (day: number) => number): DailyNumbers[] {
+  return [30, 12, 3].map((mean, place) => ({
+    figure: 'new_leads',
+    pipeline: place === 0 ? null : { id: `p${place}`, name: `Pipeline ${place}` },
+    values: dailyNumbers({ mean, days, seed: 40 + place, ...(times && { times }) }),
+  }))
+}
+const first = (days: number) => DATES.slice(0, days)
+
+describe('the days of a backtest', () => {
+  it('have the ranges and claims that the report of each day had', () => {
+    const days = 300
+    // From day 250 on there are half as many leads.
+    const numbers = numbersOf(days, (day) => (day < 250 ? 1 : 0.5))
+    const { lastDays, ranges } = backtest(first(days), numbers)
+    let claims = 0
+    for (let end = days - 89; end <= days; end += 4) {
+      const dates = first(end)
+      const given = numbers.map((each) => ({ ...each, values: each.values.slice(0, end) }))
+      const judged = judgeReport({ kind: 'day', dates, length: 1 }, given)
+      for (const [place, { expectation }] of judged.entries()) {
+        const { judgement, shift, range, actual } = expectation
+        const isUnusual = judgement === 'high' || judgement === 'low' || shift !== null
+        if (isUnusual) claims++
+        expect(lastDays[place]?.[end - (days - 90) - 1], dates.at(-1)).toEqual({
+          ...{ date: dates.at(-1), value: actual, range, isUnusual },
+        })
+      }
+    }
+    expect(claims).toBeGreaterThan(3)
+    const [all] = ranges
+    expect(all).toMatchObject({ scale: 'day', judged: days - 56, shown: 'printed' })
+    expect(all?.claims).toBeGreaterThan(3)
+  })
+
+  it('are known by nothing that came later', () => {
+    const whole = backtest(first(200), numbersOf(200)).lastDays[0]
+    const other = numbersOf(200).map((each) => ({ ...each, values: [...each.values.slice(0, 190), 0, 0, 0] }))
+    const shorter = backtest(first(193), other).lastDays[0]
+    expect(shorter?.slice(7, -3)).toEqual(whole?.slice(0, 80))
+  })
+})
+
+describe('two years in which nothing changes', () => {
+  const { ranges, reports, ends } = backtest(DATES, numbersOf(DAYS))
+
+  it('have ranges that hold about as often as they say, and hardly a claim', () => {
+    for (const { scale, judged, held95, held80 } of ranges.filter((each) => each.scale === 'day')) {
+      expect(judged, scale).toBe(DAYS - 56)
+      expect(held95 / judged).toBeGreaterThan(0.93)
+      expect(held95 / judged).toBeLessThan(0.975)
+      expect(held80 / judged).toBeGreaterThan(0.76)
+      expect(held80 / judged).toBeLessThan(0.86)
+    }
+    const [days] = reports
+    expect(days?.judged).toBe(DAYS - 56)
+    expect(days?.withClaims).toBeLessThan(0.05 * (DAYS - 56))
+  })
+
+  it('have weeks that are judged as weeks, and months that are too few', () => {
+    expect(ranges.filter(({ scale }) => scale === 'week').map(({ judged }) => judged)).toEqual([96, 96, 96])
+    expect(ranges.filter(({ scale }) => scale === 'month')).toMatchObject(
+      [1, 2, 3].map(() => ({ judged: 0, claims: 0, shown: 'learning', periods: { known: 7, needed: 8 } })),
+    )
+  })
+
+  it('have ends of months that are told of all leads, and compared with two naive ways', () => {
+    expect(ends).toMatchObject([{ figure: 'new_leads', shown: 'printed' }])
+    const [{ ranges: told, untold, errors }] = ends as [(typeof ends)[0]]
+    expect(told.of + untold).toBe(5 * 23)
+    expect(told.held / told.of).toBeGreaterThan(0.6)
+    expect(errors?.months).toBeGreaterThan(8)
+    expect(errors?.told).toBeLessThan(errors?.line ?? 0)
+  })
+})
+
+it('too few days are learned from, and nothing is claimed', () => {
+  const { ranges, reports, ends } = backtest(first(30), numbersOf(30))
+  expect(ranges.every(({ judged, shown }) => judged === 0 && shown === 'learning')).toBe(true)
+  expect(ranges[0]?.periods).toEqual({ known: 4, needed: 8 })
+  expect(reports.map(({ judged }) => judged)).toEqual([0, 0, 0])
+  expect(ends).toMatchObject([{ ranges: { of: 0 }, errors: null, shown: 'learning' }])
+})
+
+it('without a day there is nothing', () => {
+  expect(backtest([], [])).toMatchObject({ from: null, to: null, ranges: [], ends: [], lastDays: [] })
+})
