@@ -11,7 +11,6 @@ import {
   type Pace,
 } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
-import { localDates } from '../../domain/period.ts'
 import { splitDifference } from '../../insight/drivers.ts'
 import { type DailyNumbers, type Judged, judgeReport, seriesOf } from '../../insight/expect.ts'
 import { lastDayOf, monthsOf, tellEnd } from '../../insight/pace.ts'
@@ -57,7 +56,7 @@ export async function judgeNumbers(deps: JudgeDeps, request: ReportRequest): Pro
   const days = await listCountedDays(deps.store.db, period.to, period.timeZone)
   if (days.length === 0) return nothing
   await refreshDailyCounts(deps.store, days, deps.now())
-  const dates = days.map(localDates)
+  const dates = days.map(({ date }) => date)
   const length = dates.filter((_, index) => (days[index]?.from ?? '') >= period.from).length
   if (length === 0) return nothing
   const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })

@@ -41,14 +41,31 @@ export interface DailyCount {
  * Lists the whole local days that are counted: from the second day with leads, at most two years, up to `end`.
  * @param end the beginning of a local day
  */
-export async function listCountedDays(db: Db, end: Instant, timeZone: string): Promise<Period[]> {
+export async function listCountedDays(db: Db, end: Instant, timeZone: string): Promise<CountedDay[]> {
   const row = await db
     .selectFrom('lead')
     .select((eb) => eb.fn.min<Instant | null>('created_at').as('at'))
     .executeTakeFirst()
   const first = row?.at ?? null
   if (first === null || first >= end) return []
-  return daysUpTo(end, DAYS_MAX, timeZone).filter((day) => day.from > first)
+  return daysBefore(end, timeZone).filter((day) => day.from > first)
+}
+
+/** A local day with its date, such as `2026-11-20`. */
+export interface CountedDay extends Period {
+  readonly date: string
+}
+
+let lastDays: { readonly key: string; readonly days: readonly CountedDay[] } = { key: '', days: [] }
+
+/** Lists the days of two years. The last answer is kept, because many clock changes have to be looked up. */
+function daysBefore(end: Instant, timeZone: string): readonly CountedDay[] {
+  const key = `${end} ${timeZone}`
+  if (lastDays.key !== key) {
+    const days = daysUpTo(end, DAYS_MAX, timeZone)
+    lastDays = { key, days: days.map((day) => ({ ...day, date: localDates(day) })) }
+  }
+  return lastDays.days
 }
 
 /**
@@ -57,7 +74,7 @@ export async function listCountedDays(db: Db, end: Instant, timeZone: string): P
  */
 export async function refreshDailyCounts(
   store: Pick<Store, 'db' | 'write'>,
-  days: readonly Period[],
+  days: readonly CountedDay[],
   now: Date,
 ): Promise<void> {
   const [first, last] = [days[0], days.at(-1)]
@@ -69,13 +86,12 @@ export async function refreshDailyCounts(
     .selectAll()
     .executeTakeFirst()
   const stale = known && (await staleDays(store.db, markOf(known.counted_at), days))
-  const [firstDay, lastDay] = [localDates(first), localDates(last)]
+  const [firstDay, lastDay] = [first.date, last.date]
   const isAnew = !stale || known === undefined || known.first_day > firstDay || known.last_day < firstDay
   const wanted = isAnew
     ? days
     : days.filter(
-        (day, index) =>
-          index >= days.length - DAYS_ANEW || stale.has(index) || localDates(day) > known.last_day,
+        (day, index) => index >= days.length - DAYS_ANEW || stale.has(index) || day.date > known.last_day,
       )
   const span = {
     time_zone: timeZone,
@@ -155,9 +171,9 @@ function placeOf(at: Instant, days: readonly Period[]): number {
   return low - 1
 }
 
-async function countDays(trx: Trx, days: readonly Period[], timeZone: string): Promise<void> {
+async function countDays(trx: Trx, days: readonly CountedDay[], timeZone: string): Promise<void> {
   if (days.length === 0) return
-  const dates = days.map(localDates)
+  const dates = days.map(({ date }) => date)
   await trx
     .deleteFrom('daily_count')
     .where('time_zone', '=', timeZone)

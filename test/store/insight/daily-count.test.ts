@@ -8,7 +8,12 @@ import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readFigure } from '../../../src/store/figures/query.ts'
-import { DIMENSIONS, readDailyCounts, refreshDailyCounts } from '../../../src/store/insight/daily-count.ts'
+import {
+  type CountedDay,
+  DIMENSIONS,
+  readDailyCounts,
+  refreshDailyCounts,
+} from '../../../src/store/insight/daily-count.ts'
 import { liveThrough } from '../../support/living-service.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -19,8 +24,9 @@ const ZONE = 'Europe/Berlin'
 const BEGIN = Date.parse('2026-10-01T00:00:00Z')
 
 /** All days that the service has lived, up to the day before. */
-function daysTo(now: Date): Period[] {
-  return daysUpTo(now.toISOString(), Math.floor((now.getTime() - BEGIN) / DAY_MS), ZONE)
+function daysTo(now: Date): CountedDay[] {
+  const days = daysUpTo(now.toISOString(), Math.floor((now.getTime() - BEGIN) / DAY_MS), ZONE)
+  return days.map((day) => ({ ...day, date: localDates(day) }))
 }
 const LAST_DAYS = daysTo(new Date(FIRST + (DAYS - 1) * DAY_MS))
 
