@@ -258,7 +258,7 @@ time_zone: UTC
     database.pragma('wal_checkpoint(TRUNCATE)')
     const page = database
       .prepare<[], number>(
-        "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'lead_history' ORDER BY name DESC",
+        "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND name = 'lead_by_change'",
       )
       .pluck()
       .get()

@@ -116,12 +116,10 @@ describe('the numbers of a mail', () => {
     const one = (rows: readonly Row[], column = 'value') => Number(rows[0]?.[column] ?? 0)
     const said = (words: string) => expect(text.replace(/\s+/g, ' ')).toContain(words)
 
-    it('in the headline and the tiles', () => {
+    it('in the tiles', () => {
       const [leads, leadsBefore] = [one(now('kpis: New leads')), one(earlier('kpis: New leads'))]
       const [won, wonBefore] = [one(now('kpis: Won')), one(earlier('kpis: Won'))]
       expect(leads * leadsBefore * won * wonBefore).toBeGreaterThan(0)
-      said(`${leads} new leads and ${won} won`)
-      said(`${leadsBefore} and ${wonBefore}).`)
       said(`New leads ${leads} ${change(leads, leadsBefore)} vs ${leadsBefore} on 16 Nov`)
       said(`of ${count(one(now('headline: Leads')))} leads`)
       said(`Won ${won} ${signed(won - wonBefore)} vs ${wonBefore} on 16 Nov`)

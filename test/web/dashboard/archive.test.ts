@@ -295,6 +295,7 @@ describe('an issue in the archive', () => {
       'trend',
       'changes',
       'top_leads',
+      'urgent',
       'stalled',
       'pipelines',
       'sources',
