@@ -60,7 +60,7 @@ function limitOf(status: string, days: number, endMs: number, horizonDays: numbe
   return [status, before(days), before(days - Math.min(horizonDays, days * SOON_SHARE)), days]
 }
 
-const OPEN = { reads: [], sql: `SELECT status FROM ${OPEN_STATUSES} AS open` } as const
+const OPEN = { reads: [], sql: `SELECT DISTINCT status FROM ${OPEN_STATUSES} AS open` } as const
 
 const URGENT_LEADS = {
   reads: ['lead_now'],

@@ -72,6 +72,8 @@ describe('the threshold of a stage', () => {
     await saveOpen(store, 'soon', 12)
     await saveOpen(store, 'later', 9)
     await saveOpen(store, 'stalled', 20)
+    // A lead of another pipeline must not make each lead appear twice.
+    await saveOpen(store, 'elsewhere', 1, { pipelineId: 'p2' })
     await refreshStallThresholds(store, NOW)
     expect((await readStallThresholds(store.db)).get('new')).toEqual({ winners: 59, days: null })
     expect((await urgent(store)).rows).toMatchObject([
