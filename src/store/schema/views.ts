@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import { CompiledQuery, sql } from 'kysely'
 import { fieldsWith } from '../../domain/lead-fields.ts'
 import type { Tables } from '../tables/tables.ts'
+import { INSIGHT_VIEWS } from './insight-views.ts'
 
 const TRACKED = sql.join(fieldsWith('hasHistory').map(({ column }) => sql.ref(column)))
 
@@ -201,6 +202,8 @@ export const VIEWS = {
       FROM compared LEFT JOIN counted ON counted.pipeline_id = compared.pipeline_id WHERE upstream IS NOT NULL)
     SELECT pipeline_id, pipeline_name, figure, currency, ours, upstream, round(ours - upstream, 4) AS difference, as_of
     FROM reconciled`,
+
+  ...INSIGHT_VIEWS,
 } as const
 
 /** Tells whether the file has exactly these views. Views of analysts are not checked. */

@@ -1,0 +1,171 @@
+/** The views of what each issue claimed beside its counts, read from the figures that the issue stores. */
+import { sql } from 'kysely'
+
+/** Builds columns from the parts of a JSON object: their names, paths and types. */
+function columns(from: string, list: readonly (readonly [name: string, path: string, type: Type])[]) {
+  return sql.raw(
+    list
+      .map(([name, path, type]) => {
+        const part = `${from} ->> '$.${path}'`
+        if (type === 'text') return `${part} AS ${name}`
+        if (type === 'flag') return `iif(CAST(${part} AS TEXT) IN ('1', 'true'), 1, 0) AS ${name}`
+        return `CAST(${part} AS ${type === 'whole' ? 'integer' : 'double precision'}) AS ${name}`
+      })
+      .join(', '),
+  )
+}
+type Type = 'text' | 'whole' | 'number' | 'flag'
+
+const OF_ISSUE = sql.raw('report_issue.id AS issue_id, report_issue.report, period_from, period_to')
+
+export const INSIGHT_VIEWS = {
+  usual_range: sql`CREATE VIEW usual_range AS
+    -- one row per issue and number that it judged: the range that was usual, and whether the number was
+    -- issue_id: report_issue.id
+    -- period_from: UTC: when the period of the issue begins
+    -- period_to: UTC: when the period ends (exclusive)
+    -- figure: new_leads or won
+    -- pipeline_id: pipeline.id; null for all leads of the report
+    -- pipeline_name: name of the pipeline then
+    -- actual: number of leads in the period
+    -- low: lower bound of the range that holds 19 of 20 usual periods; null without a range
+    -- high: upper bound of that range; both bounds belong to it
+    -- expected: number of leads that was most to be expected; null without a range
+    -- judgement: usual, high or low: judged with all numbers of the issue; learning: too few earlier periods; withheld: earlier ranges held too rarely
+    -- known: number of earlier periods of the same kind that were known
+    -- needed: number of them that a range needs
+    -- held: number of the last ranges that held, at most 365 of them; null before the first
+    -- of_ranges: number of the last ranges, of which held did
+    -- shift_since: local date of the first of several days that together were unusual; null without such days
+    -- shift_days: number of these days
+    -- shift_actual: number of leads in these days
+    -- shift_expected: number of leads that was to be expected in these days
+    SELECT ${OF_ISSUE}, ${columns('each.value', [
+      ['figure', 'figure', 'text'],
+      ['pipeline_id', 'pipeline.id', 'text'],
+      ['pipeline_name', 'pipeline.name', 'text'],
+      ['actual', 'actual', 'whole'],
+      ['low', 'range.low', 'whole'],
+      ['high', 'range.high', 'whole'],
+      ['expected', 'expected', 'number'],
+      ['judgement', 'judgement', 'text'],
+      ['known', 'periods.known', 'whole'],
+      ['needed', 'periods.needed', 'whole'],
+      ['held', 'record.held', 'whole'],
+      ['of_ranges', 'record.of', 'whole'],
+      ['shift_since', 'shift.since', 'text'],
+      ['shift_days', 'shift.days', 'whole'],
+      ['shift_actual', 'shift.actual', 'whole'],
+      ['shift_expected', 'shift.expected', 'number'],
+    ])}
+    FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.expectations') AS each`,
+
+  expected_end: sql`CREATE VIEW expected_end AS
+    -- one row per issue and number whose end it told: where a month, quarter or fiscal year will end, and the goal
+    -- issue_id: report_issue.id
+    -- period_from: UTC: when the period of the issue begins
+    -- period_to: UTC: when the period ends (exclusive)
+    -- figure: new_leads, won, lost or won_value
+    -- currency: ISO 4217 for money; null for a number of leads
+    -- pipelines: JSON: list of pipeline.id; null for all leads of the report
+    -- span: month, quarter or fiscal_year
+    -- last_day: local date: the last day of the span
+    -- so_far: number of leads, or money, from the beginning of the span to the end of the period
+    -- days_left: number of days that are left of the span
+    -- per_day: what a day of the last 28 days had on average
+    -- low: lower bound of the range that holds 8 of 10 ends; null if the end was not told
+    -- high: upper bound of that range
+    -- expected: end that was most to be expected; null if it was not told
+    -- held: number of earlier ranges at the same point that held
+    -- of_ranges: number of earlier ranges at the same point
+    -- goal: name of the goal; null without one
+    -- goal_target: number of leads, or money, that the goal asks for
+    -- goal_owner: who the goal belongs to, as in the settings
+    SELECT ${OF_ISSUE}, ${columns('each.value', [
+      ['figure', 'figure', 'text'],
+      ['currency', 'currency', 'text'],
+      ['pipelines', 'pipelines', 'text'],
+      ['span', 'span', 'text'],
+      ['last_day', 'lastDay', 'text'],
+      ['so_far', 'soFar', 'number'],
+      ['days_left', 'daysLeft', 'whole'],
+      ['per_day', 'perDay', 'number'],
+      ['low', 'end.low', 'number'],
+      ['high', 'end.high', 'number'],
+      ['expected', 'end.expected', 'number'],
+      ['held', 'end.record.held', 'whole'],
+      ['of_ranges', 'end.record.of', 'whole'],
+      ['goal', 'goal.name', 'text'],
+      ['goal_target', 'goal.target', 'number'],
+      ['goal_owner', 'goal.owner', 'text'],
+    ])}
+    FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.pace') AS each`,
+
+  driver_part: sql`CREATE VIEW driver_part AS
+    -- one row per issue, unusual number and named part, and one for all other parts: the differences add up to that of the number
+    -- issue_id: report_issue.id
+    -- period_from: UTC: when the period of the issue begins
+    -- period_to: UTC: when the period ends (exclusive)
+    -- figure: new_leads or won
+    -- figure_actual: number of leads that came
+    -- figure_expected: number of leads that was to be expected
+    -- dimension: column of lead that tells the parts: pipeline_id, source, company_country or agent_id
+    -- place: 1 for the part with the largest difference; null for all other parts together
+    -- part: name of the pipeline, source, country or agent; null for leads without one, and for all other parts
+    -- actual: number of leads of the part; null for all other parts
+    -- expected: number of leads of the part that was to be expected; null for all other parts
+    -- difference: number of leads of the part more or fewer than expected
+    WITH driver AS (
+      SELECT ${OF_ISSUE}, each.value AS driver
+      FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.drivers') AS each)
+    SELECT issue_id, report, period_from, period_to, ${columns('driver', [
+      ['figure', 'figure', 'text'],
+      ['figure_actual', 'actual', 'whole'],
+      ['figure_expected', 'expected', 'whole'],
+      ['dimension', 'dimension', 'text'],
+    ])}, CAST(part.key AS integer) + 1 AS place, ${columns('part.value', [
+      ['part', 'name', 'text'],
+      ['actual', 'actual', 'whole'],
+      ['expected', 'expected', 'number'],
+      ['difference', 'difference', 'whole'],
+    ])}
+    FROM driver CROSS JOIN json_each(driver ->> '$.parts') AS part
+    UNION ALL
+    SELECT issue_id, report, period_from, period_to, ${columns('driver', [
+      ['figure', 'figure', 'text'],
+      ['figure_actual', 'actual', 'whole'],
+      ['figure_expected', 'expected', 'whole'],
+      ['dimension', 'dimension', 'text'],
+    ])}, NULL, NULL, NULL, NULL, CAST(driver ->> '$.rest' AS integer)
+    FROM driver`,
+
+  urgent_lead: sql`CREATE VIEW urgent_lead AS
+    -- one row per issue and urgent lead that it listed: leads that were about to stay in their stage longer than nearly all winners
+    -- issue_id: report_issue.id
+    -- period_from: UTC: when the period of the issue begins
+    -- period_to: UTC: when the period ends (exclusive)
+    -- place: 1 for the first of the list, which has the highest value
+    -- lead_id: lead.id
+    -- company_name: name of the company then
+    -- pipeline_id: pipeline.id then
+    -- status: stage.status then
+    -- value_amount: money then, in whole units of value_currency; null without a value
+    -- value_currency: ISO 4217
+    -- stage_days: days that the lead had been in its stage at the end of the period
+    -- limit_days: days after which a lead of its stage counts as stalled
+    -- is_of_winners: 1: the limit comes from leads that were won; 0: it is the number of days of the settings
+    -- is_new: 1: the last issue that was sent did not list it; 0: it did
+    SELECT ${OF_ISSUE}, CAST(each.key AS integer) + 1 AS place, ${columns('each.value', [
+      ['lead_id', 'id', 'text'],
+      ['company_name', 'companyName', 'text'],
+      ['pipeline_id', 'pipelineId', 'text'],
+      ['status', 'status', 'text'],
+      ['value_amount', 'value.amount', 'number'],
+      ['value_currency', 'value.currency', 'text'],
+      ['stage_days', 'stageDays', 'whole'],
+      ['limit_days', 'limitDays', 'number'],
+      ['is_of_winners', 'isOfWinners', 'flag'],
+      ['is_new', 'isNew', 'flag'],
+    ])}
+    FROM report_issue CROSS JOIN json_each(report_issue.figures ->> '$.insight.urgent.rows') AS each`,
+} as const
