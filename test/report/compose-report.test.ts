@@ -105,7 +105,7 @@ describe('the headline', () => {
       text: '42 new leads and 3 won: a usual Friday.',
       detail: '',
     })
-    expect(headline(judge(day([42, 50], [3, 2]))).subject).toMatch(/^a usual Friday: 42 new, 3 won/)
+    expect(headline(judge(day([42, 50], [3, 2]))).subject).toMatch(/^a usual Friday, 42 new, 3 won/)
     expect(headline(judge(day([42, 50], [3, 2])), { locale: 'de-DE' })).toMatchObject({
       text: '42 neue Leads und 3 gewonnen: ein gewöhnlicher Freitag.',
     })

@@ -225,7 +225,7 @@ export async function saveActivity(
 /* A lead in the local copy: its row, its enrichment, its versions and its activity. */
 
 interface LocalLead {
-  readonly lead: Selectable<LeadTable>
+  readonly lead: Omit<Selectable<LeadTable>, 'derived_version'>
   /** JSON as the upstream sent it; null where no details were read. */
   readonly enrichment: string | null
   /** The known versions, oldest first. */
@@ -251,8 +251,9 @@ export interface LocalVersion {
  * @returns undefined where no sync has read the lead
  */
 export async function readLocalLead(db: Db, id: string): Promise<LocalLead | undefined> {
-  const lead = await db.selectFrom('lead').where('id', '=', id).selectAll().executeTakeFirst()
-  if (lead === undefined) return undefined
+  const row = await db.selectFrom('lead').where('id', '=', id).selectAll().executeTakeFirst()
+  if (row === undefined) return undefined
+  const { derived_version: _, ...lead } = row
   const detail = await db
     .selectFrom('lead_detail')
     .where('lead_id', '=', id)
