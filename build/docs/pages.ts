@@ -5,6 +5,7 @@ import { blocksPage } from './blocks.ts'
 import { commandsPage, manPage } from './commands.ts'
 import { databasePage } from './database.ts'
 import { dependenciesPage } from './dependencies.ts'
+import { RECORD_PAGE, recordPage } from './insight-record.ts'
 import { jsonOutputPage } from './json-output.ts'
 import { settingsPage } from './settings.ts'
 import { checksPage, errorsPage, figuresPage, metricsPage, releasePages } from './tables.ts'
@@ -23,6 +24,7 @@ export async function generatePages(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/database.md', await databasePage()],
     ['docs/reference/dependencies.md', dependenciesPage()],
     ['docs/reference/report-blocks.md', blocksPage()],
+    [RECORD_PAGE, recordPage()],
     ['man/leadsheet.1', await manPage()],
     ...releasePages(),
   ])

@@ -1,0 +1,87 @@
+/** Writes the measured record of what reports claim into its page, from the results of the bench. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Goal, Result } from '../../test/bench/insight/result.ts'
+import { table } from './markdown.ts'
+
+export const RECORD_PAGE = 'docs/explanation/what-a-report-claims.md'
+const ROOT = join(import.meta.dirname, '../..')
+const RESULTS = join(ROOT, 'docs/explanation/insight-record.json')
+const PLACE = /(?<=<!-- the measured record -->\n\n)[\s\S]*?(?=\n\n<!-- its end -->)/
+/** The series of real numbers are named after the launches of companies. */
+const REAL = /^launches/
+
+const CLAIMS: Readonly<Record<Goal, { readonly title: string; readonly isShare: boolean }>> = {
+  'coverage-95': { title: 'The range of 95 % holds', isShare: true },
+  'coverage-80': { title: 'The range of 80 % holds', isShare: true },
+  'false-headlines': { title: 'False headlines in 30 reports', isShare: false },
+  'shift-told': { title: 'A change of 40 % is told', isShare: true },
+  'small-shift-told': { title: 'A change of 20 % is told', isShare: true },
+  'pace-held': { title: 'The range of the expected end holds', isShare: true },
+  'pace-error': { title: 'Error of the expected end, where 1 is the better naive way', isShare: false },
+  'cause-named': { title: 'The cause is named', isShare: true },
+  'cause-wrong': { title: 'Another cause is named', isShare: true },
+  'cause-adds-up': { title: 'The parts add up', isShare: true },
+  'cause-of-nothing': { title: 'A cause is named though nothing changed', isShare: true },
+}
+
+/** Returns the page with the tables of the last results in the place of those that it has. */
+export function recordPage(): string {
+  const { date, isShort, results }: { date: string; isShort: boolean; results: Result[] } = JSON.parse(
+    readFileSync(RESULTS, 'utf8'),
+  )
+  const missed = results.filter(({ verdict }) => verdict === 'not met')
+  const met = results.filter(({ verdict }) => verdict === 'met').length
+  const withheld = results.length - met - missed.length
+  const parts = [
+    `Measured on ${date}${isShort ? ', in the short form' : ''}: ${met} results meet their goal, ${missed.length} do not, and in ${withheld} cases a report prints nothing.`,
+    summaryOf(results),
+    ...(missed.length === 0 ? [] : ['These missed their goal:', missedTable(missed)]),
+  ]
+  return readFileSync(join(ROOT, RECORD_PAGE), 'utf8').replace(PLACE, () => parts.join('\n\n'))
+}
+
+/** One line for each claim and span of time, of simulated and of real numbers. */
+function summaryOf(results: readonly Result[]): string {
+  const groups = Map.groupBy(results, ({ goal, horizon, series }) =>
+    JSON.stringify([goal, horizon, REAL.test(series)]),
+  )
+  const rows = [...groups.values()].flatMap((group) => {
+    const [first] = group
+    if (first === undefined) return []
+    const known = group.filter(({ verdict }) => verdict !== 'withheld')
+    const measured = known.map((each) => each.measured)
+    const [least, most] = [Math.min(...measured), Math.max(...measured)]
+    const numbers = REAL.test(first.series) ? 'real' : 'simulated'
+    const span = least === most ? shown(first, least) : `${shown(first, least)} to ${shown(first, most)}`
+    const met = known.filter(({ verdict }) => verdict === 'met').length
+    const withheld = group.length - known.length
+    return [
+      [
+        ...[CLAIMS[first.goal as Goal].title, first.horizon, numbers, known.length === 0 ? '–' : span],
+        ...[goalOf(first), `${met} of ${known.length}${withheld > 0 ? `, ${withheld} withheld` : ''}`],
+      ],
+    ]
+  })
+  return table(['Claim', 'When', 'Numbers', 'Lowest to highest series', 'Goal', 'Series that meet it'], rows)
+}
+
+function missedTable(missed: readonly Result[]): string {
+  return table(
+    ['Claim that missed', 'Series', 'When', 'Measured', 'Goal', 'Counted'],
+    missed.map((each) => [
+      ...[CLAIMS[each.goal as Goal].title, each.series, each.horizon, shown(each, each.measured)],
+      ...[goalOf(each), each.of.toLocaleString('en')],
+    ]),
+  )
+}
+
+function goalOf(result: Result): string {
+  const { least, most } = result
+  if (least !== null && most !== null) return `${shown(result, least)} to ${shown(result, most)}`
+  return least === null ? `at most ${shown(result, most ?? 0)}` : `at least ${shown(result, least)}`
+}
+
+function shown({ goal }: Result, value: number): string {
+  return CLAIMS[goal as Goal].isShare ? `${Number((100 * value).toFixed(1))} %` : String(value)
+}
