@@ -6,7 +6,7 @@
 import { normalProbability } from './count-distribution.ts'
 
 /** A member is named if its share is this unlikely, divided by the number of members. */
-const NAMED_BELOW = 0.01
+const NAMED_BELOW = 0.05
 /** A named member has at least this share of the whole difference. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3

@@ -7,7 +7,7 @@
 export const FALSE_REPORTS = 0.03
 
 /** So many times as much weight as a single pipeline has a number of all leads, at most. */
-const WEIGHT_OF_ALL = 3
+const WEIGHT_OF_ALL = 4
 
 interface Judged {
   /** The chance of something as unusual if nothing changed; null if the number was not judged. */
@@ -23,9 +23,9 @@ export function findUnusual(numbers: readonly Judged[], share = FALSE_REPORTS): 
   )
   const ofAll = judged.filter(({ isOfAll }) => isOfAll).length
   const others = judged.length - ofAll
-  // The weights have a mean of 1. Beyond an equal part, at most half of all weight goes to the numbers of all leads.
+  // The weights have a mean of 1. Beyond an equal part, at most two thirds of all weight goes to the numbers of all leads.
   const weight =
-    others === 0 || ofAll === 0 ? 1 : Math.min(WEIGHT_OF_ALL, Math.max(1, judged.length / (2 * ofAll)))
+    others === 0 || ofAll === 0 ? 1 : Math.min(WEIGHT_OF_ALL, Math.max(1, (judged.length * 2) / (3 * ofAll)))
   const rest = others === 0 ? 1 : (judged.length - weight * ofAll) / others
   const ranked = judged
     .map(({ index, isOfAll, probability }) => ({ index, weighed: probability / (isOfAll ? weight : rest) }))

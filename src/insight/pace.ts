@@ -22,20 +22,28 @@ export interface Outcome {
 
 /**
  * `line`: the same number each day. `profile`: the level and the cycle of the last weeks. `trailing`: the mean of
- * the last 28 days. `same_point`: the share that earlier spans had at the same point.
+ * the last 28 days. `same_point`: the profile, corrected by what came of it from the same point of earlier spans.
+ * `same_quarter_month`: the same, but of every third span alone.
  */
-export type Way = 'line' | 'profile' | 'trailing' | 'same_point'
-const WAYS: readonly Way[] = ['profile', 'line', 'trailing', 'same_point']
+export type Way = 'line' | 'profile' | 'trailing' | 'same_point' | 'same_quarter_month'
+const WAYS: readonly Way[] = ['profile', 'line', 'trailing', 'same_point', 'same_quarter_month']
 
 const MISS = 0.2
 const TRAILING_DAYS = 28
 /** The earlier spans from which a way may be chosen. */
 const SPANS_MIN = 3
+/** The last spans from which a correction is learned, and the leads that speak for none. */
+const LAST_SPANS = 12
+const CORRECTION_PRIOR = 5
+/** A way is taken instead of the profile if its errors are below this share of those of the profile. */
+const CLEARLY = 0.97
 /** The least number of earlier ranges, and the shares of them that must have held. */
 const RECORD_MIN = 30
 const [HELD_MIN, HELD_MAX] = [0.7, 0.92]
 /** As many earlier errors as this speak for the spread of the model alone. */
 const ERROR_PRIOR = 4
+/** An error counts so much less than the next one for the spread, because later ways are better chosen. */
+const FADE = 0.96
 
 interface Told {
   readonly mean: number
@@ -58,32 +66,59 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
     return series.places[index] ?? ((series.places.at(-1) ?? 0) + index - series.places.length + 1) % cycle
   }
 
-  /** Tells what is left of a span after the day before `at`, in each way. */
-  function tell({ from, to }: Span, at: number, past: readonly Span[]): Record<Way, Told | null> {
+  const outlooks = new Map<number, Told>()
+  const outlookOf = (at: number, to: number): Told => {
+    const key = at * 1000 + to - at
+    const known = outlooks.get(key)
+    if (known) return known
     const ahead = Array.from({ length: to - at }, (_, index) => placeOf(at + index))
-    const profile = judged.outlook(at, ahead)
+    const outlook = judged.outlook(at, ahead)
+    outlooks.set(key, outlook)
+    return outlook
+  }
+
+  /** Tells what is left of a span after the day before `at`, in each way. */
+  function tell(
+    { from, to }: Span,
+    at: number,
+    past: readonly Span[],
+  ): Record<Way, Told | null> & { profile: Told } {
+    const profile = outlookOf(at, to)
     const soFar = sumOf(from, at)
     const scaled = (mean: number): Told => ({
       mean: Math.max(mean, 0.02),
       variance: (Math.max(mean, 0.02) * profile.variance) / profile.mean,
     })
     const back = Math.min(TRAILING_DAYS, at)
-    const shares = past.flatMap((span) => {
-      const whole = sumOf(span.from, span.to)
-      const point = span.from + Math.round(((at - from) / (to - from)) * (span.to - span.from))
-      return whole > 0 ? [sumOf(span.from, point) / whole] : []
-    })
-    const share = shares.reduce((sum, each) => sum + each, 0) / shares.length
+    /** What came in earlier spans from the same point on, as a multiple of what the profile told there. */
+    const correction = (spans: readonly Span[]): number | null => {
+      let [came, wanted] = [0, 0]
+      for (const span of spans) {
+        const point = Math.max(span.from, span.to - (to - at))
+        if ((judged.steps[point]?.known ?? 0) < 1) continue
+        came += sumOf(point, span.to)
+        wanted += outlookOf(point, span.to).mean
+      }
+      // Some leads as the profile tells them keep small numbers from a large correction.
+      return spans.length < SPANS_MIN || wanted === 0
+        ? null
+        : (came + CORRECTION_PRIOR) / (wanted + CORRECTION_PRIOR)
+    }
+    const corrected = (spans: readonly Span[]): Told | null => {
+      const factor = correction(spans)
+      return factor === null ? null : scaled(profile.mean * factor)
+    }
     return {
       profile,
       line: at > from ? scaled((soFar / (at - from)) * (to - at)) : null,
       trailing: back > 0 ? scaled((sumOf(at - back, at) / back) * (to - at)) : null,
-      same_point: shares.length >= SPANS_MIN && share > 0 ? scaled(soFar / share - soFar) : null,
+      same_point: corrected(past.slice(-LAST_SPANS)),
+      same_quarter_month: corrected(past.filter((_, index) => (past.length - index) % 3 === 0)),
     }
   }
 
   const point = series.values.length - now.from
-  const errors = new Map(WAYS.map((way) => [way, { sum: 0, count: 0 }]))
+  const errors = new Map(WAYS.map((way) => [way, { sum: 0, ofProfile: 0, count: 0 }]))
   const squares = { sum: 0, count: 0 }
   const record = { held: 0, of: 0 }
   const rangeAt = (soFar: number, { mean, variance }: Told): Range => {
@@ -107,13 +142,14 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
         record.of++
         if (isWithin(rangeAt(soFar, chosen), whole)) record.held++
       }
-      squares.sum += Math.min(9, (whole - soFar - chosen.mean) ** 2 / chosen.variance)
-      squares.count++
+      squares.sum = squares.sum * FADE + Math.min(9, (whole - soFar - chosen.mean) ** 2 / chosen.variance)
+      squares.count = squares.count * FADE + 1
       for (const way of WAYS) {
         const each = told[way]
         const error = errors.get(way)
         if (each === null || error === undefined) continue
         error.sum += Math.abs(whole - soFar - each.mean)
+        error.ofProfile += Math.abs(whole - soFar - told.profile.mean)
         error.count++
       }
     }
@@ -130,13 +166,20 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
   return { expected: soFar + chosen.mean, range: rangeAt(soFar, chosen), record, way }
 }
 
-/** Returns the way with the smallest mean error; the profile until enough errors are known. */
-function chooseWay(errors: ReadonlyMap<Way, { readonly sum: number; readonly count: number }>): Way {
-  const most = Math.max(...[...errors.values()].map(({ count }) => count))
-  const known = [...errors].filter(([, { count }]) => count === most && count >= 3 * SPANS_MIN)
-  const [first, ...others] = known
-  if (first === undefined) return 'profile'
-  return others.reduce((best, each) => (each[1].sum < best[1].sum * 0.97 ? each : best), first)[0]
+interface Errors {
+  readonly sum: number
+  /** The errors of the profile on the same days. */
+  readonly ofProfile: number
+  readonly count: number
+}
+
+/** Returns the way that is furthest below the errors of the profile; the profile unless one clearly is. */
+function chooseWay(errors: ReadonlyMap<Way, Errors>): Way {
+  let best: { way: Way; share: number } = { way: 'profile', share: CLEARLY }
+  for (const [way, { sum, ofProfile, count }] of errors) {
+    if (count >= 3 * SPANS_MIN && sum < best.share * ofProfile) best = { way, share: sum / ofProfile }
+  }
+  return best.way
 }
 
 /** Lists the months as places of days. The first day of each is there; the last month may not have ended. */

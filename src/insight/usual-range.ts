@@ -6,13 +6,16 @@
  * negative binomial distribution. The width of the ranges is corrected by how often earlier ranges held (adaptive
  * conformal inference; Gibbs and Candès, 2021, https://arxiv.org/abs/2106.00170).
  */
+import { type CountDistribution, probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
 import {
-  type CountDistribution,
-  probabilitiesOf,
-  type Range,
-  rangeWith,
-  tailProbability,
-} from './count-distribution.ts'
+  judgeStretches,
+  MEAN_MIN,
+  SPREAD_CAP,
+  type Stretches,
+  type Surprise,
+  type Trail,
+  type Weighed,
+} from './stretches.ts'
 
 /** The numbers of consecutive days, weeks or months, the oldest first. */
 export interface CountSeries {
@@ -26,47 +29,57 @@ export interface CountSeries {
 /** Days have a weekly cycle, weeks have none, and months have the cycle of a quarter. */
 export type Scale = 'day' | 'week' | 'month'
 
-interface Tuning {
+interface Tuning extends Stretches {
   readonly places: number
   /** After so many numbers, an older number counts half as much for the level. */
   readonly halfLife: number
-  /** The lengths of the last stretches that are judged together. */
-  readonly stretches: readonly number[]
-  /** The least length after which the level may start anew. */
-  readonly restartAfter: number
   /** As many numbers as this speak for a Poisson spread, before the numbers themselves do. */
   readonly spreadPrior: number
+  /** The step of the correction of the ranges. The paper has 0.01; few numbers need larger steps. */
+  readonly gamma: number
+  /** Tells whether the level follows a steady growth. Short steps show too little of it. */
+  readonly hasTrend: boolean
 }
 
 const TUNING: Readonly<Record<Scale, Tuning>> = {
-  day: { places: 7, halfLife: 35, stretches: [1, 2, 3, 4, 5, 7, 10, 14], restartAfter: 5, spreadPrior: 15 },
-  week: { places: 1, halfLife: 10, stretches: [1, 2, 3, 4], restartAfter: 3, spreadPrior: 8 },
-  month: { places: 3, halfLife: 8, stretches: [1, 2, 3], restartAfter: 3, spreadPrior: 4 },
+  day: {
+    places: 7,
+    halfLife: 35,
+    stretches: [1, 2, 3, 4, 5, 7, 10, 14],
+    restartAfter: 5,
+    spreadPrior: 15,
+    gamma: 0.01,
+    hasTrend: false,
+  },
+  week: {
+    places: 1,
+    halfLife: 10,
+    stretches: [1, 2, 3, 4],
+    restartAfter: 3,
+    spreadPrior: 8,
+    gamma: 0.015,
+    hasTrend: false,
+  },
+  month: {
+    places: 3,
+    halfLife: 4,
+    stretches: [1, 2, 3],
+    restartAfter: 2,
+    spreadPrior: 4,
+    gamma: 0.025,
+    hasTrend: true,
+  },
 }
 
 /** The numbers of the same place that a range needs. */
 export const NEEDED = 8
-/** The step of the correction of the ranges, as in the paper. */
-const GAMMA = 0.01
 const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
-/** A number further off than this many deviations tells no more about the spread. */
-const SPREAD_CAP = 3.5
 /** After so many numbers, an older one counts half as much for the spread and the factors of the cycle. */
 const SLOW_FADE = 0.5 ** (1 / 182)
 /** A place of the cycle has this many leads at first that came at the level, so that its factor begins near 1. */
 const PLACE_PRIOR = 2
-/** As many stretches as this speak for a spread that numbers alone explain. */
-const STRETCH_PRIOR = 60
 /** A single number moves the level, the factors and the stretches with it by at most this many deviations. */
 const CLIP = 3
-/** A stretch nearer to its mean than this, in squared deviations, is not looked at closer. */
-const TELLING = 1.5
-/** No expected number is smaller. */
-const MEAN_MIN = 0.02
-/** A stretch this unlikely starts a new level. */
-const RESTART_BELOW = 1e-4
-/** So many independent stretches have about the same chance of a rare value as all stretches of a day. */
-const STRETCHES_WORTH = 3.2
 
 /** What was to be expected of one number, from the numbers before it. */
 export interface Forecast extends CountDistribution {
@@ -81,17 +94,6 @@ export interface Misses {
   readonly of80: number
 }
 
-/** How unusual a number, or the last stretch of numbers with it, is. */
-export interface Surprise {
-  /** The chance of something as unusual if nothing changed, from 0 to 1. */
-  readonly probability: number
-  /** The length of the most unusual stretch; 1 for the number alone. */
-  readonly length: number
-  /** The sum of the stretch, and what was to be expected of it before it began. */
-  readonly actual: number
-  readonly expected: number
-}
-
 export interface Step {
   /** The known numbers of the same place before this one. */
   readonly known: number
@@ -99,12 +101,6 @@ export interface Step {
   readonly forecast: Forecast | null
   /** Null without a forecast, and for an unknown number. */
   readonly surprise: Surprise | null
-}
-
-/** A weighted sum, and its weight: for the level, the sums of the numbers and of their factors. */
-interface Weighed {
-  sum: number
-  weight: number
 }
 
 export interface JudgedSeries {
@@ -122,7 +118,8 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
   const tuning = TUNING[scale]
   const fade = 0.5 ** (1 / tuning.halfLife)
   const cycle = Array.from({ length: tuning.places }, () => ({ sum: 0, base: 0, known: 0 }))
-  const level: Weighed = { sum: 0, weight: 0 }
+  const level: Level = { sum: 0, weight: 0, time: 0 }
+  const older: Level = { sum: 0, weight: 0, time: 0 }
   const spread: Weighed = { sum: 0, weight: 0 }
   const stretchSpread = tuning.stretches.map(() => ({ sum: 0, weight: 0 }))
   const misses = { of95: 0.05, of80: 0.2 }
@@ -131,18 +128,17 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
   const steps: Step[] = []
   let segmentStart = 0
 
-  const rateOf = () => (level.weight > 0 ? level.sum / level.weight : 0)
   const factorOf = ({ sum, base }: { sum: number; base: number }) =>
     (sum + PLACE_PRIOR) / (base + PLACE_PRIOR)
-  const expect = (place: number): Trail => {
+  const expect = (place: number, index: number): Trail => {
     const own = cycle[place] ?? { sum: 0, base: 0, known: 0 }
-    const [rate, factor] = [rateOf(), factorOf(own)]
+    const [rate, factor] = [rateAt(index, level, tuning.hasTrend ? older : null), factorOf(own)]
     const mean = Math.max(factor * rate, MEAN_MIN)
     const overdispersion = Math.max(
       1,
       (spread.sum + tuning.spreadPrior) / (spread.weight + tuning.spreadPrior),
     )
-    const unsure = level.weight > 0 ? factor / level.weight : 1
+    const unsure = level.weight > 0 ? (factor * (tuning.hasTrend ? 3 : 1)) / level.weight : 1
     const unsureFactor = tuning.places > 1 ? (0.8 * rate) / (own.base + PLACE_PRIOR) : 0
     const plain = mean * (1 + unsure + unsureFactor)
     const factors = cycle.map(factorOf)
@@ -154,7 +150,7 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
     const value = given === 0 && level.sum === 0 ? null : given
     const place = places[index] ?? 0
     const known = cycle[place]?.known ?? 0
-    const expected = expect(place)
+    const expected = expect(place, index)
     const isReady = known >= NEEDED
     const forecast = isReady ? forecastOf(expected, misses) : null
     const reach = CLIP * Math.sqrt(expected.variance)
@@ -166,10 +162,11 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
     if (forecast !== null && value !== null) {
       const judged = judgeStretches(trail, tuning, segmentStart, stretchSpread)
       surprise = judged.surprise
-      if (!isIdle(expected)) correct(misses, forecast, value)
+      if (!isIdle(expected)) correct(misses, forecast, value, tuning.gamma)
       if (judged.restart !== null) {
         segmentStart = judged.restart
         restart(level, trail, segmentStart, fade)
+        Object.assign(older, { sum: 0, weight: 0, time: 0 })
         // What the shift itself did to the spread and the ranges says nothing about the days after it.
         Object.assign(spread, learned[segmentStart]?.spread)
         Object.assign(misses, learned[segmentStart]?.misses)
@@ -183,14 +180,38 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
       // The factor of a place fades by its own numbers, so that every place remembers equally far.
       const placeFade = SLOW_FADE ** cycle.length
       own.sum = own.sum * placeFade + clipped
-      own.base = own.base * placeFade + (level.weight > 0 ? rateOf() : value)
+      own.base = own.base * placeFade + (level.weight > 0 ? expected.rate : value)
       own.known++
     }
     level.sum = level.sum * fade + clipped
     level.weight = level.weight * fade + expected.factor
+    level.time = level.time * fade + index * expected.factor
+    older.sum = older.sum * fade + level.sum / level.weight
+    older.weight = older.weight * fade + 1
+    older.time = older.time * fade + level.time / level.weight
   }
-  trail.push(expect(0))
+  trail.push(expect(0, values.length))
   return { steps, outlook: (index, ahead) => outlookFrom(trail[index] ?? trail.at(-1), ahead) }
+}
+
+/** A level also knows the mean place of the numbers that it was made from, weighed in the same way. */
+interface Level extends Weighed {
+  time: number
+}
+
+/**
+ * Returns the level at a place. With an older level, which is the mean of earlier levels, the change from it is
+ * carried on (double exponential smoothing; Brown, 1959).
+ */
+function rateAt(index: number, level: Level, older: Level | null): number {
+  if (level.weight === 0) return 0
+  const rate = level.sum / level.weight
+  if (older === null || older.weight === 0) return rate
+  const time = level.time / level.weight
+  const lag = time - older.time / older.weight
+  if (lag < 2) return rate
+  const slope = (rate - older.sum / older.weight) / lag
+  return between(rate * 0.7, rate + slope * (index - time), rate * 1.4)
 }
 
 /** Adds up what is expected of each number. The level may be wrong for all of them in the same way. */
@@ -200,21 +221,6 @@ function outlookFrom(from: Trail | undefined, ahead: readonly number[]): CountDi
   const mean = Math.max(factors * from.rate, 0.02)
   const unsure = (factors * mean) / Math.max(from.weight, 1)
   return { mean, variance: (mean + unsure) * Math.max(1, from.variance / from.mean) }
-}
-
-/** A number with what was known before it. */
-interface Trail extends CountDistribution {
-  readonly value: number | null
-  /** The value, but no further from the mean than a single number may move what is learned. */
-  readonly clipped: number
-  /** The factor of its place, and those of all places. */
-  readonly factor: number
-  readonly factors: readonly number[]
-  /** The variance of the number if events are independent. */
-  readonly plain: number
-  /** The level before the number, and the weight of the numbers that it was made from. */
-  readonly rate: number
-  readonly weight: number
 }
 
 function between(low: number, value: number, high: number): number {
@@ -236,9 +242,14 @@ export function isWithin({ low, high }: Range, value: number): boolean {
   return value >= low && value <= high
 }
 
-function correct(misses: { of95: number; of80: number }, forecast: Forecast, value: number): void {
+function correct(
+  misses: { of95: number; of80: number },
+  forecast: Forecast,
+  value: number,
+  gamma: number,
+): void {
   const step = (miss: number, target: number, range: Range) =>
-    Math.min(MISS_MAX, Math.max(MISS_MIN, miss + GAMMA * (target - (isWithin(range, value) ? 0 : 1))))
+    Math.min(MISS_MAX, Math.max(MISS_MIN, miss + gamma * (target - (isWithin(range, value) ? 0 : 1))))
   misses.of95 = step(misses.of95, 0.05, forecast.range95)
   misses.of80 = step(misses.of80, 0.2, forecast.range80)
 }
@@ -250,74 +261,22 @@ function isIdle({ factor, mean }: Trail): boolean {
 
 function learnSpread(spread: Weighed, expected: Trail, value: number): void {
   if (expected.weight === 0) return
-  const most = (expected.variance / expected.plain) * SPREAD_CAP ** 2
+  // Two leads more keep the spread of small numbers from being cut off.
+  const most = (SPREAD_CAP * Math.sqrt(expected.variance) + 2) ** 2 / expected.plain
   const off = Math.min(most, (value - expected.mean) ** 2 / expected.plain)
   spread.sum = spread.sum * SLOW_FADE + off
   spread.weight = spread.weight * SLOW_FADE + 1
 }
 
-/** Judges the last stretches, each by the level before it began. */
-function judgeStretches(
-  trail: readonly Trail[],
-  { stretches, restartAfter }: Tuning,
-  segmentStart: number,
-  stretchSpread: Weighed[],
-): { surprise: Surprise; restart: number | null } {
-  let best: Surprise = { probability: 1, length: 1, actual: 0, expected: 0 }
-  let restart: number | null = null
-  let [actual, clipped, factors, spread] = [0, 0, 0, 0]
-  let start = trail.length
-  for (const [index, length] of stretches.entries()) {
-    if (trail.length - length < segmentStart) break
-    while (start > trail.length - length) {
-      const each = trail[--start]
-      if (each === undefined || each.value === null) continue
-      actual += each.value
-      clipped += each.clipped
-      factors += each.factor
-      spread += (each.factor * each.variance) / each.mean
-    }
-    const before = trail[start]
-    if (before === undefined || (length > 1 && before.weight < length)) break
-    const isSingle = length === 1
-    const mean = isSingle ? before.mean : Math.max(factors * before.rate, MEAN_MIN)
-    const unsure = isSingle ? 0 : (factors * mean) / Math.max(before.weight, 1)
-    const variance = isSingle ? before.variance : Math.max(mean, spread * before.rate) + unsure
-    const own = stretchSpread[index] ?? { sum: 0, weight: 0 }
-    const factor = Math.max(0.9, (own.sum + STRETCH_PRIOR) / (own.weight + STRETCH_PRIOR))
-    const judged = isSingle ? actual : clipped
-    const square = (judged - mean) ** 2 / variance
-    own.sum += Math.min(SPREAD_CAP ** 2, square)
-    own.weight++
-    if (square < TELLING * factor) continue
-    const probability = tailProbability(
-      { mean, variance: Math.max(mean, variance * factor) },
-      Math.round(judged),
-    )
-    if (probability < best.probability) best = { probability, length, actual, expected: mean }
-    const isSteady = length >= restartAfter && isOneSided(trail.slice(start), before.rate)
-    if (restart === null && isSteady && probability < RESTART_BELOW) restart = start
-  }
-  const probability = 1 - (1 - best.probability) ** STRETCHES_WORTH
-  return { surprise: { ...best, probability }, restart }
-}
-
-/** Tells whether nearly all numbers of a stretch are off to the same side, and not a single one alone. */
-function isOneSided(stretch: readonly Trail[], rate: number): boolean {
-  const sides = stretch.flatMap(({ value, factor }) =>
-    value === null ? [] : [Math.sign(value - factor * rate)],
-  )
-  const sum = Math.abs(sides.reduce((all, each) => all + each, 0))
-  return sides.length > 0 && sum >= 0.6 * sides.length
-}
-
 /** Makes the level of the numbers since `start` alone. */
-function restart(level: Weighed, trail: readonly Trail[], start: number, fade: number): void {
+function restart(level: Level, trail: readonly Trail[], start: number, fade: number): void {
   level.sum = 0
   level.weight = 0
+  level.time = 0
   // The last number is learned afterwards, like any other.
-  for (const { value, factor } of trail.slice(start, -1)) {
+  for (const [index, { value, factor }] of trail.slice(start, -1).entries()) {
     if (value === null) continue
+    level.time = level.time * fade + (start + index) * factor
     level.sum = level.sum * fade + value
     level.weight = level.weight * fade + factor
   }

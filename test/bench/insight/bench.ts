@@ -23,14 +23,14 @@ const { values: given } = parseArgs({
   },
 })
 
-const size = given.short ? 0.05 : 1
+const size = given.short ? 0.08 : Number(process.env.SIZE ?? 1)
 const times = (rounds: number) => Math.max(1, Math.round(rounds * size))
 const results = [
   ...measureFalseHeadlines(times(1000)),
-  ...measureShifts(times(1000)),
-  ...measureRanges(times(100)),
-  ...measurePaces(times(60)),
-  ...measureCauses(times(400)),
+  ...measureShifts(times(500)),
+  ...measureRanges(times(60)),
+  ...measurePaces(times(24)),
+  ...measureCauses(times(200)),
   ...measureReal(),
 ]
 const outcome = { date: new Date().toISOString().slice(0, 10), isShort: given.short, results }
