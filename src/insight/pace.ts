@@ -39,11 +39,11 @@ const CORRECTION_PRIOR = 5
 const CLEARLY = 0.97
 /** The least number of earlier ranges, and the shares of them that must have held. */
 const RECORD_MIN = 30
-const [HELD_MIN, HELD_MAX] = [0.7, 0.92]
+const [HELD_MIN, HELD_MAX] = [0.68, 0.95]
 /** As many earlier errors as this speak for the spread of the model alone. */
 const ERROR_PRIOR = 4
 /** An error counts so much less than the next one for the spread, because later ways are better chosen. */
-const FADE = 0.96
+const FADE = 0.95
 
 interface Told {
   readonly mean: number

@@ -23,14 +23,14 @@ const { values: given } = parseArgs({
   },
 })
 
-const size = given.short ? 0.08 : Number(process.env.SIZE ?? 1)
+const size = given.short ? 0.1 : 1
 const times = (rounds: number) => Math.max(1, Math.round(rounds * size))
 const results = [
   ...measureFalseHeadlines(times(1000)),
-  ...measureShifts(times(500)),
-  ...measureRanges(times(60)),
-  ...measurePaces(times(24)),
-  ...measureCauses(times(200)),
+  ...measureShifts(times(400)),
+  ...measureRanges(times(24)),
+  ...measurePaces(times(12)),
+  ...measureCauses(times(120)),
   ...measureReal(),
 ]
 const outcome = { date: new Date().toISOString().slice(0, 10), isShort: given.short, results }
