@@ -106,10 +106,12 @@ export async function saveLeads(
 /** Inserts new leads of a first load, each once, without looking anything up. */
 export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observation): Promise<SavedLead[]> {
   const fresh = await numbered(trx, leads)
+  const [first] = fresh
+  if (first === undefined) return []
   const rows = fresh.map(({ no, lead }) => rowOf(no, lead, undefined, seen, canDerive(lead, seen)))
   await writeLeads(trx, rows, seen, [])
   // The trigger that counts inserted leads is dropped during a first load.
-  await addCountsFrom(trx, fresh[0]?.no ?? 0)
+  await addCountsFrom(trx, first.no)
   const undeducible = leads.filter((lead) => !canDerive(lead, seen))
   await saveHistory(trx, { fresh: undeducible, present: [], late: [], returned: [] }, seen)
   return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))

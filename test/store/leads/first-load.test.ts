@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { dropIndexes, restoreIndexes } from '../../../src/store/db/dropped-index.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { countLeads } from '../../../src/store/leads/lead.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
 import { openListing, paged, records } from '../../support/listing.ts'
@@ -44,6 +45,15 @@ describe('a first load into a file', () => {
     const { rows } = await sql`PRAGMA foreign_key_check`.execute(listing.store.db)
     expect(rows).toEqual([])
   })
+
+  it.each([20, 25, 30])(
+    'counts each of %i leads once, also where the list ends with an empty page',
+    async (n) => {
+      await using listing = await openListing(PAGE, paged('page', records(n)))
+      expect((await listing.sync()).leads).toMatchObject({ inserted: n })
+      expect(await countLeads(listing.store.db)).toBe(n)
+    },
+  )
 
   it('ends as soon as a lead comes again that has changed, and goes on in the usual way', async () => {
     const before = records(25)
