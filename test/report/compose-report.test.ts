@@ -143,23 +143,71 @@ describe('the headline', () => {
     const one = judge(day([42, 50], [3, 2]), {}, {}, { ...FEW, ...MARKET })
     expect(headline(one)).toMatchObject({
       text: 'Fewer new leads than usual in EU mid-market: 3, where a usual Friday brings 9 to 21.',
-      detail: '42 new leads, as usual. 3 won, as usual.',
+      detail: 'In all 42 new leads and 3 won, as usual.',
     })
     expect(headline(one).subject).toMatch(/^42 new, 3 won, EU mid-market unusual/)
   })
 
-  it('tells of days that are unusual together', () => {
+  it('tells of days that are unusual together, and not of the range that has followed them', () => {
     const shift = { since: '2026-11-16', days: 5, actual: 130, expected: 200.4 }
-    expect(headline(judge(day([35, 50], [3, 2]), { shift }))).toMatchObject({
+    const shifted = judge(day([35, 50], [3, 2]), { shift }, {}, { shift, ...MARKET })
+    expect(headline(shifted)).toMatchObject({
       text: 'Fewer new leads than usual since 16 Nov: 130 in 5\u00a0days, where about 200 are usual.',
+      detail: 'Fewer than usual in EU mid-market. 3 won, as usual.',
     })
+    expect(headline(shifted).subject).toMatch(/^35 new \(fewer than usual since 16 Nov\), 3 won/)
+    expect(block('kpis', shifted).tiles).toMatchObject([
+      { usual: 'fewer than usual since 16 Nov', usualRange: '', tone: 'bad' },
+      { usual: 'usual for a Friday:', usualRange: '1–5', tone: 'neutral' },
+      {},
+      {},
+    ])
+  })
+
+  it('names the source that most of a difference came from', () => {
+    const low = judge(day([18, 50], [3, 2]), FEW, {}, { ...FEW, ...MARKET })
+    const parts = [{ name: 'crawl', actual: 2, expected: 22.6, difference: -20 }]
+    const driver = {
+      figure: 'new_leads',
+      actual: 18,
+      expected: 42,
+      dimension: 'source',
+      parts,
+      rest: -4,
+    } as const
+    const figures = {
+      ...low,
+      insight: { ...NOTHING_URGENT, ...low.insight, drivers: [driver] },
+    } as ReportFigures
+    expect(headline(figures).detail).toBe(
+      'Most of all it came from crawl: 2 instead of about 23. 3 won, as usual.',
+    )
+    expect(block('drivers', figures).drivers).toEqual([
+      {
+        text: '18 new leads instead of about 42, by source:',
+        parts: [
+          {
+            name: 'crawl',
+            counts: '2 instead of about 23',
+            difference: '−20',
+            width: 100,
+            remainder: 0,
+            isLess: true,
+          },
+          { name: 'all others', counts: '', difference: '−4', width: 20, remainder: 80, isLess: true },
+        ],
+      },
+    ])
   })
 
   it('has three sentences at most, and says of an empty day that it is unusual', () => {
     const many = Array.from({ length: 9 }, () => ({ ...FEW, ...MARKET }))
     const told = headline(judge(day([0, 50], [0, 2]), FEW, FEW, ...many))
     expect(told.text).toMatch(/^Fewer new leads than usual: 0,/)
-    expect(told.detail.match(/than usual/g)).toHaveLength(2)
+    expect(told.detail).toBe(
+      'Fewer than usual in EU mid-market, EU mid-market, EU mid-market and 6 others. ' +
+        'Fewer wins than usual: 0, where a usual Friday brings 1 to 5.',
+    )
   })
 
   it('says when usual ranges begin', () => {
@@ -458,11 +506,14 @@ describe('leads that are about to stall', () => {
 
   it('are listed once in full, and then named as still urgent', () => {
     const view = block('urgent', figures)
-    expect(view.note).toMatch(/^3 leads will soon have been in their stage .*; 1 of them new here/)
+    expect(view).toMatchObject({
+      title: 'About to stall',
+      note: '3 leads will soon have been in their stage longer than 19 of 20 winners were; 1 is new here; the most valuable first',
+    })
     expect(view.leads).toMatchObject([{ company: first, age: '11 of 14\u00a0days' }])
     expect(view.lines).toEqual([
       `Still urgent, as in the last report: ${second} and ${third}.`,
-      '212 of 345 open leads, worth $1.9m, are older than all but 1\u00a0% of 812 won leads were (94\u00a0days). Leads this old are hardly ever won: close them, or move them on.',
+      '212 of 345 open leads, worth $1.9m, are older than 94\u00a0days. Only 1\u00a0% of 812 winners took that long: close these leads, or move them on.',
     ])
   })
 

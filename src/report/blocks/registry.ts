@@ -91,12 +91,12 @@ const REGISTRY = {
     isCore: true,
   },
   drivers: {
-    title: 'Where it came from',
+    title: 'Where the difference came from',
     compose: (figures, locale) => composeDrivers(figures, locale),
     isShown: 'unless unread',
   },
   pace: {
-    title: 'On the way',
+    title: 'Outlook',
     compose: (figures, locale) => composePace(figures, locale),
     isShown: 'unless unread',
   },
@@ -120,7 +120,7 @@ const REGISTRY = {
     isShown: 'unless quiet',
   },
   urgent: {
-    title: 'Lost or urgent',
+    title: 'About to stall',
     compose: composeUrgent,
     list: listUrgent,
     isShown: 'unless quiet',

@@ -19,8 +19,9 @@ export interface DriversView {
       readonly name: string
       readonly difference: string
       readonly counts: string
-      /** The length of the bar in percent. */
+      /** The length of the bar, and of the track after it, in percent. */
       readonly width: number
+      readonly remainder: number
       readonly isLess: boolean
     }[]
   }[]
@@ -48,15 +49,15 @@ export function composeDrivers(figures: ReportFigures, locale: LocaleContext): D
 
 function partsOf({ parts, rest, dimension }: Driver, { words, numbers }: LocaleContext) {
   const largest = Math.max(...parts.map(({ difference }) => Math.abs(difference)), Math.abs(rest), 1)
-  const bar = (difference: number) => ({
-    difference: signed(difference, numbers.count),
-    width: Math.round((Math.abs(difference) / largest) * BAR_WIDTH),
-    isLess: difference < 0,
-  })
+  const bar = (difference: number) => {
+    const width = Math.round((Math.abs(difference) / largest) * BAR_WIDTH)
+    const isLess = difference < 0
+    return { difference: signed(difference, numbers.count), width, remainder: BAR_WIDTH - width, isLess }
+  }
   const named = parts.map(({ name, actual, expected, difference }) => ({
     name: name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH),
     counts: words('drivers.counts', { actual, expected: numbers.count(Math.round(expected)) }),
     ...bar(difference),
   }))
-  return [...named, { name: words('drivers.rest'), counts: '', ...bar(rest) }]
+  return rest === 0 ? named : [...named, { name: words('drivers.rest'), counts: '', ...bar(rest) }]
 }

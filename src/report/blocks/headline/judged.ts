@@ -1,14 +1,21 @@
 /** The sentences of the headline about what is unusual, or about how usual the period was. */
 import type { ReportFigures } from '../../../domain/figures.ts'
-import { EXPECTED_FIGURES, type Expectation, type ExpectedFigure } from '../../../domain/insight.ts'
+import {
+  EXPECTED_FIGURES,
+  type Expectation,
+  type ExpectedFigure,
+  type UsualRange,
+} from '../../../domain/insight.ts'
 import { isImplausible } from '../../context.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import { formatLocalDay, type PeriodNames } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 
-/** The most sentences about unusual numbers. */
+/** The most sentences of the headline. */
 const SENTENCES_MAX = 3
 const NAME_LENGTH = 40
+/** The most pipelines that a sentence names. */
+const NAMED_MAX = 3
 
 export interface Sentences {
   readonly text: string
@@ -42,21 +49,27 @@ export function composeJudged(
       subject: words('subject.usual', { counts: EXPECTED_FIGURES.map(countOf).join(', '), ...names }),
     }
   }
-  const [text = '', ...others] = unusual
-    .slice(0, SENTENCES_MAX)
-    .map((each) => sentenceOf(each, names, locale))
-  const named = new Set(unusual.filter(({ pipeline }) => pipeline === null).map(({ figure }) => figure))
-  const asUsual = usual
-    .filter(({ figure }) => !named.has(figure))
-    .map(({ figure }) => words(`headline.asUsual.${figure}`, { n: counts[figure] }))
+  const ofAll = unusual.filter(({ pipeline }) => pipeline === null)
+  const named = new Set(ofAll.map(({ figure }) => figure))
+  const single = unusual.filter(({ figure }) => !named.has(figure))
+  const left = usual.map(({ figure }) => figure).filter((figure) => !named.has(figure))
+  const asUsual =
+    left.length === EXPECTED_FIGURES.length
+      ? [words('headline.asUsual.all', { newLeads: counts.new_leads, won: counts.won })]
+      : left.map((figure) => words(`headline.asUsual.${figure}`, { n: counts[figure] }))
+  const news = [
+    ...ofAll.flatMap((each) => [sentenceOf(each, names, locale), originOf(each, figures, unusual, locale)]),
+    ...single.map((each) => sentenceOf(each, names, locale)),
+  ].filter(Boolean)
+  const [text = '', ...others] = [...news.slice(0, SENTENCES_MAX - asUsual.length), ...asUsual]
   const subject = EXPECTED_FIGURES.map((figure) => {
     const one = unusual.find((each) => each.pipeline === null && each.figure === figure)
-    return one === undefined ? countOf(figure) : `${countOf(figure)} ${rangeInBrackets(one, locale)}`.trim()
+    return one === undefined ? countOf(figure) : `${countOf(figure)} ${inBrackets(one, locale)}`
   })
   const [pipeline] = unusual.flatMap((each) => each.pipeline ?? [])
   return {
     text,
-    detail: [...others, ...asUsual].join(' '),
+    detail: others.join(' '),
     subject: [
       ...subject,
       ...(named.size > 0 || pipeline === undefined
@@ -107,17 +120,74 @@ function sentenceOf(expectation: Expectation, names: PeriodNames, locale: Locale
   const where = pipeline && oneLine(pipeline.name, NAME_LENGTH)
   if (range !== null && isUnusual(judgement))
     return words(`headline.unusual.${figure}`, {
-      ...{ ...names, where, actual, direction: judgement, low: range.low, high: range.high },
+      ...{
+        ...names,
+        where,
+        actual,
+        direction: judgement,
+        range: locale.words('rangeInWords', boundsOf(range)),
+      },
     })
   if (shift === null) return ''
   return words(`headline.shift.${figure}`, {
     ...{ where, actual: shift.actual, days: shift.days },
-    direction: shift.actual > shift.expected ? 'high' : 'low',
+    direction: directionOf(expectation),
     since: formatLocalDay(locale.tag, shift.since),
     expected: numbers.count(Math.round(shift.expected)),
   })
 }
 
-function rangeInBrackets({ range }: Expectation, { words }: LocaleContext): string {
-  return range === null ? '' : words('subject.range', { low: range.low, high: range.high })
+/**
+ * Says from which source, country or agent the difference came most, or in which pipelines the number is unusual
+ * in the same direction; empty if neither is known.
+ */
+function originOf(
+  expectation: Expectation,
+  { insight }: ReportFigures,
+  unusual: readonly Expectation[],
+  locale: LocaleContext,
+): string {
+  const { words, numbers } = locale
+  const { figure } = expectation
+  const direction = directionOf(expectation)
+  const driver = insight?.drivers.find((each) => each.figure === figure)
+  const [part] = driver?.parts ?? []
+  if (driver && part && part.difference < 0 === (direction === 'low')) {
+    const { dimension } = driver
+    return words('headline.origin', {
+      name: part.name === null ? words('drivers.without', { dimension }) : oneLine(part.name, NAME_LENGTH),
+      actual: part.actual,
+      expected: numbers.count(Math.round(part.expected)),
+    })
+  }
+  const alike = unusual.filter((each) => each.figure === figure && directionOf(each) === direction)
+  const pipelines = alike.flatMap(({ pipeline }) =>
+    pipeline === null ? [] : [oneLine(pipeline.name, NAME_LENGTH)],
+  )
+  if (pipelines.length === 0) return ''
+  const others = pipelines.length - NAMED_MAX
+  const listed =
+    others > 1 ? [...pipelines.slice(0, NAMED_MAX), words('scope.others', { n: others })] : pipelines
+  return words('headline.alike', { direction, pipelines: locale.and(listed) })
+}
+
+/** Tells on which side of the usual an unusual number is. */
+export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
+  if (isUnusual(judgement) || shift === null) return judgement === 'high' ? 'high' : 'low'
+  return shift.actual > shift.expected ? 'high' : 'low'
+}
+
+/** Returns the bounds of a range for its words. */
+export function boundsOf({ low, high }: UsualRange) {
+  return { low, high, isOne: low === high }
+}
+
+function inBrackets(expectation: Expectation, { words, tag }: LocaleContext): string {
+  const { judgement, range, shift } = expectation
+  if (shift !== null && !isUnusual(judgement))
+    return words('subject.shift', {
+      direction: directionOf(expectation),
+      since: formatLocalDay(tag, shift.since),
+    })
+  return range === null ? '' : words('subject.range', { range: words('range', boundsOf(range)) })
 }

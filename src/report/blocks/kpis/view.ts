@@ -12,9 +12,10 @@ import {
   isFirst,
   isImplausible,
 } from '../../context.ts'
-import { namePeriod } from '../../words/dates.ts'
+import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
+import { boundsOf, directionOf } from '../headline/judged.ts'
 import { formatMoneys } from '../list-rows.ts'
 
 // The maximum length of a value in large print, in characters.
@@ -47,15 +48,19 @@ export interface KpiView {
   readonly tone: Tone
   /** The value in the period with which the report compares; empty if there is none. */
   readonly basis: string
-  /** The usual range, such as `usual for a Friday: 31–54`; empty if none is known. */
+  /** What is usual, such as `usual for a Friday:` before the range; empty if nothing is known. */
   readonly usual: string
+  /** The usual range, such as `31–54`; empty without one. */
+  readonly usualRange: string
   readonly line: (ChartSource & { readonly alt: string }) | null
 }
 
 type Moved = Pick<KpiView, 'arrow' | 'change' | 'tone'>
-type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine' | 'usual'> & { readonly usual?: string }
+type Usual = Pick<KpiView, 'usual' | 'usualRange'>
+type Parts = Omit<KpiView, 'isLong' | 'hasNoteLine' | keyof Usual> & Partial<Usual>
 
 const NOT_MOVED: Moved = { arrow: '', change: '', tone: 'neutral' }
+const NOTHING_USUAL: Usual = { usual: '', usualRange: '' }
 
 export function composeKpis(figures: ReportFigures, locale: LocaleContext, context: BlockContext): KpisView {
   const { words, numbers } = locale
@@ -63,10 +68,11 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
   const isComparable = coverage === 'whole' && !isFirst(figures)
-  const moved = (change: Change | null): Moved => ({
+  // The change of a number that is usual has no colour, because it is no news.
+  const moved = (change: Change | null, figure?: ExpectedFigure): Moved => ({
     arrow: (isComparable && change?.arrow) || '',
     change: (isComparable && change?.text) || '',
-    tone: (isComparable && change?.tone) || 'neutral',
+    tone: (isComparable && !isUsual(figures, figure) && change?.tone) || 'neutral',
   })
   // Because tiles are narrow, the date itself must not break across lines.
   const when = words('period.brief', { ...namePeriod(locale.tag, figures.kind, figures.prior) }).replaceAll(
@@ -98,7 +104,8 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
       basis: tile.basis && (before.isShown ? join(tile.basis, before.note) : unshown(now.note, before.note)),
     }
   }
-  const usualOf = (figure: ExpectedFigure) => (isComparable ? usualRange(figures, figure, locale) : '')
+  const usualOf = (figure: ExpectedFigure) =>
+    isComparable ? usualRange(figures, figure, locale) : NOTHING_USUAL
   const countOf = (count: number) => (coverage === 'none' ? words('none') : numbers.count(count))
   const line = (name: ChartName, points: readonly (number | null)[], write: (value: number) => string) =>
     lineOf(context.charts.get(name), points, write, figures, locale)
@@ -114,9 +121,9 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
         : coverage === 'part'
           ? words('kpis.soFar')
           : words('kpis.inAll', { n: figures.leads }),
-      ...moved(changeOfCount(newLeads, 'up', locale)),
+      ...moved(changeOfCount(newLeads, 'up', locale), 'new_leads'),
       basis: basis(numbers.count(newLeads.prior)),
-      usual: isImplausible(figures, 'newLeads') ? '' : usualOf('new_leads'),
+      ...(isImplausible(figures, 'newLeads') ? NOTHING_USUAL : usualOf('new_leads')),
       line: line('spark-new-leads', sparklines.newLeads, numbers.count),
     },
     withKnown(
@@ -126,12 +133,11 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
         note: isImplausible(figures, 'won')
           ? words('kpis.doubtful')
           : worthOf(coverage, won.current, wonValue.current, locale),
-        ...moved(changeOfCount(won, 'up', locale)),
+        ...moved(changeOfCount(won, 'up', locale), 'won'),
         basis: basis(numbers.count(won.prior)),
-        usual:
-          isImplausible(figures, 'won') || !composeHistory(known.status.current, locale).isShown
-            ? ''
-            : usualOf('won'),
+        ...(isImplausible(figures, 'won') || !composeHistory(known.status.current, locale).isShown
+          ? NOTHING_USUAL
+          : usualOf('won')),
         line: line('spark-won', sparklines.won, numbers.count),
       },
       known.status,
@@ -158,14 +164,14 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
       (known) => words('kpis.valueThen', { known }),
     ),
   ].map((tile: Parts, _, all) => ({
-    usual: '',
+    ...NOTHING_USUAL,
     ...tile,
     isLong: tile.value.length > LARGE_LENGTH,
     hasNoteLine: all.some(({ note }) => note !== ''),
   }))
   const label = Math.max(...tiles.map((tile) => tile.label.length)) + 1
   const value = Math.max(...tiles.map((tile) => tile.value.length))
-  const record = tiles.some(({ usual }) => usual !== '') ? recordOf(figures, locale) : ''
+  const record = tiles.some(({ usualRange }) => usualRange !== '') ? recordOf(figures, locale) : ''
   return { kind: 'kpis', tiles, record, columns: { label, value, note: label + value + 2 } }
 }
 
@@ -178,11 +184,32 @@ function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string 
   return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
 }
 
-function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: LocaleContext): string {
-  const found = figures.insight?.expectations.find((each) => each.pipeline === null && each.figure === figure)
-  if (!found || found.range === null) return ''
-  const { low, high } = found.range
-  return locale.words('kpis.usual', { ...namePeriod(locale.tag, figures.kind, figures.period), low, high })
+function expectationOf({ insight }: ReportFigures, wanted: ExpectedFigure | undefined) {
+  return insight?.expectations.find(({ pipeline, figure }) => pipeline === null && figure === wanted)
+}
+
+function isUsual(figures: ReportFigures, figure: ExpectedFigure | undefined): boolean {
+  const found = expectationOf(figures, figure)
+  return found?.judgement === 'usual' && found.shift === null
+}
+
+/**
+ * Says what is usual. Several days that are unusual together are said instead of the range, because that has
+ * already followed them.
+ */
+function usualRange(figures: ReportFigures, figure: ExpectedFigure, { words, tag }: LocaleContext): Usual {
+  const found = expectationOf(figures, figure)
+  if (!found) return NOTHING_USUAL
+  const { judgement, shift, range } = found
+  if (judgement === 'usual' && shift !== null) {
+    const since = formatLocalDay(tag, shift.since)
+    return { usual: words('kpis.shift', { direction: directionOf(found), since }), usualRange: '' }
+  }
+  if (range === null) return NOTHING_USUAL
+  return {
+    usual: words('kpis.usual', { ...namePeriod(tag, figures.kind, figures.period) }),
+    usualRange: words('range', boundsOf(range)),
+  }
 }
 
 function lineOf(

@@ -68,8 +68,8 @@ export function composeUrgent(
   return [
     {
       kind: 'urgent',
-      title: words('urgent.title'),
-      note: total > 0 ? words('urgent.note', { n: total, fresh: total - still.length }) : '',
+      title: words('urgent.title', { isOld: total === 0 }),
+      note: total > 0 ? noteOf(rows, total, still.length, locale) : '',
       columns: { lead: words('stalled.lead'), stage: words('urgent.stage') },
       leads: shown.map((lead) => ({
         company: oneLine(lead.companyName, NAME_LENGTH),
@@ -93,7 +93,21 @@ export function listUrgent(figures: ListedFigures, locale: LocaleContext, option
     { name: words('lists.limitDays'), cell: (lead) => lead.limitDays },
     { name: words('lists.isNew'), cell: (lead) => words(lead.isNew ? 'urgent.new' : 'urgent.still') },
   ])
-  return listTable(words('urgent.title'), columns, rows, moreThan(rows.length, total, locale), locale)
+  return listTable(
+    words('urgent.title', { isOld: false }),
+    columns,
+    rows,
+    moreThan(rows.length, total, locale),
+    locale,
+  )
+}
+
+/** The leads of a list can have limits of winners and limits of the settings; only the former are explained. */
+function noteOf(rows: readonly UrgentLead[], total: number, still: number, { words }: LocaleContext): string {
+  return words('urgent.note', {
+    ...{ n: total, fresh: total - still, isAllNew: still === 0, isOne: total === 1 },
+    limit: rows.every(({ isOfWinners }) => isOfWinners) ? 'winners' : 'other',
+  })
 }
 
 function stillSentence(leads: readonly UrgentLead[], locale: LocaleContext): string {
