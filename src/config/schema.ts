@@ -132,7 +132,8 @@ const topLevel = group({
   holidays: listOf(date, 'a list of dates')
     .default([])
     .meta({
-      description: 'Dates that reports of working days skip, besides Saturdays and Sundays.',
+      description:
+        'Dates that reports of working days skip, besides Saturdays and Sundays. Usual ranges of days do not learn from them.',
       examples: [['2026-12-25']],
     }),
   templates_dir: path.optional().meta({

@@ -48,8 +48,13 @@ type JudgedNumbers = Pick<Insight, 'expectations' | 'drivers' | 'pace'>
 /**
  * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
  * is judged.
+ * @param holidays local dates; of those before the period nothing is learned where single days are judged
  */
-export async function judgeNumbers(deps: JudgeDeps, request: ReportRequest): Promise<JudgedNumbers> {
+export async function judgeNumbers(
+  deps: JudgeDeps,
+  request: ReportRequest,
+  holidays: readonly string[],
+): Promise<JudgedNumbers> {
   const nothing = { expectations: [], drivers: [], pace: [] }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
@@ -62,12 +67,22 @@ export async function judgeNumbers(deps: JudgeDeps, request: ReportRequest): Pro
   const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
   const names = await listNames(deps.store.db)
   const numbers = await readNumbers(reader, names)
-  const judged = judgeReport({ kind, dates, length }, numbers)
+  const isByDay = kind !== 'week' && kind !== 'month'
+  const isLeftOut = dates.map(
+    (date, index) => isByDay && index < dates.length - length && holidays.includes(date),
+  )
+  const judged = judgeReport(
+    { kind, dates, length },
+    numbers.map((each) => ({
+      ...each,
+      values: each.values.map((value, index) => (isLeftOut[index] ? null : value)),
+    })),
+  )
   return {
     expectations: judged
       .map(({ expectation }) => expectation)
       .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null)),
-    drivers: await findDrivers(reader, judged, names, filter.pipelineIds),
+    drivers: await findDrivers(reader, judged, { names, pipelineIds: filter.pipelineIds, isLeftOut }),
     pace: kind === 'month' ? [] : await tellEnds(reader, dates),
   }
 }
@@ -128,16 +143,22 @@ export function readerOf(
 async function findDrivers(
   reader: DailyReader,
   judged: readonly Judged[],
-  names: ReadonlyMap<string, string>,
-  pipelineIds: readonly string[] | null,
+  of: {
+    names: ReadonlyMap<string, string>
+    pipelineIds: readonly string[] | null
+    /** Tells of each day whether it was left out of what the numbers were judged by. */
+    isLeftOut: readonly boolean[]
+  },
 ): Promise<Driver[]> {
+  const { names, pipelineIds, isLeftOut } = of
   const drivers: Driver[] = []
   for (const { expectation, days, expected, overdispersion } of judged) {
     const { figure, pipeline, judgement, shift } = expectation
     if (pipeline !== null || (judgement !== 'high' && judgement !== 'low' && shift === null)) continue
     let best: { driver: Driver; probability: number } | null = null
     for (const dimension of pipelineIds === null ? DIMENSIONS : (['pipeline_id'] as const)) {
-      const members = [...(await reader.read(figure, dimension))].map(([name, numbers]) => {
+      const members = [...(await reader.read(figure, dimension))].map(([name, all]) => {
+        const numbers = all.map((value, index) => (isLeftOut[index] ? 0 : value))
         const end = numbers.length - days
         return {
           name,

@@ -48,9 +48,10 @@ async function readInsight(
   { store, now }: InsightDeps,
   request: ReportRequest,
   last: Insight | null,
+  holidays: readonly string[],
 ): Promise<Insight> {
   await refreshStallThresholds(store, now())
-  const judged = await judgeNumbers({ store, now }, request)
+  const judged = await judgeNumbers({ store, now }, request, holidays)
   const told = new Set(last?.urgent.rows.map(({ id }) => id))
   const scope = scopeOf(request, request.period)
   const days = URGENT_DAYS[request.kind]

@@ -52,7 +52,8 @@ function requestOf(change: Partial<ReportRequest> = {}, kind: ReportRequest['kin
   }
 }
 
-const judge = (store: Store, request = requestOf()) => judgeNumbers({ store, now: () => NOW }, request)
+const judge = (store: Store, request = requestOf(), holidays: readonly string[] = []) =>
+  judgeNumbers({ store, now: () => NOW }, request, holidays)
 const newLeads = ({ expectations }: Awaited<ReturnType<typeof judge>>) =>
   expectations.find(({ figure, pipeline }) => figure === 'new_leads' && pipeline === null)
 
@@ -110,6 +111,20 @@ describe('the numbers of a day', () => {
     const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])
     expect(newLeads(one)?.range?.high).toBeLessThan(40)
+  })
+
+  it('are judged without the holidays before them, of which nothing is learned', async () => {
+    const ago = [7, 21]
+    const holidays = ago.flatMap((each) => localDates(DAYS.at(-1 - each) ?? requestOf().period))
+    await using quiet = await storeWith({ mean: (_, day) => (ago.includes(day) ? 0 : 20), isExact: true })
+    await using busy = await storeWith({ mean: (_, day) => (ago.includes(day) ? 60 : 20), isExact: true })
+    const [one, other] = [quiet, busy].map(async (store) =>
+      newLeads(await judge(store, requestOf(), holidays)),
+    )
+    const told = await one
+    expect(told).toMatchObject({ judgement: 'usual', actual: 40 })
+    expect(await other).toEqual(told)
+    expect(newLeads(await judge(quiet))).not.toEqual(told)
   })
 
   it('have no range before eight of the same weekday, and say how many there are', async () => {
