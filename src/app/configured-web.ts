@@ -9,6 +9,7 @@ import { registrationFile, watchSecrets } from '../jobs/events/webhook-registrat
 import { createMeasuring } from '../jobs/measures.ts'
 import { openOverview } from '../jobs/overview.ts'
 import { openPreferencePage } from '../jobs/recipients/change-preference.ts'
+import { openRecord } from '../jobs/reports/kept-record.ts'
 import type { StartedDaemon } from '../jobs/schedule/daemon.ts'
 import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
@@ -24,6 +25,7 @@ import { issueFilesRoutes } from '../web/dashboard/archive/files.ts'
 import { issueRoutes } from '../web/dashboard/archive/issue.ts'
 import { issuesRoutes } from '../web/dashboard/archive/list.ts'
 import { pipelinesRoutes } from '../web/dashboard/pipelines/routes.ts'
+import { recordRoutes } from '../web/dashboard/record.ts'
 import { statusRoutes } from '../web/dashboard/status/page.ts'
 import { healthRoutes } from '../web/health.ts'
 import { openMetrics } from '../web/metrics/metrics.ts'
@@ -97,9 +99,11 @@ export async function openConfiguredWeb(
       log,
     }),
   )
+  const record = opening.use(openRecord({ store, timeZone, folder: dataDir, log }))
   const counts = [
     pipelinesRoutes({ ...deps, overview, files: pathsIn(dataDir), called: CALLED }),
     agentsRoutes({ ...deps, overview }),
+    recordRoutes({ ...deps, record }),
   ]
   const archive = [issuesRoutes(deps), issueRoutes(deps), issueFilesRoutes({ store, dkim })]
   const server = await openWeb(

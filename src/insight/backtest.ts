@@ -154,7 +154,7 @@ function testRanges(scale: Scale, { figure, pipeline, steps, values, places, unu
     if (isWithin(forecast.range80, value)) test.held80++
   }
   const known = knownNext(places, values)
-  const isReady = known >= NEEDED
+  const isReady = known >= NEEDED && test.judged > 0
   return {
     ...{ figure, pipeline, scale, ...test },
     claims: unusual.filter(Boolean).length,

@@ -18,7 +18,7 @@ const SMALLEST_PX = 12
 const STOPS_MAX = 300
 
 /** Pages of which there is at least one, however many come to be linked. */
-const KNOWN = ['/', '/archive', '/archive/…', '/pipelines', '/pipelines/…', '/agents', '/sign-in']
+const KNOWN = ['/', '/archive', '/archive/…', '/pipelines', '/pipelines/…', '/agents', '/record', '/sign-in']
 
 interface FoundPage {
   readonly path: string

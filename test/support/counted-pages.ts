@@ -1,9 +1,10 @@
-/** The pages of pipelines and agents on a server of the test, of what the test says is counted. */
+/** The pages of pipelines, agents and the record on a server of the test, of what the test says is counted. */
 
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { daysBefore, daysUpTo } from '../../src/domain/period.ts'
 import { type KeptOverview, PERIOD_DAYS, TREND_DAYS_MAX } from '../../src/jobs/overview.ts'
+import { openRecord } from '../../src/jobs/reports/kept-record.ts'
 import { FAILING, WELL } from '../../src/report/blocks/agents/view.ts'
 import { MEAN_DAYS } from '../../src/report/charts/trend-layout.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'
@@ -13,6 +14,7 @@ import { readOverview } from '../../src/store/figures/pipeline-overview.ts'
 import { createSignInGuard } from '../../src/web/auth/require-sign-in.ts'
 import { agentsRoutes } from '../../src/web/dashboard/agents.ts'
 import { pipelinesRoutes } from '../../src/web/dashboard/pipelines/routes.ts'
+import { recordRoutes } from '../../src/web/dashboard/record.ts'
 import { createAllowedHosts } from '../../src/web/server/allowed-hosts.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../../src/web/server/frame.ts'
 import { openWeb } from '../../src/web/server/server.ts'
@@ -22,7 +24,7 @@ import { SILENT } from './syncing.ts'
 /** A Saturday; all leads have been read a quarter of an hour before. */
 export const LOOKED_AT = new Date('2026-11-21T09:15:00Z')
 export const READ_AT = '2026-11-21T09:00:00.000Z'
-const ZONE = 'Europe/Vienna'
+export const ZONE = 'Europe/Vienna'
 
 /** Counts the store as of {@link READ_AT}. */
 export async function countNow(store: Store): Promise<KeptOverview> {
@@ -50,6 +52,8 @@ export async function openCountedPages(store: Store, kept: KeptOverview): Promis
   const deps = { store, pages: dashboardPages, now, timeZone: ZONE, canAct: false, overview }
   const folder = join(fileOf(store), '..')
   const files = { snapshot: join(folder, 'snapshot.db'), metadata: join(folder, 'metadata.json') }
+  const record = openRecord({ store, timeZone: ZONE, folder, log: SILENT })
+  onTestFinished(() => record[Symbol.asyncDispose]())
   const server = await openWeb(
     { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
     [assetRoutes(dashboardPages)],
@@ -58,7 +62,10 @@ export async function openCountedPages(store: Store, kept: KeptOverview): Promis
         ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
         ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
       }),
-      parts: [pipelinesRoutes({ ...deps, files, called: 'leadsheet' }), agentsRoutes(deps)],
+      parts: [
+        ...[pipelinesRoutes({ ...deps, files, called: 'leadsheet' }), agentsRoutes(deps)],
+        recordRoutes({ ...deps, record }),
+      ],
     },
   )
   onTestFinished(() => server[Symbol.asyncDispose]())

@@ -3,7 +3,12 @@ import type { Instant } from '../../domain/model.ts'
 import { dayBefore, localDates } from '../../domain/period.ts'
 import { type Backtest, backtest } from '../../insight/backtest.ts'
 import type { Store } from '../../store/db/store.ts'
-import { listCountedDays, listNames, refreshDailyCounts } from '../../store/insight/daily-count.ts'
+import {
+  findLastCountedDay,
+  listCountedDays,
+  listNames,
+  refreshDailyCounts,
+} from '../../store/insight/daily-count.ts'
 import { readerOf, readNumbers } from './judge-numbers.ts'
 
 export interface BacktestRequest {
@@ -14,6 +19,9 @@ export interface BacktestRequest {
   readonly pipelineIds: readonly string[] | null
 }
 
+/** The dates and numbers that are tested. */
+export type Tested = Parameters<typeof backtest>
+
 /** Brings the counts by day up to date and tests all claims of a report on them. */
 export async function readBacktest(
   store: Pick<Store, 'db' | 'write'>,
@@ -22,7 +30,17 @@ export async function readBacktest(
 ): Promise<Backtest> {
   const days = await listCountedDays(store.db, dayBefore(new Date(asOf), timeZone).to, timeZone)
   await refreshDailyCounts(store, days, now)
-  const dates = days.map(localDates)
+  return backtest(...(await readTested(store, { asOf, timeZone, pipelineIds })))
+}
+
+/** Reads the counts by day as they were last brought up to date. */
+export async function readTested(
+  store: Pick<Store, 'db'>,
+  { asOf, timeZone, pipelineIds }: BacktestRequest,
+): Promise<Tested> {
+  const days = await listCountedDays(store.db, dayBefore(new Date(asOf), timeZone).to, timeZone)
+  const last = await findLastCountedDay(store.db, timeZone)
+  const dates = days.map(localDates).filter((date) => last !== null && date <= last)
   const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
-  return backtest(dates, await readNumbers(reader, await listNames(store.db)))
+  return [dates, await readNumbers(reader, await listNames(store.db))]
 }

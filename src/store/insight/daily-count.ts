@@ -113,6 +113,16 @@ export async function refreshDailyCounts(
   )
 }
 
+/** Finds the last local day that is counted; null if none is. */
+export async function findLastCountedDay(db: Db, timeZone: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('daily_count_span')
+    .where('time_zone', '=', timeZone)
+    .select('last_day')
+    .executeTakeFirst()
+  return row?.last_day ?? null
+}
+
 /** Reads the counts of a figure by one dimension, in order of day, from a local date on. */
 export async function readDailyCounts(
   db: Db,

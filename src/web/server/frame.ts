@@ -27,6 +27,7 @@ const PLACES = [
   { path: '/archive', name: 'Archive' },
   { path: '/pipelines', name: 'Pipelines' },
   { path: '/agents', name: 'Agents' },
+  { path: '/record', name: 'Record' },
 ] as const
 
 type Place = (typeof PLACES)[number]['path']

@@ -1,0 +1,86 @@
+/** The page of the record: how often the claims of reports were right, as charts of the last days and a table. */
+import type { KeptRecord, RecordKeeper } from '../../jobs/reports/kept-record.ts'
+import { type DashboardDeps, frameOf } from '../server/frame.ts'
+import { type AddRoutes, sendPage } from '../server/server.ts'
+import { count, NONE } from './format.ts'
+
+interface RecordDeps extends DashboardDeps {
+  readonly record: RecordKeeper
+}
+
+type Tested = NonNullable<KeptRecord['record']>
+type RangeTest = Tested['ranges'][number]
+type Day = Tested['lastDays'][number][number]
+
+const PATH = '/record'
+const HEIGHT = 100
+const PER_YEAR = { day: 365, week: 52, month: 12 } as const
+const FIGURES = { new_leads: 'New leads', won: 'Won' } as const
+const SHOWN = { printed: 'printed', withheld: 'withheld', learning: 'not yet' } as const
+
+export function recordRoutes({ pages, record }: RecordDeps): AddRoutes {
+  const page = pages.page('record')
+  return (app) => {
+    app.get(PATH, async (request, reply) => {
+      const { record: tested, failure } = await record.read()
+      const view = { failure, tested: tested !== null && tested.from !== null ? composeRecord(tested) : null }
+      return sendPage(reply, page(view, frameOf(request, 'Record', PATH)))
+    })
+  }
+}
+
+function composeRecord({ from, to, ranges, reports, ends, lastDays }: Tested) {
+  const days = ranges.filter(({ scale }) => scale === 'day')
+  const ofDays = reports.find(({ scale }) => scale === 'day')
+  return {
+    ...{ from, to },
+    claims:
+      ofDays === undefined || ofDays.judged === 0
+        ? null
+        : { days: count(ofDays.withClaims), of: count(ofDays.judged) },
+    charts: days.map((test, index) => ({ name: nameOf(test), ...composeChart(lastDays[index] ?? []) })),
+    rows: ranges.map((test) => ({
+      ...{ name: nameOf(test), scale: test.scale, judged: count(test.judged), shown: SHOWN[test.shown] },
+      ...{ held95: percent(test.held95, test.judged), held80: percent(test.held80, test.judged) },
+      claims: test.judged === 0 ? NONE : ((test.claims / test.judged) * PER_YEAR[test.scale]).toFixed(1),
+      isPrinted: test.shown === 'printed',
+      periods: test.shown === 'learning' ? `${test.periods.known} of ${test.periods.needed}` : '',
+    })),
+    ends: ends.map(({ figure, ranges: told, errors, shown }) => ({
+      ...{ name: FIGURES[figure], told: count(told.of), held: percent(told.held, told.of) },
+      ...{ error: share(errors?.told), line: share(errors?.line), trailing: share(errors?.trailing) },
+      ...{ shown: SHOWN[shown], isPrinted: shown === 'printed' },
+    })),
+  }
+}
+
+function nameOf({ figure, pipeline }: RangeTest): string {
+  return pipeline === null ? `${FIGURES[figure]}, all` : `${FIGURES[figure]}, ${pipeline.name}`
+}
+
+/** Draws the days as paths: the usual range, the numbers, and dots for the unusual ones. */
+function composeChart(days: readonly Day[]) {
+  const most = Math.max(1, ...days.map(({ value, range }) => Math.max(value, range?.high ?? 0)))
+  const down = (value: number) => Math.round((HEIGHT - (value / most) * HEIGHT) * 10) / 10
+  const known = days.flatMap(({ range }, x) => (range === null ? [] : [{ x, ...range }]))
+  const upper = known.map(({ x, high }) => `${x} ${down(high)}`)
+  const lower = known.map(({ x, low }) => `${x} ${down(low)}`).reverse()
+  const unusual = days.filter(({ isUnusual }) => isUnusual)
+  return {
+    width: Math.max(1, days.length - 1),
+    height: HEIGHT,
+    band: known.length === 0 ? '' : `M${[...upper, ...lower].join('L')}Z`,
+    line: `M${days.map(({ value }, x) => `${x} ${down(value)}`).join('L')}`,
+    dots: days.map(({ value, isUnusual }, x) => (isUnusual ? `M${x} ${down(value)}h0` : '')).join(''),
+    label: `${days[0]?.date ?? ''} to ${days.at(-1)?.date ?? ''}, 0 to ${count(most)} a day; unusual: ${unusual.map(({ date, value }) => `${value} on ${date}`).join(', ') || 'none'}`,
+    most: count(most),
+  }
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? NONE : `${((100 * part) / whole).toFixed(1)}%`
+}
+
+function share(value: number | undefined): string {
+  return value === undefined ? NONE : `${(100 * value).toFixed(1)}%`
+}
