@@ -16,6 +16,7 @@ import { DAY_MS, HOUR_MS } from './simulation/calendar.ts'
 import { readCompanies } from './simulation/companies.ts'
 import type { Life } from './simulation/life.ts'
 import { openLife } from './simulation/life.ts'
+import type { Scenario } from './simulation/scenario.ts'
 import type { ApiKey } from './store/api-key.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from './store/api-key.ts'
 import { openServiceDatabase } from './store/database.ts'
@@ -47,6 +48,8 @@ export interface ServiceOptions {
   readonly now?: () => number
   /** How many days back a new history starts, at midnight (UTC); 120 by default. */
   readonly historyDays?: number
+  /** The scenario of a new history, with its own length; none by default. */
+  readonly scenario?: Scenario | undefined
   /** The maximum number of requests of a key in a minute; 1,200 by default. */
   readonly rateLimitPerMinute?: number
   /** The faults to inject, for practice and tests; none by default. */
@@ -95,7 +98,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const companies = readCompanies(options.companiesFile)
   const db = await openServiceDatabase(options.file)
   try {
-    const life = await openLife(db, { seed, companies, historyDays, now: now() })
+    const life = await openLife(db, { seed, companies, historyDays, scenario: options.scenario, now: now() })
     const playFrom = options.playFrom?.getTime()
     const clock = createClock(now, { speed, notBefore: life.until(), playFrom })
     const { onProgress, signal } = options

@@ -4,8 +4,9 @@
  */
 import { agentOf, pickAgent } from './agents.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay, WEEKDAY_ACTIVITY, weekday } from './calendar.ts'
-import { characterOf } from './characters.ts'
+import { characterOf, READY_PIPELINES } from './characters.ts'
 import { type Random, randomFor } from './random.ts'
+import { discoveryFactor, drawNear } from './scenario.ts'
 import type { World } from './world.ts'
 
 export interface Discovery {
@@ -27,6 +28,8 @@ const FIRST_SWEEP_LEADS = 12
 const FIRST_SWEEP_MS = 90 * MINUTE_MS
 /** The share of discoveries made in the daytime. The other discoveries are spread over the 24 hours. */
 const DAYTIME_SHARE = 0.85
+
+const READY_LEADS_PER_DAY = READY_PIPELINES.reduce((sum, one) => sum + one.character.leadsPerDay, 0)
 
 /** Lists the discoveries of the pipeline with `from < at <= to`, in order of time. */
 export function listDiscoveries(
@@ -57,11 +60,24 @@ function discoveriesOfDay(world: World, pipeline: Searched, day: number): readon
   }
   return planned
     .map((at) => withAgent(world, pipeline, at, random))
+    .flatMap((discovery) => multiply(world, discovery, random))
     .filter((discovery) => discovery.at > pipeline.created_at)
+}
+
+/** Repeats or leaves out the discovery if the scenario wants it, some seconds apart. */
+function multiply(world: World, found: Discovery, random: Random): readonly Discovery[] {
+  const { scenario, epochAt } = world
+  if (scenario === null) return [found]
+  const count = drawNear(discoveryFactor({ scenario, epochAt }, found), random)
+  return Array.from({ length: count }, (_, index) => ({ ...found, at: found.at + index * 1000 }))
 }
 
 function countOfDay(world: World, pipelineId: string, day: number, random: Random): number {
   const { leadsPerDay, growth } = characterOf(pipelineId)
+  if (world.scenario !== null) {
+    const size = (leadsPerDay / READY_LEADS_PER_DAY) * world.scenario.leads_per_day
+    return random.poisson(size * (WEEKDAY_ACTIVITY[weekday(day)] ?? 1))
+  }
   const trend = 1 + growth * (trendAt(world, day) - 0.5)
   const expected = leadsPerDay * (WEEKDAY_ACTIVITY[weekday(day)] ?? 1) * trend * random.between(0.75, 1.25)
   return Math.floor(expected) + (random.chance(expected % 1) ? 1 : 0)

@@ -4,6 +4,7 @@ import { type Character, characterOf } from './characters.ts'
 import type { Company } from './companies.ts'
 import { trendAt } from './discovery.ts'
 import { type Random, randomFor } from './random.ts'
+import { meetsAlways } from './scenario.ts'
 import type { World } from './world.ts'
 
 export interface Fate {
@@ -22,6 +23,8 @@ export interface Fate {
   /** Tells whether the first meeting has no result and a second meeting is held. */
   readonly isSetBack: boolean
   readonly wins: boolean
+  /** The chance, from 0 to 1, that the lead is won after a meeting. */
+  readonly winChance: number
   /** The time from the first contact to the reply. */
   readonly replyAfterMs: number
   readonly meetingAfterMs: number
@@ -45,16 +48,19 @@ export function fateOf(
   const score = drawScore(company, random)
   const warmth = 0.75 + Math.max(0, score - 50) / 80
   const drift = 1 + character.replyDrift * (trendAt(world, lead.created_at) - 0.5)
-  const replies = random.chance(character.replyRate * warmth * drift)
+  const isTrending = world.scenario === null
+  const replies = random.chance(character.replyRate * warmth * (isTrending ? drift : 1))
   const meets = replies && random.chance(character.meetingRate * warmth)
-  const wins = meets && random.chance(character.winRate * warmth)
-  return {
+  const winChance = character.winRate * warmth
+  const wins = meets && random.chance(winChance)
+  const fate = {
     score,
     isQualified: score >= character.qualifyingScore,
     dealUsd: drawDeal(company, character, random),
     replies,
     meets,
     wins,
+    winChance,
     isDropped: random.chance(DROP_RATE),
     bounces: random.chance(BOUNCE_RATE),
     isSetBack: random.chance(SET_BACK_RATE),
@@ -63,6 +69,8 @@ export function fateOf(
     meetingAfterMs: drawDays(random, 2.8 * character.pace, 0.45, [1, 5]) * DAY_MS,
     decisionAfterMs: drawDays(random, 12 * character.pace, 0.4, [6, 24]) * DAY_MS,
   }
+  const isBrought = world.scenario !== null && meetsAlways(world.scenario)
+  return isBrought ? { ...fate, replies: true, meets: true, stallsAt: null } : fate
 }
 
 function drawScore(company: Company, random: Random): number {

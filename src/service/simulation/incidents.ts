@@ -30,6 +30,12 @@ export interface IncidentCalendar {
   duringWork(agentId: string, at: number): Incident | undefined
 }
 
+/** The calendar without any incident. */
+export const NO_INCIDENTS: IncidentCalendar = {
+  startingOn: () => undefined,
+  duringWork: () => undefined,
+}
+
 /**
  * Creates the calendar of incidents.
  * @param madeAt the time at which the history was made; around that time an agent fails, so that a new

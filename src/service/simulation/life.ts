@@ -17,6 +17,7 @@ import type { PipelineRow } from '../store/tables.ts'
 import { DAY_MS, startOfDay } from './calendar.ts'
 import { READY_PIPELINES } from './characters.ts'
 import type { Company } from './companies.ts'
+import type { Scenario } from './scenario.ts'
 import { simulate } from './simulate.ts'
 import { createPool, createWorld, type Pool, type World } from './world.ts'
 
@@ -47,6 +48,8 @@ interface LifeOptions {
   readonly companies: readonly Company[]
   /** How many days back a new history starts. */
   readonly historyDays: number
+  /** The scenario of a new history. A history in the database keeps its own. */
+  readonly scenario?: Scenario | undefined
   readonly now: number
 }
 
@@ -98,7 +101,9 @@ export async function openLife(db: ServiceDatabase, options: LifeOptions): Promi
   }
 }
 
-async function begin(db: ServiceDatabase, { seed, historyDays, now }: LifeOptions): Promise<SimulationState> {
+async function begin(db: ServiceDatabase, options: LifeOptions): Promise<SimulationState> {
+  const { seed, now, scenario = null } = options
+  const historyDays = scenario?.history_days ?? options.historyDays
   const epochAt = startOfDay(now) - historyDays * DAY_MS
   const pipelines = READY_PIPELINES.map(
     ({ id, name, criteria }): PipelineRow => ({
@@ -110,7 +115,7 @@ async function begin(db: ServiceDatabase, { seed, historyDays, now }: LifeOption
       updated_at: epochAt,
     }),
   )
-  const state = { seed, epochAt, madeAt: now, simulatedUntil: epochAt }
+  const state = { seed, epochAt, madeAt: now, simulatedUntil: epochAt, scenario }
   await insertSimulation(db, state, pipelines)
   return state
 }

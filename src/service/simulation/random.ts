@@ -17,6 +17,8 @@ export interface Random {
    * vary little, with 1 a lot.
    */
   spread(median: number, sigma: number): number
+  /** Returns a whole number that varies around the mean as independent events do. */
+  poisson(mean: number): number
 }
 
 /**
@@ -38,6 +40,11 @@ export function randomFor(...parts: readonly (string | number)[]): Random {
       return item
     },
     spread: (median, sigma) => median * Math.exp(sigma * normal(unit)),
+    poisson: (mean) => {
+      let count = -1
+      for (let waited = 0; waited < mean; count++) waited -= Math.log(1 - unit())
+      return Math.max(0, count)
+    },
   }
 }
 

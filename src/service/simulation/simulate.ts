@@ -9,7 +9,8 @@ import { type Changes, noChanges, recordDiscovery, recordEvent } from './changes
 import type { Company } from './companies.ts'
 import { type Discovery, listDiscoveries } from './discovery.ts'
 import { lineFor } from './lead-details.ts'
-import { createHeap, idFor, randomFor } from './random.ts'
+import { createHeap, idFor, type Random, randomFor } from './random.ts'
+import { discoveryFactor, drawNear, listCountries } from './scenario.ts'
 import { planFirstStep, takeStep } from './steps.ts'
 import type { Pool, World } from './world.ts'
 
@@ -61,8 +62,7 @@ export function simulate(
   for (const one of searched) {
     for (const discovery of listDiscoveries(world, one.pipeline, from, to)) {
       const happen = (): void => {
-        const lead = discover(world, changes, one, discovery)
-        if (lead !== undefined) queue(lead)
+        for (const lead of discover(world, changes, one, discovery)) queue(lead)
       }
       heap.push({ at: discovery.at, key: one.pipeline.id, happen })
     }
@@ -77,20 +77,38 @@ function discover(
   changes: Changes,
   { pipeline, pool }: Searched,
   found: Discovery,
-): LeadRow | undefined {
-  if (pipeline.status !== 'active') return undefined
+): readonly LeadRow[] {
+  if (pipeline.status !== 'active') return []
   if (pool.remaining() === 0) {
     complete(changes, pipeline, found.at)
-    return undefined
+    return []
   }
   const random = randomFor(world.seed, 'found', pipeline.id, found.at)
-  if (!random.chance(pool.remainingShare() / SCARCE_SHARE)) return undefined
-  const company = pool.take()
-  const lead = newLead(world, company, found)
-  recordDiscovery(changes, lead, lineFor('discovered', random, { source: found.source }))
-  planFirstStep(world, lead, company)
+  if (!random.chance(pool.remainingShare() / SCARCE_SHARE)) return []
+  const leads = takeCompanies(world, pool, found, random).map((company) => {
+    const lead = newLead(world, company, found)
+    recordDiscovery(changes, lead, lineFor('discovered', random, { source: found.source }))
+    planFirstStep(world, lead, company)
+    return lead
+  })
   if (pool.remaining() === 0) complete(changes, pipeline, found.at)
-  return lead
+  return leads
+}
+
+/** Takes the next company, or as many of its country as the scenario wants. */
+function takeCompanies(world: World, pool: Pool, found: Discovery, random: Random): readonly Company[] {
+  const { scenario, epochAt } = world
+  const countries = scenario === null ? [] : listCountries(scenario)
+  if (scenario === null || countries.length === 0) return [pool.take()]
+  // The country is drawn before the company, because a company that is left out stays in the pool.
+  let drawn = random.unit()
+  for (const country of countries) {
+    drawn -= pool.shareOf(country)
+    if (drawn >= 0) continue
+    const count = drawNear(discoveryFactor({ scenario, epochAt }, found, country), random)
+    return Array.from({ length: count }, () => pool.take((company) => company.country === country))
+  }
+  return [pool.take((company) => company.country === null || !countries.includes(company.country))]
 }
 
 function complete(changes: Changes, pipeline: PipelineRow, at: number): void {

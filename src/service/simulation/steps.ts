@@ -8,6 +8,7 @@ import type { Company } from './companies.ts'
 import { type Fate, fateOf } from './fate.ts'
 import { inventEnrichment, lineFor } from './lead-details.ts'
 import { type Random, randomFor } from './random.ts'
+import { isDead, isWonAfterMeeting } from './scenario.ts'
 import { isStep, rest, type Step, schedule } from './schedule.ts'
 import type { World } from './world.ts'
 
@@ -33,6 +34,8 @@ export function takeStep(world: World, changes: Changes, lead: LeadRow): void {
   changes.leads.set(lead.id, lead)
   // If the company is no longer in the file, its lead is kept, but nothing more happens to that lead.
   if (company === undefined || at === null || !isStep(step)) return
+  const { scenario, epochAt } = world
+  if (scenario !== null && isDead({ scenario, epochAt }, lead, at)) return
   const random = randomFor(world.seed, 'step', lead.id, lead.step_count)
   lead.step_count += 1
   const fate = fateOf(world, lead, company)
@@ -207,13 +210,19 @@ function negotiate(moment: Moment): Next {
 
 function close(moment: Moment): Next {
   const { fate, random, lead } = moment
-  const isWon = lead.status === 'meeting' && fate.wins && fate.stallsAt === null
+  const isWon = lead.status === 'meeting' && fate.stallsAt === null && isWinner(moment)
   change(moment, {
     type: 'status_changed',
     summary: lineFor(isWon ? 'won' : lossOf(lead.status), random),
     set: { status: isWon ? 'won' : 'lost' },
   })
   return null
+}
+
+function isWinner({ world, fate, lead, at }: Moment): boolean {
+  const { scenario, epochAt, seed } = world
+  if (scenario === null) return fate.wins
+  return isWonAfterMeeting({ scenario, epochAt, seed }, lead, at, fate.winChance)
 }
 
 /** Plans to close the lead after weeks in which nobody works on it. */

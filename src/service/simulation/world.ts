@@ -5,9 +5,10 @@ import type { SimulationState } from '../store/simulation.ts'
 import type { PipelineRow } from '../store/tables.ts'
 import type { Company } from './companies.ts'
 import type { IncidentCalendar } from './incidents.ts'
-import { createIncidentCalendar } from './incidents.ts'
+import { createIncidentCalendar, NO_INCIDENTS } from './incidents.ts'
 import { isTargeted } from './lead-details.ts'
 import { randomFor } from './random.ts'
+import type { Scenario } from './scenario.ts'
 
 export interface World {
   readonly seed: number
@@ -15,18 +16,30 @@ export interface World {
   readonly epochAt: number
   readonly companies: ReadonlyMap<number, Company>
   readonly incidents: IncidentCalendar
+  /** Null for the usual history, in which trends and incidents happen. */
+  readonly scenario: Scenario | null
 }
 
 export function createWorld(
-  { seed, epochAt, madeAt }: Pick<SimulationState, 'seed' | 'epochAt' | 'madeAt'>,
+  { seed, epochAt, madeAt, scenario }: Omit<SimulationState, 'simulatedUntil'>,
   companies: readonly Company[],
 ): World {
   return {
     seed,
     epochAt,
-    companies: new Map(companies.map((company) => [company.id, company])),
-    incidents: createIncidentCalendar(seed, madeAt),
+    companies: new Map((scenario === null ? companies : repeat(companies)).map((one) => [one.id, one])),
+    incidents: scenario === null ? createIncidentCalendar(seed, madeAt) : NO_INCIDENTS,
+    scenario,
   }
+}
+
+/** The scenarios last for years, in which each company is found anew this often. */
+const COMPANY_COPIES = 12
+
+function repeat(companies: readonly Company[]): readonly Company[] {
+  return Array.from({ length: COMPANY_COPIES }, (_, copy) =>
+    companies.map((company) => ({ ...company, id: company.id + copy * 10_000_000 })),
+  ).flat()
 }
 
 /* The companies that a pipeline can still discover, in the order of their discovery. */
@@ -38,9 +51,12 @@ export interface Pool {
   remainingShare(): number
   /**
    * Takes the next company.
-   * @throws RangeError if no company is left
+   * @param isWanted takes the next one for which this is true
+   * @throws RangeError if no such company is left
    */
-  take(): Company
+  take(isWanted?: (company: Company) => boolean): Company
+  /** Returns the share of a country in the companies that are left, from 0 to 1. */
+  shareOf(country: string): number
 }
 
 /**
@@ -71,8 +87,11 @@ export function createPool(world: World, pipeline: PipelineRow, taken: ReadonlyS
   return {
     remaining: () => Math.min(mayTake, candidates.length),
     remainingShare: () => (targeted.length === 0 ? 0 : candidates.length / targeted.length),
-    take: () => {
-      const company = mayTake > 0 ? candidates.pop() : undefined
+    shareOf: (country) =>
+      candidates.filter((company) => company.country === country).length / candidates.length,
+    take: (isWanted) => {
+      const place = isWanted === undefined ? candidates.length - 1 : candidates.findLastIndex(isWanted)
+      const company = mayTake > 0 && place >= 0 ? candidates.splice(place, 1)[0] : undefined
       if (company === undefined) throw new RangeError(`pipeline ${pipeline.id} has nothing left to discover`)
       mayTake -= 1
       return company

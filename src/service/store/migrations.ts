@@ -20,7 +20,8 @@ const STATEMENTS = [
     seed integer not null,
     epoch_at integer not null,
     simulated_until integer not null,
-    made_at integer not null
+    made_at integer not null,
+    scenario text check (scenario is null or json_valid(scenario))
   ) strict`,
 
   sql`create table api_key (

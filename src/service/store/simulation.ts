@@ -2,6 +2,7 @@
 import type { Insertable } from 'kysely'
 import { LeadsheetError } from '../../errors.ts'
 import type { Changes } from '../simulation/changes.ts'
+import { parseScenario, type Scenario } from '../simulation/scenario.ts'
 import type { ServiceDatabase } from './database.ts'
 import type { LeadRow, PipelineRow, ServiceTables } from './tables.ts'
 
@@ -11,6 +12,7 @@ export interface SimulationState {
   /** The real time at which the history was made. */
   readonly madeAt: number
   readonly simulatedUntil: number
+  readonly scenario: Scenario | null
 }
 
 export async function readSimulation(db: ServiceDatabase): Promise<SimulationState | undefined> {
@@ -19,6 +21,7 @@ export async function readSimulation(db: ServiceDatabase): Promise<SimulationSta
     row && {
       ...{ seed: row.seed, epochAt: row.epoch_at },
       ...{ madeAt: row.made_at, simulatedUntil: row.simulated_until },
+      scenario: row.scenario === null ? null : parseScenario(JSON.parse(row.scenario), 'the database'),
     }
   )
 }
@@ -30,10 +33,11 @@ export async function insertSimulation(
   pipelines: readonly PipelineRow[],
 ): Promise<void> {
   const { seed, epochAt, madeAt, simulatedUntil } = state
+  const scenario = state.scenario === null ? null : JSON.stringify(state.scenario)
   await db.transaction().execute(async (trx) => {
     await trx
       .insertInto('simulation')
-      .values({ id: 1, seed, epoch_at: epochAt, made_at: madeAt, simulated_until: simulatedUntil })
+      .values({ id: 1, seed, epoch_at: epochAt, made_at: madeAt, simulated_until: simulatedUntil, scenario })
       .execute()
     await trx.insertInto('pipeline').values(pipelines).execute()
   })

@@ -30,6 +30,7 @@ interface SimulationTable {
   epoch_at: number
   made_at: number
   simulated_until: number
+  scenario: string | null
 }
 
 interface ApiKeyTable {

@@ -10,6 +10,7 @@ import type { Faults } from '../../../service/faults/rules.ts'
 import { readFaults } from '../../../service/faults/rules.ts'
 import type { ApiKey, Keyring, Service } from '../../../service/open.ts'
 import { openKeyring, openService } from '../../../service/open.ts'
+import { readScenario, SCENARIO_NAMES } from '../../../service/simulation/scenario.ts'
 import { findListenFault } from '../../checks/dashboard-check.ts'
 import { addExamples, wholeNumber } from '../../command.ts'
 import type { Column } from '../../terminal/table.ts'
@@ -26,6 +27,7 @@ interface ServeOptions {
   readonly seed: number
   readonly speed: number
   readonly faults?: string
+  readonly scenario?: string
   readonly webhooksToLoopback?: boolean
 }
 
@@ -49,6 +51,10 @@ function defineRun(parent: Command, terminal: Terminal): void {
       'seed for generating a new history; the same seed gives the same history',
       wholeNumber(0, 2 ** 31),
       1,
+    )
+    .option(
+      '--scenario <name>',
+      `history with planted changes only: ${SCENARIO_NAMES.join(', ')}, or a YAML or JSON file`,
     )
     .option('--speed <factor>', 'simulated seconds per second', speed, 1)
     .option('--faults <file>', 'YAML or JSON file of faults to simulate, for testing a client')
@@ -114,6 +120,7 @@ async function startService(
     host,
     port,
     seed: options.seed,
+    scenario: options.scenario === undefined ? undefined : readScenario(options.scenario),
     speed: options.speed,
     faults,
     webhooksToLoopback: options.webhooksToLoopback ?? false,
