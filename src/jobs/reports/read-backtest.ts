@@ -1,4 +1,4 @@
-/** Tests the claims of reports on the past days that reports rest on, at most two years. */
+/** Tests the claims of reports on the past days that reports rest on, at most three years. */
 import type { Instant } from '../../domain/model.ts'
 import { dayBefore, localDates } from '../../domain/period.ts'
 import { type Backtest, backtest } from '../../insight/backtest.ts'

@@ -15,8 +15,8 @@ export const DIMENSIONS: readonly DriverDimension[] = ['pipeline_id', 'source', 
 
 /** The last days are counted anew each time, because leads of these days often change or arrive late. */
 const DAYS_ANEW = 2
-/** Two years. */
-const DAYS_MAX = 730
+/** Three years, so that eight of each month of the quarter can be known. */
+const DAYS_MAX = 1096
 /** The days that are counted in one transaction. */
 const DAYS_AT_ONCE = 10
 /**
@@ -38,7 +38,7 @@ export interface DailyCount {
 }
 
 /**
- * Lists the whole local days that are counted: from the second day with leads, at most two years, up to `end`.
+ * Lists the whole local days that are counted: from the second day with leads, at most three years, up to `end`.
  * @param end the beginning of a local day
  */
 export async function listCountedDays(db: Db, end: Instant, timeZone: string): Promise<CountedDay[]> {
@@ -58,7 +58,7 @@ export interface CountedDay extends Period {
 
 let lastDays: { readonly key: string; readonly days: readonly CountedDay[] } = { key: '', days: [] }
 
-/** Lists the days of two years. The last answer is kept, because many clock changes have to be looked up. */
+/** Lists the days of three years. The last answer is kept, because many clock changes have to be looked up. */
 function daysBefore(end: Instant, timeZone: string): readonly CountedDay[] {
   const key = `${end} ${timeZone}`
   if (lastDays.key !== key) {
