@@ -49,7 +49,12 @@ function hasFolder({ templatesDir }: Config, name: string): boolean {
  */
 export function reportOf(
   settings: ReportConfig,
-  { leadUrl, holidays }: Pick<Config, 'leadUrl' | 'holidays'>,
+  {
+    leadUrl,
+    holidays,
+    goals,
+    fiscalYearStarts,
+  }: Pick<Config, 'leadUrl' | 'holidays' | 'goals' | 'fiscalYearStarts'>,
   templates: Templates,
 ): { report: Report; recipients: readonly Recipient[] } {
   const definition = templates.definition(settings.template)
@@ -68,7 +73,7 @@ export function reportOf(
     },
     queries: definition.queries,
     blocks,
-    ...{ leadUrl, holidays, filter: settings.filter, locale: settings.locale },
+    ...{ leadUrl, holidays, goals, fiscalYearStarts, filter: settings.filter, locale: settings.locale },
     attachments: settings.attachments,
     stalledDays: settings.stalledDays,
     topScore: settings.topScore,

@@ -85,6 +85,20 @@ export interface DriverPart {
   readonly difference: number
 }
 
+/** The spans of goals. A fiscal year begins in the month of the settings, and so do its quarters. */
+export const GOAL_PERIODS = ['month', 'quarter', 'fiscal_year'] as const
+export type GoalPeriod = (typeof GOAL_PERIODS)[number]
+
+/** A goal of the settings. */
+export interface Goal extends PaceGoal {
+  readonly figure: CountedFigure
+  readonly period: GoalPeriod
+  /** The currency of a goal of `won_value`; null for other figures. */
+  readonly currency: string | null
+  /** The ids of the pipelines that count; null for all. */
+  readonly pipelines: readonly string[] | null
+}
+
 export interface PaceGoal {
   readonly name: string
   readonly target: number
@@ -97,7 +111,7 @@ export interface Pace {
   /** The currency of money; null for a number of leads. */
   readonly currency: string | null
   readonly pipelines: readonly string[] | null
-  readonly span: 'month' | 'quarter' | 'fiscal_year'
+  readonly span: GoalPeriod
   /** The last local date of the span. */
   readonly lastDay: string
   readonly goal: PaceGoal | null

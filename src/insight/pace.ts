@@ -188,6 +188,15 @@ export function monthsOf(dates: readonly string[]): Span[] {
   return starts.map((from) => ({ from, to: from + Number(lastDayOf(dates[from] ?? '').slice(8)) }))
 }
 
+/**
+ * Lists spans that follow one another, as places of dates. The last one ends with the dates, and may not be over.
+ * @param isFirst tells whether a span begins on a date
+ */
+export function spansOf(dates: readonly string[], isFirst: (date: string) => boolean): Span[] {
+  const starts = dates.flatMap((date, index) => (isFirst(date) ? [index] : []))
+  return starts.map((from, index) => ({ from, to: starts[index + 1] ?? dates.length }))
+}
+
 /** Returns the last date of the month of a date. */
 export function lastDayOf(date: string): string {
   const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]

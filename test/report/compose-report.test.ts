@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../src/domain/figures.ts'
-import type { Expectation, ExpectedFigure } from '../../src/domain/insight.ts'
+import type { Expectation, ExpectedFigure, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import {
@@ -482,6 +482,41 @@ describe('thirty pipelines', () => {
 
   it('of which all have room stand in order of name', () => {
     expect(block('pipelines', busy, monday).note).toBe('Changes against the week before')
+  })
+})
+
+describe('goals', () => {
+  const pace = (change: Partial<Pace>): ReportFigures => ({
+    ...busyDay(),
+    insight: {
+      ...{ ...NOTHING_URGENT, expectations: [] },
+      pace: [
+        {
+          ...{ figure: 'won', currency: null, pipelines: null, span: 'month', lastDay: '2026-11-30' },
+          goal: { name: 'Wins of the month', target: 80, owner: 'Ana' },
+          ...{ soFar: 41, daysLeft: 10, perDay: 1.6 },
+          end: { low: 55, high: 68, expected: 61.2, record: { held: 41, of: 50 } },
+          ...change,
+        },
+      ],
+    },
+  })
+  const lineOf = (change: Partial<Pace> = {}, making?: Making) => block('pace', pace(change), making).lines[0]
+
+  it('say the way so far, the expected end with its range, and what is needed', () => {
+    expect(lineOf()).toMatchObject({
+      ...{ name: 'Wins of the month', scope: 'Ana', soFar: '41 of 80' },
+      needed: '3.9 a day needed, 1.6 now',
+    })
+    expect(lineOf()?.end).toMatch(/61.*30 Nov.*55.*68/)
+    expect(lineOf({}, { locale: 'de-DE' })?.needed).toBe('3,9 am Tag nötig, derzeit 1,6')
+  })
+
+  it('say when they are reached or missed, and nothing of an end that is not known', () => {
+    expect(lineOf({ soFar: 80 })?.needed).toBe('reached')
+    expect(lineOf({ daysLeft: 0, end: null })).toMatchObject({ end: '', needed: '39 short' })
+    expect(lineOf({ end: null })?.end).toMatch(/30 Nov/)
+    expect(lineOf({ figure: 'won_value', currency: 'EUR', end: null })).toMatchObject({ end: '' })
   })
 })
 

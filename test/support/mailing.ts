@@ -35,6 +35,8 @@ export const DAILY: Report = {
   attachments: [],
   queries: [],
   holidays: [],
+  goals: [],
+  fiscalYearStarts: 1,
   sendWhen: 'always',
   gate: { waitMinutes: 30, onStaleData: 'send_with_banner', onVolumeDrop: 'send_with_banner' },
   stalledDays: 7,

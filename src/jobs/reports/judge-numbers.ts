@@ -3,17 +3,15 @@
  * the month will end.
  */
 import {
-  type CountedFigure,
   type Driver,
   type DriverDimension,
   EXPECTED_FIGURES,
+  type Goal,
   type Insight,
-  type Pace,
 } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
 import { splitDifference } from '../../insight/drivers.ts'
-import { type DailyNumbers, type Judged, judgeReport, seriesOf } from '../../insight/expect.ts'
-import { lastDayOf, monthsOf, tellEnd } from '../../insight/pace.ts'
+import { type DailyNumbers, type Judged, judgeReport } from '../../insight/expect.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
 import {
@@ -24,23 +22,23 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { type DailyReader, sumOf, tellEnds, total } from './tell-ends.ts'
 
 /** The days before the period from which the usual share of a source or pipeline is taken. */
 const SHARE_DAYS = 56
-/** The numbers whose expected end is told without a goal. */
-const TOLD_ENDS = ['new_leads', 'won'] as const
-const PER_DAY_DAYS = 28
 
 interface JudgeDeps {
   readonly store: Store
   readonly now: () => Date
 }
 
-/** The counts of a report's leads by local day. */
-interface DailyReader {
-  readonly dates: readonly string[]
-  /** Reads the numbers of a figure by member of a dimension; each list has one number for each date. */
-  readonly read: (figure: CountedFigure, dimension: DriverDimension) => Promise<ReadonlyMap<string, number[]>>
+/** What the settings say of a report that is judged. */
+export interface JudgedReport {
+  /** Local dates; of those before the period nothing is learned where single days are judged. */
+  readonly holidays: readonly string[]
+  readonly goals: readonly Goal[]
+  /** The month in which the fiscal year begins, from 1. */
+  readonly fiscalYearStarts: number
 }
 
 type JudgedNumbers = Pick<Insight, 'expectations' | 'drivers' | 'pace'>
@@ -48,12 +46,11 @@ type JudgedNumbers = Pick<Insight, 'expectations' | 'drivers' | 'pace'>
 /**
  * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
  * is judged.
- * @param holidays local dates; of those before the period nothing is learned where single days are judged
  */
 export async function judgeNumbers(
   deps: JudgeDeps,
   request: ReportRequest,
-  holidays: readonly string[],
+  { holidays, goals, fiscalYearStarts }: JudgedReport,
 ): Promise<JudgedNumbers> {
   const nothing = { expectations: [], drivers: [], pace: [] }
   const { filter, period, kind } = request
@@ -83,7 +80,10 @@ export async function judgeNumbers(
       .map(({ expectation }) => expectation)
       .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null)),
     drivers: await findDrivers(reader, judged, { names, pipelineIds: filter.pipelineIds, isLeftOut }),
-    pace: kind === 'month' ? [] : await tellEnds(reader, dates),
+    pace: await tellEnds(reader, {
+      ...{ goals, fiscalYearStarts, names, pipelineIds: filter.pipelineIds },
+      isWithMonths: kind !== 'month',
+    }),
   }
 }
 
@@ -115,7 +115,7 @@ export function readerOf(
   const places = new Map(dates.map((date, index) => [date, index]))
   return {
     dates,
-    async read(figure, dimension) {
+    async read(figure, dimension, currency = '') {
       const rows = await readDailyCounts(
         store.db,
         { timeZone: period.timeZone, figure, dimension },
@@ -124,7 +124,8 @@ export function readerOf(
       )
       const members = new Map<string, number[]>()
       const isWanted = (row: DailyCount) =>
-        dimension !== 'pipeline_id' || pipelineIds === null || pipelineIds.includes(row.member)
+        row.currency === currency &&
+        (dimension !== 'pipeline_id' || pipelineIds === null || pipelineIds.includes(row.member))
       for (const row of rows.filter(isWanted)) {
         const numbers = members.get(row.member) ?? new Array<number>(dates.length).fill(0)
         members.set(row.member, numbers)
@@ -187,38 +188,4 @@ function nameOf(
 ): string | null {
   if (member === '') return null
   return dimension === 'pipeline_id' || dimension === 'agent_id' ? (names.get(member) ?? member) : member
-}
-
-/** Tells the end of the month in which the period ends. */
-async function tellEnds(reader: DailyReader, dates: readonly string[]): Promise<Pace[]> {
-  const last = dates.at(-1) ?? ''
-  const months = monthsOf(dates)
-  const now = months.at(-1)
-  if (now === undefined) return []
-  const paces: Pace[] = []
-  for (const figure of TOLD_ENDS) {
-    const byPipeline = await reader.read(figure, 'pipeline_id')
-    const values = sumOf([...byPipeline.values()], dates.length)
-    const told = tellEnd(seriesOf(values, { dates }, 'day'), months.slice(0, -1), now)
-    const lastDay = lastDayOf(last)
-    paces.push({
-      ...{ figure, currency: null, pipelines: null, span: 'month', lastDay, goal: null },
-      soFar: total(values.slice(now.from)),
-      daysLeft: Number(lastDay.slice(8)) - Number(last.slice(8)),
-      perDay: total(values.slice(-PER_DAY_DAYS)) / Math.min(PER_DAY_DAYS, values.length),
-      end:
-        told === null || lastDay === last
-          ? null
-          : { ...told.range, expected: told.expected, record: told.record },
-    })
-  }
-  return paces
-}
-
-function sumOf(lists: readonly (readonly number[])[], length: number): number[] {
-  return Array.from({ length }, (_, index) => lists.reduce((sum, numbers) => sum + (numbers[index] ?? 0), 0))
-}
-
-function total(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0)
 }

@@ -208,7 +208,7 @@ export async function readIssueFigures(
   const request = requestFor(report, period, audience, last)
   const figures = await readFigures(deps, report, request, signal)
   const warnings = await findUnusual(deps.store.db, figures, last?.figures ?? null)
-  const { insight, failed } = await tryInsight(deps, request, last?.figures.insight ?? null, report.holidays)
+  const { insight, failed } = await tryInsight(deps, request, last?.figures.insight ?? null, report)
   return { ...figures, insight, failed: [...figures.failed, ...failed], warnings }
 }
 

@@ -6,6 +6,7 @@ import {
   type VolumeDropPolicy,
 } from '../../domain/choices.ts'
 import type { LeadFilter, PeriodKind } from '../../domain/figures.ts'
+import type { Goal } from '../../domain/insight.ts'
 import { LeadsheetError } from '../../errors.ts'
 import { ATTACHED_LISTS, type BlockName } from '../../report/blocks/registry.ts'
 import type { QueryDefinition } from '../../report/definition.ts'
@@ -22,6 +23,9 @@ export interface Report extends Reader {
   readonly kind: PeriodKind
   /** Dates on which nobody works, besides weekends, such as `2026-12-25`. */
   readonly holidays: readonly string[]
+  readonly goals: readonly Goal[]
+  /** The month in which the fiscal year begins, from 1. */
+  readonly fiscalYearStarts: number
   readonly sendWhen: SendPolicy
   readonly gate: GateSettings
   readonly stalledDays: number

@@ -13,7 +13,7 @@ import {
   refreshStallThresholds,
 } from '../../store/insight/stall-threshold.ts'
 import { readUrgentLeads } from '../../store/insight/urgent-leads.ts'
-import { judgeNumbers } from './judge-numbers.ts'
+import { type JudgedReport, judgeNumbers } from './judge-numbers.ts'
 
 interface InsightDeps {
   readonly store: Store
@@ -48,10 +48,10 @@ async function readInsight(
   { store, now }: InsightDeps,
   request: ReportRequest,
   last: Insight | null,
-  holidays: readonly string[],
+  report: JudgedReport,
 ): Promise<Insight> {
   await refreshStallThresholds(store, now())
-  const judged = await judgeNumbers({ store, now }, request, holidays)
+  const judged = await judgeNumbers({ store, now }, request, report)
   const told = new Set(last?.urgent.rows.map(({ id }) => id))
   const scope = scopeOf(request, request.period)
   const days = URGENT_DAYS[request.kind]

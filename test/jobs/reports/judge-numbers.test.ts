@@ -1,9 +1,10 @@
 // @both-stores
 /** What a report says of its numbers, from leads that a test wrote day by day. */
 import { describe, expect, it } from 'vitest'
+import type { Goal } from '../../../src/domain/insight.ts'
 import type { Lead, Period } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
-import { judgeNumbers } from '../../../src/jobs/reports/judge-numbers.ts'
+import { type JudgedReport, judgeNumbers } from '../../../src/jobs/reports/judge-numbers.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import type { ReportRequest } from '../../../src/store/figures/report-figures.ts'
@@ -52,8 +53,11 @@ function requestOf(change: Partial<ReportRequest> = {}, kind: ReportRequest['kin
   }
 }
 
-const judge = (store: Store, request = requestOf(), holidays: readonly string[] = []) =>
-  judgeNumbers({ store, now: () => NOW }, request, holidays)
+const judge = (store: Store, request = requestOf(), change: Partial<JudgedReport> = {}) =>
+  judgeNumbers({ store, now: () => NOW }, request, {
+    ...{ holidays: [], goals: [], fiscalYearStarts: 1 },
+    ...change,
+  })
 const newLeads = ({ expectations }: Awaited<ReturnType<typeof judge>>) =>
   expectations.find(({ figure, pipeline }) => figure === 'new_leads' && pipeline === null)
 
@@ -119,7 +123,7 @@ describe('the numbers of a day', () => {
     await using quiet = await storeWith({ mean: (_, day) => (ago.includes(day) ? 0 : 20), isExact: true })
     await using busy = await storeWith({ mean: (_, day) => (ago.includes(day) ? 60 : 20), isExact: true })
     const [one, other] = [quiet, busy].map(async (store) =>
-      newLeads(await judge(store, requestOf(), holidays)),
+      newLeads(await judge(store, requestOf(), { holidays })),
     )
     const told = await one
     expect(told).toMatchObject({ judgement: 'usual', actual: 40 })
@@ -143,4 +147,48 @@ it('judges weeks by weeks', async () => {
   expect(told).toMatchObject({ judgement: 'usual', periods: { needed: 8 } })
   expect(told?.range?.low).toBeGreaterThan(180)
   expect(told?.range?.high).toBeLessThan(380)
+})
+
+describe('goals', () => {
+  const goal = (change: Partial<Goal> = {}): Goal => ({
+    ...{ name: 'New', figure: 'new_leads', period: 'month', target: 500, currency: null, pipelines: null },
+    owner: 'Ana',
+    ...change,
+  })
+
+  it('say how far they are, in their own span and pipelines', async () => {
+    await using store = await storeWith({ mean: () => 10, isExact: true })
+    const goals = [
+      goal(),
+      goal({ name: 'Half', pipelines: ['p2'] }),
+      goal({ name: 'Quarter', period: 'quarter' }),
+      goal({ name: 'Year', period: 'fiscal_year' }),
+    ]
+    const { pace } = await judge(store, requestOf(), { goals, fiscalYearStarts: 11 })
+    const told = pace.map(({ figure, goal, soFar, lastDay, daysLeft, perDay, pipelines }) => ({
+      ...{ figure, name: goal?.name ?? null, soFar, lastDay, daysLeft, perDay, pipelines },
+    }))
+    // Twenty leads a day, half of them in each pipeline; 20 November is the last of 20 days of the month.
+    const month = { figure: 'new_leads', lastDay: '2026-11-30', daysLeft: 10, pipelines: null }
+    expect(told).toEqual([
+      { ...month, name: 'New', soFar: 400, perDay: 20 },
+      { ...month, name: 'Half', soFar: 200, perDay: 10, pipelines: ['p2'] },
+      { ...month, name: 'Quarter', soFar: 400, perDay: 20, lastDay: '2027-01-31', daysLeft: 72 },
+      { ...month, name: 'Year', soFar: 400, perDay: 20, lastDay: '2027-10-31', daysLeft: 345 },
+      { ...month, figure: 'won', name: null, soFar: 0, perDay: 0 },
+    ])
+    expect(pace[0]?.goal).toEqual({ name: 'New', target: 500, owner: 'Ana' })
+  })
+
+  it('of pipelines that a report does not cover are left out', async () => {
+    await using store = await storeWith({ mean: () => 10, isExact: true })
+    const goals = [
+      goal(),
+      goal({ name: 'First', pipelines: ['p1'] }),
+      goal({ name: 'Second', pipelines: ['p2'] }),
+    ]
+    const request = requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } })
+    const { pace } = await judge(store, request, { goals })
+    expect(pace.flatMap(({ goal }) => goal?.name ?? [])).toEqual(['Second'])
+  })
 })

@@ -19,6 +19,8 @@ function reportNamed(name: string, change: Partial<Report> = {}): Report {
     title: 'Mine',
     kind: 'day',
     holidays: [],
+    goals: [],
+    fiscalYearStarts: 1,
     sendWhen: 'always',
     gate: DAILY.gate,
     locale: 'en-GB',

@@ -15,7 +15,7 @@ export interface PaceView {
     readonly scope: string
     /** The number so far, with the goal if there is one: `41` or `41 of 80`. */
     readonly soFar: string
-    /** The expected end with its range; what is missing if it is not known. */
+    /** The expected end with its range; what is missing if it is not known; empty for money, and at the end. */
     readonly end: string
     /** What is needed a day; empty without a goal. */
     readonly needed: string
@@ -63,7 +63,9 @@ function lineOf(pace: Pace, locale: LocaleContext): PaceView['lines'][number] {
         : words('pace.ofGoal', { value: write(soFar), target: write(goal.target) }),
     end:
       end === null
-        ? words('pace.unknown', { until })
+        ? currency !== null || daysLeft === 0
+          ? ''
+          : words('pace.unknown', { until })
         : words('pace.end', {
             until,
             expected: write(end.expected),

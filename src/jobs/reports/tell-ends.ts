@@ -1,0 +1,123 @@
+/** Tells where the numbers of a month, quarter or year will end, and how far the goals of the settings are. */
+import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
+import { seriesOf } from '../../insight/expect.ts'
+import { spansOf, tellEnd } from '../../insight/pace.ts'
+
+/** The numbers whose expected end is told without a goal. */
+const TOLD_ENDS = ['new_leads', 'won'] as const
+/** The last days of which the mean is told as the present pace. */
+const PER_DAY_DAYS = 28
+const DAY_MS = 86_400_000
+
+/** The counts of a report's leads by local day. */
+export interface DailyReader {
+  readonly dates: readonly string[]
+  /**
+   * Reads the numbers of a figure by member of a dimension; each list has one number for each date.
+   * @param currency the currency of money
+   */
+  readonly read: (
+    figure: CountedFigure,
+    dimension: DriverDimension,
+    currency?: string,
+  ) => Promise<ReadonlyMap<string, number[]>>
+}
+
+interface Wanted {
+  readonly goals: readonly Goal[]
+  readonly fiscalYearStarts: number
+  readonly names: ReadonlyMap<string, string>
+  /** The pipelines of the report; null for all. */
+  readonly pipelineIds: readonly string[] | null
+  /** Tells whether the end of the month is told of figures without a goal. */
+  readonly isWithMonths: boolean
+}
+
+/** A goal, or a figure whose end of the month is told without one. */
+type Told = Pick<Goal, 'figure' | 'period' | 'currency' | 'pipelines'> & { readonly goal: Goal | null }
+
+/**
+ * Tells the goals that concern a report, and then the ends of the month. A goal concerns a report if the report
+ * covers all its pipelines.
+ */
+export async function tellEnds(reader: DailyReader, wanted: Wanted): Promise<Pace[]> {
+  const { goals, pipelineIds, isWithMonths } = wanted
+  const concerned = goals.filter(
+    ({ pipelines }) => pipelineIds === null || pipelines?.every((id) => pipelineIds.includes(id)),
+  )
+  const told: Told[] = concerned.map((goal) => ({ ...goal, goal }))
+  for (const figure of isWithMonths ? TOLD_ENDS : []) {
+    const isGoal = (each: Goal) =>
+      each.figure === figure && each.period === 'month' && each.pipelines === null
+    if (!concerned.some(isGoal))
+      told.push({ figure, period: 'month', currency: null, pipelines: null, goal: null })
+  }
+  const paces: Pace[] = []
+  for (const each of told) paces.push(await tellOne(reader, each, wanted))
+  return paces
+}
+
+async function tellOne(
+  reader: DailyReader,
+  { figure, period, currency, pipelines, goal }: Told,
+  { fiscalYearStarts, names }: Wanted,
+): Promise<Pace> {
+  const { dates } = reader
+  const byPipeline = await reader.read(figure, 'pipeline_id', currency ?? '')
+  const counted = [...byPipeline].filter(([id]) => pipelines === null || pipelines.includes(id))
+  const values = sumOf(
+    counted.map(([, numbers]) => numbers),
+    dates.length,
+  )
+  const last = dates.at(-1) ?? ''
+  const begin = beginOf(last, period, fiscalYearStarts)
+  const lastDay = dayBefore(beginOf(last, period, fiscalYearStarts, 1))
+  const from = Math.max(0, dates.indexOf(begin))
+  const daysLeft = daysBetween(last, lastDay)
+  const spans = spansOf(dates, (date) => date === beginOf(date, period, fiscalYearStarts))
+  const now = { from, to: dates.length + daysLeft }
+  // Money comes in few large amounts, so its end cannot be told as that of a count.
+  const end =
+    currency === null && daysLeft > 0
+      ? tellEnd(
+          seriesOf(values, { dates }, 'day'),
+          spans.filter((span) => span.from < from),
+          now,
+        )
+      : null
+  return {
+    ...{ figure, currency, span: period, lastDay, daysLeft },
+    pipelines: pipelines === null ? null : pipelines.map((id) => names.get(id) ?? id),
+    goal: goal && { name: goal.name, target: goal.target, owner: goal.owner },
+    soFar: total(values.slice(from)),
+    perDay: total(values.slice(-PER_DAY_DAYS)) / Math.min(PER_DAY_DAYS, values.length),
+    end: end && { ...end.range, expected: end.expected, record: end.record },
+  }
+}
+
+const MONTHS = { month: 1, quarter: 3, fiscal_year: 12 } as const satisfies Record<GoalPeriod, number>
+
+/** Returns the first date of the span that holds a date, or of a later span. */
+function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, later = 0): string {
+  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))]
+  const length = MONTHS[period]
+  const into = (((month - fiscalYearStarts) % length) + length) % length
+  return new Date(Date.UTC(year, month - 1 - into + later * length, 1)).toISOString().slice(0, 10)
+}
+
+function dayBefore(date: string): string {
+  return new Date(Date.parse(date) - DAY_MS).toISOString().slice(0, 10)
+}
+
+function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS)
+}
+
+/** Adds up lists number by number. */
+export function sumOf(lists: readonly (readonly number[])[], length: number): number[] {
+  return Array.from({ length }, (_, index) => lists.reduce((sum, numbers) => sum + (numbers[index] ?? 0), 0))
+}
+
+export function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0)
+}
