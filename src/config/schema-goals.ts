@@ -7,11 +7,14 @@ const goal = named(
   group({
     name: text('a name').meta({
       description: 'Name of the goal in reports.',
-      examples: ['Wins of the month'],
+      examples: ['Value won in the month'],
     }),
     figure: z
       .enum(COUNTED_FIGURES, { error: `one of ${COUNTED_FIGURES.join(', ')}` })
-      .meta({ description: 'The figure that counts: new_leads, won, lost or won_value.', examples: ['won'] }),
+      .meta({
+        description: 'The figure that counts: new_leads, won, lost or won_value.',
+        examples: ['won_value'],
+      }),
     period: z
       .enum(GOAL_PERIODS, { error: `one of ${GOAL_PERIODS.join(', ')}` })
       .default('month')
@@ -21,7 +24,7 @@ const goal = named(
       .positive({ error: 'a number above 0' })
       .meta({
         description: 'The number to reach; for won_value in whole units of the currency.',
-        examples: [80],
+        examples: [500_000],
       }),
     currency: pattern(/^[A-Z]{3}$/, 'a currency by ISO 4217, such as EUR')
       .optional()

@@ -139,7 +139,6 @@ const topLevel = group({
     }),
   goals: goals.default([]).meta({
     description: 'What figures are meant to reach. Reports say how far each goal is and where it may end.',
-    examples: [[{ name: 'Wins of the month', figure: 'won', target: 80 }]],
   }),
   fiscal_year_starts: wholeNumber(1, 12).default(1).meta({
     description: 'Month in which the fiscal year begins, for goals of a quarter or a fiscal year.',

@@ -48,6 +48,8 @@ describe('without a file and without variables', () => {
       locale: 'en-GB',
       leadUrl: null,
       holidays: [],
+      goals: [],
+      fiscalYearStarts: 1,
       templatesDir: `${cwd}/templates`,
       jitterSeconds: 0,
       sync: { schedule: '*/15 * * * *', fullSchedule: '30 3 * * *', overlapMinutes: 10, pipelines: [] },

@@ -78,10 +78,18 @@ async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
   const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().execute()
   const hasTimes = world.profile.filters.updated_since !== undefined
   return new Map(
-    rows.map(({ no, first_seen_at, observed_at, run_id, updated_at, status_changed_at, ...lead }) => [
-      lead.id,
-      hasTimes ? { ...lead, updated_at } : lead,
-    ]),
+    rows.map(
+      ({
+        no,
+        first_seen_at,
+        observed_at,
+        run_id,
+        updated_at,
+        status_changed_at,
+        derived_version: _,
+        ...lead
+      }) => [lead.id, hasTimes ? { ...lead, updated_at } : lead],
+    ),
   )
 }
 
