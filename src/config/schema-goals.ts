@@ -9,12 +9,10 @@ const goal = named(
       description: 'Name of the goal in reports.',
       examples: ['Value won in the month'],
     }),
-    figure: z
-      .enum(COUNTED_FIGURES, { error: `one of ${COUNTED_FIGURES.join(', ')}` })
-      .meta({
-        description: 'The figure that counts: new_leads, won, lost or won_value.',
-        examples: ['won_value'],
-      }),
+    figure: z.enum(COUNTED_FIGURES, { error: `one of ${COUNTED_FIGURES.join(', ')}` }).meta({
+      description: 'The figure that counts: new_leads, won, lost or won_value.',
+      examples: ['won_value'],
+    }),
     period: z
       .enum(GOAL_PERIODS, { error: `one of ${GOAL_PERIODS.join(', ')}` })
       .default('month')
