@@ -19,7 +19,7 @@ import { programFile } from '../store/db/subprocess.ts'
 import type { RequestRate } from '../upstream/client/request-rate.ts'
 import { storeAddressOf } from './installation.ts'
 
-/** What the thread is started with. */
+/** The data that the thread is started with. */
 export interface ThreadJob {
   /** The settings, made by {@link copySettings}. */
   readonly settings: unknown

@@ -1,7 +1,7 @@
-/** The schema of a goal: what a figure is meant to reach in a month, quarter or year. */
+/** The schema of goals: the numbers that figures are meant to reach in a month, quarter or fiscal year. */
 import { z } from 'zod'
 import { COUNTED_FIGURES, GOAL_PERIODS } from '../domain/insight.ts'
-import { group, listOf, named, pattern, pipelineIds, text } from './validators.ts'
+import { group, listOf, named, pattern, pipelineIds, text, wholeNumber } from './validators.ts'
 
 const goal = named(
   group({
@@ -39,4 +39,12 @@ const goal = named(
   }),
 )
 
-export const goals = listOf(goal, 'a list of goals', 'name')
+/** The settings of the top level that are about goals. */
+export const goalSettings = {
+  goals: listOf(goal, 'a list of goals', 'name').default([]).meta({
+    description: 'What figures are meant to reach. Reports say how far each goal is and where it may end.',
+  }),
+  fiscal_year_starts: wholeNumber(1, 12).default(1).meta({
+    description: 'Month in which the fiscal year begins, for goals of a quarter or a fiscal year.',
+  }),
+}

@@ -1,11 +1,8 @@
-/**
- * The schema of the settings file, in its own snake_case: types, defaults, limits and descriptions. Mail, web
- * and reports have files of their own. To rename a setting, see `section` in `validators.ts`.
- */
+/** The schema of the settings file, in snake_case. To rename a setting, see `section` in `validators.ts`. */
 import { z } from 'zod'
 import { DEFAULT_LOCALE } from '../domain/choices.ts'
 import { postgresFault } from '../store/db/place.ts'
-import { goals } from './schema-goals.ts'
+import { goalSettings } from './schema-goals.ts'
 import { alertsSchema, mailSchema, smtpSchema } from './schema-mail.ts'
 import { recipients, reportSchema } from './schema-reports.ts'
 import { eventsSchema, webSchema } from './schema-web.ts'
@@ -137,12 +134,7 @@ const topLevel = group({
         'Dates that reports of working days skip, besides Saturdays and Sundays. Usual ranges of days do not learn from them.',
       examples: [['2026-12-25']],
     }),
-  goals: goals.default([]).meta({
-    description: 'What figures are meant to reach. Reports say how far each goal is and where it may end.',
-  }),
-  fiscal_year_starts: wholeNumber(1, 12).default(1).meta({
-    description: 'Month in which the fiscal year begins, for goals of a quarter or a fiscal year.',
-  }),
+  ...goalSettings,
   templates_dir: path.optional().meta({
     env: 'LEADSHEET_TEMPLATES_DIR',
     description: 'Folder of your own reports; if absent, the folder templates next to the settings file.',

@@ -81,7 +81,7 @@ export interface ReportFigures {
   readonly agents: Agents
   readonly serviceStats: readonly StatDifference[]
   readonly dataQuality: DataQuality
-  /** What is unusual in the period; null if that was not judged, as for a past state of the data. */
+  /** The judgement of what is unusual; null if there is none, for example for a past state of the data. */
   readonly insight: Insight | null
   /**
    * The results of the report's own SQL queries, in the report's order. A query that failed has neither

@@ -1,10 +1,10 @@
 /**
- * What a report says beside its counts: which numbers are unusual, where they may end, and how often such
+ * The types of what a report says beside its counts: which numbers are unusual, where they may end, and how often such
  * statements were right. The code in `insight/` computes it from daily counts, and each issue stores it.
  */
 
 import type { ListedLead } from './lists.ts'
-import type { Money } from './model.ts'
+import type { Instant, Money } from './model.ts'
 
 /** The figures that have a usual range. The names are those of `store/figures/definition.ts`. */
 export const EXPECTED_FIGURES = ['new_leads', 'won'] as const
@@ -117,7 +117,7 @@ export interface Pace {
   readonly goal: PaceGoal | null
   readonly soFar: number
   readonly daysLeft: number
-  /** What it was a day in the last 28 days. */
+  /** The mean of a day in the last 28 days. */
   readonly perDay: number
   /** The expected end with the range that holds 8 of 10; null if it is not known or withheld. */
   readonly end: (UsualRange & { readonly expected: number; readonly record: RangeRecord }) | null
@@ -144,6 +144,8 @@ export interface OldLeadCount {
   /** The age in days that only 1 % of the winners exceeded, and the number of these winners. */
   readonly ageDays: number
   readonly winners: number
+  /** The time of the count, which is made about once a day. */
+  readonly countedAt: Instant
 }
 
 export interface Insight {

@@ -5,7 +5,7 @@
 
 /** Up to this mean the probabilities are summed one by one. */
 const EXACT_MEAN_MAX = 60
-/** What is left beyond the last count that is summed. */
+/** The probability beyond the last count that is summed. */
 const LEFT = 1e-12
 
 export interface CountDistribution {

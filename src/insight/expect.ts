@@ -32,12 +32,12 @@ export interface ReportDays {
   readonly length: number
 }
 
-/** What a number was judged by. Drivers need it to split the difference. */
+/** A judged number, with the values that split its difference. */
 export interface Judged {
   readonly expectation: Expectation
   /** The days at the end of the series that are unusual together; those of the period unless a shift is told. */
   readonly days: number
-  /** What was to be expected of these days, and how many times the variance is that of independent leads. */
+  /** The expected sum of these days, and the ratio of the variance to that of independent leads. */
   readonly expected: number
   readonly overdispersion: number
 }

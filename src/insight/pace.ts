@@ -40,7 +40,7 @@ const CLEARLY = 0.97
 /** The least number of earlier ranges, and the shares of them that must have held. */
 const RECORD_MIN = 30
 const [HELD_MIN, HELD_MAX] = [0.68, 0.95]
-/** As many earlier errors as this speak for the spread of the model alone. */
+/** The weight of the model's own spread, as a number of earlier errors. */
 const ERROR_PRIOR = 4
 /** An error counts so much less than the next one for the spread, because later ways are better chosen. */
 const FADE = 0.95
@@ -90,7 +90,7 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
       variance: (Math.max(mean, 0.02) * profile.variance) / profile.mean,
     })
     const back = Math.min(TRAILING_DAYS, at)
-    /** What came in earlier spans from the same point on, as a multiple of what the profile told there. */
+    /** The rest of earlier spans from the same point on, as a multiple of the rest that the profile told. */
     const correction = (spans: readonly Span[]): number | null => {
       let [came, wanted] = [0, 0]
       for (const span of spans) {

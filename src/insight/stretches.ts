@@ -12,7 +12,7 @@ export const MEAN_MIN = 0.02
 const RESTART_BELOW = 1e-4
 /** So many independent stretches have about the same chance of a rare value as all stretches of a day. */
 const STRETCHES_WORTH = 3.5
-/** As many stretches as this speak for a spread that numbers alone explain. */
+/** The weight of the spread that single numbers explain, as a number of stretches. */
 const STRETCH_PRIOR = 60
 /** A stretch nearer to its mean than this, in squared deviations, is not looked at closer. */
 const TELLING = 1.5

@@ -33,7 +33,7 @@ interface Tuning extends Stretches {
   readonly places: number
   /** After so many numbers, an older number counts half as much for the level. */
   readonly halfLife: number
-  /** As many numbers as this speak for a Poisson spread, before the numbers themselves do. */
+  /** The weight of a Poisson spread, as a number of values. */
   readonly spreadPrior: number
   /** The step of the correction of the ranges. The paper has 0.01; few numbers need larger steps. */
   readonly gamma: number
@@ -81,7 +81,7 @@ const PLACE_PRIOR = 2
 /** A single number moves the level, the factors and the stretches with it by at most this many deviations. */
 const CLIP = 3
 
-/** What was to be expected of one number, from the numbers before it. */
+/** The expectation of one number, from the numbers before it. */
 export interface Forecast extends CountDistribution {
   readonly range95: Range
   readonly range80: Range
@@ -167,7 +167,7 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
         segmentStart = judged.restart
         restart(level, trail, segmentStart, fade)
         Object.assign(older, { sum: 0, weight: 0, time: 0 })
-        // What the shift itself did to the spread and the ranges says nothing about the days after it.
+        // The spread and the ranges are those from before the shift, because its own days tell nothing of later ones.
         Object.assign(spread, learned[segmentStart]?.spread)
         Object.assign(misses, learned[segmentStart]?.misses)
       }

@@ -194,7 +194,14 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
           isNew: index < 2,
         })),
       },
-      oldLeads: { old: 212, open: 1190, value: money(1_900_000), ageDays: 94, winners: 812 },
+      oldLeads: {
+        old: 212,
+        open: 1190,
+        value: money(1_900_000),
+        ageDays: 94,
+        winners: 812,
+        countedAt: ago(-5),
+      },
       expectations: [
         sampleExpectation('new_leads', times(59), times(34), times(71)),
         sampleExpectation('won', times(4), times(1), times(8)),

@@ -1,4 +1,4 @@
-/** What a part measures, and how a goal is judged by it: medians of samples, and ratios of medians. */
+/** The measurements of a part, and how a goal is judged by it: medians of samples, and ratios of medians. */
 import type { Goal, Subject } from './goals.ts'
 
 export interface BenchOptions {

@@ -1,4 +1,4 @@
-/** Where a difference came from: it adds up, names what was planted, and little else. */
+/** The split of a difference: it adds up, names what was planted, and little else. */
 import { describe, expect, it } from 'vitest'
 import { splitDifference } from '../../src/insight/drivers.ts'
 import { count } from '../support/daily-numbers.ts'

@@ -533,7 +533,7 @@ describe('leads that are about to stall', () => {
       urgent: { total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },
-        ...{ ageDays: 93.4, winners: 812 },
+        ...{ ageDays: 93.4, winners: 812, countedAt: '2026-11-21T02:10:00.000Z' },
       },
     },
   }
@@ -548,7 +548,7 @@ describe('leads that are about to stall', () => {
     expect(view.leads).toMatchObject([{ company: first, age: '11 of 14\u00a0days' }])
     expect(view.lines).toEqual([
       `Still urgent, as in the last report: ${second} and ${third}.`,
-      '212 of 345 open leads, worth $1.9m, are older than 94\u00a0days. Only 1\u00a0% of 812 winners took that long: close these leads, or move them on.',
+      '212 of 345 open leads, worth $1.9m, are older than 94\u00a0days. Only 1\u00a0% of 812 winners took that long: close these leads, or move them on. Counted 03:10.',
     ])
   })
 

@@ -32,7 +32,7 @@ interface JudgeDeps {
   readonly now: () => Date
 }
 
-/** What the settings say of a report that is judged. */
+/** The settings that the judgement of a report needs. */
 export interface JudgedReport {
   /** Local dates; of those before the period nothing is learned where single days are judged. */
   readonly holidays: readonly string[]
@@ -68,9 +68,11 @@ export async function judgeNumbers(
   const isLeftOut = dates.map(
     (date, index) => isByDay && index < dates.length - length && holidays.includes(date),
   )
+  // A holiday is unlike the same weekday without one, so its own number is not judged.
+  const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
   const judged = judgeReport(
     { kind, dates, length },
-    numbers.map((each) => ({
+    (isHoliday ? [] : numbers).map((each) => ({
       ...each,
       values: each.values.map((value, index) => (isLeftOut[index] ? null : value)),
     })),

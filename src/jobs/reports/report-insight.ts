@@ -95,5 +95,6 @@ function oldLeadsOf(
     value: moneys.sort((one, other) => other.amount - one.amount),
     ageDays: counted.age.days,
     winners: counted.age.winners,
+    countedAt: counted.countedAt,
   }
 }

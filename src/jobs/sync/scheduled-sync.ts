@@ -20,7 +20,7 @@ import type { SyncDeps } from './run-sync.ts'
 import { syncUnder } from './run-sync.ts'
 import type { SyncOptions } from './sync-context.ts'
 
-/** What a scheduled sync works with, in the daemon's own thread or in another one. */
+/** The parts that a scheduled sync works with, in the daemon's own thread or in another one. */
 export interface SyncWork extends SyncDeps {
   readonly syncOptions: (signal: AbortSignal) => SyncOptions
   readonly retention: Retention

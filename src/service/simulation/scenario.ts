@@ -111,7 +111,7 @@ export function readScenario(nameOrFile: string): Scenario {
   return parseScenario(data, nameOrFile)
 }
 
-/** What a scenario asks for at one instant. */
+/** The effects of a scenario at one instant. */
 
 interface Found {
   readonly pipelineId: string

@@ -1,5 +1,5 @@
 /**
- * What a floor writes: the rows and indexes of leadsheet, as a sync of the first page leaves them. A floor has no
+ * Writes what a floor writes: the rows and indexes of leadsheet, as a sync of the first page leaves them. A floor has no
  * mapping by a profile, no checks and nothing to resume: it writes into a fresh file without a journal, in one
  * transaction, with the indexes last. A kill loses it all.
  */
@@ -11,7 +11,7 @@ import { syncLeads } from './sync.ts'
 
 const PAGE_SIZE = 500
 
-/** Where the value of a column is from: a path in the record, or what is made beside it. */
+/** The source of a column's value: a path in the record, or a value made beside it. */
 export type From =
   | { readonly path: readonly string[] }
   | { readonly made: 'number' | 'record' | 'instant' | 'hash' | 'hash as integer' }

@@ -8,7 +8,7 @@ interface Body {
 }
 
 interface PageOptions {
-  /** Whether the next page is asked for while one is worked on. */
+  /** Tells whether the next page is requested while one is worked on. */
   readonly isAhead: boolean
 }
 

@@ -22,7 +22,7 @@ interface Planted {
   readonly name: string
   readonly group: number
   readonly member: number
-  /** What the member's leads are multiplied by from day AT on. */
+  /** The factor of the member's leads from day AT on. */
   readonly times: number
 }
 

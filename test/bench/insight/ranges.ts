@@ -39,7 +39,7 @@ export function addHeld(
       sum.withheld++
       continue
     }
-    // Where there is no lead more often than a range may hold, no range is narrow enough.
+    // If more days have no lead than a range may hold, no range is narrow enough.
     const none = Math.exp(-forecast.mean)
     if (none < 0.97) {
       sum.of95++

@@ -1,4 +1,4 @@
-/** What the page about performance shows of a run of the bench: its results, a table and a chart. */
+/** Makes the parts of the page about performance from a run of the bench: its results, a table and a chart. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Medians, Result } from '../measurement.ts'
@@ -14,7 +14,7 @@ export interface Outcome {
   readonly leads: readonly number[]
   readonly rounds: number
   readonly isShort: boolean
-  /** What could not be measured, and why. */
+  /** The measurements that failed, and why. */
   readonly notes: readonly string[]
   readonly results: readonly Result[]
   readonly medians: ReturnType<Medians['list']>

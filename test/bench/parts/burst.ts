@@ -50,7 +50,7 @@ export const BURST: Part = {
   },
 }
 
-/** Of few leads, fewer messages, at the same pace. */
+/** A store of few leads gets fewer messages, at the same pace. */
 function burstOf(leads: number, isShort: boolean): { messages: number; seconds: number } {
   const messages = Math.min(leads, isShort ? SHORT_MESSAGES : MESSAGES)
   return { messages, seconds: messages / A_SECOND }

@@ -10,7 +10,7 @@ import { readCpuMs } from '../step.ts'
 
 const A_YEAR_AGO = new Date('2025-11-21T07:00:00Z')
 const ZONE = 'Europe/Berlin'
-/** What takes longer than this is measured once. */
+/** A report that takes longer than this is measured once. */
 const LONG_MS = 20_000
 
 export const REPORTS = [

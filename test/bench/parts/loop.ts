@@ -45,7 +45,7 @@ function note(name: string, { p99Ms, maxMs }: LoopDelay, leads: number, add: Add
   add(`loop ${name} max`, leads, maxMs)
 }
 
-/** What was measured since the last time that it was asked for. */
+/** Returns the measurements since the last call. */
 export async function readLoop({ child }: RunningDaemon): Promise<LoopDelay> {
   const answer = once(child, 'message')
   child.send('loop')

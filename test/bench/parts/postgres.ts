@@ -63,7 +63,7 @@ async function findServerPid(client: Client): Promise<number> {
   return Number(rest.split(' ')[1])
 }
 
-/** Of the server and of all its processes, also those that have ended. */
+/** Returns the CPU time of the server and of all its processes, also of those that have ended. */
 function readServerCpuMs(server: number): number {
   const sum = (ticks: readonly number[]) => ticks.reduce((all, one) => all + one, 0)
   const children = readdirSync('/proc').filter((name) => {

@@ -1,4 +1,4 @@
-/** What an installation takes on the disk without Node, and how many packages it asks for by name. */
+/** Measures what an installation takes on the disk without Node, and how many packages it asks for by name. */
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Part } from '../measurement.ts'
@@ -25,7 +25,7 @@ export const SIZE: Part = {
   },
 }
 
-/** Of the files of a package, without the packages below it, which are counted by themselves; 0 where it is not installed. */
+/** Adds up the files of a package without the packages below it; 0 if it is not installed. */
 function sizeOf(folder: string): number {
   try {
     return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {

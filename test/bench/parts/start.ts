@@ -8,7 +8,7 @@ import { readCpuMs } from '../step.ts'
 import { fewLeads } from './sync.ts'
 
 const LEADS = 1000
-/** As it is installed: it keeps what Node has compiled. */
+/** Runs the program as installed, which keeps the code that Node has compiled. */
 const COMMAND = join(import.meta.dirname, '../../../bin/leadsheet.js')
 
 export const START: Part = {

@@ -1,5 +1,5 @@
 // @both-stores
-/** What a report says of its numbers, from leads that a test wrote day by day. */
+/** The judgement of a report's numbers, from leads that a test wrote day by day. */
 import { describe, expect, it } from 'vitest'
 import type { Goal } from '../../../src/domain/insight.ts'
 import type { Lead, Period } from '../../../src/domain/model.ts'
@@ -129,6 +129,13 @@ describe('the numbers of a day', () => {
     expect(told).toMatchObject({ judgement: 'usual', actual: 40 })
     expect(await other).toEqual(told)
     expect(newLeads(await judge(quiet))).not.toEqual(told)
+  })
+
+  it('of a holiday are not judged', async () => {
+    await using store = await storeWith({ mean: (_, ago) => (ago === 0 ? 0 : 20), isExact: true })
+    const holidays = [localDates(requestOf().period)]
+    expect(newLeads(await judge(store))?.judgement).toBe('low')
+    expect((await judge(store, requestOf(), { holidays })).expectations).toEqual([])
   })
 
   it('have no range before eight of the same weekday, and say how many there are', async () => {

@@ -1,5 +1,5 @@
 // @both-stores
-/** What an issue claimed is in views for analysts, number by number as its figures have it. */
+/** The claims of an issue are in views for analysts, number by number as its figures have it. */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { Insight, UrgentLead } from '../../../src/domain/insight.ts'

@@ -48,7 +48,7 @@ export interface KpiView {
   readonly tone: Tone
   /** The value in the period with which the report compares; empty if there is none. */
   readonly basis: string
-  /** What is usual, such as `usual for a Friday:` before the range; empty if nothing is known. */
+  /** The words before the range, such as `usual for a Friday:`; empty if nothing is known. */
   readonly usual: string
   /** The usual range, such as `31–54`; empty without one. */
   readonly usualRange: string

@@ -17,7 +17,7 @@ export interface PaceView {
     readonly soFar: string
     /** The expected end with its range; what is missing if it is not known; empty for money, and at the end. */
     readonly end: string
-    /** What is needed a day; empty without a goal. */
+    /** The number that is needed a day; empty without a goal. */
     readonly needed: string
   }[]
   /** How often such ranges were right; empty without a range. */

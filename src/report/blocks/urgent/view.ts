@@ -122,11 +122,11 @@ function stillSentence(leads: readonly UrgentLead[], locale: LocaleContext): str
 
 function oldSentence({ insight }: ReportFigures, locale: LocaleContext): string {
   if (!insight?.oldLeads) return ''
-  const { old, open, value, ageDays, winners } = insight.oldLeads
+  const { old, open, value, ageDays, winners, countedAt } = insight.oldLeads
   if (old < open * OLD_SHARE_MIN) return ''
   const { largest, others } = formatMoneys(value, locale)
   return locale.words('urgent.old', {
-    ...{ old, open, winners, age: Math.ceil(ageDays) },
+    ...{ old, open, winners, age: Math.ceil(ageDays), at: locale.dates.recent(countedAt) },
     value: largest === null ? null : [largest, others].filter(Boolean).join(' '),
   })
 }
