@@ -10,6 +10,8 @@ const NAMED_BELOW = 0.05
 /** A named member has at least this share of the whole difference. */
 const DIFFERENCE_MIN = 0.25
 const NAMED_MAX = 3
+/** The days before the difference from which the usual share of a member is taken. */
+const SHARE_DAYS = 56
 
 export interface Member {
   readonly name: string
@@ -26,6 +28,50 @@ export interface Part {
   readonly difference: number
 }
 
+/** A group whose members split a difference, such as the sources of leads. */
+export interface Group<Name> {
+  readonly name: Name
+  /** The numbers of each member by day, all up to the same day. */
+  readonly members: readonly { readonly name: string; readonly numbers: readonly number[] }[]
+}
+
+/**
+ * Splits the difference of the last days by each group, and returns the split in which a member stands out most.
+ * @param days the number of last days whose sum differs
+ * @param expected the number that was to be expected of these days
+ * @param overdispersion as for {@link splitDifference}
+ * @returns null if no member of any group stands out
+ */
+export function chooseSplit<Name>(
+  groups: readonly Group<Name>[],
+  { days, expected, overdispersion }: { days: number; expected: number; overdispersion: number },
+): (Split & { readonly group: Name; readonly actual: number }) | null {
+  const splits = groups.flatMap(({ name: group, members }) => {
+    const given = members.map(({ name, numbers }) => {
+      const from = numbers.length - days
+      return {
+        name,
+        actual: sum(numbers.slice(from)),
+        before: sum(numbers.slice(Math.max(0, from - SHARE_DAYS), from)),
+      }
+    })
+    const split = splitDifference(given, expected, overdispersion)
+    return split === null ? [] : [{ ...split, group, actual: sum(given.map(({ actual }) => actual)) }]
+  })
+  return splits.sort((one, other) => one.probability - other.probability)[0] ?? null
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0)
+}
+
+interface Split {
+  readonly parts: readonly Part[]
+  readonly rest: number
+  /** The chance of a share as unusual as that of the member that stands out most, if only chance moved leads. */
+  readonly probability: number
+}
+
 /**
  * Splits a difference.
  * @param expected the number that was to be expected of all members together
@@ -37,7 +83,7 @@ export function splitDifference(
   members: readonly Member[],
   expected: number,
   overdispersion: number,
-): { readonly parts: readonly Part[]; readonly rest: number; readonly probability: number } | null {
+): Split | null {
   const actual = members.reduce((sum, member) => sum + member.actual, 0)
   const before = members.reduce((sum, member) => sum + member.before, 0)
   if (before === 0 || members.length < 2) return null

@@ -10,7 +10,7 @@ import {
   type Insight,
 } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
-import { splitDifference } from '../../insight/drivers.ts'
+import { chooseSplit, type Group } from '../../insight/drivers.ts'
 import { type DailyNumbers, type Judged, judgeReport } from '../../insight/expect.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
@@ -22,10 +22,7 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
-import { type DailyReader, sumOf, tellEnds, total } from './tell-ends.ts'
-
-/** The days before the period from which the usual share of a source or pipeline is taken. */
-const SHARE_DAYS = 56
+import { type DailyReader, sumOf, tellEnds } from './tell-ends.ts'
 
 interface JudgeDeps {
   readonly store: Store
@@ -158,27 +155,19 @@ async function findDrivers(
   for (const { expectation, days, expected, overdispersion } of judged) {
     const { figure, pipeline, judgement, shift } = expectation
     if (pipeline !== null || (judgement !== 'high' && judgement !== 'low' && shift === null)) continue
-    let best: { driver: Driver; probability: number } | null = null
-    for (const dimension of pipelineIds === null ? DIMENSIONS : (['pipeline_id'] as const)) {
-      const members = [...(await reader.read(figure, dimension))].map(([name, all]) => {
-        const numbers = all.map((value, index) => (isLeftOut[index] ? 0 : value))
-        const end = numbers.length - days
-        return {
-          name,
-          actual: total(numbers.slice(end)),
-          before: total(numbers.slice(Math.max(0, end - SHARE_DAYS), end)),
-        }
-      })
-      const split = splitDifference(members, expected, overdispersion)
-      if (split === null || (best !== null && best.probability <= split.probability)) continue
-      const actual = total(members.map((member) => member.actual))
-      const parts = split.parts.map((part) => ({ ...part, name: nameOf(part.name, dimension, names) }))
-      best = {
-        driver: { figure, actual, expected: Math.round(expected), dimension, parts, rest: split.rest },
-        probability: split.probability,
-      }
+    const groups: Group<DriverDimension>[] = []
+    for (const name of pipelineIds === null ? DIMENSIONS : (['pipeline_id'] as const)) {
+      const members = [...(await reader.read(figure, name))].map(([member, numbers]) => ({
+        name: member,
+        numbers: numbers.map((value, index) => (isLeftOut[index] ? 0 : value)),
+      }))
+      groups.push({ name, members })
     }
-    if (best !== null) drivers.push(best.driver)
+    const split = chooseSplit(groups, { days, expected, overdispersion })
+    if (split === null) continue
+    const { group: dimension, actual, rest } = split
+    const parts = split.parts.map((part) => ({ ...part, name: nameOf(part.name, dimension, names) }))
+    drivers.push({ figure, actual, expected: Math.round(expected), dimension, parts, rest })
   }
   return drivers
 }

@@ -118,6 +118,6 @@ export function sumOf(lists: readonly (readonly number[])[], length: number): nu
   return Array.from({ length }, (_, index) => lists.reduce((sum, numbers) => sum + (numbers[index] ?? 0), 0))
 }
 
-export function total(numbers: readonly number[]): number {
+function total(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0)
 }

@@ -1,5 +1,5 @@
 /** How often the cause of a change is named: a planted one, a change of all alike, and none. */
-import { splitDifference } from '../../../src/insight/drivers.ts'
+import { chooseSplit } from '../../../src/insight/drivers.ts'
 import { judgeSeries } from '../../../src/insight/usual-range.ts'
 import { count, weekdaysOf } from '../../support/daily-numbers.ts'
 import { random } from '../../support/random.ts'
@@ -16,7 +16,6 @@ const GROUPS = [
 const WEEK = [1.2, 1.25, 1.2, 1.1, 1, 0.6, 0.65]
 const MEAN = 40
 const AT = 330
-const SHARE_DAYS = 56
 
 interface Planted {
   readonly name: string
@@ -88,24 +87,17 @@ function tellCause(counts: readonly number[][][]): Told | null {
   if (!surprise || !forecast) return null
   const [days, expected] = surprise.length > 1 ? [surprise.length, surprise.expected] : [1, forecast.mean]
   const overdispersion = Math.max(1, forecast.variance / forecast.mean)
-  const total = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0)
-  let best: { probability: number; named: Told['named']; isExact: boolean } | null = null
-  for (const [group, members] of counts.entries()) {
-    const given = members.map((numbers, member) => ({
-      name: String(member),
-      actual: total(numbers.slice(end - days, end)),
-      before: total(numbers.slice(end - days - SHARE_DAYS, end - days)),
-    }))
-    const split = splitDifference(given, expected, overdispersion)
-    if (split === null || (best !== null && best.probability <= split.probability)) continue
-    const told = total(split.parts.map(({ difference }) => difference)) + split.rest
-    best = {
-      probability: split.probability,
-      named: split.parts.map(({ name }) => ({ group, member: Number(name) })),
-      isExact: told === total(given.map(({ actual }) => actual)) - Math.round(expected),
-    }
+  const groups = counts.map((members, group) => ({
+    name: group,
+    members: members.map((numbers, member) => ({ name: String(member), numbers: numbers.slice(0, end) })),
+  }))
+  const split = chooseSplit(groups, { days, expected, overdispersion })
+  if (split === null) return { named: [], isExact: true }
+  const { group, parts, rest, actual } = split
+  return {
+    named: parts.map(({ name }) => ({ group, member: Number(name) })),
+    isExact: parts.reduce((sum, { difference }) => sum + difference, rest) === actual - Math.round(expected),
   }
-  return best ?? { named: [], isExact: true }
 }
 
 export function measureCauses(rounds: number): Result[] {

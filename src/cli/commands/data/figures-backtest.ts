@@ -13,7 +13,11 @@ interface Options {
 }
 
 const PER_YEAR = { day: 365, week: 52, month: 12 } as const
-const NEEDED_OF = { day: 'of each weekday', week: 'weeks', month: 'months of the same place in a quarter' } as const
+const NEEDED_OF = {
+  day: 'of each weekday',
+  week: 'weeks',
+  month: 'months of the same place in a quarter',
+} as const
 
 export function defineBacktest(parent: Command, terminal: Terminal): void {
   const command = parent

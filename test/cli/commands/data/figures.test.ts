@@ -146,7 +146,9 @@ describe('figures backtest', () => {
     const pipeline = ranges[1].pipeline_id
     const { stdout, stderr } = await run('figures', 'backtest', '--pipeline', pipeline)
     expect(stdout).toMatch(/^new_leads +ALL +day +\d+ +\d+\.\d% /m)
-    expect(stderr).toMatch(/Usual ranges of a month begin after 8 months of the same place in a quarter \(\d so far\)\./)
+    expect(stderr).toMatch(
+      /Usual ranges of a month begin after 8 months of the same place in a quarter \(\d so far\)\./,
+    )
     expect(stderr).toContain('Such a claim may be true: real numbers do change.')
     const unknown = await run('figures', 'backtest', '--pipeline', 'none')
     expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('There is no pipeline')])
