@@ -73,6 +73,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/data/figures.ts')).defineFigures,
   },
   {
+    name: 'annotate',
+    summary: 'note what is known about a day, such as a campaign; list and remove such notes',
+    group: DATA,
+    load: async () => (await import('./commands/data/annotate.ts')).defineAnnotate,
+  },
+  {
     name: 'pipelines',
     summary: 'create a discovery pipeline upstream, or show its statistics',
     group: DATA,

@@ -47,6 +47,7 @@ const GIVEN: readonly string[] = [
   'leads show LEAD',
   'leads list --as-of 2999-01-01',
   'figures explain won',
+  'annotate 2026-11-13 campaign',
   'pipelines create --name Robots',
   'pipelines stats PIPELINE',
   'query SELECT+1',

@@ -216,6 +216,18 @@ export const DATA_RESULTS = {
       }),
     }),
   ]),
+  annotate: z.strictObject({
+    data: z
+      .array(
+        z.strictObject({
+          ...{ id: count, first_day: text.describe('local date'), last_day: text, text },
+          pipeline_id: text.nullable().describe('null for all leads'),
+          left_out: flag.describe('false where the days are only marked'),
+          ...{ written_at: instant, written_by: text },
+        }),
+      )
+      .describe('all annotations, the one that was written, or the one that was removed'),
+  }),
   'figures backtest': z.strictObject({
     data: z.strictObject({
       from: text.nullable().describe('the first local day; null without a whole day of leads'),

@@ -1,4 +1,5 @@
 /** The tables of what reports expect and claim, as Kysely types. */
+import type { Generated } from 'kysely'
 
 export interface InsightTables {
   daily_count: {
@@ -17,6 +18,16 @@ export interface InsightTables {
     open: number
     old: number
     old_value: number
+  }
+  annotation: {
+    id: Generated<number>
+    first_day: string
+    last_day: string
+    text: string
+    pipeline_id: string | null
+    is_left_out: number
+    written_at: string
+    written_by: string
   }
   daily_count_span: { time_zone: string; first_day: string; last_day: string; counted_at: string }
 }

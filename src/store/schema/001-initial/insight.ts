@@ -1,6 +1,5 @@
 /**
- * The tables of what reports expect and claim: counts by day, the ranges that reports printed, and how often
- * such ranges were right.
+ * The tables of what reports expect and claim: counts by day, thresholds, and what people know about days.
  */
 import { sql } from 'kysely'
 
@@ -38,4 +37,15 @@ export const INSIGHT = [
     old_value REAL NOT NULL, -- sum of the values of these older leads, in whole units of value_currency
     PRIMARY KEY (pipeline_id, value_currency)
   ) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TABLE annotation ( -- one row per note of a person about one or more days, such as a campaign
+    id INTEGER PRIMARY KEY, -- number of the annotation
+    first_day TEXT NOT NULL, -- local date in the time zone of each report, such as 2026-11-13
+    last_day TEXT NOT NULL, -- local date; the same as first_day for a single day
+    text TEXT NOT NULL, -- what was written, such as campaign
+    pipeline_id TEXT, -- pipeline.id; null for all leads
+    is_left_out INTEGER NOT NULL, -- 1: nothing is learned from these days and they are not judged; 0: they are only marked
+    written_at TEXT NOT NULL, -- UTC, by our clock
+    written_by TEXT NOT NULL -- user of the command line, or dashboard
+  ) STRICT`,
 ]

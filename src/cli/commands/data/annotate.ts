@@ -1,0 +1,101 @@
+/** `leadsheet annotate`: notes what is known about a day, such as a campaign, and lists or removes such notes. */
+import { userInfo } from 'node:os'
+import type { Command } from 'commander'
+import { openData, openDataIfThere } from '../../../app/installation.ts'
+import type { Annotation } from '../../../domain/annotation.ts'
+import { LeadsheetError, shellCommand } from '../../../errors.ts'
+import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
+import { listAnnotations } from '../../../store/insight/annotation.ts'
+import { addExamples, wholeNumber } from '../../command.ts'
+import { formatInstant } from '../../terminal/table.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
+
+interface Options {
+  readonly pipeline?: string
+  readonly onlyMark?: boolean
+  readonly remove?: number
+}
+
+export function defineAnnotate(command: Command, terminal: Terminal): void {
+  command
+    .argument(
+      '[days]',
+      'a day such as 2026-11-13, or 2026-11-13..2026-11-15; without it all notes are listed',
+    )
+    .argument('[text]', 'what is known about it, at most 120 characters')
+    .option('--pipeline <id>', 'only this pipeline was concerned, and with it the number of all leads')
+    .option('--only-mark', 'only mark the days: they are still judged and learned from')
+    .option('--remove <number>', 'remove the annotation with this number', wholeNumber(1, 1e15))
+    .action((days: string | undefined, text: string | undefined, options: Options) =>
+      runAnnotate(terminal, days, text, options),
+    )
+  addExamples(command, [
+    'annotate 2026-11-13 campaign',
+    'annotate 2026-11-13..2026-11-15 "trade fair in Berlin" --pipeline pl_01',
+    'annotate',
+    'annotate --remove 3',
+  ])
+}
+
+async function runAnnotate(
+  terminal: Terminal,
+  days: string | undefined,
+  text: string | undefined,
+  { pipeline, onlyMark, remove }: Options,
+): Promise<void> {
+  const config = await terminal.config()
+  const isAsked = pipeline !== undefined || onlyMark === true
+  if (days === undefined && remove === undefined && !isAsked) {
+    await using store = await openDataIfThere(config)
+    return listAll(terminal, await listAnnotations(store.db))
+  }
+  if ((days === undefined) === (remove === undefined) || (remove !== undefined && isAsked)) {
+    throw new LeadsheetError('usage_invalid', 'annotate: expected a day with a text, or --remove alone', {
+      hint: `Write ${shellCommand('annotate 2026-11-13 campaign')}.`,
+    })
+  }
+  await using store = await openData(config)
+  const given = {
+    ...{ days: days ?? '', text: text ?? '', pipelineId: pipeline ?? null },
+    ...{ isLeftOut: onlyMark !== true, writtenBy: userInfo().username },
+  }
+  const changed =
+    remove === undefined
+      ? await annotate(store, given, { now: new Date(), timeZone: config.timeZone })
+      : await removeAnnotation(store, remove)
+  if (terminal.json) return terminal.printJson('annotate', [annotationJson(changed)])
+  const about = `${daysOf(changed)}: ${changed.text}`
+  terminal.print(remove === undefined ? `${about} (annotation ${changed.id})` : `removed: ${about}`)
+  const effect = remove === undefined ? 'are left out of what is usual' : 'count again'
+  if (changed.isLeftOut) terminal.note(`From the next report on, these days ${effect}.`)
+}
+
+async function listAll(terminal: Terminal, all: readonly Annotation[]): Promise<void> {
+  if (terminal.json) return terminal.printJson('annotate', all.map(annotationJson))
+  if (all.length === 0) {
+    return terminal.note(`No day is annotated. ${shellCommand('annotate 2026-11-13 campaign')} notes one.`)
+  }
+  await terminal.printTable<Annotation>(
+    [
+      { title: 'NUMBER', value: ({ id }) => id },
+      { title: 'DAYS', value: daysOf, isWhole: true },
+      { title: 'TEXT', value: ({ text }) => text },
+      { title: 'PIPELINE', value: ({ pipelineId }) => pipelineId ?? 'all' },
+      { title: 'EXPECTATIONS', value: ({ isLeftOut }) => (isLeftOut ? 'left out' : 'only marked') },
+      { title: 'WRITTEN', value: ({ writtenAt }) => formatInstant(writtenAt), isOptional: true },
+      { title: 'BY', value: ({ writtenBy }) => writtenBy, isOptional: true },
+    ],
+    all,
+  )
+}
+
+function daysOf({ firstDay, lastDay }: Annotation): string {
+  return firstDay === lastDay ? firstDay : `${firstDay}..${lastDay}`
+}
+
+function annotationJson({ id, firstDay, lastDay, text, ...rest }: Annotation) {
+  return {
+    ...{ id, first_day: firstDay, last_day: lastDay, text, pipeline_id: rest.pipelineId },
+    ...{ left_out: rest.isLeftOut, written_at: rest.writtenAt, written_by: rest.writtenBy },
+  }
+}

@@ -1,0 +1,20 @@
+/** What people know about days and noted, such as a campaign. */
+import type { Instant } from './model.ts'
+
+/** A note about one or more days. Its days are dates in the time zone of each report. */
+export interface Annotation {
+  readonly id: number
+  /** The local dates of the first and the last day, such as `2026-11-13`. */
+  readonly firstDay: string
+  readonly lastDay: string
+  readonly text: string
+  /** The pipeline that it concerns; null for all leads. */
+  readonly pipelineId: string | null
+  /** Tells whether nothing is learned from its days and no claim is made about them. */
+  readonly isLeftOut: boolean
+  readonly writtenAt: Instant
+  readonly writtenBy: string
+}
+
+/** The longest text, in characters. */
+export const ANNOTATION_TEXT_MAX = 120

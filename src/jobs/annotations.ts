@@ -1,0 +1,109 @@
+/** Writes and removes annotations, for the command line and the dashboard. */
+import { ANNOTATION_TEXT_MAX, type Annotation } from '../domain/annotation.ts'
+import { dayBefore, localDates } from '../domain/period.ts'
+import { LeadsheetError, shellCommand } from '../errors.ts'
+import type { Store } from '../store/db/store.ts'
+import { listPipelines } from '../store/figures/report-figures.ts'
+import { deleteAnnotation, insertAnnotation } from '../store/insight/annotation.ts'
+
+/** An annotation as a person gives it. */
+export interface GivenAnnotation {
+  /** A day, or the first and the last day: `2026-11-13` or `2026-11-13..2026-11-15`. */
+  readonly days: string
+  readonly text: string
+  readonly pipelineId: string | null
+  readonly isLeftOut: boolean
+  readonly writtenBy: string
+}
+
+/** The latest day that can be annotated, in days from today. A day further away is a mistake of typing. */
+const AHEAD_MAX = 366
+/** The most days of one annotation, because expectations that leave out more have nothing to rest on. */
+const DAYS_MAX = 92
+const DAY_MS = 86_400_000
+
+/**
+ * Checks and stores an annotation.
+ * @param timeZone the zone in which today is looked up
+ * @throws LeadsheetError usage_invalid
+ */
+export async function annotate(
+  store: Store,
+  given: GivenAnnotation,
+  { now, timeZone }: { readonly now: Date; readonly timeZone: string },
+): Promise<Annotation> {
+  const { firstDay, lastDay } = parseDays(given.days, now, timeZone)
+  const text = given.text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  if (text === '' || text.length > ANNOTATION_TEXT_MAX) {
+    const found = text === '' ? 'nothing' : `${text.length} characters`
+    throw new LeadsheetError(
+      'usage_invalid',
+      `the text: found ${found}, expected 1 to ${ANNOTATION_TEXT_MAX} characters`,
+      { hint: 'Write what is known of the day in a few words, such as "campaign".' },
+    )
+  }
+  const { pipelineId, isLeftOut, writtenBy } = given
+  if (pipelineId !== null) await requirePipeline(store, pipelineId)
+  const writtenAt = now.toISOString()
+  return store.write((trx) =>
+    insertAnnotation(trx, { firstDay, lastDay, text, pipelineId, isLeftOut, writtenAt, writtenBy }),
+  )
+}
+
+/**
+ * Removes an annotation. Its days count again in the next report.
+ * @throws LeadsheetError usage_invalid if there is none with this number
+ */
+export async function removeAnnotation(store: Store, id: number): Promise<Annotation> {
+  const removed = await store.write((trx) => deleteAnnotation(trx, id))
+  if (removed !== undefined) return removed
+  throw new LeadsheetError('usage_invalid', `There is no annotation ${id}`, {
+    hint: `${shellCommand('annotate')} lists them.`,
+  })
+}
+
+function parseDays(days: string, now: Date, timeZone: string): Pick<Annotation, 'firstDay' | 'lastDay'> {
+  const [firstDay = '', lastDay = firstDay, ...rest] = days.trim().split('..')
+  if (!isDate(firstDay) || !isDate(lastDay) || rest.length > 0) {
+    throw new LeadsheetError(
+      'usage_invalid',
+      `the day: found ${JSON.stringify(days)}, expected a date, or two with two dots between`,
+      { hint: 'Write 2026-11-13, or 2026-11-13..2026-11-15 for several days.' },
+    )
+  }
+  const [first, last] = [Date.parse(firstDay), Date.parse(lastDay)]
+  if (last < first) {
+    throw new LeadsheetError('usage_invalid', `the days: found ${days}, expected the first day first`, {
+      hint: `Write ${lastDay}..${firstDay}.`,
+    })
+  }
+  if ((last - first) / DAY_MS >= DAYS_MAX) {
+    const found = (last - first) / DAY_MS + 1
+    throw new LeadsheetError('usage_invalid', `the days: found ${found}, expected at most ${DAYS_MAX}`, {
+      hint: 'Annotate the days on which something was different; a lasting change is learned by itself.',
+    })
+  }
+  const yesterday = localDates(dayBefore(now, timeZone))
+  if (last > Date.parse(yesterday) + (AHEAD_MAX + 1) * DAY_MS) {
+    throw new LeadsheetError(
+      'usage_invalid',
+      `the day: found ${lastDay}, expected at most ${AHEAD_MAX} days from today`,
+      { hint: 'Check the year.' },
+    )
+  }
+  return { firstDay, lastDay }
+}
+
+/** Returns false for 30 February, which `Date.parse` reads as 2 March. */
+function isDate(text: string): boolean {
+  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)
+}
+
+async function requirePipeline({ db }: Pick<Store, 'db'>, id: string): Promise<void> {
+  const ids = (await listPipelines(db)).map((pipeline) => pipeline.id)
+  if (ids.includes(id)) return
+  throw new LeadsheetError('usage_invalid', `There is no pipeline ${JSON.stringify(id)} in the local copy`, {
+    hint: `There are: ${ids.slice(0, 20).join(', ') || 'none'}.`,
+  })
+}

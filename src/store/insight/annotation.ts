@@ -1,0 +1,54 @@
+/** Stores what people noted about days. */
+import type { Selectable } from 'kysely'
+import type { Annotation } from '../../domain/annotation.ts'
+import type { Db, Trx } from '../db/store.ts'
+import type { InsightTables } from '../tables/insight-tables.ts'
+
+/** Lists all annotations in order of their days. */
+export async function listAnnotations(db: Db): Promise<Annotation[]> {
+  const rows = await db
+    .selectFrom('annotation')
+    .selectAll()
+    .orderBy('first_day')
+    .orderBy('last_day')
+    .orderBy('id')
+    .execute()
+  return rows.map(annotationOf)
+}
+
+/** Stores an annotation. Returns it with its number. */
+export async function insertAnnotation(trx: Trx, given: Omit<Annotation, 'id'>): Promise<Annotation> {
+  const row = await trx
+    .insertInto('annotation')
+    .values({
+      first_day: given.firstDay,
+      last_day: given.lastDay,
+      text: given.text,
+      pipeline_id: given.pipelineId,
+      is_left_out: given.isLeftOut ? 1 : 0,
+      written_at: given.writtenAt,
+      written_by: given.writtenBy,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return annotationOf(row)
+}
+
+/** Deletes an annotation. Returns undefined if there is none with this number. */
+export async function deleteAnnotation(trx: Trx, id: number): Promise<Annotation | undefined> {
+  const row = await trx.deleteFrom('annotation').where('id', '=', id).returningAll().executeTakeFirst()
+  return row && annotationOf(row)
+}
+
+function annotationOf(row: Selectable<InsightTables['annotation']>): Annotation {
+  return {
+    id: row.id,
+    firstDay: row.first_day,
+    lastDay: row.last_day,
+    text: row.text,
+    pipelineId: row.pipeline_id,
+    isLeftOut: row.is_left_out === 1,
+    writtenAt: row.written_at,
+    writtenBy: row.written_by,
+  }
+}
