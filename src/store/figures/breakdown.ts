@@ -8,7 +8,6 @@ import { toCents } from './definition.ts'
 import { type FigureScope, type Query, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
 import { RECENT } from './relation.ts'
-import { STALLED_SINCE } from './relation-parts.ts'
 
 const counted = (
   group: string,
@@ -53,13 +52,8 @@ export const LEVELS_BY_PIPELINE = {
 export const STALLED_BY_PIPELINE = {
   title: 'Stalled by pipeline',
   meaning: 'the figure stalled for each pipeline',
-  reads: ['changed', 'open_now', 'idle', 'idle_then'],
-  sql: `SELECT pipeline_id AS "of", sum(leads) AS stalled FROM (
-    SELECT pipeline_id, leads FROM open_now
-    UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at > ${STALLED_SINCE}
-    UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM changed)
-    UNION ALL SELECT pipeline_id, 1 FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known) AS each
-  GROUP BY pipeline_id`,
+  reads: ['stalled_count'],
+  sql: 'SELECT pipeline_id AS "of", leads AS stalled FROM stalled_count',
 } as const
 
 export interface Counts {

@@ -9,7 +9,6 @@
 
 import { RECENT } from './relation.ts'
 import type { RelationName } from './relation-parts.ts'
-import { STALLED_SINCE } from './relation-parts.ts'
 
 /** `money` is in whole units of the currency in `of`. A `share` is from 0 to 1. */
 export type FigureUnit = 'leads' | 'share' | 'money' | 'money a day' | 'days'
@@ -186,11 +185,8 @@ export const FIGURES = [
       'leads that were open at the end of the period and had not changed in any way for `stalled_days` days (reports[].stalled_days); leads that changed after the period before they were read again are left out, because it is unknown when they had changed before',
     unit: 'leads',
     coverage: 'stalled',
-    reads: ['changed', 'open_now', 'idle', 'idle_then'],
-    sql: `SELECT (SELECT coalesce(sum(leads), 0) FROM open_now)
-      - (SELECT count(*) FROM idle WHERE changed_at > ${STALLED_SINCE})
-      - (SELECT count(*) FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM changed))
-      + (SELECT count(*) FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known) AS value`,
+    reads: ['stalled_count'],
+    sql: 'SELECT coalesce(sum(leads), 0) AS value FROM stalled_count',
   },
   {
     name: 'time_in_stage',

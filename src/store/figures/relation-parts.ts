@@ -32,6 +32,7 @@ export const RELATION_NAMES = [
   'open_now',
   'idle',
   'idle_then',
+  'stalled_count',
   'reach',
   'span',
   'arrival',
@@ -171,10 +172,16 @@ export const KNOWN_THEN = `
         FROM entered GROUP BY lead_id, pipeline_id, created_at) AS each
       WHERE changed_at > ${SETTLED}`
 
+/**
+ * The SQL condition that the period ended long ago. Then most leads have changed since, and those that were
+ * there are found more quickly among all leads than among those that have changed.
+ */
+export const IS_OLD = `:to < strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(first_seen_at) FROM lead), '-30 days')`
+
 /** The SQL of a time: a lead that last changed at this time or before is stalled. */
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
 
-export function idleRelations({ chosen, past }: Bounds) {
+export function idleRelations({ chosen, past }: Bounds, counted: readonly RelationName[]) {
   const known = past('AND each.observed_at <= :known_at')
   const last = (table: string) =>
     `coalesce((SELECT changed_at FROM ${table} AS each WHERE each.lead_id = lead_then.lead_id AND changed_at < :to${known} ORDER BY changed_at DESC LIMIT 1), lead_then.created_at)`
@@ -197,6 +204,16 @@ export function idleRelations({ chosen, past }: Bounds) {
         min(${next('lead_version')},
         ${next('lead_touch')}) AS next_at
       FROM lead_then WHERE outcome = 'open' AND lead_id IN (SELECT lead_id FROM changed)) AS stood`,
+    },
+    stalled_count: {
+      reads: [...counted, ...chosen, 'deleted_then', 'lead_then', 'changed', 'open_now', 'idle', 'idle_then'],
+      sql: `-- how many leads were stalled at the end of the period: those of now that have not changed since, and those of then
+    SELECT pipeline_id, sum(leads) AS leads FROM (
+    SELECT pipeline_id, leads FROM open_now
+    UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at > ${STALLED_SINCE}
+    UNION ALL SELECT pipeline_id, -1 FROM idle WHERE changed_at <= ${STALLED_SINCE} AND lead_id IN (SELECT lead_id FROM changed)
+    UNION ALL SELECT pipeline_id, 1 FROM idle_then WHERE changed_at <= ${STALLED_SINCE} AND is_known) AS each
+    GROUP BY pipeline_id`,
     },
   } as const satisfies Record<string, Relation>
 }
@@ -278,6 +295,12 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
           ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')})`,
     'iif(lead.status_changed_at < :since AND (:told_at IS NULL OR lead.first_seen_at <= :told_at), lead.status, NULL)',
   )
+  // Leads that were created after the period tell nothing, and long after it they are most of those that arrived.
+  const arrived = isPast
+    ? 'SELECT id FROM lead WHERE first_seen_at > :told_at'
+    : `SELECT id FROM lead WHERE first_seen_at > :told_at AND (created_at < :to OR NOT ${IS_OLD})
+      UNION ALL SELECT id FROM lead WHERE status IN (SELECT status FROM lead_count)
+        AND status_changed_at < :to AND created_at >= :to AND +first_seen_at > :told_at AND ${IS_OLD}`
   const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
           WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
   return {
@@ -288,7 +311,7 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
     SELECT DISTINCT lead_id FROM (
       SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
       UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
-      UNION ALL SELECT id FROM lead WHERE first_seen_at > :told_at
+      UNION ALL ${arrived}
       UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
         AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
       UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :since AND deleted_since < :to

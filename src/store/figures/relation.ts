@@ -11,6 +11,7 @@ import {
   boundsOf,
   changeRelations,
   funnelRelations,
+  IS_OLD,
   idleRelations,
   KNOWN_NOW,
   KNOWN_THEN,
@@ -127,9 +128,10 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       max(valid_from, changed_at) AS known_from
     FROM (SELECT lead.id AS lead_id, lead.created_at, lead.first_seen_at, ${stateOf('pipeline_id status value_amount value_currency')},
         ${stateOf('valid_from changed_at')}
-      -- by arrival, which the plus says: only of those that came later; one not updated since had a state before
-      FROM lead ${joinState(null)}
-      WHERE lead.first_seen_at >= :to AND +lead.created_at < lead.first_seen_at AND +lead.updated_at >= :to) AS state
+      -- only of those that came later, by an index of its own; one not updated since had a state before
+      FROM (SELECT id AS arrived_id FROM lead
+        WHERE first_seen_at >= :to AND created_at < first_seen_at AND updated_at >= :to) AS arrived
+      CROSS JOIN lead ${joinState(null)} WHERE lead.id = arrived_id) AS state
     LEFT JOIN stage USING (status)
     WHERE max(valid_from, changed_at) >= :to${inScope()}`,
     },
@@ -206,11 +208,21 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     },
     changed: {
       reads: [],
-      sql: `-- leads that are not now what they were at the end of the period
-    SELECT lead_id FROM lead_version WHERE valid_from >= :to${past('OR observed_at > :known_at')}
-    UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to${past('OR deleted_since > :known_at OR returned_at > :known_at')}
+      sql: isPast
+        ? `-- leads that are not now what they were at the end of the period
+    SELECT lead_id FROM lead_version WHERE valid_from >= :to OR observed_at > :known_at
+    UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR deleted_since > :known_at OR returned_at > :known_at
     UNION ALL SELECT id FROM lead
-      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL${past('OR observed_at > :known_at')}`,
+      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL OR observed_at > :known_at`
+        : `-- leads that were there at the end of the period, and are not now what they were
+    SELECT lead_id FROM lead_history WHERE valid_to >= :to AND valid_from < :to
+    UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to
+    UNION ALL SELECT id FROM lead
+      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL AND NOT ${IS_OLD}
+    -- since long ago most leads have changed, and an index of all tells those that were there
+    UNION ALL SELECT id FROM lead WHERE created_at < :to AND updated_at >= :to AND ${IS_OLD}
+    UNION ALL SELECT id FROM lead
+      WHERE status IN (SELECT status FROM lead_count) AND status_changed_at < :to AND created_at >= :to AND ${IS_OLD}`,
     },
     reopened: {
       reads: [],
@@ -322,7 +334,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
     FROM lead WHERE status IN ${OPEN_STATUSES} AND deleted_at IS NULL${inScope('pipeline_id', 'id')}`,
     },
-    ...idleRelations(bounds),
+    ...idleRelations(bounds, counted),
     ...funnelRelations(bounds),
     ...spanRelations(bounds),
     ...changeRelations(bounds),

@@ -148,10 +148,10 @@ async function readSections(
   const scope = scopeOf(request, period)
   const currency = openValue.current[0]?.currency ?? null
   const failed: FailedSection[] = []
-  // Two sections read this relation. If it cannot be computed, each of them says so itself.
-  const moment = await readPart(core, () => giveRelations(core, scope, ['changed', 'idle_then'])).catch(
-    () => core,
-  )
+  // Two sections read these relations. If they cannot be computed, each of them says so itself.
+  const moment = await readPart(core, () =>
+    giveRelations(core, scope, ['changed', 'idle_then', 'stalled_count']),
+  ).catch(() => core)
   const section = async <T>(block: string, read: () => Promise<T>, empty: T): Promise<T> => {
     try {
       return await readPart(moment, read)
