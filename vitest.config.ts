@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { createSummary } from './test/support/not-tested.ts'
-import { missingPostgres } from './test/support/postgres-programs.ts'
-import { quickFolder } from './test/support/programs.ts'
+import { missingPostgres } from './test/support/postgres/postgres-programs.ts'
+import { createSummary } from './test/support/process/not-tested.ts'
+import { quickFolder } from './test/support/process/programs.ts'
 
 /** The first line of a test file says whether its tests run once with each of the two databases, or take long. */
 function listMarked(mark: '@both-stores' | '@long'): string[] {
@@ -28,7 +28,7 @@ export default defineConfig({
         lacksPostgres ? [`the tests of the store once more, in PostgreSQL: ${missingPostgres()}`] : [],
       ),
     ],
-    globalSetup: ['test/support/postgres-for-run.ts'],
+    globalSetup: ['test/support/postgres/postgres-for-run.ts'],
     // Only for what hangs: a machine that is busy with other things takes twenty times as long as an idle one.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -7,10 +7,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { WireLead } from '../src/contract/lead.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../src/contract/webhook.ts'
 import { openService } from '../src/service/open.ts'
-import { readAddress } from './support/daemon-address.ts'
 import { folderWith } from './support/folder.ts'
 import { runLeadsheet, startLeadsheet } from './support/leadsheet.ts'
-import { openRelay } from './support/relay.ts'
+import { openRelay } from './support/network/relay.ts'
+import { readAddress } from './support/process/daemon-address.ts'
 import { COMPANIES } from './support/service.ts'
 
 const DAY_MS = 86_400_000

@@ -5,8 +5,8 @@ import { type DeliverySummary, deliverIssues } from '../src/jobs/outbox/send-due
 import type { MailingDeps } from '../src/jobs/reports/enqueue-report.ts'
 import { openTransport } from '../src/mail/transport.ts'
 import { folderWith } from './support/folder.ts'
+import { enqueueDue, mailingDeps, recipient } from './support/mail/mailing.ts'
 import { openMailServer } from './support/mail-server.ts'
-import { enqueueDue, mailingDeps, recipient } from './support/mailing.ts'
 import { startService } from './support/service.ts'
 import { openSyncing, SILENT, type Syncing } from './support/syncing.ts'
 

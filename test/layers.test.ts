@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/cli/commands.ts'
-import { readPages } from './support/docs.ts'
+import { readPages } from './support/docs/docs.ts'
 
 /** Pages for those who have installed leadsheet, and type `leadsheet` without `npx`. */
 const INSTALLED = /^docs\/(?:releases\/|how-to\/(?:install-|from-a-crontab|postgresql-and-workers))/

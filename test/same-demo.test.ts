@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../src/store/open.ts'
 import { folderWith } from './support/folder.ts'
 import { hasPostgres, newDatabase } from './support/postgres.ts'
-import { clockStandingAt } from './support/shifted-clock.ts'
-import { runWarm } from './support/warm-leadsheet.ts'
+import { clockStandingAt } from './support/process/shifted-clock.ts'
+import { runWarm } from './support/process/warm-leadsheet.ts'
 
 /** On the second day the demo goes on from the first, with what has changed meanwhile. */
 const DAYS = ['2026-11-19T09:00:00Z', '2026-11-20T16:30:00Z'] as const

@@ -11,9 +11,9 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import PostalMime, { type Email } from 'postal-mime'
 import { openService } from '../../src/service/open.ts'
-import { readAddress } from '../../test/support/daemon-address.ts'
-import { openInTime } from '../../test/support/in-time.ts'
-import { clockAt } from '../../test/support/shifted-clock.ts'
+import { openInTime } from '../../test/support/network/in-time.ts'
+import { readAddress } from '../../test/support/process/daemon-address.ts'
+import { clockAt } from '../../test/support/process/shifted-clock.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 const MAIN = join(ROOT, 'src/main.ts')

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { clockAt } from '../../test/support/shifted-clock.ts'
+import { clockAt } from '../../test/support/process/shifted-clock.ts'
 import { ROOT } from './installation.ts'
 
 const COMMAND = 'npm run demo'

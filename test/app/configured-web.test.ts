@@ -1,10 +1,10 @@
 /** The pages of recipients as the daemon serves them, and what an operator then sees. */
 import { expect, it } from 'vitest'
-import { readAddress } from '../support/daemon-address.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { readAddress } from '../support/process/daemon-address.ts'
 import { startUpstream } from '../support/upstream.ts'
-import { clickOnce } from '../support/web.ts'
+import { clickOnce } from '../support/web/web.ts'
 
 const SETTINGS = `
 web: { public_url: https://reports.example.com }

@@ -11,10 +11,10 @@ import { loadConfig } from '../../src/config/load.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
-import { hourlyNotNow, makeReportDue } from '../support/due-report.ts'
 import { folderWith } from '../support/folder.ts'
-import { freePort } from '../support/free-port.ts'
 import { openMailServer } from '../support/mail-server.ts'
+import { freePort } from '../support/network/free-port.ts'
+import { hourlyNotNow, makeReportDue } from '../support/reports/due-report.ts'
 import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const SETTINGS = `

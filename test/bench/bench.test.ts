@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { missingPostgres } from '../support/postgres-programs.ts'
+import { missingPostgres } from '../support/postgres/postgres-programs.ts'
 import { GOALS, SUBJECTS } from './goals.ts'
 import type { Outcome } from './page/page.ts'
 import { hasPython } from './programs.ts'

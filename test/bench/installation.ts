@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { readAddress } from '../support/daemon-address.ts'
+import { readAddress } from '../support/process/daemon-address.ts'
 import { MAIN } from './programs.ts'
 
 const TOKEN = 'a-token-of-the-bench'

@@ -9,7 +9,7 @@ import { loadKnownLeads } from '../../src/store/leads/fingerprints.ts'
 import { openStore } from '../../src/store/open.ts'
 import { createMetLeads } from '../../src/store/sync/scan.ts'
 import { recordAbsence } from '../../src/store/sync/soft-delete.ts'
-import { createDatabase, openPostgresServer, withClient } from '../support/postgres-server.ts'
+import { createDatabase, openPostgresServer, withClient } from '../support/postgres/postgres-server.ts'
 import { runContender, startUpstream } from './programs.ts'
 
 const TURNS = 500

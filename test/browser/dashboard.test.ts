@@ -5,11 +5,11 @@
 import { HtmlValidate } from 'html-validate'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { findBarriers } from '../look/axe.ts'
-import { PAGE_RULES } from '../look/html-rules.ts'
 import { measure } from '../look/measure.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
-import { startDashboardDaemon } from '../support/dashboard-daemon.ts'
+import { findBarriers } from '../look/support/axe.ts'
+import { PAGE_RULES } from '../look/support/html-rules.ts'
+import { hasBrowser, openBrowser } from '../support/web/browser.ts'
+import { startDashboardDaemon } from '../support/web/dashboard-daemon.ts'
 
 const WIDTHS = [1280, 390]
 const NARROWEST = 320

@@ -9,9 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { WireLead, WireLeadList } from '../../src/contract/lead.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { folderWith } from '../support/folder.ts'
 import { startLeadsheet } from '../support/leadsheet.ts'
+import { hasBrowser, openBrowser } from '../support/web/browser.ts'
 
 const LOOK_MS = 10
 /** The key is that of the daemon, which may ask twenty times a second. */

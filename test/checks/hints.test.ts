@@ -1,7 +1,7 @@
 /** What operators are told to do can be done: the commands that notices name are there. */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { findCommand } from '../support/commands.ts'
+import { findCommand } from '../support/docs/commands.ts'
 
 const FILES = [
   'src/checks/*.ts',

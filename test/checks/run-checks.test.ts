@@ -18,11 +18,11 @@ import { saveMailOutage } from '../../src/store/outbox/send-limits.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import { addScheduledRun, type ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan, endSpan, touchSpan } from '../../src/store/schedule/uptime.ts'
-import { event, follow, receive } from '../support/events.ts'
+import { event, follow, receive } from '../support/data/events.ts'
 import { folderWith } from '../support/folder.ts'
-import { bareInstallation } from '../support/installation.ts'
-import { MESSAGE } from '../support/message.ts'
+import { MESSAGE } from '../support/mail/message.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../support/store.ts'
+import { bareInstallation } from '../support/web/installation.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const MINUTE_MS = 60_000

@@ -20,12 +20,12 @@ import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.
 import { openWeb } from '../../src/web/server/server.ts'
 import { WEBHOOK_PATH, webhookRoutes } from '../../src/web/webhooks.ts'
 import { HOUR_MS, NOW, startService } from '../service/support/service.ts'
-import { event, follow, receive } from '../support/events.ts'
-import { openFollowing } from '../support/following.ts'
-import { bareInstallation, factsOf } from '../support/installation.ts'
+import { event, follow, receive } from '../support/data/events.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
+import { openFollowing } from '../support/source/following.ts'
 import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
 import { SILENT } from '../support/syncing.ts'
+import { bareInstallation, factsOf } from '../support/web/installation.ts'
 
 const MINUTE_MS = 60_000
 const QUARTER_MS = 15 * MINUTE_MS

@@ -27,12 +27,12 @@ import { addConfigLoad } from '../../src/store/schedule/uptime.ts'
 import { saveScanResult } from '../../src/store/sync/scan-result.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
 import { saveNotBefore } from '../../src/store/sync/watermark.ts'
-import { busyDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
-import { bareInstallation } from '../support/installation.ts'
-import { CONTENT } from '../support/ledger.ts'
-import { enqueueMessage, SENDER } from '../support/message.ts'
+import { CONTENT } from '../support/mail/ledger.ts'
+import { enqueueMessage, SENDER } from '../support/mail/message.ts'
+import { busyDay } from '../support/reports/figures.ts'
 import { IN_POSTGRES, openEmptyStore } from '../support/store.ts'
+import { bareInstallation } from '../support/web/installation.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const HOUR_MS = 3_600_000

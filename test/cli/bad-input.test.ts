@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Service } from '../../src/service/open.ts'
 import { folderWith } from '../support/folder.ts'
 import type { Finished } from '../support/leadsheet.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { startService } from '../support/service.ts'
-import { runWarm } from '../support/warm-leadsheet.ts'
 
 let service: Service
 let key: string

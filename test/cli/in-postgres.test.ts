@@ -9,11 +9,11 @@ import { isStoreThere } from '../../src/store/db/store-exists.ts'
 import { saveDetails } from '../../src/store/leads/detail.ts'
 import { openStore } from '../../src/store/open.ts'
 import { folderWith } from '../support/folder.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/network/free-port.ts'
+import { findPrograms } from '../support/postgres/postgres-programs.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
-import { findPrograms } from '../support/postgres-programs.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { lead, OPENED_AT, save, saveEndedRun, seenAt } from '../support/store.ts'
-import { runWarm } from '../support/warm-leadsheet.ts'
 
 /** An installation whose settings name a database. */
 function installAt(address: string) {

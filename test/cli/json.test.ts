@@ -9,12 +9,12 @@ import { RESULTS } from '../../src/cli/json/results.ts'
 import { openPgBossQueue } from '../../src/queue/pg-boss.ts'
 import { openService, type Service } from '../../src/service/open.ts'
 import { openStore } from '../../src/store/open.ts'
-import { listCommands } from '../support/commands.ts'
-import { resultOf } from '../support/contract.ts'
+import { listCommands } from '../support/docs/commands.ts'
+import { resultOf } from '../support/docs/contract.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { COMPANIES } from '../support/service.ts'
 import { SILENT } from '../support/syncing.ts'
-import { runWarm } from '../support/warm-leadsheet.ts'
 
 /** They print no result: a script, a schema, pages, or what goes on until it is stopped. */
 const WITHOUT_RESULT = ['completion', 'config schema', 'report watch', 'run', 'service run', 'demo']

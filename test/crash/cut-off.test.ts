@@ -1,15 +1,15 @@
 /** A worker whose machine has lost the network in the midst of its work, and does not know that others took over. */
 import { describe, expect, it } from 'vitest'
+import { openTcpProxy } from '../support/network/tcp-proxy.ts'
+import { hasPostgres } from '../support/postgres.ts'
 import {
   MINUTELY,
   newStoreUrl,
   scheduledRunCount,
   scheduledRunsOf,
   startMachine,
-} from '../support/machines.ts'
-import { hasPostgres } from '../support/postgres.ts'
-import { scheduleOf } from '../support/schedule.ts'
-import { openTcpProxy } from '../support/tcp-proxy.ts'
+} from '../support/schedule/machines.ts'
+import { scheduleOf } from '../support/schedule/schedule.ts'
 
 /** What it takes until a lease has expired, and the job is tried again. */
 const TAKEN_OVER_WITHIN_MS = 60_000

@@ -9,7 +9,12 @@ import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { checkBackup } from '../../src/store/backup/backup-check.ts'
 import { folderWith } from '../support/folder.ts'
-import { makeNextVersion, makePresentStore, NEXT_SCHEMA, PRESENT_SCHEMA } from '../support/next-version.ts'
+import {
+  makeNextVersion,
+  makePresentStore,
+  NEXT_SCHEMA,
+  PRESENT_SCHEMA,
+} from '../support/process/next-version.ts'
 import { random } from '../support/random.ts'
 import { type Program, run } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'

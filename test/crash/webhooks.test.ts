@@ -7,8 +7,8 @@ import { EVENT_TYPES, webhookWithSecretSchema } from '../../src/contract/webhook
 import { startService } from '../service/support/service.ts'
 import { folderWith } from '../support/folder.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
+import { openReceiver, type ReceivedPost } from '../support/network/receiver.ts'
 import { random } from '../support/random.ts'
-import { openReceiver, type ReceivedPost } from '../support/receiver.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
 const KILLS = IS_FULL ? 100 : 12

@@ -13,10 +13,10 @@ import { openStore } from '../../src/store/open.ts'
 import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { addSpan } from '../../src/store/schedule/uptime.ts'
 import { finishRun, markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
-import { ask, NOW, openDashboard, TOKEN } from '../support/dashboard.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
-import { type Metric, readMetrics } from '../support/prometheus.ts'
 import { SILENT } from '../support/syncing.ts'
+import { ask, NOW, openDashboard, TOKEN } from '../support/web/dashboard.ts'
+import { type Metric, readMetrics } from '../support/web/prometheus.ts'
 
 const AT = NOW.toISOString()
 const PING = {

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { CONFIG_VARIABLE, VARIABLES } from '../../src/config/environment.ts'
-import { at, openInstallation, runUntil } from '../support/daemon-run.ts'
-import { readAllText } from '../support/docs.ts'
+import { readAllText } from '../support/docs/docs.ts'
 import { folderWith } from '../support/folder.ts'
-import { isInPath, isSkipped } from '../support/programs.ts'
+import { at, openInstallation, runUntil } from '../support/process/daemon-run.ts'
+import { isInPath, isSkipped } from '../support/process/programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const unit = readFileSync(join(ROOT, 'deploy/systemd/leadsheet.service'), 'utf8')

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
-import { ask, openDashboard } from '../support/dashboard.ts'
+import { ask, openDashboard } from '../support/web/dashboard.ts'
 
 const CREATED = 'fastify.initialization'
 const ROW = /^\| `(\/\S*)` \| (GET|POST) \| (none|link|signature|operator) \|/gm

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { listAnchors, listElementNames, listTargets } from '../support/markdown.ts'
+import { listAnchors, listElementNames, listTargets } from '../support/docs/markdown.ts'
 
 const PAGES = globSync(['*.md', 'deploy/**/*.md', 'docs/**/*.md'], {
   exclude: (path) => path.includes('node_modules'),

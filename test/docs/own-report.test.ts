@@ -8,10 +8,10 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
-import { readAllText, readSection } from '../support/docs.ts'
+import { readAllText, readSection } from '../support/docs/docs.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
-import { clockAt, clockStandingAt } from '../support/shifted-clock.ts'
+import { clockAt, clockStandingAt } from '../support/process/shifted-clock.ts'
 
 type Step =
   | { readonly kind: 'commands'; readonly lines: readonly string[] }

@@ -19,10 +19,10 @@ import {
   STAT_FIELDS,
 } from '../../src/upstream/profile/profile.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
-import { findCommand } from '../support/commands.ts'
-import { codeBlocks, readAllText, readPages, tableUnder } from '../support/docs.ts'
+import { findCommand } from '../support/docs/commands.ts'
+import { codeBlocks, readAllText, readPages, tableUnder } from '../support/docs/docs.ts'
+import { isThere } from '../support/docs/named-test.ts'
 import { folderWith } from '../support/folder.ts'
-import { isThere } from '../support/named-test.ts'
 import { startService } from '../support/service.ts'
 import { openSyncing } from '../support/syncing.ts'
 

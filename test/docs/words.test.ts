@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { generatePages } from '../../build/docs/pages.ts'
-import { countWords, listCells, listSentences } from '../support/markdown.ts'
+import { countWords, listCells, listSentences } from '../support/docs/markdown.ts'
 
 const SENTENCE_MAX_WORDS = 17
 const CELL_MAX_WORDS = 25

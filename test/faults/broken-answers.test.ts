@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { mailingDeps, makeDue } from '../support/mailing.ts'
+import { mailingDeps, makeDue } from '../support/mail/mailing.ts'
 import { openSyncing, type Syncing } from '../support/syncing.ts'
 import { body, bytes, type Fault, startUpstream, status, type Upstream } from '../support/upstream.ts'
 

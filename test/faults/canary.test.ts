@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest'
 import { secretsOf } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { RegistrationState } from '../../src/jobs/events/webhook-registration.ts'
+import { folderWith } from '../support/folder.ts'
+import { finished, runScript, startLeadsheet } from '../support/leadsheet.ts'
 import {
   CANARIES,
   canariesBelow,
@@ -16,11 +18,9 @@ import {
   QUOTED,
   smtpUrl,
   USER,
-} from '../support/canaries.ts'
-import { folderWith } from '../support/folder.ts'
-import { finished, runScript, startLeadsheet } from '../support/leadsheet.ts'
+} from '../support/mail/canaries.ts'
 import { openScriptedServer } from '../support/mail-server.ts'
-import { openReceiver, type Receiver } from '../support/receiver.ts'
+import { openReceiver, type Receiver } from '../support/network/receiver.ts'
 import { type Fault, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const { key, password, webhook, ping, token, dkim, changed, events, registered } = CANARIES
@@ -95,7 +95,7 @@ describe('no secret is anywhere', () => {
     expect(secretsOf(config)).toEqual(
       expect.arrayContaining([key, password, token, dkim.trim(), webhook, ping, events]),
     )
-    const several = join(import.meta.dirname, '../support/several-commands.ts')
+    const several = join(import.meta.dirname, '../support/process/several-commands.ts')
     const said: Record<string, string> = {}
 
     const well = await runScript([several, ...WELL], { cwd, env })

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openPoster } from '../../src/jobs/alerts/http-post.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { openSource } from '../../src/upstream/open.ts'
-import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { SILENT } from '../support/syncing.ts'
 

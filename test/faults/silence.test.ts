@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openSource, type SourceOptions } from '../../src/upstream/open.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/network/free-port.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
 import { type Fault, startUpstream } from '../support/upstream.ts'
 

@@ -8,7 +8,7 @@ import { startService } from '../service/support/service.ts'
 import { SILENT } from '../support/syncing.ts'
 import { bytes, type Fault, startUpstream, status } from '../support/upstream.ts'
 
-const SCRIPT = fileURLToPath(new URL('../support/fetch-once.ts', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('../support/source/fetch-once.ts', import.meta.url))
 const MIB = 1024 * 1024
 const OPTIONS = {
   apiKey: 'test-key',

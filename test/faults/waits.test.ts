@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { openSource, type SourceOptions } from '../../src/upstream/open.ts'
 import { REFERENCE_PROFILE } from '../../src/upstream/profile/reference-profile.ts'
+import { fakeTimer } from '../support/schedule/timer.ts'
 import { openSyncing, SILENT } from '../support/syncing.ts'
-import { fakeTimer } from '../support/timer.ts'
 import { type Fault, startUpstream, status, type Upstream } from '../support/upstream.ts'
 
 const LEADS = { parts: ['leads'] as const }

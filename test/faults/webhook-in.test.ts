@@ -3,7 +3,6 @@ import { connect } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, it } from 'vitest'
-import { random } from '../support/random.ts'
 import {
   CHANGED,
   eventBody,
@@ -17,7 +16,8 @@ import {
   send,
   signed,
   standardProfile,
-} from '../support/webhook-receiver.ts'
+} from '../support/network/webhook-receiver.ts'
+import { random } from '../support/random.ts'
 
 const SEED = Number(process.env['SEED'] ?? 63)
 const BODIES = 1_000

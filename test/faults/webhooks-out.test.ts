@@ -7,7 +7,7 @@ import { createAddressGuard } from '../../src/service/webhooks/address.ts'
 import { createWebhookPoster } from '../../src/service/webhooks/post.ts'
 import { DAY_MS, HOUR_MS, startService, type TestService } from '../service/support/service.ts'
 import { happen, register, type TestWebhook } from '../service/support/webhooks.ts'
-import { openReceiver, type Receiver } from '../support/receiver.ts'
+import { openReceiver, type Receiver } from '../support/network/receiver.ts'
 
 const MINUTE_MS = 60_000
 const WAITS_MS = [

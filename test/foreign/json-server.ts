@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderWith } from '../support/folder.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/network/free-port.ts'
 import type { RealServer, RealServerKind, UpstreamRecord } from './real-server.ts'
 import { readList, send } from './server-api.ts'
 import { startProcess, untilTrue } from './server-process.ts'

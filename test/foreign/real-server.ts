@@ -1,5 +1,5 @@
 /** What a test needs of a server that nobody here wrote, whichever it is. */
-import { isSkipped } from '../support/programs.ts'
+import { isSkipped } from '../support/process/programs.ts'
 
 export type UpstreamRecord = Readonly<Record<string, unknown>>
 

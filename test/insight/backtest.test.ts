@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { backtest } from '../../src/insight/backtest.ts'
 import { type DailyNumbers, judgeReport } from '../../src/insight/expect.ts'
-import { dailyNumbers } from '../support/daily-numbers.ts'
+import { dailyNumbers } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 730
 /** A Monday. */

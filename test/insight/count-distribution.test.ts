@@ -7,8 +7,8 @@ import {
   rangeWith,
   tailProbability,
 } from '../../src/insight/count-distribution.ts'
-import { jStat } from '../support/jstat.ts'
 import { random } from '../support/random.ts'
+import { jStat } from '../support/reports/jstat.ts'
 
 interface Given {
   readonly mean: number

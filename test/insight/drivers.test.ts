@@ -1,8 +1,8 @@
 /** The split of a difference: it adds up, names what was planted, and little else. */
 import { describe, expect, it } from 'vitest'
 import { splitDifference } from '../../src/insight/drivers.ts'
-import { count } from '../support/daily-numbers.ts'
 import { random } from '../support/random.ts'
+import { count } from '../support/reports/daily-numbers.ts'
 
 const SHARES = [0.4, 0.25, 0.2, 0.1, 0.05]
 const ROUNDS = 400

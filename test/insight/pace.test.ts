@@ -1,8 +1,8 @@
 /** The end of a month is told within its record, or not at all. */
 import { describe, expect, it } from 'vitest'
 import { tellEnd } from '../../src/insight/pace.ts'
-import { dailyNumbers, weekdaysOf } from '../support/daily-numbers.ts'
 import { random } from '../support/random.ts'
+import { dailyNumbers, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
 const MONTH = 30
 

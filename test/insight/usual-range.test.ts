@@ -1,7 +1,7 @@
 /** A series is judged by what was known then, and the ranges hold as often as they say. */
 import { describe, expect, it } from 'vitest'
 import { isWithin, judgeSeries, NEEDED, type Scale } from '../../src/insight/usual-range.ts'
-import { dailyNumbers, weekdaysOf } from '../support/daily-numbers.ts'
+import { dailyNumbers, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 400
 

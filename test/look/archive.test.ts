@@ -2,14 +2,14 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AboutView, type IndexView, openArchivePages } from '../../src/report/archive/pages.ts'
-import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
-import { TITLED_PAYLOADS } from '../support/payloads.ts'
+import { TITLED_PAYLOADS } from '../support/mail/payloads.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
-import { findBarriers } from './axe.ts'
-import { listElements, watchDeeds } from './elements.ts'
-import { putFontInto } from './font.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { measure } from './measure.ts'
 import { hostilePage, PAGES as MAILS, type MailPage, OVERLONG } from './pages.ts'
+import { findBarriers } from './support/axe.ts'
+import { listElements, watchDeeds } from './support/elements.ts'
+import { putFontInto } from './support/font.ts'
 
 const archive = await openArchivePages(TEMPLATES_FOLDER)
 const DAY = { href: '../2026-11-19/index.html', dates: '2026-11-19' }

@@ -1,11 +1,11 @@
 /** Every report in every kind of mail program: nothing to scroll sideways, nothing cut, everything legible. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { CLIENTS } from './clients.ts'
-import { putFontInto } from './font.ts'
 import { measure } from './measure.ts'
 import { OVERLONG, PAGES } from './pages.ts'
+import { putFontInto } from './support/font.ts'
 
 const SMALLEST_PX = 9
 /** WCAG 2.2, 1.4.3, level AA. */

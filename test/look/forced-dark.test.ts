@@ -5,11 +5,11 @@
 import type { Browser, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { withImages, withoutDarkRules } from './clients.ts'
-import { putFontInto } from './font.ts'
 import { type Messages, measure } from './measure.ts'
 import { PAGES } from './pages.ts'
+import { putFontInto } from './support/font.ts'
 
 /** WCAG 2.2, 1.4.3, level AA; here of the darkest to the lightest pixel of a text. */
 const CONTRAST = 4.5

@@ -3,12 +3,12 @@ import type { Browser, Page } from 'playwright-core'
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildMessage } from '../../src/mail/message.ts'
-import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
-import { MESSAGE } from '../support/message.ts'
-import { TITLED_PAYLOADS } from '../support/payloads.ts'
+import { MESSAGE } from '../support/mail/message.ts'
+import { TITLED_PAYLOADS } from '../support/mail/payloads.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { withImages } from './clients.ts'
-import { listElements, watchDeeds } from './elements.ts'
 import { hostilePage } from './pages.ts'
+import { listElements, watchDeeds } from './support/elements.ts'
 
 /** What would end a line, or hide or turn a part of it. */
 const UNFIT =

@@ -1,7 +1,7 @@
 /** The eyes of the other tests here: each thing that makes a page hard to read is seen. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { CLIENTS } from './clients.ts'
 import { type Measured, measure } from './measure.ts'
 

@@ -6,10 +6,10 @@ import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { daysUpTo, periodsUpTo } from '../../src/domain/period.ts'
 import { explainReport } from '../../src/store/figures/explain-report.ts'
+import { hasSqlite3 } from '../support/data/sqlite3.ts'
 import { wordsOf } from '../support/report.ts'
-import { hasSqlite3 } from '../support/sqlite3.ts'
-import { DEMO_MS, type Demo, openDemo } from './demo.ts'
 import type { MailPage } from './pages.ts'
+import { DEMO_MS, type Demo, openDemo } from './support/demo.ts'
 
 const NUMBER = /[−+>]?[$€]?\d(?:[\d.,:]*\d)?(?:\s?(?:%|pt|Pkt\.|Mio\.|[$€])|[km](?!\p{L}))?/gu
 /** Of what stands before the first title. */

@@ -3,8 +3,8 @@ import type { ReportFigures } from '../../src/domain/figures.ts'
 import type { Rendered } from '../../src/domain/message.ts'
 import { drawCharts, findCharts } from '../../src/report/charts/draw.ts'
 import { chartLabels } from '../../src/report/charts/trend-layout.ts'
-import { busyDay, busyWeek, hostileDay, wideDay } from '../support/figures.ts'
 import { localeContextOf, type Making, REPORTS, renderReport } from '../support/report.ts'
+import { busyDay, busyWeek, hostileDay, wideDay } from '../support/reports/figures.ts'
 
 export interface MailPage {
   readonly name: string

@@ -3,13 +3,13 @@ import { caniemail } from 'caniemail'
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
-import { findBarriers } from './axe.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { withImages } from './clients.ts'
-import { putFontInto } from './font.ts'
-import { HTML_RULES } from './html-rules.ts'
-import { MAIL_CLIENTS, USED_FEATURES } from './mail-features.ts'
 import { OVERLONG, PAGES } from './pages.ts'
+import { findBarriers } from './support/axe.ts'
+import { putFontInto } from './support/font.ts'
+import { HTML_RULES } from './support/html-rules.ts'
+import { MAIL_CLIENTS, USED_FEATURES } from './support/mail-features.ts'
 
 /** Gmail cuts a mail at 102 KB. */
 const HTML_BYTES = 80_000

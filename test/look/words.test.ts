@@ -1,11 +1,11 @@
 /** No number and no word of a report is ever split, whatever the width, the language and what a program leaves out. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, openBrowser, openPage } from '../support/browser.ts'
+import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { withImages, withoutStyleBlocks } from './clients.ts'
-import { putFontInto } from './font.ts'
 import { measureWords } from './measure.ts'
 import { type MailPage, WORDED } from './pages.ts'
+import { putFontInto } from './support/font.ts'
 
 const WIDTHS = [320, 360, 375, 414, 720]
 const PROGRAMS: readonly { readonly of: string; readonly show: (page: MailPage) => string }[] = [

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest'
 import type { SmtpTimeouts } from '../../src/mail/smtp.ts'
 import { classifySendFailure } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
-import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/mail/certificate.ts'
+import { MESSAGE } from '../support/mail/message.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
-import { MESSAGE } from '../support/message.ts'
 import { SILENT } from '../support/syncing.ts'
 
 const { signal } = new AbortController()

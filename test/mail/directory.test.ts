@@ -7,7 +7,7 @@ import { openLog } from '../../src/log.ts'
 import { classifySendFailure } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
 import { folderWith } from '../support/folder.ts'
-import { MESSAGE } from '../support/message.ts'
+import { MESSAGE } from '../support/mail/message.ts'
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/domain/message.ts'
 import { SIGNED_FIELDS, sign } from '../../src/mail/dkim.ts'
 import { buildMessage } from '../../src/mail/message.ts'
-import { DKIM_KEY, verify } from '../support/dkim.ts'
-import { FILES, MESSAGE } from '../support/message.ts'
+import { DKIM_KEY, verify } from '../support/mail/dkim.ts'
+import { FILES, MESSAGE } from '../support/mail/message.ts'
 
 /** With every header field that a message can have. */
 const FULL: Message = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageFile } from '../../src/domain/message.ts'
 import { buildMessage, fitFiles } from '../../src/mail/message.ts'
-import { MESSAGE } from '../support/message.ts'
+import { MESSAGE } from '../support/mail/message.ts'
 
 const MB = 1_000_000
 

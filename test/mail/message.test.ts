@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/domain/message.ts'
 import { parseMailbox } from '../../src/mail/address.ts'
 import { buildMessage, type MessageIdentity, messageId } from '../../src/mail/message.ts'
-import { FILES, MESSAGE } from '../support/message.ts'
-import { structureOf } from '../support/mime.ts'
+import { FILES, MESSAGE } from '../support/mail/message.ts'
+import { structureOf } from '../support/mail/mime.ts'
 
 const IDENTITY: MessageIdentity = {
   installationId: '0190f7c2',

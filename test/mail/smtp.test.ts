@@ -3,8 +3,8 @@ import { openLog } from '../../src/log.ts'
 import type { SmtpTimeouts } from '../../src/mail/smtp.ts'
 import { classifySendFailure, type SendFailure } from '../../src/mail/smtp-failure.ts'
 import { openTransport } from '../../src/mail/transport.ts'
+import { MESSAGE } from '../support/mail/message.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../support/mail-server.ts'
-import { MESSAGE } from '../support/message.ts'
 
 const log = await openLog({ level: 'silent', pretty: false, color: false, secrets: [] })
 const { signal } = new AbortController()

@@ -6,8 +6,8 @@ import {
   numberIn,
   type Shape,
   startForeign,
-} from '../support/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+} from '../support/source/foreign.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 
 /** The whole list without a page; with one, pages in an envelope of their own and an error behind the last. */
 const PAGED_ON_DEMAND: Shape = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findFields, pickId } from '../../src/probe/field-probe.ts'
-import { factsOf } from '../support/foreign.ts'
+import { factsOf } from '../support/source/foreign.ts'
 
 const records = (count: number, of: (number: number) => unknown): unknown[] =>
   Array.from({ length: count }, (_, number) => of(number))

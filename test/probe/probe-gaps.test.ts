@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
-import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/source/foreign.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 import { openSyncing } from '../support/syncing.ts'
 
 const PLAIN: Shape = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { KEY, startForeign } from '../support/foreign.ts'
-import { ODD_SHAPES } from '../support/odd-shapes.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+import { KEY, startForeign } from '../support/source/foreign.ts'
+import { ODD_SHAPES } from '../support/source/odd-shapes.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 
 describe('an odd upstream is probed, and a sync by what was written stores its records', () => {
   test.each(Object.entries(ODD_SHAPES))('%s', async (_, shape) => {

@@ -1,8 +1,8 @@
 /** Servers that answer as the products do of which they have the name. */
 import { describe, expect, test } from 'vitest'
-import { startForeign } from '../support/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
-import { PRODUCTS } from '../support/product-shapes.ts'
+import { startForeign } from '../support/source/foreign.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
+import { PRODUCTS } from '../support/source/product-shapes.ts'
 
 describe('a product is probed to its filter for changes, and a sync by what was written stores its records', () => {
   test.each(Object.entries(PRODUCTS))('%s', async (_, { shape, since }) => {

@@ -1,7 +1,7 @@
 /** Upstreams that give no list, or no more than a part of what is asked: what the probe says of them. */
 import { describe, expect, test } from 'vitest'
-import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/foreign.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+import { factsOf, inHeader, KEY, numberIn, type Shape, startForeign } from '../support/source/foreign.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 
 const PLAIN: Shape = {
   path: '/crm/leads',

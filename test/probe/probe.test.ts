@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseProfile } from '../../src/upstream/profile/profile.ts'
-import { KEY, startForeign } from '../support/foreign.ts'
-import { SHAPES } from '../support/foreign-shapes.ts'
-import { probeForeign, recordsOf, syncBy } from '../support/probing.ts'
+import { KEY, startForeign } from '../support/source/foreign.ts'
+import { SHAPES } from '../support/source/foreign-shapes.ts'
+import { probeForeign, recordsOf, syncBy } from '../support/source/probing.ts'
 
 describe('an upstream of a usual shape is probed, and a sync by what was written stores its records', () => {
   test.each(Object.entries(SHAPES))('%s', async (_, shape) => {

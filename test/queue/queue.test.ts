@@ -8,10 +8,10 @@ import { jobSchemaOf, openPgBossQueue } from '../../src/queue/pg-boss.ts'
 import type { DoJob, JobData, JobKind, NewJob, Queue } from '../../src/queue/queue.ts'
 import { placeOf } from '../../src/store/db/place.ts'
 import { openStore } from '../../src/store/open.ts'
+import { openTcpProxy } from '../support/network/tcp-proxy.ts'
+import { withClient } from '../support/postgres/postgres-server.ts'
 import { hasPostgres, newDatabase } from '../support/postgres.ts'
-import { withClient } from '../support/postgres-server.ts'
-import { openTakeJob } from '../support/take-job.ts'
-import { openTcpProxy } from '../support/tcp-proxy.ts'
+import { openTakeJob } from '../support/schedule/take-job.ts'
 
 describe.skipIf(!hasPostgres)('the queue', () => {
   it('has each job done once, whichever worker takes it', async () => {

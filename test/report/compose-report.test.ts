@@ -3,6 +3,7 @@ import type { ReportFigures } from '../../src/domain/figures.ts'
 import type { Expectation, ExpectedFigure, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
+import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
 import {
   busyDay,
   busyWeek,
@@ -11,8 +12,7 @@ import {
   QUIET_GENERATED_AT,
   quietDay,
   staleDay,
-} from '../support/figures.ts'
-import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
+} from '../support/reports/figures.ts'
 
 type View = ReturnType<typeof composeReport>['blocks'][number]
 

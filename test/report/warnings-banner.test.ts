@@ -3,9 +3,9 @@ import type { ReportFigures, ReportWarning } from '../../src/domain/figures.ts'
 import { BLOCKS, type BlockName } from '../../src/report/blocks/registry.ts'
 import { checkRendered } from '../../src/report/render/finish.ts'
 import { openTemplates } from '../../src/report/render/templates.ts'
-import { busyDay, QUIET_GENERATED_AT, quietDay, staleDay, troubledDay } from '../support/figures.ts'
 import { folderWith } from '../support/folder.ts'
 import { compose, type Making, renderReport, TEMPLATES_FOLDER, wordsOf } from '../support/report.ts'
+import { busyDay, QUIET_GENERATED_AT, quietDay, staleDay, troubledDay } from '../support/reports/figures.ts'
 
 const linesOf = (figures: ReportFigures, making?: Making) => compose(figures, making).banner?.lines ?? []
 const warned = (...warnings: ReportWarning[]): ReportFigures => ({ ...busyDay(), warnings })

@@ -9,7 +9,7 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findTest, type NamedTest } from '../support/named-test.ts'
+import { findTest, type NamedTest } from '../support/docs/named-test.ts'
 import { random } from '../support/random.ts'
 import { applyEdits, copyProject, type ProjectCopy } from './project-copy.ts'
 import type { Sabotage } from './sabotage.ts'

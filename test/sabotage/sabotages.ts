@@ -1,6 +1,6 @@
 /** All sabotages, in the order in which they are tried, and whether they still fit the source. */
 import { errorText } from '../../src/errors.ts'
-import { findTest } from '../support/named-test.ts'
+import { findTest } from '../support/docs/named-test.ts'
 import { OF_DATA } from './of-data.ts'
 import { OF_MAIL } from './of-mail.ts'
 import { OF_OPERATION } from './of-operation.ts'

@@ -5,7 +5,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { type NamedTest, titlePattern } from '../support/named-test.ts'
+import { type NamedTest, titlePattern } from '../support/docs/named-test.ts'
 
 const reportSchema = z.object({
   testResults: z.array(

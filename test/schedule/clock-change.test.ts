@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { clockChanges, clockFindings, clockNote } from '../../src/schedule/clock-change.ts'
 import { nextDueTime } from '../../src/schedule/scheduled-runs.ts'
-import { timing } from '../support/schedule.ts'
+import { timing } from '../support/schedule/schedule.ts'
 
 const [FROM, TO] = [new Date('2026-11-21T12:00:00Z'), new Date('2027-12-31T00:00:00Z')]
 

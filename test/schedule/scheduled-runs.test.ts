@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
 import { jitterMs } from '../../src/schedule/timing.ts'
-import { timing } from '../support/schedule.ts'
+import { timing } from '../support/schedule/schedule.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

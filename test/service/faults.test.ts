@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { WireLeadList } from '../../src/contract/lead.ts'
 import { FAULTS, type FaultsInput, parseFaults, readFaults } from '../../src/service/faults/rules.ts'
-import { codeBlocks, tableUnder } from '../support/docs.ts'
+import { codeBlocks, tableUnder } from '../support/docs/docs.ts'
 import { folderWith } from '../support/folder.ts'
 import { type Answer, startService, type TestService } from './support/service.ts'
 

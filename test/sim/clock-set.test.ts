@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { it } from 'vitest'
-import { openInstallation, type RunningDaemon, stopWhen } from '../support/daemon-run.ts'
 import { finished, startLeadsheet } from '../support/leadsheet.ts'
-import { findInstalled, isSkipped } from '../support/programs.ts'
+import { openInstallation, type RunningDaemon, stopWhen } from '../support/process/daemon-run.ts'
+import { findInstalled, isSkipped } from '../support/process/programs.ts'
 import { IS_FULL } from './scale.ts'
 
 const LIBRARY = findInstalled('/usr/lib/*/faketime/libfaketimeMT.so.1')

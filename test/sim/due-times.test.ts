@@ -1,7 +1,7 @@
 /** What is due when, held against a search through every minute: ten zones, three years of each. */
 import { describe, expect, it } from 'vitest'
 import { nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
-import { timing } from '../support/schedule.ts'
+import { timing } from '../support/schedule/schedule.ts'
 import { clockChanges, dueTimes, localDates, localTimes, type Rule, type WallTime } from './due-times.ts'
 import { IS_FULL } from './scale.ts'
 

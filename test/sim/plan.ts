@@ -1,6 +1,6 @@
 /** Schedules for simulations, each with the rule by which it is known from elsewhere when it is due. */
 import type { CatchUp } from '../../src/schedule/timing.ts'
-import { timing } from '../support/schedule.ts'
+import { timing } from '../support/schedule/schedule.ts'
 import type { Rule } from './due-times.ts'
 import type { Planned } from './world.ts'
 

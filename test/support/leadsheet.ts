@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { holdToContract } from './contract.ts'
+import { holdToContract } from './docs/contract.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 /** Shared by all programs that tests start: compiling is most of a start. */

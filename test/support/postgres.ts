@@ -1,9 +1,15 @@
 /** Databases of a real PostgreSQL for a test, each of its own, gone afterwards. */
 import { Client } from 'pg'
 import { inject, onTestFinished } from 'vitest'
-import { missingPostgres } from './postgres-programs.ts'
-import { createDatabase, databaseUrl, dropDatabase, renameDatabase, withClient } from './postgres-server.ts'
-import { isSkippedButInCi } from './programs.ts'
+import { missingPostgres } from './postgres/postgres-programs.ts'
+import {
+  createDatabase,
+  databaseUrl,
+  dropDatabase,
+  renameDatabase,
+  withClient,
+} from './postgres/postgres-server.ts'
+import { isSkippedButInCi } from './process/programs.ts'
 
 /** For `describe.skipIf(!hasPostgres)`. On a build server, where nobody would notice, its absence is a failure. */
 export const hasPostgres = !isSkippedButInCi('the store in PostgreSQL', missingPostgres())

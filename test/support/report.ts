@@ -19,7 +19,7 @@ import {
   quietDay,
   staleDay,
   troubledDay,
-} from './figures.ts'
+} from './reports/figures.ts'
 
 export const TEMPLATES_FOLDER = join(import.meta.dirname, '..', '..', 'templates')
 

@@ -8,7 +8,7 @@ import { saveLeads } from '../../src/store/leads/lead.ts'
 import { saveStages } from '../../src/store/leads/stage-move.ts'
 import { openStore } from '../../src/store/open.ts'
 import { markLeadsWhole, startRun } from '../../src/store/sync/sync-run.ts'
-import { BLANK_LEAD } from './blank-lead.ts'
+import { BLANK_LEAD } from './data/blank-lead.ts'
 import { folderWith } from './folder.ts'
 import { newDatabase, preparedDatabase } from './postgres.ts'
 

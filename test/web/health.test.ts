@@ -4,9 +4,9 @@ import { type CheckResult, fail, ok, type Part, warn } from '../../src/checks/ch
 import { openWebPages } from '../../src/report/preferences/page.ts'
 import { healthRoutes } from '../../src/web/health.ts'
 import { openWeb } from '../../src/web/server/server.ts'
-import { openDashboard } from '../support/dashboard.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
 import { SILENT } from '../support/syncing.ts'
+import { openDashboard } from '../support/web/dashboard.ts'
 
 const SECRET = 'ana@example.com of report:merger'
 const WELL = [

@@ -7,13 +7,13 @@ import { openPages as openWaitingPages } from '../../src/app/configured-web.ts'
 import { openLog } from '../../src/log.ts'
 import { noteNotSent, saveIssue } from '../../src/store/reports/issue.ts'
 import { openWeb } from '../../src/web/server/server.ts'
-import { findBarriers } from '../look/axe.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
-import { busyDay } from '../support/figures.ts'
+import { findBarriers } from '../look/support/axe.ts'
 import { random } from '../support/random.ts'
 import { wordsOf } from '../support/report.ts'
+import { busyDay } from '../support/reports/figures.ts'
 import { SILENT } from '../support/syncing.ts'
-import { clickOnce, openPages, wishFor } from '../support/web.ts'
+import { hasBrowser, openBrowser } from '../support/web/browser.ts'
+import { clickOnce, openPages, wishFor } from '../support/web/web.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
 

@@ -4,9 +4,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openTemplates } from '../../src/report/render/templates.ts'
 import { openPreview, type PreviewChoice } from '../../src/web/preview/preview.ts'
-import { FRAMES_IN_PROCESS, hasBrowser, openBrowser } from '../support/browser.ts'
 import { folderWith } from '../support/folder.ts'
 import { TEMPLATES_FOLDER } from '../support/report.ts'
+import { FRAMES_IN_PROCESS, hasBrowser, openBrowser } from '../support/web/browser.ts'
 
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

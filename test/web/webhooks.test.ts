@@ -1,7 +1,14 @@
 /** The receiver of events as its log, its answers and upstreams with signatures of their own see it. */
 import { createHmac } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { CHANGED, openReceiver, profileOf, RECEIVED_AT, send, signed } from '../support/webhook-receiver.ts'
+import {
+  CHANGED,
+  openReceiver,
+  profileOf,
+  RECEIVED_AT,
+  send,
+  signed,
+} from '../support/network/webhook-receiver.ts'
 
 const PUBLIC_URL = 'https://leads.example.com'
 const HUBSPOT = profileOf({

@@ -1,8 +1,8 @@
 /** How often the cause of a change is named: a planted one, a change of all alike, and none. */
 import { chooseSplit } from '../../../src/insight/drivers.ts'
 import { judgeSeries } from '../../../src/insight/usual-range.ts'
-import { count, weekdaysOf } from '../../support/daily-numbers.ts'
 import { random } from '../../support/random.ts'
+import { count, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { headlinesOf } from './headlines.ts'
 import { type Goal, type Result, resultOf } from './result.ts'
 

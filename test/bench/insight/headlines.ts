@@ -2,7 +2,7 @@
 import { findUnusual } from '../../../src/insight/false-discovery.ts'
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
 import { judgeSeries } from '../../../src/insight/usual-range.ts'
-import { dailyNumbers, weekdaysOf } from '../../support/daily-numbers.ts'
+import { dailyNumbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'
 import { KINDS, type Kind } from './series.ts'
 

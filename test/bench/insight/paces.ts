@@ -1,6 +1,6 @@
 /** How often the expected end of a month holds, by the day on which it is told, and how far off it is. */
 import { type Span, tellEnd } from '../../../src/insight/pace.ts'
-import { dailyNumbers, type Numbers, weekdaysOf } from '../../support/daily-numbers.ts'
+import { dailyNumbers, type Numbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'
 
 const FIRST_DATE = Date.UTC(2022, 0, 1)

@@ -1,5 +1,5 @@
 /** The kinds of series that the claims are tried on. In none of them anything changes, unless a shift is planted. */
-import type { Numbers } from '../../support/daily-numbers.ts'
+import type { Numbers } from '../../support/reports/daily-numbers.ts'
 
 export interface Kind {
   readonly name: string

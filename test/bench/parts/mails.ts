@@ -1,7 +1,7 @@
 /** From `leadsheet report send` to the last message that a mail server on this machine has taken. */
 import { copyFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
-import { clockAt } from '../../support/shifted-clock.ts'
+import { clockAt } from '../../support/process/shifted-clock.ts'
 import { generateHistory, NOW } from '../history.ts'
 import { install } from '../installation.ts'
 import type { Part } from '../measurement.ts'

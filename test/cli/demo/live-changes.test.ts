@@ -1,7 +1,7 @@
 /** What `demo --live` tells of each change. */
 import { expect, it, onTestFinished } from 'vitest'
 import { createLiveChanges } from '../../../src/cli/demo/live-changes.ts'
-import { event, follow, receive } from '../../support/events.ts'
+import { event, follow, receive } from '../../support/data/events.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
 const HAPPENED = '2026-11-20T14:00:10.000Z'

@@ -6,9 +6,9 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { folderWith } from '../../support/folder.ts'
 import { runLeadsheet } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
+import { clockAt } from '../../support/process/shifted-clock.ts'
+import { HAS_TERMINAL, typeTo } from '../../support/process/typed.ts'
 import { startService } from '../../support/service.ts'
-import { clockAt } from '../../support/shifted-clock.ts'
-import { HAS_TERMINAL, typeTo } from '../../support/typed.ts'
 
 const NOW = new Date('2026-11-21T16:00:00Z')
 const PASSWORD = 'p ä#:ss@/%'

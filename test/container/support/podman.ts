@@ -7,7 +7,7 @@ import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, wr
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { findInstalled, isInPath } from '../../support/programs.ts'
+import { findInstalled, isInPath } from '../../support/process/programs.ts'
 import { ROOT, readImage } from './image.ts'
 
 const NEEDED = ['podman', 'runc', 'mmdebstrap']

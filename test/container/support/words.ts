@@ -1,6 +1,6 @@
 /** Whether the arguments and variables that a file for operators names are those of the program. */
 import { CONFIG_VARIABLE, VARIABLES } from '../../../src/config/environment.ts'
-import { findCommand } from '../../support/commands.ts'
+import { findCommand } from '../../support/docs/commands.ts'
 
 /** The arguments of `leadsheet` that mean nothing: a command, or an option of it, that there is not. */
 export async function unknownArguments(words: readonly string[]): Promise<string[]> {

@@ -7,8 +7,8 @@ import { pino } from 'pino'
 import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { scheduleOf, timing } from '../../support/schedule.ts'
-import { openTasks } from '../../support/tasks.ts'
+import { scheduleOf, timing } from '../../support/schedule/schedule.ts'
+import { openTasks } from '../../support/schedule/tasks.ts'
 
 const [file = '', at = '', ran = ''] = process.argv.slice(2)
 const log = pino({ level: 'silent' })

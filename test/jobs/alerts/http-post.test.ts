@@ -1,8 +1,8 @@
 /** Posts to real servers: what is taken, what is not and why, and that nothing is thrown or waited for too long. */
 import { expect, it } from 'vitest'
 import { openPoster } from '../../../src/jobs/alerts/http-post.ts'
-import { freePort } from '../../support/free-port.ts'
-import { openReceiver } from '../../support/receiver.ts'
+import { freePort } from '../../support/network/free-port.ts'
+import { openReceiver } from '../../support/network/receiver.ts'
 
 const signal = new AbortController().signal
 /** How long one may take in all unless it is told otherwise. */

@@ -11,11 +11,11 @@ import { openAlertMail } from '../../../src/report/render/alert-mail.ts'
 import { listAlerts, markAcknowledged } from '../../../src/store/alerts/alert.ts'
 import { listUnposted } from '../../../src/store/alerts/alert-message.ts'
 import { savePreference } from '../../../src/store/reports/preference.ts'
-import { bareInstallation } from '../../support/installation.ts'
 import { type MailServer, openMailServer } from '../../support/mail-server.ts'
-import { openReceiver, type Receiver } from '../../support/receiver.ts'
+import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
+import { bareInstallation } from '../../support/web/installation.ts'
 
 const signal = new AbortController().signal
 const render = await openAlertMail('templates', null)

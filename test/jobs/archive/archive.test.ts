@@ -11,9 +11,9 @@ import {
   archiveIssue,
 } from '../../../src/jobs/archive/archive.ts'
 import { openArchivePages } from '../../../src/report/archive/pages.ts'
-import { hasBrowser, openBrowser } from '../../support/browser.ts'
 import { folderWith } from '../../support/folder.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
+import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 
 const pages = await openArchivePages(TEMPLATES_FOLDER)
 const openArchive = (): Archive => ({ folder: folderWith(), pages })

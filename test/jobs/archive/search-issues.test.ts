@@ -6,8 +6,8 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { enqueueAlert, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { noteNotSent, saveIssue } from '../../../src/store/reports/issue.ts'
 import { ISSUE_STATES, type IssueState } from '../../../src/store/reports/issue-search.ts'
-import { busyDay } from '../../support/figures.ts'
-import { enqueueMessage, MESSAGE } from '../../support/message.ts'
+import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
+import { busyDay } from '../../support/reports/figures.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 interface Kept {

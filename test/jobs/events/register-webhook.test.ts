@@ -20,7 +20,7 @@ import type { WebhookSource } from '../../../src/upstream/webhooks/registered-we
 import { whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
 import { HOUR_MS, startService, type TestService } from '../../service/support/service.ts'
 import { folderWith } from '../../support/folder.ts'
-import { openReceiver, type Receiver } from '../../support/receiver.ts'
+import { openReceiver, type Receiver } from '../../support/network/receiver.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const { signal } = new AbortController()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import { createWebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { eventOf } from '../../support/following.ts'
+import { eventOf } from '../../support/source/following.ts'
 import { OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 /** A store whose disk is busy until it is skipped, or full then. */

@@ -6,7 +6,7 @@ import type { SmtpTimeouts } from '../../../src/mail/smtp.ts'
 import { openTransport } from '../../../src/mail/transport.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { findMailOutage, listMailOutages } from '../../../src/store/outbox/send-limits.ts'
-import { type Ledger, openLedger } from '../../support/ledger.ts'
+import { type Ledger, openLedger } from '../../support/mail/ledger.ts'
 import { type Answer, openMailServer, openScriptedServer, type Step } from '../../support/mail-server.ts'
 import { SILENT } from '../../support/syncing.ts'
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { messageFor, type Sender, unsubscribeFor } from '../../../src/jobs/outbox/compose-message.ts'
 import { buildMessage } from '../../../src/mail/message.ts'
-import { busyDay } from '../../support/figures.ts'
-import { MESSAGE, SENDER } from '../../support/message.ts'
+import { MESSAGE, SENDER } from '../../support/mail/message.ts'
+import { busyDay } from '../../support/reports/figures.ts'
 
 const figures = busyDay()
 const ISSUE = { report: 'daily', period: figures.period, renderedAt: MESSAGE.date }

@@ -12,11 +12,11 @@ import { openStore } from '../../../src/store/open.ts'
 import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { listMailOutages, takeSend } from '../../../src/store/outbox/send-limits.ts'
 import { folderWith } from '../../support/folder.ts'
-import { type Ledger, openLedger } from '../../support/ledger.ts'
+import { type Ledger, openLedger } from '../../support/mail/ledger.ts'
 import { openMailServer } from '../../support/mail-server.ts'
+import { openTakeJob } from '../../support/schedule/take-job.ts'
 import { addressOf, IN_POSTGRES } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
-import { openTakeJob } from '../../support/take-job.ts'
 
 const pages = await openArchivePages('templates')
 const NEVER = new AbortController().signal

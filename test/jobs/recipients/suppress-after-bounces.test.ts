@@ -7,9 +7,9 @@ import { openTransport } from '../../../src/mail/transport.ts'
 import { listRefusing } from '../../../src/store/outbox/delivery-problems.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { listPreferences } from '../../../src/store/reports/preference.ts'
-import { CONTENT, openLedger } from '../../support/ledger.ts'
+import { CONTENT, openLedger } from '../../support/mail/ledger.ts'
+import { enqueueMessage, SENDER } from '../../support/mail/message.ts'
 import { openMailServer } from '../../support/mail-server.ts'
-import { enqueueMessage, SENDER } from '../../support/message.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const { signal } = new AbortController()

@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
+import { hasSqlite3 } from '../../support/data/sqlite3.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, mailingDeps, makeDue } from '../../support/mailing.ts'
+import { DAILY, mailingDeps, makeDue } from '../../support/mail/mailing.ts'
 import { startService } from '../../support/service.ts'
-import { hasSqlite3 } from '../../support/sqlite3.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')

@@ -5,7 +5,7 @@ import type { MessageFile } from '../../../src/domain/message.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import type { ListedFigures } from '../../../src/report/blocks/list-table.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
-import { BLANK_LISTED } from '../../support/blank-lead.ts'
+import { BLANK_LISTED } from '../../support/data/blank-lead.ts'
 
 const BERLIN = { timeZone: 'Europe/Berlin' }
 const ACME: ListedLead & { idleDays: number } = {

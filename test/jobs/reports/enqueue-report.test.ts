@@ -16,7 +16,7 @@ import { listMailOutages } from '../../../src/store/outbox/send-limits.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { findIssue } from '../../../src/store/reports/issue.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../../support/mailing.ts'
+import { DAILY, enqueueDue, mailingDeps, makeDue, recipient } from '../../support/mail/mailing.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT } from '../../support/syncing.ts'
 

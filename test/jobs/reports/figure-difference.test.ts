@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compareFigures } from '../../../src/jobs/reports/recompute-issue.ts'
-import { BLANK_LISTED } from '../../support/blank-lead.ts'
+import { BLANK_LISTED } from '../../support/data/blank-lead.ts'
 
 const LEAD = {
   ...BLANK_LISTED,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import { listFigureFiles, makeFigureFile } from '../../../src/jobs/reports/issue-page.ts'
 import type { Issue } from '../../../src/store/reports/issue.ts'
-import { busyDay } from '../../support/figures.ts'
+import { busyDay } from '../../support/reports/figures.ts'
 
 const EVIL = '=cmd|" /C calc"!A0'
 

@@ -5,7 +5,7 @@ import { FIGURES } from '../../../src/store/figures/definition.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import type { FigureScope } from '../../../src/store/figures/query.ts'
 import { type Figures, readFigures } from '../../../src/store/figures/report-figures.ts'
-import { liveThrough } from '../../support/living-service.ts'
+import { liveThrough } from '../../support/source/living-service.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const FIRST = Date.parse('2026-11-12T06:00:00Z')

@@ -10,10 +10,10 @@ import type { ListedLead } from '../../../src/domain/lists.ts'
 import type { MessageFile } from '../../../src/domain/message.ts'
 import { makeAttachments } from '../../../src/jobs/reports/attachment.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
-import { BLANK_LISTED } from '../../support/blank-lead.ts'
+import { BLANK_LISTED } from '../../support/data/blank-lead.ts'
+import { hasSqlite3 } from '../../support/data/sqlite3.ts'
 import { folderWith } from '../../support/folder.ts'
-import { PAYLOADS } from '../../support/payloads.ts'
-import { hasSqlite3 } from '../../support/sqlite3.ts'
+import { PAYLOADS } from '../../support/mail/payloads.ts'
 
 const NOW = '2026-11-21T05:04:00.000Z'
 const DAY = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z', timeZone: 'UTC' }

@@ -5,7 +5,7 @@ import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { BLOCKS } from '../../../src/report/blocks/registry.ts'
 import { openTemplates } from '../../../src/report/render/templates.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY } from '../../support/mailing.ts'
+import { DAILY } from '../../support/mail/mailing.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
 

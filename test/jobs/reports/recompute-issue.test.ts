@@ -6,8 +6,8 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { findLastSent, type Issue, saveIssue, toldUpTo } from '../../../src/store/reports/issue.ts'
-import { liveThrough } from '../../support/living-service.ts'
-import { enqueueMessage, MESSAGE } from '../../support/message.ts'
+import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
+import { liveThrough } from '../../support/source/living-service.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const FIRST = Date.parse('2026-11-12T06:00:00Z')

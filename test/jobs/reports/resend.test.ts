@@ -6,7 +6,7 @@ import { enqueueResend, planResend, type ResendPlan } from '../../../src/jobs/re
 import { type DeliveryMove, moveDelivery } from '../../../src/store/outbox/delivery.ts'
 import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { folderWith } from '../../support/folder.ts'
-import { DAILY, enqueueDue, mailingDeps, recipient } from '../../support/mailing.ts'
+import { DAILY, enqueueDue, mailingDeps, recipient } from '../../support/mail/mailing.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing } from '../../support/syncing.ts'
 

@@ -3,8 +3,8 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { CatchUp } from '../../../src/schedule/timing.ts'
-import { timing } from '../../support/schedule.ts'
-import { openTicking } from '../../support/ticking.ts'
+import { timing } from '../../support/schedule/schedule.ts'
+import { openTicking } from '../../support/schedule/ticking.ts'
 
 const HOURLY = timing('0 * * * *')
 const catchUp = (policy: CatchUp['policy'], windowHours = 24) => ({

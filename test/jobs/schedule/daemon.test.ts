@@ -8,8 +8,8 @@ import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from '../../support/folder.ts'
-import { scheduleOf, timing } from '../../support/schedule.ts'
-import { openTasks } from '../../support/tasks.ts'
+import { scheduleOf, timing } from '../../support/schedule/schedule.ts'
+import { openTasks } from '../../support/schedule/tasks.ts'
 
 const MINUTELY = { timing: timing('* * * * *') }
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { enqueueReportNow } from '../../../src/jobs/reports/enqueue-report.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
-import { DAILY, mailingDeps, recipient } from '../../support/mailing.ts'
-import { openTicking } from '../../support/ticking.ts'
+import { DAILY, mailingDeps, recipient } from '../../support/mail/mailing.ts'
+import { openTicking } from '../../support/schedule/ticking.ts'
 
 describe('the lease of a schedule', () => {
   it('keeps a second process from running the same, which is tried at the next tick', async () => {

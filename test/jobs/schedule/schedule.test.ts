@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import { retryLater } from '../../../src/jobs/schedule/job-failure.ts'
 import { releaseScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
-import { timing } from '../../support/schedule.ts'
-import { openTicking } from '../../support/ticking.ts'
+import { timing } from '../../support/schedule/schedule.ts'
+import { openTicking } from '../../support/schedule/ticking.ts'
 
 const AN_HOUR = { timing: timing('0 * * * *') }
 

@@ -7,6 +7,7 @@ import { claimLease, findHolder } from '../../../src/store/schedule/lease.ts'
 import { findLastSpan } from '../../../src/store/schedule/uptime.ts'
 import { clockOf } from '../../../src/web/dashboard/format.ts'
 import { readWorkers } from '../../../src/web/dashboard/status/installation.ts'
+import { hasPostgres } from '../../support/postgres.ts'
 import {
   type Machine,
   MINUTELY,
@@ -15,9 +16,8 @@ import {
   scheduledRunCount,
   scheduledRunsOf,
   startMachine,
-} from '../../support/machines.ts'
-import { hasPostgres } from '../../support/postgres.ts'
-import { scheduleOf } from '../../support/schedule.ts'
+} from '../../support/schedule/machines.ts'
+import { scheduleOf } from '../../support/schedule/schedule.ts'
 
 const at = (minute: string): string => `2026-11-20T07:${minute}:00Z`
 

@@ -14,8 +14,8 @@ import {
 import { openStore } from '../../../src/store/open.ts'
 import { openSnapshot } from '../../../src/store/queries/snapshot-table.ts'
 import { buildSnapshot } from '../../../src/store/snapshot/build-snapshot.ts'
+import { snapshotWith } from '../../support/data/snapshot.ts'
 import { folderWith } from '../../support/folder.ts'
-import { snapshotWith } from '../../support/snapshot.ts'
 import { lead, OPENED_AT, save } from '../../support/store.ts'
 
 const ODD = `

@@ -11,9 +11,9 @@ import { fileOf } from '../../../src/store/db/place.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { makeSnapshot } from '../../../src/store/snapshot/snapshot.ts'
 import { startRun } from '../../../src/store/sync/sync-run.ts'
+import { ask, publishing } from '../../support/data/publishing.ts'
 import { folderWith } from '../../support/folder.ts'
-import { ask, publishing } from '../../support/publishing.ts'
-import { dueAt, scheduleOf } from '../../support/schedule.ts'
+import { dueAt, scheduleOf } from '../../support/schedule/schedule.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
 
 const NEVER = new AbortController().signal

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { publishSnapshot, readQueries } from '../../../src/jobs/snapshot/publish-snapshot.ts'
-import { readAllText } from '../../support/docs.ts'
-import { ask, publishing, QUERIES } from '../../support/publishing.ts'
+import { ask, publishing, QUERIES } from '../../support/data/publishing.ts'
+import { hasSqlite3 } from '../../support/data/sqlite3.ts'
+import { readAllText } from '../../support/docs/docs.ts'
 import { startService } from '../../support/service.ts'
-import { hasSqlite3 } from '../../support/sqlite3.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
 const files = readdirSync(QUERIES)

@@ -11,12 +11,12 @@ import { createContents } from '../../../src/jobs/reports/report-content.ts'
 import type { Report } from '../../../src/jobs/reports/report-definition.ts'
 import { ATTACHED_LISTS } from '../../../src/report/blocks/registry.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { absurdRecord } from '../../support/absurd.ts'
-import { AS_BROWSER, ask, NOW, openDashboard, signIn } from '../../support/dashboard.ts'
-import { eventOf, type Following, openFollowing } from '../../support/following.ts'
-import { DAILY, mailingDeps, makeDue } from '../../support/mailing.ts'
+import { DAILY, mailingDeps, makeDue } from '../../support/mail/mailing.ts'
 import { random } from '../../support/random.ts'
+import { absurdRecord } from '../../support/source/absurd.ts'
+import { eventOf, type Following, openFollowing } from '../../support/source/following.ts'
 import { startUpstream } from '../../support/upstream.ts'
+import { AS_BROWSER, ask, NOW, openDashboard, signIn } from '../../support/web/dashboard.ts'
 
 const SEED = Number(process.env['SEED'] ?? 17)
 const next = random(SEED)

@@ -2,7 +2,7 @@
 /** Leads of which more are gone than is believed: what an operator can confirm, and what not. */
 import { describe, expect, it } from 'vitest'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
-import { type Listing, openListing } from '../../support/listing.ts'
+import { type Listing, openListing } from '../../support/source/listing.ts'
 
 const AT = '2026-11-20T00:00:00Z'
 

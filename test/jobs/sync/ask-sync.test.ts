@@ -5,8 +5,8 @@ import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
 import { askSync } from '../../../src/jobs/sync/scheduled-sync.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
-import { scheduleOf, timing } from '../../support/schedule.ts'
-import { openTasks } from '../../support/tasks.ts'
+import { scheduleOf, timing } from '../../support/schedule/schedule.ts'
+import { openTasks } from '../../support/schedule/tasks.ts'
 
 const log = pino({ level: 'silent' })
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { type Listing, openListing, paged, records } from '../../support/listing.ts'
 import { random } from '../../support/random.ts'
+import { type Listing, openListing, paged, records } from '../../support/source/listing.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)
 /** `SEEDS=500 npx vitest run test/jobs/sync/fingerprints.test.ts` takes two minutes. */

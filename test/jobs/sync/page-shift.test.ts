@@ -12,7 +12,7 @@ import {
   type Order,
   type ShiftingList,
   type ShiftingOptions,
-} from '../../support/shifting-list.ts'
+} from '../../support/source/shifting-list.ts'
 import { SILENT } from '../../support/syncing.ts'
 
 const SEED = Number(process.env['SEED'] ?? 1)

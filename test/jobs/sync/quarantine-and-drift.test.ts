@@ -1,6 +1,6 @@
 // @both-stores
 import { describe, expect, it } from 'vitest'
-import { type Listing, MAPPING, openListing, paged, records } from '../../support/listing.ts'
+import { type Listing, MAPPING, openListing, paged, records } from '../../support/source/listing.ts'
 
 const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const
 const SINCE = { filters: { updated_since: { param: 'since' } } } as const

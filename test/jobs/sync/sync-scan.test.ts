@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import type { ProfileInput } from '../../../src/upstream/profile/profile.ts'
-import { type Listing, openListing, paged, records } from '../../support/listing.ts'
 import { random } from '../../support/random.ts'
+import { type Listing, openListing, paged, records } from '../../support/source/listing.ts'
 
 const PAGE = {
   paging: { kind: 'page', param: 'page', size_param: 'n' },

@@ -1,5 +1,6 @@
 /** A mail server as it is on a bad day, and the daemon that delivers a report through it. */
 import { describe, expect, it } from 'vitest'
+import { runLeadsheet } from '../../support/leadsheet.ts'
 import {
   at,
   countSyncs,
@@ -9,8 +10,7 @@ import {
   readLedger,
   runUntil,
   statesIn,
-} from '../../support/daemon-run.ts'
-import { runLeadsheet } from '../../support/leadsheet.ts'
+} from '../../support/process/daemon-run.ts'
 import { startGreylisting } from './greylisting.ts'
 import { GONE } from './postfix.ts'
 import { isWithoutServers, startServers, untilArrived } from './servers.ts'

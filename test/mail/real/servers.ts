@@ -1,6 +1,6 @@
 /** Postfix before Dovecot: the whole way of a message on one machine. */
 
-import { isSkipped } from '../../support/programs.ts'
+import { isSkipped } from '../../support/process/programs.ts'
 import { missingDovecot, PASSWORD, startDovecot } from './dovecot.ts'
 import { type Mailbox, openMailbox } from './imap.ts'
 import { missingPostfix, type Postfix, startPostfix } from './postfix.ts'

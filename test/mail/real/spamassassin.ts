@@ -1,7 +1,7 @@
 /** SpamAssassin from Debian, with the rules that come with it and without asking the network. */
 import { execFile } from 'node:child_process'
 import { folderWith } from '../../support/folder.ts'
-import { findInstalled } from '../../support/programs.ts'
+import { findInstalled } from '../../support/process/programs.ts'
 
 const BIN = '/usr/bin/spamassassin'
 

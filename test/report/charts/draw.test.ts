@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { drawCharts, drawTrend, findCharts, shownDays } from '../../../src/report/charts/draw.ts'
 import { encodePng, rasterise } from '../../../src/report/charts/png.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
-import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
+import { labelsIn, trendOf, usualTrend } from '../../support/reports/trend.ts'
 
 const english = labelsIn('en-GB')
 const FIGURES = {

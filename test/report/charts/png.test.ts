@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { drawSparkline, drawTrend } from '../../../src/report/charts/draw.ts'
 import { encodePng, type Picture, rasterise } from '../../../src/report/charts/png.ts'
 import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
-import { labelsIn, usualTrend } from '../../support/trend.ts'
+import { labelsIn, usualTrend } from '../../support/reports/trend.ts'
 
 describe('a PNG with a palette', () => {
   it('has the pixels of the picture where it has up to 256 colours', () => {

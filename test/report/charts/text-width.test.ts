@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { Resvg } from '@resvg/resvg-js'
 import { describe, expect, it } from 'vitest'
 import { fitInto, widthOf } from '../../../src/report/charts/svg.ts'
-import { labelsIn } from '../../support/trend.ts'
+import { labelsIn } from '../../support/reports/trend.ts'
 
 const SIZE = 20
 const fontFiles = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600SemiBold.ttf'].map((file) =>

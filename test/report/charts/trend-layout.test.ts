@@ -1,7 +1,7 @@
 /** The values behind the lines of the trend, and the texts beside and below them. */
 import { describe, expect, it } from 'vitest'
 import { layoutTrend, meansOfWeek, roundTicks } from '../../../src/report/charts/trend-layout.ts'
-import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
+import { labelsIn, trendOf, usualTrend } from '../../support/reports/trend.ts'
 
 const english = labelsIn('en-GB')
 

@@ -16,7 +16,7 @@ import {
   type TrendLayout,
 } from '../../../src/report/charts/trend-layout.ts'
 import { random } from '../../support/random.ts'
-import { labelsIn, trendOf, usualTrend } from '../../support/trend.ts'
+import { labelsIn, trendOf, usualTrend } from '../../support/reports/trend.ts'
 
 const english = labelsIn('en-GB')
 const german = labelsIn('de-DE')

@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openTemplates, type TemplateView } from '../../../src/report/render/templates.ts'
-import { busyDay, hostileDay, wideDay } from '../../support/figures.ts'
 import { folderWith } from '../../support/folder.ts'
 import { compose, REPORTS, renderReport, TEMPLATES_FOLDER } from '../../support/report.ts'
+import { busyDay, hostileDay, wideDay } from '../../support/reports/figures.ts'
 
 const view = compose(busyDay())
 

@@ -13,7 +13,7 @@ import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import type { DeliveryTable } from '../../../src/store/tables/outbox-tables.ts'
 import { folderWith } from '../../support/folder.ts'
-import { scheduleOf } from '../../support/schedule.ts'
+import { scheduleOf } from '../../support/schedule/schedule.ts'
 import { lead, OPENED_AT, save } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
 

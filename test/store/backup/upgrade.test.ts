@@ -7,7 +7,12 @@ import { restoreBackup } from '../../../src/store/backup/restore.ts'
 import { roomFault, type Upgrade } from '../../../src/store/backup/upgrade.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
-import { makeNextVersion, makePresentStore, NEXT_SCHEMA, PRESENT_SCHEMA } from '../../support/next-version.ts'
+import {
+  makeNextVersion,
+  makePresentStore,
+  NEXT_SCHEMA,
+  PRESENT_SCHEMA,
+} from '../../support/process/next-version.ts'
 import { OPENED_AT } from '../../support/store.ts'
 
 const AT = '2026-11-21T06:00:00.000Z'

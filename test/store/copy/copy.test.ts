@@ -11,8 +11,8 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { PRIVATE, PUBLISHED } from '../../../src/store/schema/published.ts'
+import { openFurnishedStore } from '../../support/data/furnished-store.ts'
 import { folderWith } from '../../support/folder.ts'
-import { openFurnishedStore } from '../../support/furnished-store.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import {
   IN_POSTGRES,

@@ -8,8 +8,8 @@ import { clockOf, readChangeStamp, settleWrites, writeUnflushed } from '../../..
 import type { Store, Trx } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
+import { withClient } from '../../support/postgres/postgres-server.ts'
 import { newDatabase } from '../../support/postgres.ts'
-import { withClient } from '../../support/postgres-server.ts'
 import { IN_POSTGRES, lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
 
 /** Of one store, as two processes have it open. */

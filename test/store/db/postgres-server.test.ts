@@ -8,8 +8,8 @@ import { readInTime } from '../../../src/store/db/postgres.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { readLastHeartbeat } from '../../../src/store/schedule/uptime.ts'
+import { withClient } from '../../support/postgres/postgres-server.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { withClient } from '../../support/postgres-server.ts'
 import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
 
 const migrated = async () => newDatabase({ template: await migratedDatabase() })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { askChild } from '../../../src/store/db/subprocess.ts'
 
-const INTERRUPTED = join(import.meta.dirname, '../../support/interrupted-child.ts')
+const INTERRUPTED = join(import.meta.dirname, '../../support/process/interrupted-child.ts')
 
 it('a process of ours leaves it to its parent what becomes of it when all are told to stop', async () => {
   const job = { signals: ['SIGINT', 'SIGTERM', 'SIGHUP'] }

@@ -2,8 +2,8 @@
 /** What of events is asked each minute, whatever has come. */
 import { expect, it } from 'vitest'
 import { findLastArrival } from '../../../src/store/events/event-stats.ts'
-import { event, receive } from '../../support/events.ts'
-import { explainPlan } from '../../support/plan.ts'
+import { event, receive } from '../../support/data/events.ts'
+import { explainPlan } from '../../support/data/plan.ts'
 import { IN_POSTGRES, openEmptyStore } from '../../support/store.ts'
 
 it('tells when the last event about a lead came by an index that has all of it, however many came about nothing', async () => {

@@ -6,9 +6,9 @@ import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/pe
 import { explainReport } from '../../../src/store/figures/explain-report.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { readReportFigures } from '../../../src/store/figures/report-figures.ts'
+import { askSqlProgram, hasSqlProgram, type Row } from '../../support/data/sql-program.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
-import { askSqlProgram, hasSqlProgram, type Row } from '../../support/sql-program.ts'
 import { openSyncing } from '../../support/syncing.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')

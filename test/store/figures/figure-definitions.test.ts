@@ -12,9 +12,9 @@ import { explainFigure, type FigureScope, readFigure } from '../../../src/store/
 import { readCoverages, readReportFigures } from '../../../src/store/figures/report-figures.ts'
 import { refreshStageMoves } from '../../../src/store/leads/stage-move.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
+import { askSqlProgram, hasSqlProgram } from '../../support/data/sql-program.ts'
 import { folderWith } from '../../support/folder.ts'
 import { startService } from '../../support/service.ts'
-import { askSqlProgram, hasSqlProgram } from '../../support/sql-program.ts'
 import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
 import { openSyncing } from '../../support/syncing.ts'
 

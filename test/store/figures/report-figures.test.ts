@@ -8,8 +8,8 @@ import { daysUpTo, periodOf, periodsUpTo, priorOf } from '../../../src/domain/pe
 import type { Db, Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { type ReportRequest, readReportFigures } from '../../../src/store/figures/report-figures.ts'
-import { liveThrough } from '../../support/living-service.ts'
-import { loadPast, type Past, type PastLead, sumOf } from '../../support/past.ts'
+import { loadPast, type Past, type PastLead, sumOf } from '../../support/data/past.ts'
+import { liveThrough } from '../../support/source/living-service.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const DAY_MS = 86_400_000

@@ -14,7 +14,7 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../../src/store/insight/daily-count.ts'
-import { liveThrough } from '../../support/living-service.ts'
+import { liveThrough } from '../../support/source/living-service.ts'
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const DAY_MS = 86_400_000

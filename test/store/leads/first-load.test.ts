@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { countLeads } from '../../../src/store/leads/lead.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { folderWith } from '../../support/folder.ts'
-import { openListing, paged, records } from '../../support/listing.ts'
+import { openListing, paged, records } from '../../support/source/listing.ts'
 import { lead, OPENED_AT, openEmptyStore, save } from '../../support/store.ts'
 
 const PAGE = { paging: { kind: 'page', param: 'page', size_param: 'n' } } as const

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Absence, historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
-import { BLANK_STATE } from '../../support/blank-lead.ts'
+import { BLANK_STATE } from '../../support/data/blank-lead.ts'
 
 function day(number: number): string {
   return `2026-11-${String(number).padStart(2, '0')}T00:00:00.000Z`

@@ -7,7 +7,7 @@ import { saveLeads } from '../../../src/store/leads/lead.ts'
 import { historyOf, type LeadState, stepsOf } from '../../../src/store/leads/lead-history.ts'
 import { recordDeletions } from '../../../src/store/leads/lead-version.ts'
 import { movesOf } from '../../../src/store/leads/stage-move.ts'
-import { BLANK_STATE } from '../../support/blank-lead.ts'
+import { BLANK_STATE } from '../../support/data/blank-lead.ts'
 import { random } from '../../support/random.ts'
 import { lead, openEmptyStore } from '../../support/store.ts'
 

@@ -5,7 +5,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { storeDerivedVersions } from '../../../src/store/leads/lead-version.ts'
 import { createMetLeads } from '../../../src/store/sync/scan.ts'
 import { recordAbsence } from '../../../src/store/sync/soft-delete.ts'
-import { explainPlan } from '../../support/plan.ts'
+import { explainPlan } from '../../support/data/plan.ts'
 import { IN_POSTGRES, lead, openEmptyStore, save, seenAt } from '../../support/store.ts'
 
 const T = ['2026-11-01T00:00:00.000Z', '2026-11-02T00:00:00.000Z', '2026-11-03T00:00:00.000Z'] as const

@@ -13,7 +13,7 @@ import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { enqueueMessages, listDeliveries } from '../../../src/store/outbox/delivery.ts'
 import { addToPack, createMessagePack, readMessage } from '../../../src/store/outbox/stored-message.ts'
-import { enqueueMessage, FILES, MESSAGE } from '../../support/message.ts'
+import { enqueueMessage, FILES, MESSAGE } from '../../support/mail/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const NOW = OPENED_AT.toISOString()

@@ -8,8 +8,8 @@ import { openStore } from '../../../src/store/open.ts'
 import { describeReader, makeReader } from '../../../src/store/postgres/analyst-role.ts'
 import { PRIVATE, PUBLISHED } from '../../../src/store/schema/published.ts'
 import { VIEWS } from '../../../src/store/schema/views.ts'
+import { withClient } from '../../support/postgres/postgres-server.ts'
 import { fetchAdminUrl, hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { withClient } from '../../support/postgres-server.ts'
 import { lead, OPENED_AT, save } from '../../support/store.ts'
 
 const PASSWORD = "it's a 'secret' \\ é"

@@ -13,8 +13,8 @@ import {
   beginScheduledRun,
   listOpenScheduledRuns,
 } from '../../../src/store/schedule/scheduled-run.ts'
-import { event, receive } from '../../support/events.ts'
-import { enqueueMessage, MESSAGE } from '../../support/message.ts'
+import { event, receive } from '../../support/data/events.ts'
+import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
 import { random } from '../../support/random.ts'
 import { lead, OPENED_AT, STAGES, seenAt } from '../../support/store.ts'

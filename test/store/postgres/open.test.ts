@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { LeadsheetError } from '../../../src/errors.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { makeNextVersion } from '../../support/next-version.ts'
+import { withClient } from '../../support/postgres/postgres-server.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { withClient } from '../../support/postgres-server.ts'
+import { makeNextVersion } from '../../support/process/next-version.ts'
 import { lead, migratedDatabase, OPENED_AT, save } from '../../support/store.ts'
 
 const open = (url: string): Promise<Store> => openStore(url, OPENED_AT)

@@ -2,8 +2,8 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
+import { withClient } from '../../support/postgres/postgres-server.ts'
 import { hasPostgres, newDatabase } from '../../support/postgres.ts'
-import { withClient } from '../../support/postgres-server.ts'
 import { OPENED_AT } from '../../support/store.ts'
 
 it.skipIf(!hasPostgres)(

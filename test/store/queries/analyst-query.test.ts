@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import { runQuery } from '../../../src/store/queries/analyst-query.ts'
 import { buildSnapshot } from '../../../src/store/snapshot/build-snapshot.ts'
+import { snapshotWith } from '../../support/data/snapshot.ts'
 import { folderWith } from '../../support/folder.ts'
-import { snapshotWith } from '../../support/snapshot.ts'
 
 const LEADS = `CREATE TABLE lead (id TEXT, big INTEGER, note TEXT);
   INSERT INTO lead VALUES ('1', 9007199254740993, NULL), ('2', -1, 'x;y'), ('3', 0, '')`

@@ -10,7 +10,7 @@ import {
   runReportQueries,
   tryReportQueries,
 } from '../../../src/store/queries/report-query.ts'
-import { askSqlProgram, hasSqlProgram } from '../../support/sql-program.ts'
+import { askSqlProgram, hasSqlProgram } from '../../support/data/sql-program.ts'
 import { IN_POSTGRES, lead, openEmptyStore, save } from '../../support/store.ts'
 
 const EVERY: LeadFilter = { pipelineIds: null, conditions: [] }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { periodBetween } from '../../../src/domain/period.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { findIssues } from '../../../src/store/reports/issue-search.ts'
-import { busyDay } from '../../support/figures.ts'
+import { busyDay } from '../../support/reports/figures.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 const LONG = 'x'.repeat(5_000)

@@ -11,8 +11,8 @@ import {
   toldUpTo,
   wasSent,
 } from '../../../src/store/reports/issue.ts'
-import { busyDay } from '../../support/figures.ts'
-import { enqueueMessage, MESSAGE } from '../../support/message.ts'
+import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
+import { busyDay } from '../../support/reports/figures.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 const figures = busyDay()

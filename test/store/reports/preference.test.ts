@@ -18,7 +18,7 @@ import {
   savePreference,
 } from '../../../src/store/reports/preference.ts'
 import { folderWith } from '../../support/folder.ts'
-import { enqueueMessage, MESSAGE } from '../../support/message.ts'
+import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
 import { IN_POSTGRES, OPENED_AT, openEmptyStore } from '../../support/store.ts'
 
 const AT = OPENED_AT.toISOString()

@@ -6,7 +6,7 @@ import type { Insight, UrgentLead } from '../../../src/domain/insight.ts'
 import type { ListedLead } from '../../../src/domain/lists.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { type Issue, saveIssue } from '../../../src/store/reports/issue.ts'
-import { busyDay } from '../../support/figures.ts'
+import { busyDay } from '../../support/reports/figures.ts'
 import { openEmptyStore } from '../../support/store.ts'
 
 const STALLED = busyDay().stalled.rows[0] as ListedLead

@@ -3,6 +3,7 @@ import type { FindKnown, RawRecord } from '../../../src/upstream/mapping/raw-rec
 import { parseBody, readListBody } from '../../../src/upstream/paging/list-body.ts'
 import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
 import { splitPath } from '../../../src/upstream/values/field-path.ts'
+import { random } from '../../support/random.ts'
 import {
   type JsonWriter,
   pick,
@@ -12,8 +13,7 @@ import {
   writeMember,
   writeObject,
   writeValue,
-} from '../../support/json-text.ts'
-import { random } from '../../support/random.ts'
+} from '../../support/source/json-text.ts'
 
 const SEED = Number(process.env['SEED'] ?? 42)
 const PAGES = 2_500

@@ -10,7 +10,7 @@ import { type Profile, parseProfile } from '../../../src/upstream/profile/profil
 import { webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
 import { readEvents } from '../../../src/upstream/webhooks/read-events.ts'
 import { whyRefused } from '../../../src/upstream/webhooks/verify-signature.ts'
-import { readAllText } from '../../support/docs.ts'
+import { readAllText } from '../../support/docs/docs.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../profiles')
 const URL_OF_OURS = 'https://leads.example.com/webhooks/leads'

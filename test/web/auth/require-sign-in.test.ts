@@ -1,7 +1,15 @@
 /** Tests over real HTTP who may see the dashboard and act in it. */
 import { describe, expect, it } from 'vitest'
-import { AS_BROWSER, type Asked, act, ask, openDashboard, signIn, TOKEN } from '../../support/dashboard.ts'
 import { random } from '../../support/random.ts'
+import {
+  AS_BROWSER,
+  type Asked,
+  act,
+  ask,
+  openDashboard,
+  signIn,
+  TOKEN,
+} from '../../support/web/dashboard.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
 const BEARER = { authorization: `Bearer ${TOKEN}` }

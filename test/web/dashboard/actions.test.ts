@@ -9,8 +9,11 @@ import { findPreference } from '../../../src/store/reports/preference.ts'
 import { claimLease } from '../../../src/store/schedule/lease.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { pauseButton } from '../../../src/web/dashboard/actions/buttons.ts'
-import { findBarriers } from '../../look/axe.ts'
-import { hasBrowser, openBrowser } from '../../support/browser.ts'
+import { findBarriers } from '../../look/support/axe.ts'
+import { enqueueDue, mailingDeps, recipient } from '../../support/mail/mailing.ts'
+import { wordsOf } from '../../support/report.ts'
+import { lead, save, saveWholeRun } from '../../support/store.ts'
+import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
 import {
   AS_BROWSER,
   act,
@@ -20,10 +23,7 @@ import {
   openDashboard,
   signIn,
   TOKEN,
-} from '../../support/dashboard.ts'
-import { enqueueDue, mailingDeps, recipient } from '../../support/mailing.ts'
-import { wordsOf } from '../../support/report.ts'
-import { lead, save, saveWholeRun } from '../../support/store.ts'
+} from '../../support/web/dashboard.ts'
 
 const SETTINGS = `
 alerts: { recipients: [ops@example.com] }

@@ -4,9 +4,9 @@ import type { Store } from '../../../src/store/db/store.ts'
 import type { AgentSpan, AgentState } from '../../../src/store/figures/pipeline-overview.ts'
 import { saveAgents } from '../../../src/store/sync/samples.ts'
 import { composeUptimeBar } from '../../../src/web/dashboard/uptime-bar.ts'
-import { hasBrowser, openBrowser } from '../../support/browser.ts'
-import { countNow, openCountedPages, readText, textOf } from '../../support/counted-pages.ts'
 import { agent, openEmptyStore, saveWholeRun, seenAt } from '../../support/store.ts'
+import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
+import { countNow, openCountedPages, readText, textOf } from '../../support/web/counted-pages.ts'
 
 async function openStore(readings: Readonly<Record<string, readonly Agent[]>> = {}): Promise<Store> {
   const store = await openEmptyStore()

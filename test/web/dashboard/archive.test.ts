@@ -9,10 +9,10 @@ import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { saveIssue } from '../../../src/store/reports/issue.ts'
 import { savePreference } from '../../../src/store/reports/preference.ts'
 import { dispositionOf } from '../../../src/web/server/headers.ts'
-import { openArchive, PEOPLE, REPORT } from '../../support/archive.ts'
-import { AS_BROWSER, ask, NOW, openDashboard, signIn, TOKEN } from '../../support/dashboard.ts'
-import { busyDay } from '../../support/figures.ts'
-import { enqueueDue, makeDue } from '../../support/mailing.ts'
+import { enqueueDue, makeDue } from '../../support/mail/mailing.ts'
+import { busyDay } from '../../support/reports/figures.ts'
+import { openArchive, PEOPLE, REPORT } from '../../support/web/archive.ts'
+import { AS_BROWSER, ask, NOW, openDashboard, signIn, TOKEN } from '../../support/web/dashboard.ts'
 
 const AS_OPERATOR = { ...AS_BROWSER, authorization: `Bearer ${TOKEN}` }
 

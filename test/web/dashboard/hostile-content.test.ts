@@ -6,12 +6,12 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 import { saveAgents, savePipelineStat } from '../../../src/store/sync/samples.ts'
-import { hasBrowser, openBrowser } from '../../support/browser.ts'
-import { countNow, openCountedPages, READ_AT } from '../../support/counted-pages.ts'
-import { event, receive } from '../../support/events.ts'
-import { PAYLOADS } from '../../support/payloads.ts'
-import { openStatusPage } from '../../support/status-page.ts'
+import { event, receive } from '../../support/data/events.ts'
+import { PAYLOADS } from '../../support/mail/payloads.ts'
 import { agent, lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
+import { hasBrowser, openBrowser } from '../../support/web/browser.ts'
+import { countNow, openCountedPages, READ_AT } from '../../support/web/counted-pages.ts'
+import { openStatusPage } from '../../support/web/status-page.ts'
 
 const BY_HAND = { readRegistration: async () => null, isByHand: true, canRegister: false } as const
 /** The most that the status page shows of a kind. */

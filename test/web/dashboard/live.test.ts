@@ -6,9 +6,9 @@ import { upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import { type LiveParts, liveRoutes } from '../../../src/web/dashboard/status/live.ts'
 import { openWeb } from '../../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from '../../support/report.ts'
-import { openStatusPage } from '../../support/status-page.ts'
 import { lead, save, saveWholeRun } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
+import { openStatusPage } from '../../support/web/status-page.ts'
 
 /** A little more than between two looks. */
 const LOOKED_WITHIN_MS = 1_200

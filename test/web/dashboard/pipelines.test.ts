@@ -5,6 +5,7 @@ import type { Store } from '../../../src/store/db/store.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
 import { clockOf } from '../../../src/web/dashboard/format.ts'
 import { composeAnalysts } from '../../../src/web/dashboard/pipelines/routes.ts'
+import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
 import {
   countNow,
   LOOKED_AT,
@@ -12,8 +13,7 @@ import {
   READ_AT,
   readText,
   textOf,
-} from '../../support/counted-pages.ts'
-import { lead, openEmptyStore, save, saveWholeRun, seenAt, stat } from '../../support/store.ts'
+} from '../../support/web/counted-pages.ts'
 
 const NOTHING = { overview: null, dataAsOf: null, isBeingCounted: false, failure: null }
 

@@ -4,9 +4,16 @@ import type { Lead } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates } from '../../../src/domain/period.ts'
 import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
 import type { Store } from '../../../src/store/db/store.ts'
-import { countNow, LOOKED_AT, openCountedPages, READ_AT, textOf, ZONE } from '../../support/counted-pages.ts'
-import { dailyNumbers } from '../../support/daily-numbers.ts'
+import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
+import {
+  countNow,
+  LOOKED_AT,
+  openCountedPages,
+  READ_AT,
+  textOf,
+  ZONE,
+} from '../../support/web/counted-pages.ts'
 
 /** New leads of two pipelines for so many days; on the last days there are three times as many. */
 async function storeOf(days: number): Promise<Store> {

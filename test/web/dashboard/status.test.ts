@@ -14,11 +14,11 @@ import { addSpan, touchSpan } from '../../../src/store/schedule/uptime.ts'
 import { startScan } from '../../../src/store/sync/scan.ts'
 import { saveScanResult } from '../../../src/store/sync/scan-result.ts'
 import { addCounts, finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
-import { event, follow, receive } from '../../support/events.ts'
-import { busyDay } from '../../support/figures.ts'
-import { enqueueMessage, MESSAGE } from '../../support/message.ts'
-import { openStatusPage, STATUS_AT } from '../../support/status-page.ts'
+import { event, follow, receive } from '../../support/data/events.ts'
+import { enqueueMessage, MESSAGE } from '../../support/mail/message.ts'
+import { busyDay } from '../../support/reports/figures.ts'
 import { lead, save, saveWholeRun } from '../../support/store.ts'
+import { openStatusPage, STATUS_AT } from '../../support/web/status-page.ts'
 
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0, pages: 0 }
 

@@ -1,9 +1,9 @@
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { snapshotWith } from '../../../support/data/snapshot.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runLeadsheet } from '../../../support/leadsheet.ts'
-import { snapshotWith } from '../../../support/snapshot.ts'
 
 const LEADS = `CREATE TABLE lead (id TEXT, score ANY); INSERT INTO lead VALUES ('1', 90), ('2', NULL);
   CREATE VIEW best AS SELECT id FROM lead WHERE score >= 80`

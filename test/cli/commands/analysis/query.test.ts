@@ -1,9 +1,9 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { snapshotWith } from '../../../support/data/snapshot.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { finished, startLeadsheet } from '../../../support/leadsheet.ts'
-import { snapshotWith } from '../../../support/snapshot.ts'
 
 const LEADS = `CREATE TABLE lead (id TEXT, score REAL, big INTEGER);
   INSERT INTO lead VALUES ('ld_1', 0.125, 9007199254740993), ('ld_2', NULL, 12345)`

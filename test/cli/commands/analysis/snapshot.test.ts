@@ -1,10 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { ask } from '../../../support/data/publishing.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { ask } from '../../../support/publishing.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startUpstream } from '../../../support/upstream.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const LEADS = 30
 

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import type { RunOptions } from '../../../support/leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startUpstream } from '../../../support/upstream.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const dateAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Service } from '../../../../src/service/open.ts'
 import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const NOW = new Date('2026-11-20T09:00:00Z')
 const folder = mkdtempSync(join(tmpdir(), 'leadsheet-service-'))

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FIGURES } from '../../../../src/store/figures/definition.ts'
+import { hasSqlite3 } from '../../../support/data/sqlite3.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
-import { hasSqlite3 } from '../../../support/sqlite3.ts'
 import { openSyncing } from '../../../support/syncing.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const DAY = ['--from', '2026-11-20', '--to', '2026-11-21']

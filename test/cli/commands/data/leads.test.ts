@@ -5,8 +5,8 @@ import type { Lead } from '../../../../src/domain/model.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { startRun } from '../../../../src/store/sync/sync-run.ts'
 import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { lead, save } from '../../../support/store.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const FIRST_SYNC = '2026-11-05T00:00:00.000Z'
 

@@ -8,10 +8,10 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { webhookListSchema } from '../../../../src/contract/webhook.ts'
 import { startService, type TestService } from '../../../service/support/service.ts'
-import { readAddress } from '../../../support/daemon-address.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { freePort } from '../../../support/free-port.ts'
 import { finished, runLeadsheet, runScript, startLeadsheet } from '../../../support/leadsheet.ts'
+import { freePort } from '../../../support/network/free-port.ts'
+import { readAddress } from '../../../support/process/daemon-address.ts'
 
 let api: TestService
 beforeAll(async () => {
@@ -39,7 +39,7 @@ function installation(publicUrl: string | null, url = api.service.url) {
 
 /** One after the other in a process. */
 function runAll(options: ReturnType<typeof installation>, commands: readonly string[]) {
-  const several = join(import.meta.dirname, '../../../support/several-commands.ts')
+  const several = join(import.meta.dirname, '../../../support/process/several-commands.ts')
   return runScript([several, ...commands.map((line) => `${line} --json`)], options)
 }
 

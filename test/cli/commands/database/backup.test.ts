@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { readSnapshotInfo } from '../../../../src/store/snapshot/snapshot.ts'
 import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
 import { lead, OPENED_AT, save, saveWholeRun } from '../../../support/store.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 test('what is backed up comes back, and the snapshot with it', async () => {
   const folder = folderWith()

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 test('prune shows what would go, and does it only when told to', async () => {
   const folder = folderWith({ 'leadsheet.yaml': 'retention:\n  hourly_after_days: 7\n' })

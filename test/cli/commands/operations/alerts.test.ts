@@ -6,9 +6,9 @@ import { openStore } from '../../../../src/store/open.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { RunOptions } from '../../../support/leadsheet.ts'
 import { openMailServer } from '../../../support/mail-server.ts'
-import { openReceiver } from '../../../support/receiver.ts'
+import { openReceiver } from '../../../support/network/receiver.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startUpstream } from '../../../support/upstream.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const AT = '2026-11-21T06:00:00.000Z'
 

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { CERTIFICATE, CERTIFICATE_KEY } from '../../../support/certificate.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runLeadsheet } from '../../../support/leadsheet.ts'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../../../support/mail/certificate.ts'
 import { openMailServer } from '../../../support/mail-server.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { STORE_VERSIONS } from '../../../support/store.ts'
 import { startUpstream } from '../../../support/upstream.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const answerSchema = z.object({
   checks: z.array(

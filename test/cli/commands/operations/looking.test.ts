@@ -5,7 +5,7 @@ import { withProgress } from '../../../../src/cli/commands/data/sync.ts'
 import type { Progress } from '../../../../src/cli/terminal/progress.ts'
 import type { Terminal } from '../../../../src/cli/terminal/terminal.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 describe('looking before the first sync', () => {
   it('shows that there is nothing yet, and makes no data directory', async () => {

@@ -6,8 +6,8 @@ import { addScheduledRun } from '../../../../src/store/schedule/scheduled-run.ts
 import { addSpan, touchSpan } from '../../../../src/store/schedule/uptime.ts'
 import { folderWith } from '../../../support/folder.ts'
 import type { Finished } from '../../../support/leadsheet.ts'
-import { clockAt } from '../../../support/shifted-clock.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
+import { clockAt } from '../../../support/process/shifted-clock.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 const NOW = '2026-11-24T12:00:00Z'
 const SETTINGS = `

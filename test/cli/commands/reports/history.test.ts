@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { noteNotSent, saveIssue } from '../../../../src/store/reports/issue.ts'
-import { busyDay } from '../../../support/figures.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
+import { busyDay } from '../../../support/reports/figures.ts'
 
 test('history lists what is kept and what became of it', async () => {
   const folder = folderWith()

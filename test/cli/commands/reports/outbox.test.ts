@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
 import { type MailServer, openMailServer } from '../../../support/mail-server.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const MAIN = join(import.meta.dirname, '../../../../src/main.ts')
 const ENV = { LEADSHEET_LOG_LEVEL: 'error', LEADSHEET_FROM: 'reports@example.com' }

@@ -5,9 +5,9 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { folderWith } from '../../../support/folder.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
 import { openSyncing } from '../../../support/syncing.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 /** Past by any clock. */
 const NOW = new Date('2025-11-21T07:00:00Z')

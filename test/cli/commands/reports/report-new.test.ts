@@ -5,7 +5,7 @@ import { parseDefinition } from '../../../../src/report/definition.ts'
 import { openStore } from '../../../../src/store/open.ts'
 import { tryReportQueries } from '../../../../src/store/queries/report-query.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 const SETTINGS = 'reports:\n  - name: daily\n'
 

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { FRAMES_IN_PROCESS, hasBrowser, openBrowser } from '../../../support/browser.ts'
 import { folderWith } from '../../../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../../../support/leadsheet.ts'
+import { FRAMES_IN_PROCESS, hasBrowser, openBrowser } from '../../../support/web/browser.ts'
 
 const SETTINGS = `recipients:
   - { address: dana@example.com, locale: de-DE }

@@ -5,9 +5,9 @@ import Database from 'better-sqlite3'
 import PostalMime from 'postal-mime'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
+import { clockAt } from '../../../support/process/shifted-clock.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startService } from '../../../support/service.ts'
-import { clockAt } from '../../../support/shifted-clock.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
 
 const SETTINGS = `
 smtp: { url: file:./outbox }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 async function scriptFor(shell: string): Promise<string> {
   const { status, stdout } = await runWarm(['completion', shell], { cwd: folderWith() })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 test('a key is created, listed without being shown, and revoked once', async () => {
   const cwd = folderWith()

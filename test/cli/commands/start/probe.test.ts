@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { CONTACTS } from '../../../support/contacts.ts'
 import { folderOnDisk, folderWith } from '../../../support/folder.ts'
-import { KEY, startForeign } from '../../../support/foreign.ts'
-import { runWarm } from '../../../support/warm-leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
+import { CONTACTS } from '../../../support/source/contacts.ts'
+import { KEY, startForeign } from '../../../support/source/foreign.ts'
 
 test('probe, sync, doctor: an unknown upstream is read with nothing written by hand', async () => {
   await using foreign = await startForeign(CONTACTS)

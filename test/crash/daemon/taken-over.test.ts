@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { UnconfirmedPolicy } from '../../../src/domain/choices.ts'
+import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { DKIM_KEY } from '../../support/mail/dkim.ts'
+import { AT_ONCE } from '../../support/mail/mailing.ts'
+import { readLedger } from '../../support/process/daemon-run.ts'
+import { SILENT } from '../../support/syncing.ts'
+import { openStoreWithMessages, startSender } from '../outbox/run.ts'
+import { type Hold, openHoldingServer } from '../support/holding-server.ts'
+import { expectSound } from '../support/store.ts'
+
+interface Case {
+  readonly hold: Hold
+  readonly onUnconfirmed: UnconfirmedPolicy
+  readonly title: string
+  readonly state: string
+  readonly doubts: number
+  readonly copies: number
+}
+
+const CASES: readonly Case[] = [
+  {
+    title: 'before its message left sends none of it',
+    ...{ hold: 'RCPT', onUnconfirmed: 'resend', state: 'sent', doubts: 0, copies: 1 },
+  },
+  {
+    title: 'after its message left leaves it to the other, who sends the same once more',
+    ...{ hold: 'reply', onUnconfirmed: 'resend', state: 'sent', doubts: 1, copies: 2 },
+  },
+  {
+    title: 'after its message left does not call it sent, where a person is to look',
+    ...{ hold: 'reply', onUnconfirmed: 'hold', state: 'unconfirmed', doubts: 1, copies: 1 },
+  },
+]
+
+describe('a sender that hung until another had taken over, and wakes up', () => {
+  it.each(CASES)('$title (row 60)', async ({ hold, onUnconfirmed, state, doubts, copies }) => {
+    const file = await openStoreWithMessages(1)
+    await using server = await openHoldingServer(hold)
+    const hung = startSender({ file, url: server.url, way: onUnconfirmed })
+    await server.isHeld
+    hung.child.kill('SIGSTOP')
+
+    await using store = await openStore(file, new Date())
+    await using transport = openTransport(server.url, { log: SILENT, dkim: DKIM_KEY })
+    const { expires_at } = await store.db.selectFrom('lease').select('expires_at').executeTakeFirstOrThrow()
+    const deliverAt = (now: Date) =>
+      deliverDue(
+        {
+          store,
+          transport,
+          log: SILENT,
+          now: () => now,
+          policy: { ...AT_ONCE, onUnconfirmed: onUnconfirmed },
+        },
+        new AbortController().signal,
+      )
+    expect(await deliverAt(new Date(Date.parse(expires_at) - 1))).toBe(false)
+    expect(await deliverAt(new Date(Date.parse(expires_at)))).toBe(true)
+    const ledger = readLedger({ file })
+    expect(ledger).toMatchObject([{ state, doubts }])
+
+    server.letGo()
+    hung.child.kill('SIGCONT')
+    expect(await hung.end).toMatchObject({ status: 0 })
+    expect(readLedger({ file })).toEqual(ledger)
+    expect(server.taken).toHaveLength(copies)
+    expect(new Set(server.taken.map(({ sha256 }) => sha256)).size).toBe(1)
+    expect(server.taken[0]?.messageId).toBe(ledger[0]?.message_id)
+    await expectSound(file)
+  })
+})

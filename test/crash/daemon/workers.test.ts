@@ -1,0 +1,272 @@
+/**
+ * Three real workers on one PostgreSQL, one of them killed again and again, or PostgreSQL itself, while they sync,
+ * report and mail under faults: the copy is what the upstream has, each scheduled run one row, each recipient has each report
+ * once, and no event is missing that was answered.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Store } from '../../../src/store/db/store.ts'
+import { findViolations } from '../../../src/store/invariants/invariants.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { type Finished, finished } from '../../support/leadsheet.ts'
+import { DKIM_KEY } from '../../support/mail/dkim.ts'
+import { startOwnPostgres } from '../../support/postgres/own-postgres.ts'
+import { hasPostgres, newDatabase } from '../../support/postgres.ts'
+import { readAddress } from '../../support/process/daemon-address.ts'
+import { random } from '../../support/random.ts'
+import { hourlyNotNow, makeReportDue } from '../../support/reports/due-report.ts'
+import { migratedDatabase } from '../../support/store.ts'
+import { cut, startUpstream, status, type Upstream } from '../../support/upstream.ts'
+import { compareRows } from '../outbox/comparison.ts'
+import { startSink } from '../outbox/run.ts'
+import { crash } from '../support/crash.ts'
+import { EVENTS_SECRET, openSender } from '../support/event-sender.ts'
+import { run, start } from '../support/program.ts'
+import { IS_FULL, SEED } from '../support/scale.ts'
+
+const WORKERS = 3
+const KILLS = IS_FULL ? 24 : 4
+const KILL_EACH_MS = 5_000
+const CRASHES = 60
+const CRASH_LEADS = 600
+const CRASH_EACH_MS = 3_000
+const LEADS = IS_FULL ? 20_000 : 3_000
+const RECIPIENTS = Array.from({ length: 12 }, (_, number) => `r${100 + number}@example.org`)
+/** What is deferred comes minutes later. */
+const FAULTS = {
+  seed: SEED,
+  lostReplies: 0.05,
+  ...(IS_FULL
+    ? { turnedAway: 0.1, refusals: 0.05, greylisted: 0.1 }
+    : { turnedAway: 0, refusals: 0, greylisted: 0 }),
+}
+const CHANGES_EACH_MS = 150
+/** A worker without a database, or with more than it can take. */
+const REFUSALS = [429, 500, 503]
+/** What syncs and messages that wait for their next attempt may take once nobody is killed any more. */
+const QUIET_WITHIN_MS = 15 * 60_000
+
+const SETTINGS = `
+api: { page_size: 100 }
+sync: { schedule: '* * * * *', full_schedule: '*/2 * * * *' }
+enrichment: { policy: top, top: 200, per_run: 100 }
+snapshot: { when: never }
+mail:
+  { on_unconfirmed: resend, per_minute: 6000, dkim: { domain: example.com, selector: leadsheet, key_file: ./dkim.pem } }
+recipients: [${RECIPIENTS.join(', ')}]
+reports:
+  - { name: daily, schedule: "${hourlyNotNow()}", period: day, wait_minutes: 0 }
+  - { name: minutely, template: daily, schedule: '* * * * *', period: since_last, wait_minutes: 0 }
+`
+
+type Files = Readonly<Record<string, string>>
+
+const FILES: Files = { 'leadsheet.yaml': SETTINGS, 'dkim.pem': DKIM_KEY.privateKey }
+/** In them nothing comes due. */
+const QUIET: Files = {
+  ...FILES,
+  'leadsheet.yaml': SETTINGS.replaceAll(/'\*(\/2)? \* \* \* \*'/g, `"${hourlyNotNow()}"`),
+}
+
+interface Trouble {
+  readonly what: string
+  readonly times: number
+  readonly eachMs: number
+  readonly leads: number
+  /** Whose it is, and what is done to it and to the workers. */
+  readonly open: () => Promise<{ readonly url: string; befall(workers: Workers): Promise<void> }>
+}
+
+interface Workers {
+  readonly next: () => number
+  killOne(): void
+}
+
+const TROUBLES: readonly Trouble[] = [
+  {
+    ...{ what: 'one of them is killed', times: KILLS, eachMs: KILL_EACH_MS, leads: LEADS },
+    async open() {
+      const url = await newDatabase({ template: await migratedDatabase() })
+      return { url, befall: async (workers) => workers.killOne() }
+    },
+  },
+  {
+    ...{ what: 'PostgreSQL crashes', times: CRASHES, eachMs: CRASH_EACH_MS, leads: CRASH_LEADS },
+    async open() {
+      const postgres = await startOwnPostgres()
+      return { url: postgres.url, befall: ({ next }) => crash(postgres, next) }
+    },
+  },
+]
+
+describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED}`, () => {
+  it.each(IS_FULL ? TROUBLES : TROUBLES.slice(0, 1))(
+    'where $what $times times, each $eachMs ms or so, copy all leads, run each scheduled run once, mail each recipient once and lose no event',
+    async ({ what, times, eachMs, leads, open }) => {
+      const { url, befall } = await open()
+      await using upstream = await startUpstream(leads / 2)
+      const sink = await startSink(FAULTS)
+      const env = {
+        ...{ LEADSHEET_DATABASE_URL: url, LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'key' },
+        ...{ LEADSHEET_SMTP_URL: sink.url, LEADSHEET_FROM: 'reports@example.com' },
+        ...{ LEADSHEET_EVENTS_SECRET: EVENTS_SECRET, LEADSHEET_WEB_LISTEN: '127.0.0.1:0' },
+      }
+      const begin = (files: Files): Worker => follow(start({ args: ['run'], cwd: folderWith(files), env }))
+      await using store = await openStore(url, new Date())
+      const cwd = folderWith(FILES)
+      const syncLeads = ['sync', '--full', '--only', 'leads']
+      expect(await run({ args: syncLeads, cwd, env })).toMatchObject({ status: 0 })
+      await makeReportDue(url)
+      const next = random(SEED)
+      const life = live(upstream, next, leads)
+      const workers = Array.from({ length: WORKERS }, () => begin(FILES))
+      const killOne = (): void => {
+        // The first takes the events.
+        const [gone] = workers.splice(1 + Math.floor(next() * (WORKERS - 1)), 1)
+        gone?.child.kill('SIGKILL')
+        workers.push(begin(FILES))
+      }
+      const events = openSender(upstream, () => Math.floor((next() * leads) / 2))
+      let isOver = false
+      const sending = readAddress(workers[0]?.child.stderr ?? null).then((address) =>
+        events.sendUntil(address, () => isOver, REFUSALS),
+      )
+      // One that cannot reach its store when it starts ends with word of it.
+      for (const { isUp } of workers) await isUp
+      for (let time = 0; time < times; time++) {
+        await sleep(next() * 2 * eachMs)
+        for (const { child } of workers) expect(child.exitCode, 'a worker ended by itself').toBeNull()
+        await befall({ next, killOne })
+      }
+      isOver = true
+      await sending
+      life.end()
+      const until = new Date().toISOString()
+      const options = { timeout: QUIET_WITHIN_MS, interval: 1_000 }
+      await expect.poll(() => listOpenScheduledRuns(store, until), options).toEqual([])
+      await expect.poll(() => listLost(store, events.taken), options).toEqual([])
+      await stopAll(workers)
+      // What its predecessors have left, and nothing new.
+      const last = begin(QUIET)
+      await expect.poll(() => listUnsent(store), options).toEqual([])
+      await stopAll([last])
+
+      // The first that misses a lead waits for the second.
+      for (let time = 0; time < 2; time++)
+        expect(await run({ args: syncLeads, cwd, env })).toMatchObject({ status: 0 })
+      expect(await readCopy(store)).toEqual(listOf(upstream))
+      expect(await findViolations(store.db, new Date().toISOString(), 'all')).toEqual([])
+      const rows = await store.db.selectFrom('delivery').selectAll().orderBy('recipient').execute()
+      const found = { ...compareRows(rows, sink.log), eventsTaken: events.taken.size }
+      // biome-ignore lint/suspicious/noConsole: the figures are what one runs it for
+      console.info(`${what}, ${times} times:`, found, await tell(store))
+      expect(found).toMatchObject({ lost: [], doubled: [], altered: [] })
+      expect(rows.length).toBeGreaterThanOrEqual(RECIPIENTS.length)
+      expect(rows.length % RECIPIENTS.length).toBe(0)
+    },
+    2_400_000,
+  )
+})
+
+/** Messages that were answered, and of which nobody knows, or nothing has come. */
+async function listLost({ db }: Store, taken: ReadonlySet<string>): Promise<string[]> {
+  const rows = await db.selectFrom('event').where('done_at', 'is not', null).select('id').execute()
+  const done = new Set(rows.map(({ id }) => id))
+  return [...taken].filter((id) => !done.has(id))
+}
+
+/** The upstream has its problems, and its leads change, until it is told to be quiet. */
+function live(upstream: Upstream, next: () => number, leads: number): { end(): void } {
+  const now = new Date().toISOString()
+  for (let number = leads / 2; number < leads; number++)
+    upstream.put(number, { created_at: now, updated_at: now })
+  let count = leads
+  const timer = setInterval(() => {
+    const chosen = Math.floor(next() * count)
+    const at = new Date().toISOString()
+    if (next() < 0.2) upstream.put(count++, { created_at: at, updated_at: at })
+    else upstream.put(chosen, { score: Math.floor(next() * 101), updated_at: at })
+    if (upstream.faults.length === 0 && next() < 0.1) upstream.faults.push(next() < 0.5 ? status(503) : cut)
+  }, CHANGES_EACH_MS)
+  return {
+    end() {
+      clearInterval(timer)
+      upstream.faults.length = 0
+    },
+  }
+}
+
+/** Due times of which something is still to come. */
+async function listOpenScheduledRuns({ db }: Store, until: string): Promise<string[]> {
+  const scheduledRuns = await db
+    .selectFrom('scheduled_run')
+    .where('state', 'in', ['due', 'running', 'held'])
+    .where('due_at', '<=', until)
+    .select(['schedule', 'due_at', 'state'])
+    .execute()
+  return scheduledRuns.map(({ schedule, due_at, state }) => `${schedule} ${due_at} ${state}`)
+}
+
+/** Messages on their way; those unconfirmed may have arrived. */
+async function listUnsent({ db }: Store): Promise<string[]> {
+  const messages = await db
+    .selectFrom('delivery')
+    .where('state', 'in', ['pending', 'sending', 'data'])
+    .select(['recipient', 'state'])
+    .execute()
+  return messages.map(({ recipient, state }) => `${recipient} ${state}`)
+}
+
+interface Worker {
+  readonly child: ChildProcess
+  readonly end: Promise<Finished>
+  /** Resolves when it has begun to work. */
+  readonly isUp: Promise<void>
+}
+
+function follow(child: ChildProcess): Worker {
+  const up = Promise.withResolvers<void>()
+  for (const output of [child.stdout, child.stderr])
+    output?.on('data', (part: Buffer) => {
+      if (part.includes('"running"')) up.resolve()
+    })
+  return { child, end: finished(child), isUp: up.promise }
+}
+
+async function stopAll(workers: readonly Worker[]): Promise<void> {
+  for (const { child, end, isUp } of workers) {
+    await Promise.race([isUp, end])
+    child.kill('SIGTERM')
+  }
+  for (const { end } of workers) expect(await end).toMatchObject({ status: 0 })
+}
+
+type Line = readonly [id: string, status: string, score: number | null, updatedAt: string]
+
+async function readCopy({ db }: Store): Promise<Line[]> {
+  const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().orderBy('id').execute()
+  return rows.map((row) => [row.id, row.status, row.score, row.updated_at])
+}
+
+function listOf({ leads }: Upstream): Line[] {
+  const all = [...leads.values()].map(
+    (lead): Line => [lead.id, lead.status, lead.score ?? null, new Date(lead.updated_at).toISOString()],
+  )
+  return all.sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** What the runs and the scheduled runs came to. */
+async function tell({ db }: Store): Promise<Record<string, number>> {
+  const runs = await db.selectFrom('sync_run').select(['mode', 'outcome']).execute()
+  const scheduledRuns = await db
+    .selectFrom('scheduled_run')
+    .select(['schedule', 'state', 'message'])
+    .execute()
+  const words = [
+    ...runs.map(({ mode, outcome }) => `${mode} ${outcome}`),
+    ...scheduledRuns.map(({ schedule, state, message }) => `${schedule} ${state}: ${message}`),
+  ]
+  return Object.fromEntries(Array.from(Map.groupBy(words, String), ([word, of]) => [word, of.length]))
+}

@@ -1,0 +1,99 @@
+/**
+ * The reports of the demonstration, by the whole route: the reference service over HTTP, a sync, figures, words,
+ * charts. All of it follows from the seed, so that the same mails come of it on every machine.
+ */
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ReportFigures } from '../../../src/domain/figures.ts'
+import { findPeriod, readIssueFigures } from '../../../src/jobs/reports/make-issue.ts'
+import { createContents } from '../../../src/jobs/reports/report-content.ts'
+import type { Reader, Report } from '../../../src/jobs/reports/report-definition.ts'
+import { openTemplates } from '../../../src/report/render/templates.ts'
+import { openService } from '../../../src/service/open.ts'
+import { DAILY, mailingDeps } from '../../support/mail/mailing.ts'
+import { TEMPLATES_FOLDER } from '../../support/report.ts'
+import { openSyncing } from '../../support/syncing.ts'
+import type { MailPage } from '../pages.ts'
+
+/** When the week before is told, and the day after it, when that Monday is. */
+const MONDAY = new Date('2026-11-23T06:04:00Z')
+const TUESDAY = new Date('2026-11-24T06:04:00Z')
+const SYNC_TAKES_MS = 4 * 60_000
+/** So that the 90 days of the trend, and the 6 before them, have leads that were won too. */
+const HISTORY_DAYS = 130
+const SEED = 3
+const RUN_ID = '20261123T060000Z-0b5e7a'
+const COMPANIES = fileURLToPath(new URL('../../../data/companies.ndjson', import.meta.url))
+/** What it may take on a slow machine. */
+export const DEMO_MS = 120_000
+const SIGNAL = new AbortController().signal
+
+export interface DemoReport {
+  readonly report: Report
+  readonly figures: ReportFigures
+  readonly pageFor: (name: string, reader?: Partial<Reader>) => Promise<MailPage>
+}
+
+export interface Demo extends AsyncDisposable {
+  /** Path of the database, as it was for the daily. */
+  readonly file: string
+  readonly weekly: DemoReport
+  readonly daily: DemoReport
+}
+
+/** The weekly of the Monday and the daily of the Tuesday, from one copy that has lived on in between. */
+export async function openDemo(): Promise<Demo> {
+  const folder = mkdtempSync(join(tmpdir(), 'leadsheet-demo-'))
+  let now = MONDAY
+  const service = await openService({
+    file: join(folder, 'service.db'),
+    companiesFile: COMPANIES,
+    seed: SEED,
+    historyDays: HISTORY_DAYS,
+    rateLimitPerMinute: 1_000_000,
+    now: () => now.getTime() - SYNC_TAKES_MS,
+  })
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  const syncing = await openSyncing(service.url, key, { folder })
+  const make = async (report: Report, at: Date): Promise<DemoReport> => {
+    now = at
+    await service.catchUp()
+    syncing.clock.now = service.now()
+    await syncing.sync({ pageSize: 500, details: { top: null, perRun: 10_000, concurrency: 8 } })
+    const deps = mailingDeps(syncing.store, () => at, folder)
+    const period = await findPeriod(syncing.store, report, at)
+    const read = await readIssueFigures(deps, report, period, [report], SIGNAL)
+    // A part of it is drawn by lot.
+    const figures = { ...read, freshness: { ...read.freshness, runId: RUN_ID } }
+    const findContent = createContents(deps, report, { figures, renderedAt: at.toISOString() })
+    return {
+      report,
+      figures,
+      pageFor: async (name, reader = {}) => {
+        const { files, ...rendered } = await findContent({ ...report, ...reader }, 'dana@example.com')
+        const images = new Map(files.flatMap(({ cid, content }) => (cid === null ? [] : [[cid, content]])))
+        return { name, rendered, images }
+      },
+    }
+  }
+  const common = { ...DAILY, timeZone: 'Europe/Berlin', stalledDays: 14, topScore: 60 }
+  const { blocks } = (await openTemplates(TEMPLATES_FOLDER)).definition('weekly')
+  const weekly = await make(
+    { ...common, name: 'weekly', template: 'weekly', title: 'Weekly leads', kind: 'week', blocks },
+    MONDAY,
+  )
+  const daily = await make(common, TUESDAY)
+  return {
+    file: join(folder, 'leadsheet.db'),
+    weekly,
+    daily,
+    async [Symbol.asyncDispose]() {
+      await syncing[Symbol.asyncDispose]()
+      await service.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,99 @@
+/** API keys: who may call, with what, and what is kept of a key. */
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openKeyring } from '../../../src/service/open.ts'
+import { problemIn, startService, type TestService } from '../support/service.ts'
+
+let api: TestService
+beforeAll(async () => {
+  api = await startService({ historyDays: 2 })
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+describe('a request', () => {
+  test('without a key is refused with a challenge', async () => {
+    const answer = await api.get('/leads', { authorization: null })
+    expect(answer.status).toBe(401)
+    expect(problemIn(answer)).toMatchObject({
+      code: 'unauthorized',
+      detail: expect.stringContaining('Bearer <key>'),
+    })
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="lead pipeline service"')
+  })
+
+  test.each([
+    ['another scheme', 'Basic bHNrOng=', 'not of the form', 'error="invalid_request"'],
+    ['no key after the scheme', 'Bearer', 'not of the form', 'error="invalid_request"'],
+    ['a key of another kind', 'Bearer secret', 'unknown or has been revoked', 'error="invalid_token"'],
+    [
+      'a key that was never given out',
+      `Bearer lsk_${'a'.repeat(32)}`,
+      'unknown or has been',
+      'error="invalid_token"',
+    ],
+  ])('with %s is refused', async (_, authorization, detail, challenge) => {
+    const answer = await api.get('/leads', { authorization })
+    expect(answer.status).toBe(401)
+    expect(problemIn(answer).detail).toContain(detail)
+    expect(answer.headers['www-authenticate']).toContain(challenge)
+  })
+
+  test('with a key that differs in its last character only is refused', async () => {
+    const last = api.readKey.at(-1) === 'A' ? 'B' : 'A'
+    const answer = await api.get('/leads', { authorization: `Bearer ${api.readKey.slice(0, -1)}${last}` })
+    expect(answer.status).toBe(401)
+  })
+
+  test('takes the scheme in any case', async () => {
+    expect((await api.get('/leads', { authorization: `bearer ${api.readKey}` })).status).toBe(200)
+  })
+})
+
+describe('a key of scope read', () => {
+  test('reads', async () => {
+    expect((await api.get('/agents/status')).status).toBe(200)
+  })
+
+  test.each(['/pipelines', '/webhooks'])('may not POST to %s', async (path) => {
+    const answer = await api.post(path, {}, { authorization: `Bearer ${api.readKey}` })
+    expect(answer.status).toBe(403)
+    expect(problemIn(answer).code).toBe('forbidden')
+  })
+})
+
+describe('a key of scope write', () => {
+  test('reads and writes', async () => {
+    expect((await api.get('/leads', { authorization: `Bearer ${api.writeKey}` })).status).toBe(200)
+    expect((await api.post('/pipelines', { name: 'P', criteria: {} })).status).toBe(201)
+  })
+})
+
+describe('the keyring', () => {
+  test('makes keys that the running server takes, and revokes them for its next request', async () => {
+    await using keyring = await openKeyring(api.file)
+    const key = await keyring.create({ name: 'sync', scope: 'read' })
+    const authorization = `Bearer ${key}`
+    expect((await api.get('/leads', { authorization })).status).toBe(200)
+    const listed = (await keyring.list()).find((one) => one.name === 'sync')
+    expect(listed).toMatchObject({ scope: 'read', prefix: key.slice(0, 12), revokedAt: null })
+    expect(await keyring.revoke(listed?.id ?? '')).toBe(1)
+    expect((await api.get('/leads', { authorization })).status).toBe(401)
+    expect((await keyring.list()).find((one) => one.name === 'sync')?.revokedAt).toBeInstanceOf(Date)
+  })
+
+  test('revokes by prefix, once', async () => {
+    await using keyring = await openKeyring(api.file)
+    const key = await keyring.create({ name: 'short-lived', scope: 'write' })
+    expect(await keyring.revoke(key.slice(0, 12))).toBe(1)
+    expect(await keyring.revoke(key.slice(0, 12))).toBe(0)
+    expect(await keyring.revoke('key_unknown')).toBe(0)
+  })
+
+  test('keeps nothing that a key could be made from', async () => {
+    await using keyring = await openKeyring(api.file)
+    const key = await keyring.create({ name: 'secret', scope: 'read' })
+    const kept = [api.file, `${api.file}-wal`].map((file) => readFileSync(file, 'latin1')).join('')
+    expect(kept).toContain(key.slice(0, 12))
+    expect(kept).not.toContain(key.slice(12))
+  })
+})

@@ -1,0 +1,249 @@
+/** How messages leave: at once, each once where it is taken, and no webhook at the cost of another. */
+import type { ServerResponse } from 'node:http'
+import SQLite from 'better-sqlite3'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { EVENT_TYPES, eventSchema, webhookWithSecretSchema } from '../../../src/contract/webhook.ts'
+import { openReceiver, type ReceivedPost, type Receiver } from '../../support/network/receiver.ts'
+import { DAY_MS, HOUR_MS, startService, type TestService } from '../support/service.ts'
+import { happen, register, type TestWebhook } from '../support/webhooks.ts'
+
+const EACH_AT_ONCE = 8
+
+let api: TestService
+let receiver: Receiver
+beforeAll(async () => {
+  receiver = await openReceiver()
+  api = await startService({ historyDays: 1, webhooksToLoopback: true, rateLimitPerMinute: 1_000_000 })
+})
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+  await receiver[Symbol.asyncDispose]()
+})
+
+const registered: TestWebhook[] = []
+afterEach(async () => {
+  receiver.answer = 204
+  for (const { id } of registered.splice(0)) {
+    await api.get(`/webhooks/${id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
+  }
+})
+
+async function webhookAt(url: string): Promise<TestWebhook> {
+  const webhook = await register(api, url)
+  registered.push(webhook)
+  return webhook
+}
+
+function arrived(count: number, at: Receiver = receiver): Promise<void> {
+  return expect.poll(() => at.posts.length, { interval: 5 }).toBe(count)
+}
+
+function idsOf(posts: readonly ReceivedPost[]): readonly unknown[] {
+  return posts.map(({ headers }) => headers['webhook-id'])
+}
+
+function nothing(): never {
+  throw new Error('nothing was sent')
+}
+
+/** Events in the store, as a burst leaves them there. */
+function burst(count: number): void {
+  const sqlite = new SQLite(api.file)
+  const data = JSON.stringify({ pipeline_id: 'pl_x', name: 'X', status: 'active' })
+  const insert = sqlite.prepare(
+    "insert into event (type, at, pipeline_id, data) values ('pipeline.created', ?, 'pl_x', ?)",
+  )
+  sqlite.transaction(() => {
+    for (let index = 0; index < count; index++) insert.run(api.clock.at, data)
+  })()
+  sqlite.close()
+}
+
+describe('an event', () => {
+  test('leaves when it is in the store, whether somebody asked for it or time brought it', async () => {
+    const answer = await api.post('/webhooks', { url: receiver.url, events: EVENT_TYPES })
+    const { id, secret } = webhookWithSecretSchema.parse(answer.json)
+    const before = receiver.posts.length
+    await happen(api)
+    await arrived(before + 1)
+    await api.pass(2 * DAY_MS)
+    const { last } = api.rows<{ last: number }>('select max(id) as last from event')[0] ?? { last: 0 }
+    await expect.poll(() => api.rows("select 1 from webhook_message where state != 'delivered'")).toEqual([])
+    const posts = receiver.posts.slice(before)
+    const events = posts.map(({ body }) => eventSchema.parse(JSON.parse(body)))
+    const sent = events.map((event) => Number(event.id.replace('evt_', ''))).sort((a, b) => a - b)
+    const [first = 0] = sent
+    expect(sent).toEqual(Array.from({ length: last - first + 1 }, (_, index) => first + index))
+    expect(sent.length).toBeGreaterThan(10)
+    for (const { body, headers, type } of posts) {
+      expect(type).toBe('application/json')
+      const at = new Date(Number(headers['webhook-timestamp']) * 1000)
+      const signature = new Webhook(secret).sign(String(headers['webhook-id']), at, body)
+      expect(headers['webhook-signature']).toBe(signature)
+    }
+    await api.get(`/webhooks/${id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
+  })
+
+  test('of before the registration, or of another type, is not sent', async () => {
+    await happen(api)
+    const answer = await api.post('/webhooks', { url: receiver.url, events: ['agent.status_changed'] })
+    const other = webhookWithSecretSchema.parse(answer.json)
+    const webhook = await webhookAt(receiver.url)
+    const before = receiver.posts.length
+    await happen(api)
+    await webhook.attempted(1)
+    expect(receiver.posts.slice(before)).toHaveLength(1)
+    expect(api.rows(`select * from webhook_message where webhook_id = '${other.id}'`)).toEqual([])
+    await api.get(`/webhooks/${other.id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
+  })
+})
+
+describe('a receiver that is slow', () => {
+  test('gets a few messages at once, while another gets all of its own', async () => {
+    await using slow = await openReceiver()
+    const held: ServerResponse[] = []
+    slow.answer = (response) => void held.push(response)
+    const { id } = await webhookAt(slow.url)
+    await webhookAt(receiver.url)
+    const before = receiver.posts.length
+    await happen(api, 30)
+    await arrived(before + 30)
+    await arrived(EACH_AT_ONCE, slow)
+    // What has left counts as waiting until it is known to be taken.
+    expect(api.rows(`select distinct state from webhook_message where webhook_id = '${id}'`)).toEqual([
+      { state: 'waiting' },
+    ])
+    slow.answer = 204
+    for (const response of held) response.writeHead(204).end()
+    await arrived(30, slow)
+    expect(new Set(idsOf(slow.posts)).size).toBe(30)
+  })
+
+  test('and fails gets one message at a time until it takes one', async () => {
+    await using failing = await openReceiver()
+    failing.answer = 500
+    const webhook = await webhookAt(failing.url)
+    await happen(api)
+    await webhook.attempted(1)
+    const held: ServerResponse[] = []
+    failing.answer = (response) => void held.push(response)
+    await webhookAt(receiver.url)
+    const before = receiver.posts.length
+    await happen(api, 10)
+    await arrived(before + 10)
+    await arrived(2, failing)
+    failing.answer = 204
+    for (const response of held) response.writeHead(204).end()
+    await arrived(11, failing)
+  })
+})
+
+describe('a receiver that is away', () => {
+  test('gets all of it after, each with the id that it had', async () => {
+    const away = await openReceiver()
+    away.answer = (response) => response.destroy()
+    const webhook = await webhookAt(away.url)
+    await happen(api, 12)
+    await webhook.attempted(12)
+    const ids = new Set(idsOf(away.posts))
+    expect(ids.size).toBe(12)
+    away.answer = 204
+    await api.pass(6_000)
+    await arrived(24, away)
+    expect(new Set(idsOf(away.posts.slice(12)))).toEqual(ids)
+    expect(await webhook.show()).toMatchObject({ failing_since: null })
+    await away[Symbol.asyncDispose]()
+  })
+})
+
+describe('a burst', () => {
+  test('of 1,000 events leaves as fast as it is taken, and the service answers meanwhile', async () => {
+    const { id } = await webhookAt(receiver.url)
+    const before = receiver.posts.length
+    burst(1_000)
+    await happen(api)
+    let answered = 0
+    while (receiver.posts.length < before + 1_001) {
+      expect((await api.get('/webhooks')).status).toBe(200)
+      answered++
+    }
+    const tallies = `select state, attempts, count(*) as messages from webhook_message
+      where webhook_id = '${id}' group by 1, 2`
+    await expect.poll(() => api.rows(tallies)).toEqual([{ state: 'delivered', attempts: 1, messages: 1_001 }])
+    expect(receiver.posts).toHaveLength(before + 1_001)
+    expect(new Set(idsOf(receiver.posts.slice(before))).size).toBe(1_001)
+    expect(answered).toBeGreaterThan(20)
+  })
+})
+
+describe('what was sent', () => {
+  test('is forgotten after a week, with its attempts; what waits is not', async () => {
+    const webhook = await webhookAt(receiver.url)
+    await happen(api)
+    await webhook.attempted(1)
+    const count = () =>
+      api.rows<{ table: string }>(
+        `select id from webhook_message where webhook_id = '${webhook.id}'
+          union all select message_id from webhook_attempt where webhook_id = '${webhook.id}'`,
+      ).length
+    await api.pass(7 * DAY_MS - 1)
+    await happen(api)
+    await webhook.attempted(2)
+    expect(count()).toBe(4)
+    await api.pass(3_600_000)
+    await expect.poll(count).toBe(2)
+  })
+
+  test('is not forgotten while it is on its way, which would hold up all others', async () => {
+    const held: ServerResponse[] = []
+    receiver.answer = (response) => void held.push(response)
+    const webhook = await webhookAt(receiver.url)
+    await happen(api, 2)
+    await expect.poll(() => held.length, { interval: 5 }).toBe(2)
+    await api.pass(8 * DAY_MS)
+    held[0]?.writeHead(410).end()
+    await expect.poll(async () => (await webhook.show()).status, { interval: 5 }).toBe('disabled')
+    await api.pass(HOUR_MS)
+    held[1]?.writeHead(204).end()
+    receiver.answer = 204
+    const other = await webhookAt(receiver.url)
+    await happen(api)
+    await other.attempted(1)
+  })
+
+  test('has the signatures of two secrets after a rotation, for a day', async () => {
+    const webhook = await webhookAt(receiver.url)
+    const { secret } = webhookWithSecretSchema.parse(await webhook.act('rotate'))
+    const signedWith = () => {
+      const { headers, body } = receiver.posts.at(-1) ?? nothing()
+      const at = new Date(Number(headers['webhook-timestamp']) * 1000)
+      const signs = (key: string) => new Webhook(key).sign(String(headers['webhook-id']), at, body)
+      const signatures = String(headers['webhook-signature']).split(' ')
+      return [secret, webhook.secret].map((key) => signatures.indexOf(signs(key)))
+    }
+    await happen(api)
+    await webhook.attempted(1)
+    expect(signedWith()).toEqual([0, 1])
+    await api.pass(DAY_MS)
+    await happen(api)
+    await webhook.attempted(2)
+    expect(signedWith()).toEqual([0, -1])
+  })
+
+  test('to a webhook that is deleted meanwhile leaves nothing behind, and hinders nobody', async () => {
+    const held: ServerResponse[] = []
+    receiver.answer = (response) => void held.push(response)
+    const webhook = await register(api, receiver.url)
+    const before = receiver.posts.length
+    await happen(api)
+    await arrived(before + 1)
+    await api.get(`/webhooks/${webhook.id}`, { method: 'DELETE', authorization: `Bearer ${api.writeKey}` })
+    for (const response of held) response.writeHead(204).end()
+    receiver.answer = 204
+    const other = await webhookAt(receiver.url)
+    await happen(api)
+    await other.attempted(1)
+    expect(api.rows(`select * from webhook_attempt where webhook_id = '${webhook.id}'`)).toEqual([])
+  })
+})

@@ -1,0 +1,21 @@
+/** Leads of which nothing is told, by the rows of LEAD_FIELDS, so that a test names only the fields that it is about. */
+import {
+  fieldsWith,
+  LEAD_FIELDS,
+  type LeadColumns,
+  type LeadValues,
+  LISTED_FIELDS,
+} from '../../../src/domain/lead-fields.ts'
+import type { TrackedColumn } from '../../../src/store/tables/lead-tables.ts'
+
+const blank = (names: readonly string[]): unknown => Object.fromEntries(names.map((name) => [name, null]))
+
+export const BLANK_LEAD = {
+  ...(blank(LEAD_FIELDS.map(({ name }) => name)) as LeadValues),
+  tags: [],
+}
+export const BLANK_LISTED = blank(LISTED_FIELDS) as Pick<LeadValues, (typeof LISTED_FIELDS)[number]>
+export const BLANK_STATE = blank(fieldsWith('hasHistory').map(({ column }) => column)) as Pick<
+  LeadColumns,
+  TrackedColumn
+>

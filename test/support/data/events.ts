@@ -1,0 +1,31 @@
+/** Events as the upstream would tell of them, put into a store without one. */
+import type { UpstreamEvent } from '../../../src/domain/model.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { finishEvents, saveEvents } from '../../../src/store/events/event.ts'
+import type { EventOutcome } from '../../../src/store/tables/lead-tables.ts'
+
+/** About a lead unless it says otherwise. */
+export function event(id: string, change: Partial<Omit<UpstreamEvent, 'id'>> = {}): UpstreamEvent {
+  return {
+    ...{ id, type: 'lead.updated', occurredAt: null, resource: 'lead', resourceId: 'a' },
+    ...{ isRemoval: false, record: null, problem: null },
+    ...change,
+  }
+}
+
+export async function receive(store: Store, events: readonly UpstreamEvent[], at: string): Promise<void> {
+  await store.write((trx) => saveEvents(trx, events, at))
+}
+
+/** Ends all that came until then about a lead, as if it had been read, and takes it from the queue. */
+export async function follow(
+  store: Store,
+  leadId: string,
+  end: { readonly at: string; readonly outcome: EventOutcome; readonly problem?: string },
+): Promise<void> {
+  await store.write(async (trx) => {
+    const of = { resource: 'lead', resourceId: leadId, until: end.at } as const
+    await finishEvents(trx, of, { problem: null, ...end })
+    await trx.deleteFrom('event_queue').where('resource_id', '=', leadId).execute()
+  })
+}

@@ -1,0 +1,125 @@
+/** A store with something in most of its tables, bytes, gaps and large numbers included, for tests of what copies it whole. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../folder.ts'
+import { newDatabase, preparedDatabase } from '../postgres.ts'
+import { startService } from '../service.ts'
+import { IN_POSTGRES, lead, OPENED_AT, save } from '../store.ts'
+import { openSyncing } from '../syncing.ts'
+
+const COMPANIES = 20
+const AT = '2026-11-21T06:00:00.000Z'
+
+/** As much of them as the definitions of figures in a snapshot ask for. */
+const FIGURES = {
+  period: { from: '2026-11-20T00:00:00.000Z', to: AT },
+  prior: { from: '2026-11-13T00:00:00.000Z', to: '2026-11-14T00:00:00.000Z' },
+  pipelines: [],
+  filter: { pipelineIds: null, conditions: [] },
+  stalled: { days: 7 },
+  topLeads: { minScore: 80 },
+}
+
+/** Synced twice from the reference service, as runs that began at six and at eight; each is the same installation. */
+export async function openFurnishedStore(): Promise<Store> {
+  if (IN_POSTGRES) {
+    const template = await preparedDatabase('furnished', furnish)
+    return openStore(await newDatabase({ template }), OPENED_AT)
+  }
+  furnished ??= furnishFile()
+  const file = join(folderWith(), 'leadsheet.db')
+  writeFileSync(file, await furnished, { mode: 0o600 })
+  return openStore(file, OPENED_AT)
+}
+
+/** Made once and copied. */
+let furnished: Promise<Buffer> | null = null
+
+async function furnishFile(): Promise<Buffer> {
+  const file = join(folderWith(), 'leadsheet.db')
+  await furnish(file)
+  return readFileSync(file)
+}
+
+async function furnish(at: string): Promise<void> {
+  await using service = await startService(folderWith(), OPENED_AT, COMPANIES)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  await using syncing = await openSyncing(service.url, key, { store: at })
+  const { store, clock, sync } = syncing
+  await sync({ pageSize: 50, details: { top: 20, perRun: 20, concurrency: 4 } })
+  clock.now = new Date('2026-11-21T08:00:00Z')
+  await sync({ pageSize: 50, full: true })
+  await store.write(async (trx) => {
+    const bytes = brotliCompressSync('a message')
+    await trx
+      .insertInto('link_key')
+      .values({ id: 1, key: Buffer.alloc(32, 0xf0), made_at: AT })
+      .execute()
+    await trx
+      .insertInto('report_issue')
+      .values({
+        ...{ id: 'e1', report: 'daily', period_from: '2026-11-20T00:00:00.000Z', period_to: AT, variant: '' },
+        ...{
+          time_zone: 'Europe/Vienna',
+          rendered_at: AT,
+          run_id: null,
+          figures: JSON.stringify(FIGURES),
+          kind: 'day',
+        },
+        ...{
+          subject: 'Übersicht',
+          html: '<p>Grüße</p>',
+          text: 'Grüße',
+          not_sent: null,
+          program_version: null,
+        },
+      })
+      .execute()
+    await trx
+      .insertInto('delivery')
+      .values({
+        ...{ message_id: '<1@test>', issue_id: 'e1', recipient: 'ann@example.com', state: 'sent' },
+        ...{ queued_at: AT, state_at: AT, next_attempt_at: null, put_off_at: null },
+        ...{ reply_code: 250, response: '2.0.0 “Ok”\r\n\tqueued' },
+      })
+      .execute()
+    await trx
+      .insertInto('message')
+      .values({
+        message_id: '<1@test>',
+        head: JSON.stringify({ messageId: '<1@test>', to: 'ann@example.com' }),
+        files: '[]',
+        html: bytes,
+        text: bytes,
+      })
+      .execute()
+    // Its number is not the next one, and what it counts for is gone.
+    await trx
+      .insertInto('daemon_span')
+      .values({
+        ...{
+          id: 41,
+          began_at: AT,
+          began_after: 'down',
+          last_tick_at: AT,
+          ended_at: AT,
+          host: 'here',
+          pid: 1,
+        },
+      })
+      .execute()
+    await trx
+      .insertInto('event_count')
+      .values({ hour: '2026-11-20T06', outcome: 'updated', events: 7, seconds: 0.1 + 0.2 })
+      .execute()
+    await trx.deleteFrom('lead_fingerprint').where('lead_no', '=', 2).execute()
+  })
+  await save(
+    store,
+    [lead('large', { valueAmount: 1e15 + 0.5, valueCurrency: 'EUR', contactName: '“Zoë”\\\n' })],
+    AT,
+  )
+}

@@ -1,0 +1,134 @@
+/**
+ * A store's leads put together in plain TypeScript, all rows in memory: what the SQL of the figures is held against.
+ * Slow and simple on purpose.
+ */
+import type { Money } from '../../../src/domain/model.ts'
+import type { Db } from '../../../src/store/db/store.ts'
+
+/** A lead as it was at an instant. */
+export interface PastLead {
+  readonly id: string
+  readonly pipelineId: string
+  readonly source: string | null
+  readonly country: string | null
+  readonly createdAt: string
+  /** Null before the first state that is known. */
+  readonly status: string | null
+  /** The same, also by moves from before that state. */
+  readonly toldStatus: string | null
+  readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
+  /** When it came into its status. */
+  readonly since: string
+  readonly score: number | null
+  readonly value: Money | null
+  /** When it last changed in any way. */
+  readonly changedAt: string
+  /** When it next changed, as far as is known. */
+  readonly nextAt: string | null
+  /** Whether nothing can have changed between the two: a sync has read it in between, or its activity tells of the next. */
+  readonly isChangeKnown: boolean
+}
+
+export interface Past {
+  /** The leads that were there just before an instant. */
+  at(instant: string): PastLead[]
+  /** Of a lead all statuses that it is known to have come into before an instant. */
+  statusesOf(id: string, before: string): string[]
+  /** The stays in a status that ended from one instant on, before another. */
+  staysEnded(from: string, to: string): { leadId: string; status: string; days: number }[]
+}
+
+export async function loadPast(db: Db): Promise<Past> {
+  const leads = await db.selectFrom('lead').selectAll().execute()
+  const versions = Map.groupBy(
+    await db.selectFrom('lead_version').selectAll().orderBy('valid_from').execute(),
+    (row) => row.lead_id,
+  )
+  const touches = Map.groupBy(await db.selectFrom('lead_touch').selectAll().execute(), (row) => row.lead_id)
+  const absences = Map.groupBy(
+    await db.selectFrom('lead_deletion').selectAll().execute(),
+    (row) => row.lead_id,
+  )
+  const activities = Map.groupBy(await db.selectFrom('activity').selectAll().execute(), (row) => row.lead_id)
+  const runs = (await db.selectFrom('sync_run').select('leads_as_of').execute()).flatMap(
+    (run) => run.leads_as_of ?? [],
+  )
+  const moves = Map.groupBy(await db.selectFrom('stage_move').selectAll().execute(), (row) => row.lead_id)
+  const stages = new Map(
+    (await db.selectFrom('stage').selectAll().execute()).map((stage) => [stage.status, stage]),
+  )
+
+  const isDeleted = (id: string, instant: string): boolean =>
+    (absences.get(id) ?? []).some(
+      (gone) => gone.deleted_since < instant && (gone.returned_at === null || gone.returned_at >= instant),
+    )
+
+  function pastOf(lead: (typeof leads)[number], instant: string): PastLead[] {
+    const states = versions.get(lead.id) ?? []
+    const known = states.filter((state) => state.valid_from < instant)
+    const state = known.at(-1) ?? states[0]
+    if (!state || isDeleted(lead.id, instant) || (known.length === 0 && lead.created_at >= instant)) return []
+    const stay = known.slice(known.findLastIndex((each) => each.status !== state.status) + 1)
+    const read = [...states, ...(touches.get(lead.id) ?? [])].map((each) => each.changed_at)
+    const told = (activities.get(lead.id) ?? []).map((each) => each.at)
+    const nextAt = read.filter((at) => at >= instant).toSorted()[0] ?? null
+    const status = known.length > 0 ? state.status : null
+    return [
+      {
+        id: lead.id,
+        pipelineId: state.pipeline_id,
+        source: lead.source,
+        country: lead.company_country,
+        createdAt: lead.created_at,
+        status,
+        toldStatus:
+          (moves.get(lead.id) ?? [])
+            .filter((move) => move.moved_at < instant)
+            .toSorted((a, b) => (a.moved_at < b.moved_at ? -1 : 1))
+            .at(-1)?.to_status ?? status,
+        outcome: stages.get(status ?? '')?.outcome ?? 'open',
+        since: stay[0]?.valid_from ?? lead.created_at,
+        score: state.score,
+        value:
+          state.value_amount === null || state.value_currency === null
+            ? null
+            : { amount: state.value_amount, currency: state.value_currency },
+        nextAt,
+        isChangeKnown:
+          nextAt === null ||
+          told.includes(nextAt) ||
+          (states.some((each) => each.changed_at < instant) &&
+            runs.some((asOf) => asOf >= instant && asOf <= nextAt)),
+        changedAt: [...read, ...told]
+          .filter((at) => at < instant)
+          .reduce((a, b) => (a > b ? a : b), lead.created_at),
+      },
+    ]
+  }
+
+  return {
+    at: (instant) => leads.flatMap((lead) => pastOf(lead, instant)),
+    statusesOf: (id, before) => [
+      ...(versions.get(id) ?? []).filter((state) => state.valid_from < before).map((state) => state.status),
+      ...(moves.get(id) ?? []).filter((move) => move.moved_at < before).map((move) => move.to_status),
+      ...(moves.get(id) ?? []).flatMap(({ entered_at, from_status }) =>
+        from_status !== null && (entered_at ?? '') < before ? [from_status] : [],
+      ),
+    ],
+    staysEnded: (from, to) =>
+      [...moves.values()].flat().flatMap(({ lead_id, moved_at, from_status, days_before }) => {
+        if (from_status === null || days_before === null || moved_at < from || moved_at >= to) return []
+        return [{ leadId: lead_id, status: from_status, days: days_before }]
+      }),
+  }
+}
+
+/** Sums a currency each, that of most values first. */
+export function sumOf(values: readonly (Money | null)[]): Money[] {
+  const known = values.filter((value) => value !== null)
+  return [...Map.groupBy(known, ({ currency }) => currency)]
+    .sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))
+    .map(([currency, all]) => {
+      return { amount: Math.round(all.reduce((sum, { amount }) => sum + amount, 0) * 100) / 100, currency }
+    })
+}

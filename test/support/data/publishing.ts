@@ -1,0 +1,39 @@
+/** What a test needs to publish the snapshot of a store, and to look into it. */
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import type { PublishDeps } from '../../../src/jobs/snapshot/publish-snapshot.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { SILENT } from '../syncing.ts'
+
+export const QUERIES = join(import.meta.dirname, '../../../docs/queries')
+
+export function publishing(
+  store: Store,
+  folder: string,
+  options: { readonly now?: () => Date; readonly keep?: number } = {},
+): PublishDeps {
+  return {
+    store,
+    log: SILENT,
+    now: options.now ?? (() => new Date('2026-11-21T06:30:00Z')),
+    profile: REFERENCE_PROFILE,
+    files: {
+      snapshot: join(folder, 'snapshot.db'),
+      metadata: join(folder, 'metadata.json'),
+      queries: QUERIES,
+    },
+    version: '0.0.0',
+    keep: options.keep ?? 0,
+  }
+}
+
+/** The rows of a query, as an analyst who may not write gets them. */
+export function ask<Row = Record<string, unknown>>(file: string, query: string): Row[] {
+  const database = new Database(file, { readonly: true, fileMustExist: true })
+  try {
+    return database.prepare<[], Row>(query).all()
+  } finally {
+    database.close()
+  }
+}

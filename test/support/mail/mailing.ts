@@ -1,0 +1,84 @@
+/** Reports made and mailed in tests as the program does it. */
+import { join } from 'node:path'
+import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
+import type { DeliverDeps, DeliveryPolicy } from '../../../src/jobs/outbox/send-batch.ts'
+import { enqueueReportNow, type Mailing, type MailingDeps } from '../../../src/jobs/reports/enqueue-report.ts'
+import { findPeriod, type MadeIssue, makeIssue } from '../../../src/jobs/reports/make-issue.ts'
+import type { Reader, Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
+import { openArchivePages } from '../../../src/report/archive/pages.ts'
+import { BLOCKS } from '../../../src/report/blocks/registry.ts'
+import { openTemplates } from '../../../src/report/render/templates.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { folderWith } from '../folder.ts'
+import { SENDER } from './message.ts'
+
+/** Messages go as fast as they can; who may have one gets it once more. */
+export const AT_ONCE: DeliveryPolicy = {
+  onUnconfirmed: 'resend',
+  rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
+}
+
+const templates = await openTemplates('templates')
+const pages = await openArchivePages('templates')
+
+/** As without any settings. */
+export const DAILY: Report = {
+  name: 'daily',
+  template: 'daily',
+  title: 'Daily leads',
+  kind: 'day',
+  timeZone: 'UTC',
+  locale: 'en-GB',
+  filter: EVERY_LEAD,
+  blocks: BLOCKS,
+  attachments: [],
+  queries: [],
+  holidays: [],
+  goals: [],
+  fiscalYearStarts: 1,
+  sendWhen: 'always',
+  gate: { waitMinutes: 30, onStaleData: 'send_with_banner', onVolumeDrop: 'send_with_banner' },
+  stalledDays: 7,
+  topScore: 80,
+  leadUrl: null,
+}
+
+export function recipient(address: string, change: Partial<Reader> = {}): Recipient {
+  const { timeZone, locale, filter, blocks, attachments } = DAILY
+  return { address, name: null, timeZone, locale, filter, blocks, attachments, ...change }
+}
+
+/** @param folder of the archive; one of its own unless given */
+export function mailingDeps(
+  store: Store,
+  now: () => Date,
+  folder = join(folderWith(), 'archive'),
+): MailingDeps & Pick<DeliverDeps, 'policy'> {
+  return {
+    store,
+    templates,
+    archive: { folder, pages },
+    sender: SENDER,
+    maxBytes: 20_000_000,
+    program: '0.0.0',
+    now,
+    policy: AT_ONCE,
+  }
+}
+
+/** The issue that is due at the moment of `deps`, for readers of all leads of the report. */
+export async function makeDue(deps: MailingDeps, report: Report = DAILY): Promise<MadeIssue> {
+  const period = await findPeriod(deps.store, report, deps.now())
+  return makeIssue(deps, report, period, [report], new AbortController().signal)
+}
+
+/** The messages that are due at the moment of `deps`. */
+export async function enqueueDue(
+  deps: MailingDeps,
+  recipients: readonly Recipient[],
+  report: Report = DAILY,
+): Promise<readonly Mailing[]> {
+  const { signal } = new AbortController()
+  return (await enqueueReportNow(deps, report, recipients, deps.now(), signal)).mailings
+}

@@ -1,0 +1,60 @@
+/** A message to send in tests, and who sends it. */
+
+import type { Message, MessageFile } from '../../../src/domain/message.ts'
+import type { Instant } from '../../../src/domain/model.ts'
+import type { Sender } from '../../../src/jobs/outbox/compose-message.ts'
+import type { Trx } from '../../../src/store/db/store.ts'
+import { enqueueMessages } from '../../../src/store/outbox/delivery.ts'
+import { addToPack, createMessagePack } from '../../../src/store/outbox/stored-message.ts'
+
+export const MESSAGE: Message = {
+  from: 'leadsheet <reports@example.com>',
+  to: 'dana@example.org',
+  toName: 'Dana Lopes',
+  replyTo: 'ops@example.com',
+  unsubscribe: { mailto: 'ops@example.com', url: null },
+  lang: 'en',
+  subject: 'Daily leads: 59 new (+18%), 3 won · Fri 20 Nov',
+  html: '<p>59 new leads and 3 won: “a better day”</p>',
+  text: '59 new leads and 3 won\n.\na line with only a dot came before\n',
+  messageId: '<k3m9@example.com>',
+  date: '2026-11-21T05:04:00.000Z',
+  report: 'daily',
+  files: [],
+}
+
+/** Two pictures that the HTML shows, and an attachment. */
+export const FILES: readonly MessageFile[] = [
+  { name: 'trend.png', contentType: 'image/png', content: bytes(3_000), cid: 'trend@leadsheet' },
+  { name: 'trend-dark.png', contentType: 'image/png', content: bytes(2_000), cid: 'trend-dark@leadsheet' },
+  {
+    name: 'daily-stalled-2026-11-20.csv',
+    contentType: 'text/csv; charset=utf-8',
+    content: Buffer.from('id,company\r\n1,Müller & Söhne\r\n'),
+    cid: null,
+  },
+]
+
+/** Every byte there is, line ends among them. */
+function bytes(count: number): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, index) => (index * 7) % 256)
+}
+
+/** Who sends the messages of tests. */
+export const SENDER: Sender = {
+  from: 'reports@example.com',
+  replyTo: null,
+  unsubscribe: { mailto: 'reports@example.com', pageOf: null },
+}
+
+/** Puts one letter of an issue into the ledger. */
+export async function enqueueMessage(
+  trx: Trx,
+  issueId: string,
+  message: Message,
+  at: Instant,
+): Promise<void> {
+  const pack = createMessagePack()
+  addToPack(pack, message)
+  await enqueueMessages(trx, { issueId, revision: 0 }, pack, at)
+}

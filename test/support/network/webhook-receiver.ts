@@ -1,0 +1,133 @@
+/** The receiver of events on a server of the test, with a store of its own, and messages that are signed for it. */
+import { Agent, request } from 'node:http'
+import { onTestFinished } from 'vitest'
+import { standardHeaders } from '../../../src/contract/webhook.ts'
+import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
+import { openLog } from '../../../src/log.ts'
+import { openWebPages } from '../../../src/report/preferences/page.ts'
+import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
+import { type WebhookProfile, webhookProfileSchema } from '../../../src/upstream/profile/webhook-profile.ts'
+import { openWeb, type WebLimits } from '../../../src/web/server/server.ts'
+import { WEBHOOK_PATH, type WebhookOutcome, webhookRoutes } from '../../../src/web/webhooks.ts'
+import { TEMPLATES_FOLDER } from '../report.ts'
+import { openEmptyStore } from '../store.ts'
+
+export const RECEIVED_AT = new Date('2026-11-21T09:00:00Z')
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+export const OTHER_SECRET = 'whsec_c2VjcmV0LW9mLWFub3RoZXItd2ViaG9vaw=='
+export const CHANGED = eventBody('evt_1')
+
+interface Settings {
+  readonly webhook?: WebhookProfile
+  /** Read at each message. */
+  readonly secrets?: () => readonly string[]
+  readonly limits?: Partial<WebLimits>
+  readonly publicUrl?: string | null
+  /** In place of that of the store. */
+  readonly intake?: WebhookIntake
+}
+
+export async function openReceiver(settings: Settings = {}) {
+  const { webhook = standardProfile(), secrets = () => [SECRET], limits = {}, publicUrl = null } = settings
+  const store = await openEmptyStore()
+  const lines: string[] = []
+  const outcomes: WebhookOutcome[] = []
+  const log = await openLog({
+    ...{ level: 'debug', pretty: false, color: false, secrets: [SECRET] },
+    write: (line) => lines.push(line),
+  })
+  const now = () => RECEIVED_AT
+  const intake = settings.intake ?? createWebhookIntake({ store, now, wake: () => undefined })
+  const recordId = REFERENCE_PROFILE.mapping.lead.id
+  const onOutcome = (outcome: WebhookOutcome) => outcomes.push(outcome)
+  const routes = webhookRoutes({ webhook, recordId, publicUrl, secrets, intake, now, log, onOutcome })
+  const pages = await openWebPages(TEMPLATES_FOLDER)
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log, limits },
+    [],
+    null,
+    [routes],
+  )
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]()
+    await store.close()
+  })
+  return {
+    ...{ lines, outcomes, url: `${server.url}${WEBHOOK_PATH}` },
+    close: () => server[Symbol.asyncDispose](),
+    events: () => store.db.selectFrom('event').selectAll().orderBy('id').execute(),
+    queued: () => store.db.selectFrom('event_queue').selectAll().orderBy('resource_id').execute(),
+  }
+}
+
+/** Standard Webhooks, with headers behind another prefix where one is given. */
+export function standardProfile(header_prefix?: string): WebhookProfile {
+  return profileOf({
+    verify: { scheme: 'standard', ...(header_prefix === undefined ? {} : { header_prefix }) },
+    ...{ id: { header: `${header_prefix ?? 'webhook-'}id` }, type: 'type', time: 'timestamp' },
+    ...{ lead: 'data.lead_id', removed: ['lead.removed'] },
+  })
+}
+
+/** As a profile is written. */
+export function profileOf(written: object): WebhookProfile {
+  return webhookProfileSchema.parse(written)
+}
+
+/** Of a lead that has changed. */
+export function eventBody(id: string, leadId = 'ld_1'): string {
+  return JSON.stringify({
+    ...{ id, type: 'lead.updated', version: '1', timestamp: '2026-11-21T08:59:59.000Z' },
+    data: { lead_id: leadId, pipeline_id: 'pl_1', changed: ['score'] },
+  })
+}
+
+interface Signing {
+  readonly id?: string
+  /** How long before it was received. */
+  readonly secondsAgo?: number
+  readonly secrets?: readonly string[]
+}
+
+/** The headers of a body as the reference service sends them. */
+export function signed(
+  body: Buffer | string,
+  { id = 'msg_1', secondsAgo = 0, secrets = [SECRET] }: Signing = {},
+): Record<string, string> {
+  const timestamp = RECEIVED_AT.getTime() / 1000 - secondsAgo
+  return { 'content-type': 'application/json', ...standardHeaders(secrets, { id, timestamp, body }) }
+}
+
+/** For many messages, as a new connection for each would be most of what a test waits for. */
+export const KEPT_OPEN = new Agent({ keepAlive: true })
+
+export interface Sent {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+/** A message with just these headers; several values are several lines. Pieces of a body go one after the other. */
+export function send(
+  url: string,
+  body: Buffer | string | readonly string[],
+  headers: Readonly<Record<string, string | string[]>>,
+  { method = 'POST', agent = false }: { readonly method?: string; readonly agent?: Agent | false } = {},
+): Promise<Sent> {
+  const pieces = Array.isArray(body) ? body : null
+  return new Promise((resolve, reject) => {
+    const sending = request(url, { method, headers: { ...headers }, agent }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('error', reject)
+      answer.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text })
+      })
+    })
+    sending.on('error', reject)
+    if (pieces === null) sending.end(body)
+    else for (const piece of pieces) sending.write(piece)
+    if (pieces !== null) sending.end()
+  })
+}

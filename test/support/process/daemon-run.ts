@@ -1,0 +1,133 @@
+/** `leadsheet run` as its user runs it, at an instant of the test's choice, and what it has noted about messages. */
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { onTestFinished } from 'vitest'
+import { folderWith } from '../folder.ts'
+import { type Finished, finished, startLeadsheet } from '../leadsheet.ts'
+import { startService } from '../service.ts'
+import { clockAt } from './shifted-clock.ts'
+
+const POLL_MS = 20
+const WITHIN_MS = 200_000
+const HISTORY_DAYS = 20
+
+export interface Installation {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Of its database. */
+  readonly file: string
+}
+
+/** On the morning on which the report of {@link openInstallation} is due. */
+export function at(time: string): string {
+  return `2026-11-24T${time}:00Z`
+}
+
+/**
+ * A report at 07:00 and a service to make it of, for the test that runs. No daemon has run yet.
+ * @param smtpUrl may be given to each daemon anew
+ */
+export async function openInstallation(
+  recipients: readonly string[],
+  smtpUrl = 'smtp://127.0.0.1:1',
+): Promise<Installation> {
+  const service = await startService(folderWith(), new Date(at('06:50')), HISTORY_DAYS)
+  onTestFinished(() => service.close())
+  const cwd = folderWith({
+    'leadsheet.yaml': `
+data_dir: data
+snapshot: { when: never }
+enrichment: { policy: none }
+reports: [{ name: daily, schedule: "0 7 * * *" }]
+recipients: [${recipients.join(', ')}]
+mail: { from: reports@example.com }
+`,
+  })
+  return {
+    cwd,
+    file: join(cwd, 'data', 'leadsheet.db'),
+    env: {
+      LEADSHEET_API_URL: service.url,
+      LEADSHEET_API_KEY: await service.createKey({ name: 'test', scope: 'read' }),
+      LEADSHEET_SMTP_URL: smtpUrl,
+    },
+  }
+}
+
+/**
+ * Starts the daemon, and ends it as an operator does as soon as that has come true.
+ * @throws Error with what it has said, where it ends by itself or that does not come true
+ */
+export async function runUntil(
+  installation: Installation,
+  instant: string,
+  isReached: () => boolean,
+): Promise<void> {
+  await stopWhen(startDaemon(installation, instant), isReached)
+}
+
+export interface RunningDaemon {
+  readonly child: ChildProcess
+  readonly end: Promise<Finished>
+}
+
+export function startDaemon({ cwd, env }: Installation, instant: string): RunningDaemon {
+  const child = startLeadsheet(['run'], { cwd, env: { ...env, ...clockAt(instant) } })
+  return { child, end: finished(child) }
+}
+
+/** As {@link runUntil}. */
+export async function stopWhen({ child, end }: RunningDaemon, isReached: () => boolean): Promise<void> {
+  const until = performance.now() + WITHIN_MS
+  while (!isReached() && child.exitCode === null && performance.now() < until) await sleep(POLL_MS)
+  const hasReached = isReached()
+  child.kill('SIGTERM')
+  const { status, stdout, stderr } = await end
+  if (status !== 0 || !hasReached) throw new Error(`the daemon ended with ${status}: ${stdout}${stderr}`)
+}
+
+export interface LedgerRow {
+  readonly recipient: string
+  readonly message_id: string
+  readonly state: string
+  readonly doubts: number
+  readonly response: string | null
+}
+
+/** By recipient; nothing while there is no ledger yet. */
+export function readLedger({ file }: Pick<Installation, 'file'>): LedgerRow[] {
+  return readRows<LedgerRow>(file, 'SELECT * FROM delivery ORDER BY recipient')
+}
+
+/** Such as `ana@example.com sent`. */
+export function statesIn(installation: Pick<Installation, 'file'>): string[] {
+  return readLedger(installation).map(({ recipient, state }) => `${recipient} ${state}`)
+}
+
+export function countSyncs({ file }: Pick<Installation, 'file'>): number {
+  return readRows(file, 'SELECT 1 FROM sync_run WHERE finished_at IS NOT NULL').length
+}
+
+/** Mail servers that cannot be talked to, with how that was found. */
+export function outagesIn({ file }: Pick<Installation, 'file'>): string[] {
+  return readRows<{ response: string }>(file, 'SELECT response FROM mail_outage').map(
+    ({ response }) => response,
+  )
+}
+
+function readRows<Row>(file: string, query: string): Row[] {
+  if (!existsSync(file)) return []
+  const database = new Database(file, { readonly: true })
+  try {
+    return database.prepare<[], Row>(query).all()
+  } catch (thrown) {
+    // Its first start is still making it.
+    if (thrown instanceof Error && thrown.message.startsWith('no such table')) return []
+    throw thrown
+  } finally {
+    database.close()
+  }
+}

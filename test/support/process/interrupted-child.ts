@@ -1,0 +1,9 @@
+/** A process that gets in its work what Ctrl-C sends to all processes of a terminal. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { answerParent } from '../../../src/store/db/subprocess.ts'
+
+answerParent(async ({ signals }: { signals: readonly NodeJS.Signals[] }) => {
+  for (const signal of signals) process.kill(process.pid, signal)
+  await delay(50)
+  return 'done'
+})

@@ -1,0 +1,63 @@
+/** A program on a terminal of its own, and somebody who types: `script` of util-linux makes the terminal. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { COMPILED } from '../leadsheet.ts'
+import { isSkipped } from './programs.ts'
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+
+/** Whether this machine can make one. */
+export const HAS_TERMINAL = !isSkipped(
+  'the program on a terminal',
+  spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux')
+    ? null
+    : 'apt-get install bsdutils',
+)
+
+export interface Typing {
+  /** Waits until the screen shows it, after what was waited for before, and then types; \r is Enter, \x03 Ctrl-C. */
+  answer(shown: string, keys: string): Promise<void>
+  /** What was on the screen in all, once it has left, and its exit status. */
+  finished(): Promise<{ readonly screen: string; readonly status: number | null }>
+}
+
+export function typeTo(
+  args: readonly string[],
+  { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): Typing {
+  const { PATH = '', HOME = '' } = process.env
+  const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd,
+    env: { PATH, HOME, TZ: 'UTC', TERM: 'xterm', NODE_COMPILE_CACHE: COMPILED, ...env },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let screen = ''
+  let seen = 0
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    screen += text
+  })
+  const left = once(child, 'close')
+  return {
+    async answer(shown, keys) {
+      while (!screen.includes(shown, seen)) {
+        const isOver = await Promise.race([
+          left.then(() => true),
+          once(child.stdout, 'data').then(() => false),
+        ])
+        if (isOver && !screen.includes(shown, seen))
+          throw new Error(`it ended without showing ${JSON.stringify(shown)}:\n${screen.slice(seen)}`)
+      }
+      seen = screen.indexOf(shown, seen) + shown.length
+      child.stdin.write(keys)
+    },
+    async finished() {
+      const [status] = await left
+      // What moves the cursor is no text.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: it begins with one
+      return { screen: screen.replace(/\x1b\[[\d;]*[A-Za-z]/g, '').replaceAll('\r', ''), status }
+    },
+  }
+}

@@ -1,0 +1,72 @@
+/** Counts by day that a seed repeats: independent events, or over-dispersed ones, with a weekly cycle. */
+import { random } from '../random.ts'
+
+/** The mean of each weekday, Monday first, as a multiple of the mean of all. */
+const WEEK = [1.2, 1.25, 1.2, 1.1, 1.0, 0.6, 0.65]
+export const FLAT_WEEK = [1, 1, 1, 1, 1, 1, 1]
+
+export interface Numbers {
+  readonly mean: number
+  readonly days: number
+  readonly seed: number
+  /** How many times the variance is larger than the mean. */
+  readonly overdispersion?: number
+  readonly week?: readonly number[]
+  /** Returns what the mean of a day is multiplied by. */
+  readonly times?: (day: number) => number
+}
+
+export function dailyNumbers({
+  mean,
+  days,
+  seed,
+  overdispersion = 1,
+  week = WEEK,
+  times,
+}: Numbers): number[] {
+  const next = random(seed)
+  // The first numbers of neighbouring seeds are alike.
+  for (let skipped = 0; skipped < 5; skipped++) next()
+  return Array.from({ length: days }, (_, day) =>
+    count(mean * (week[day % 7] ?? 1) * (times?.(day) ?? 1), overdispersion, next),
+  )
+}
+
+/** Returns a count with a mean, Poisson or negative binomial. */
+export function count(mean: number, overdispersion: number, next: () => number): number {
+  if (mean <= 0) return 0
+  const more = overdispersion - 1
+  return poisson(more > 0 ? gamma(mean / more, next) * more : mean, next)
+}
+
+export function weekdaysOf(values: readonly unknown[]): number[] {
+  return values.map((_, day) => day % 7)
+}
+
+function normal(next: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+}
+
+/** Marsaglia and Tsang, 2000. */
+function gamma(shape: number, next: () => number): number {
+  if (shape < 1) return gamma(shape + 1, next) * next() ** (1 / shape)
+  const most = shape - 1 / 3
+  const scale = 1 / Math.sqrt(9 * most)
+  for (;;) {
+    const value = normal(next)
+    const cube = (1 + scale * value) ** 3
+    if (cube <= 0) continue
+    if (Math.log(1 - next()) < 0.5 * value * value + most - most * cube + most * Math.log(cube))
+      return most * cube
+  }
+}
+
+/** Adds up counts of small means, because the product of random numbers underflows for large ones. */
+function poisson(mean: number, next: () => number): number {
+  let events = 0
+  for (let left = mean; left > 0; left -= 30) {
+    const end = Math.exp(-Math.min(left, 30))
+    for (let product = 1 - next(); product > end; product *= 1 - next()) events++
+  }
+  return events
+}

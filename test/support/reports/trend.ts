@@ -1,0 +1,32 @@
+/** Days of a trend and labels of its chart, for tests of what is drawn. The last day is 20 November 2026. */
+import type { TrendDay } from '../../../src/domain/figures.ts'
+import { type ChartLabels, chartLabels } from '../../../src/report/charts/trend-layout.ts'
+import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
+import { random } from '../random.ts'
+
+const LAST_DAY = Date.UTC(2026, 10, 20)
+const DAY_MS = 86_400_000
+
+type Count = (index: number) => number | null
+
+export function trendOf(length: number, newLeads: Count, won: Count): readonly TrendDay[] {
+  return Array.from({ length }, (_, index) => ({
+    day: new Date(LAST_DAY - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+    newLeads: newLeads(index),
+    won: won(index),
+  }))
+}
+
+/** As a report has it: 96 days with quiet weekends, a slow rise and fewer won than new. */
+export function usualTrend(): readonly TrendDay[] {
+  const next = random(7)
+  return trendOf(
+    96,
+    (index) => Math.round(28 + index / 3 + 12 * next() - (index % 7 < 2 ? 22 : 0)),
+    (index) => Math.round(3 + 6 * next() + (index > 60 ? 4 : 0)),
+  )
+}
+
+export function labelsIn(locale: string): ChartLabels {
+  return chartLabels(createLocaleContext(locale, 'Europe/Berlin', '2026-11-21T05:00:00.000Z'))
+}

@@ -1,0 +1,96 @@
+/** Workers as of several machines on one PostgreSQL, in one process, with a clock that a test moves. */
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import { startDaemon } from '../../../src/jobs/schedule/daemon.ts'
+import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
+import { createSerialTask } from '../../../src/jobs/schedule/serial-task.ts'
+import { openPgBossQueue } from '../../../src/queue/pg-boss.ts'
+import type { Queue } from '../../../src/queue/queue.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { newDatabase } from '../postgres.ts'
+import { migratedDatabase } from '../store.ts'
+import { timing } from './schedule.ts'
+
+export const MINUTELY = { timing: timing('* * * * *') }
+
+export interface Machine {
+  readonly store: Store
+  readonly queue: Queue
+  readonly lines: string[]
+  /** Has the minute noted. */
+  readonly tick: (at: string) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** The clock of all machines. */
+export interface Company {
+  now: Date
+}
+
+export async function startMachine(
+  url: string,
+  company: Company,
+  schedules: readonly Schedule[],
+  onAlerts: () => void = () => undefined,
+): Promise<Machine> {
+  const now = () => company.now
+  const store = await openStore(url, now())
+  if (store.place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(line) })
+  const queue = await openPgBossQueue(store.place, log)
+  const worker = await startDaemon(
+    {
+      ...{ store, log, now, schedules, queue, monotonicMs: () => now().getTime() },
+      post: createSerialTask(queue, 'alerts', async () => onAlerts()),
+      events: createSerialTask(queue, 'events', async () => undefined),
+    },
+    new AbortController().signal,
+  )
+  await worker.tick()
+  let hasStopped = false
+  const stop = async (): Promise<void> => {
+    if (hasStopped) return
+    hasStopped = true
+    await worker.stop()
+    await queue[Symbol.asyncDispose]()
+    await store.close()
+  }
+  onTestFinished(stop)
+  return {
+    ...{ store, queue, lines, stop },
+    async tick(at) {
+      company.now = new Date(at)
+      await worker.tick()
+    },
+  }
+}
+
+/** As `sync 07:01 done`, but for those with which the schedules were set up. */
+export async function scheduledRunsOf({ db }: Store): Promise<string[]> {
+  const scheduledRuns = await db
+    .selectFrom('scheduled_run')
+    .where('due_at', '>', '2026-11-20T07:00:30Z')
+    .selectAll()
+    .orderBy('due_at')
+    .orderBy('schedule')
+    .execute()
+  return scheduledRuns.map(({ schedule, due_at, state }) => `${schedule} ${due_at.slice(11, 16)} ${state}`)
+}
+
+/** Of the scheduled runs under a lease: those that wait, or are in hand. */
+export async function openJobs({ db }: Store, lease: string): Promise<number> {
+  const { rows } = await sql<{ jobs: number }>`SELECT count(*) AS jobs FROM leadsheet_jobs.job
+    WHERE name = 'scheduled-run' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)
+  return rows[0]?.jobs ?? 0
+}
+
+export async function scheduledRunCount({ db }: Store): Promise<number> {
+  return (await db.selectFrom('scheduled_run').selectAll().execute()).length
+}
+
+export async function newStoreUrl(): Promise<string> {
+  return newDatabase({ template: await migratedDatabase() })
+}

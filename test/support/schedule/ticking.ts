@@ -1,0 +1,76 @@
+/** A schedule with a store, a clock and signs of life of a daemon, ticked by hand. */
+import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
+import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
+import type { DueRun, RunEnd, Schedule } from '../../../src/jobs/schedule/schedule.ts'
+import type { UptimeDeps } from '../../../src/jobs/schedule/uptime.ts'
+import { openUptime } from '../../../src/jobs/schedule/uptime.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import type { ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
+import { folderWith } from '../folder.ts'
+import { openNewStore } from '../store.ts'
+import { SILENT } from '../syncing.ts'
+import { scheduleOf } from './schedule.ts'
+
+const START = '2026-11-20T06:30:00Z'
+const MINUTE_MS = 60_000
+
+export interface Ticking extends AsyncDisposable {
+  readonly store: Store
+  readonly schedule: Schedule
+  /** Moved by a test, or by what it has the schedule do. */
+  readonly clock: { now: Date }
+  /** What the schedule was given to do. */
+  readonly ran: DueRun[]
+  /** How its scheduled runs end; done unless a test says otherwise. */
+  ends: (due: DueRun) => Promise<RunEnd>
+  /** Notes and runs what is due, without the daemon having lived meanwhile. */
+  tick(at: string): Promise<void>
+  /** Ticks each minute up to and including an instant, as a daemon does that lives on. */
+  live(until: string): Promise<void>
+  /** As `07:00 done`, or `20 07:00 done` of another day than the first. */
+  states(): Promise<string[]>
+  scheduledRuns(): Promise<ScheduledRun[]>
+}
+
+/** Its first tick is on 20 November 2026 at 06:30 UTC. */
+export async function openTicking(
+  settings: Partial<Schedule> = {},
+  options: Partial<Pick<UptimeDeps, 'log' | 'monotonicMs'>> = {},
+): Promise<Ticking> {
+  const clock = { now: new Date(START) }
+  const now = (): Date => clock.now
+  const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)
+  const { signal } = new AbortController()
+  const deps = { store, log: options.log ?? SILENT, now }
+  const pulse = await openUptime({ ...deps, monotonicMs: options.monotonicMs ?? (() => clock.now.getTime()) })
+  const scheduledRuns = () => store.db.selectFrom('scheduled_run').selectAll().orderBy('due_at').execute()
+  const ticking: Ticking = {
+    ...{ store, clock, ran: [] as DueRun[], scheduledRuns },
+    schedule: scheduleOf({
+      run: (due) => {
+        ticking.ran.push(due)
+        return ticking.ends(due)
+      },
+      ...settings,
+    }),
+    ends: async () => ({ state: 'done', message: null }),
+    async tick(at) {
+      clock.now = new Date(at)
+      await pulse.beat()
+      await noteScheduledRuns(store, ticking.schedule, clock.now)
+      await runDue(deps, ticking.schedule, signal)
+    },
+    async live(until) {
+      while (clock.now < new Date(until))
+        await ticking.tick(new Date(clock.now.getTime() + MINUTE_MS).toISOString())
+    },
+    states: async () =>
+      (await scheduledRuns()).map(({ due_at, state }) => {
+        const day = due_at.startsWith(START.slice(0, 10)) ? '' : `${due_at.slice(8, 10)} `
+        return `${day}${due_at.slice(11, 16)} ${state}`
+      }),
+    [Symbol.asyncDispose]: store.close,
+  }
+  await ticking.tick(START)
+  return ticking
+}

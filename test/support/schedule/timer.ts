@@ -1,0 +1,19 @@
+/** A steady clock for the client that only its own waits move. */
+import type { Timer } from '../../../src/upstream/client/retrying-client.ts'
+
+export interface FakeTimer extends Timer {
+  /** Milliseconds waited so far. */
+  ms: number
+}
+
+export function fakeTimer(): FakeTimer {
+  const timer: FakeTimer = {
+    ms: 0,
+    now: () => timer.ms,
+    wait: async (ms, signal) => {
+      signal.throwIfAborted()
+      timer.ms += ms
+    },
+  }
+  return timer
+}

@@ -1,0 +1,31 @@
+/**
+ * Fetches one page in a process of its own and prints what came of it, with the memory and the time of the processor that it took:
+ * `node fetch-once.ts URL`.
+ */
+import { readFileSync } from 'node:fs'
+import { pino } from 'pino'
+import { LeadsheetError } from '../../../src/errors.ts'
+import { openSource } from '../../../src/upstream/open.ts'
+
+const [, , url = ''] = process.argv
+const source = openSource({ baseUrl: url, apiKey: 'test-key', maxWaitMs: 0, log: pino({ level: 'silent' }) })
+const before = process.memoryUsage().rss
+let highest = before
+const watch = setInterval(() => {
+  highest = Math.max(highest, process.memoryUsage().rss)
+}, 5)
+const began = process.cpuUsage()
+const message = await source.listLeads({}, null, 10).then(
+  (page) => `${page.records.length} records`,
+  (thrown: unknown) =>
+    thrown instanceof LeadsheetError ? `${thrown.code}: ${thrown.message}` : String(thrown),
+)
+const { user, system } = process.cpuUsage(began)
+clearInterval(watch)
+// The peak that the system tells for a process counts its parent's memory too, if it was started by a large one.
+const told = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
+const peak = Math.max(highest, Number(told) * 1024)
+process.stdout.write(
+  JSON.stringify({ message, cpuMs: (user + system) / 1000, grownMb: (peak - before) / 1024 / 1024 }),
+)
+await source.close()

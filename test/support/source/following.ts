@@ -1,0 +1,77 @@
+/** A syncing with the daemon's lane for events, and the intake that winds it. */
+
+import type { UpstreamEvent } from '../../../src/domain/model.ts'
+import {
+  createEventWorker,
+  type EventWorker,
+  type EventWorkerDeps,
+} from '../../../src/jobs/events/event-worker.ts'
+import { createWebhookIntake, type WebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
+import type { Db } from '../../../src/store/db/store.ts'
+import type { SourceOptions } from '../../../src/upstream/open.ts'
+import { event } from '../data/events.ts'
+import { openSyncing, SILENT, type Syncing } from '../syncing.ts'
+
+export interface Following extends Syncing {
+  readonly intake: WebhookIntake
+  readonly lane: EventWorker
+  /** Puts down what is in hand. */
+  stop(): Promise<void>
+}
+
+type Options = Partial<Pick<EventWorkerDeps, 'wantsDetails' | 'concurrency' | 'perTenSeconds' | 'syncs'>> & {
+  readonly folder?: string
+  readonly key?: string
+  readonly source?: Partial<SourceOptions>
+}
+
+export async function openFollowing(url: string, options: Options = {}): Promise<Following> {
+  const { folder, key = 'test-key', source: sourceOptions = {}, ...wanted } = options
+  const syncing = await openSyncing(url, key, {
+    ...(folder !== undefined && { folder }),
+    source: sourceOptions,
+  })
+  const { store, source, clock } = syncing
+  const now = () => clock.now
+  const lane = createEventWorker({
+    ...{
+      store,
+      source,
+      log: SILENT,
+      now,
+      wantsDetails: true,
+      concurrency: 4,
+      perTenSeconds: 10_000,
+      syncs: null,
+    },
+    ...wanted,
+  })
+  const end = new AbortController()
+  lane.open(end.signal)
+  const stop = async (): Promise<void> => {
+    end.abort(new Error('the daemon is to stop'))
+    await lane.idle()
+  }
+  return {
+    ...syncing,
+    lane,
+    intake: createWebhookIntake({ store, now, wake: lane.wakeSoon }),
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop()
+      await syncing[Symbol.asyncDispose]()
+    },
+  }
+}
+
+let count = 0
+
+/** An event of its own about a lead, unless told otherwise. */
+export function eventOf(leadId: string, other: Partial<UpstreamEvent> = {}): UpstreamEvent {
+  return { ...event(`event-${++count}`), resourceId: leadId, ...other }
+}
+
+export async function outcomeOf(db: Db, eventId: string): Promise<string | null | undefined> {
+  const row = await db.selectFrom('event').where('id', '=', eventId).select('outcome').executeTakeFirst()
+  return row?.outcome
+}

@@ -1,0 +1,120 @@
+/** A source whose list of leads is a function, with a store and a clock, for tests of what a sync makes of pages. */
+
+import type { SyncResult } from '../../../src/domain/sync.ts'
+import { sync } from '../../../src/jobs/sync/run-sync.ts'
+import type { SyncOptions } from '../../../src/jobs/sync/sync-context.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
+import { recordOf } from '../../../src/upstream/mapping/raw-record.ts'
+import type { LeadFilters } from '../../../src/upstream/paging/list-filters.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { RawPage, Source } from '../../../src/upstream/source.ts'
+import { IN_POSTGRES, openNewStore } from '../store.ts'
+import { SILENT } from '../syncing.ts'
+
+/** A page whose records are values; what is left out is an end without a total. */
+export interface ListedPage extends Partial<Omit<RawPage, 'records'>> {
+  readonly records?: readonly unknown[]
+}
+
+export type Answer = (position: string | null, size: number, filters: LeadFilters) => ListedPage
+
+export interface Listing extends AsyncDisposable {
+  readonly store: Store
+  readonly clock: { now: Date }
+  /** What the upstream answers and how it is read; a test changes them between syncs. */
+  answer: Answer
+  profile: ProfileInput
+  /** Positions in the order in which they were asked for. */
+  readonly asked: (string | null)[]
+  sync(options?: Partial<SyncOptions>): Promise<SyncResult>
+}
+
+export const MAPPING = {
+  lead: { id: 'id', status: 'status', company_name: 'name', created_at: 'created', updated_at: 'updated' },
+} as const
+
+/** @param profile its mapping and name may be left out */
+export async function openListing(profile: Partial<ProfileInput>, answer: Answer): Promise<Listing> {
+  const clock = { now: new Date('2026-11-21T06:00:00Z') }
+  const store = IN_POSTGRES ? await openNewStore('', clock.now) : await openStore(':memory:', clock.now)
+  const listing: Listing = {
+    store,
+    clock,
+    answer,
+    profile: { name: 'test', paging: { kind: 'none' }, mapping: MAPPING, ...profile },
+    asked: [],
+    sync: (options = {}) =>
+      sync(
+        { source: sourceOf(listing), store, log: SILENT, now: () => clock.now },
+        {
+          full: true,
+          parts: ['leads'],
+          pageSize: 10,
+          overlapMs: 0,
+          pipelineIds: [],
+          signal: new AbortController().signal,
+          ...options,
+        },
+      ),
+    [Symbol.asyncDispose]: store.close,
+  }
+  return listing
+}
+
+function sourceOf(listing: Listing): Source {
+  const profile = parseProfile(listing.profile, 'test')
+  const usage = { requests: 0, retries: 0, throttled: 0 }
+  const none = (): never => {
+    throw new Error('not part of the list')
+  }
+  return {
+    profile,
+    stages: [],
+    hasUpdatedSince: profile.filters.updated_since !== undefined,
+    has: () => false,
+    async listLeads(filters, position, size, { signal, findKnown } = {}) {
+      signal?.throwIfAborted()
+      usage.requests++
+      listing.asked.push(position)
+      const { records = [], ...page } = listing.answer(position, size, filters)
+      return { next: null, total: null, ...page, records: records.map((value) => recordOf(value, findKnown)) }
+    },
+    mapLead: (raw, sent) => mapLead(raw, profile, sent),
+    fetchLead: none,
+    fetchDetail: none,
+    ...{ fetchSingleLead: none, readLeadRecord: none },
+    createPipeline: none,
+    fetchPipelineStats: none,
+    mapPipelineStat: none,
+    webhooks: {
+      ...{ register: none, list: none, show: none, rotate: none },
+      ...{ test: none, enable: none, listAttempts: none, remove: none },
+    },
+    fetchAgents: none,
+    mapAgent: none,
+    usage,
+    clockAheadMs: () => null,
+    close: async () => undefined,
+  }
+}
+
+/** Records with ids from `l000` on. */
+export function records(count: number, from = 0): { id: string; updated: string }[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `l${String(from + index).padStart(3, '0')}`,
+    updated: '2026-11-01T00:00:00.000Z',
+  }))
+}
+
+/** A list of rows by page number from 1, or by offset; its end is an empty page. */
+export function paged(kind: 'page' | 'offset', all: readonly unknown[], total: number | null = null): Answer {
+  return (position, size) => {
+    const at = Number(position ?? (kind === 'page' ? 1 : 0))
+    const from = kind === 'page' ? (at - 1) * size : at
+    const some = all.slice(from, from + size)
+    const next = kind === 'page' ? at + 1 : from + some.length
+    return { records: some, next: some.length === 0 ? null : String(next), total }
+  }
+}

@@ -1,0 +1,48 @@
+/** A service that lives on from day to day, and a copy of it that is synced each morning. */
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Store } from '../../../src/store/db/store.ts'
+import { folderWith } from '../folder.ts'
+import { COMPANIES, openWithPast } from '../service.ts'
+import { openSyncing } from '../syncing.ts'
+
+const DAY_MS = 86_400_000
+
+interface Life {
+  readonly seed: number
+  /** The first morning, in ms. */
+  readonly first: number
+  readonly days: number
+  /** Days that the service has lived before. */
+  readonly historyDays: number
+  /** Whether the sync of a day, from 0, reads everything. */
+  readonly isFull: (day: number) => boolean
+}
+
+/** Runs `use` with the store of the copy; `eachMorning` after the sync of each day. */
+export async function liveThrough(
+  { seed, first, days, historyDays, isFull }: Life,
+  use: (store: Store) => Promise<void>,
+  eachMorning: (store: Store, at: Date) => Promise<void> = async () => {},
+): Promise<void> {
+  let nowMs = first
+  await using service = await openWithPast({
+    file: join(folderWith(), 'service.db'),
+    companiesFile: COMPANIES,
+    seed,
+    historyDays,
+    now: () => nowMs,
+  })
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  await using syncing = await openSyncing(service.url, key)
+  for (let day = 0; day < days; day++) {
+    nowMs = first + day * DAY_MS
+    await service.catchUp()
+    syncing.clock.now = new Date(nowMs)
+    // Activity of some leads only: what is read of it later tells moves of days long past.
+    const details = { top: null, perRun: 60, concurrency: 4 }
+    expect((await syncing.sync({ pageSize: 500, full: isFull(day), details })).outcome).toBe('ok')
+    await eachMorning(syncing.store, new Date(nowMs))
+  }
+  await use(syncing.store)
+}

@@ -1,0 +1,67 @@
+/** A probe of a foreign upstream and a sync by nothing but the file that it writes. */
+import { sql } from 'kysely'
+import { parse } from 'yaml'
+import { type Auth, type Headers, openAsker } from '../../../src/probe/ask.ts'
+import { type ProbeResult, probe } from '../../../src/probe/probe.ts'
+import { profileText } from '../../../src/probe/profile-text.ts'
+import { parseProfile } from '../../../src/upstream/profile/profile.ts'
+import { parseJson } from '../../../src/upstream/values/json.ts'
+import { openSyncing, SILENT } from '../syncing.ts'
+import { type Foreign, KEY } from './foreign.ts'
+
+const AT_ONCE = { attempts: 2, baseMs: 0, maxMs: 0 }
+
+export interface Probed extends ProbeResult {
+  /** The file as written; empty where no list was found. */
+  readonly text: string
+}
+
+export async function probeForeign(
+  url: string,
+  key = KEY,
+  path: string | null = null,
+  { auth = null, headers = {} }: { auth?: Auth | null; headers?: Headers } = {},
+): Promise<Probed> {
+  const signal = new AbortController().signal
+  const asker = openAsker({
+    apiKey: key,
+    headers,
+    maxWaitMs: 1_000,
+    log: SILENT,
+    signal,
+    paceMs: 0,
+    backoff: AT_ONCE,
+  })
+  try {
+    const result = await probe(asker, { base: new URL(url), path, key, auth })
+    const text = result.input === null ? '' : profileText(result.input, result, url, '2026-11-21')
+    return { ...result, text }
+  } finally {
+    await asker.close()
+  }
+}
+
+/** What a sync stores by the file that a probe wrote: raw records by id. */
+export async function syncBy(text: string, url: string, key = KEY): Promise<ReadonlyMap<string, unknown>> {
+  const profile = parseProfile(parse(text), 'profile.yaml')
+  await using syncing = await openSyncing(url, key, { source: { profile } })
+  const { problems } = await syncing.sync({ pageSize: 500 })
+  if (problems[0]) throw new Error(problems[0].message)
+  const { rows } = await sql<{
+    id: string
+    raw: string
+  }>`SELECT id, raw FROM lead JOIN lead_raw ON lead_no = no`.execute(syncing.store.db)
+  return new Map(rows.map(({ id, raw }) => [id, parseJson(raw)]))
+}
+
+/** The upstream's own records by id, as JSON gives them. */
+export function recordsOf({ ids, records }: Foreign): ReadonlyMap<string, unknown> {
+  return new Map(ids.map((id, index) => [id, jsonOf(records[index])]))
+}
+
+/** Whole numbers beyond 2^53 are kept as text, digit for digit. */
+function jsonOf(record: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+  )
+}

@@ -1,0 +1,160 @@
+/**
+ * A list API in memory whose rows come, go and change while it is read: after each answer some leads are
+ * inserted, deleted or touched. The order of its rows and how it pages are the test's choice.
+ */
+
+import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
+import { type FindKnown, recordOf } from '../../../src/upstream/mapping/raw-record.ts'
+import type { LeadFilters } from '../../../src/upstream/paging/list-filters.ts'
+import { type ProfileInput, parseProfile } from '../../../src/upstream/profile/profile.ts'
+import type { RawPage, Source } from '../../../src/upstream/source.ts'
+
+export type Order = 'updated_desc' | 'updated_asc' | 'id'
+
+export interface ShiftingOptions {
+  readonly random: () => number
+  readonly rows: number
+  readonly order: Order
+  /** A cursor points at a row, so that no row shifts past it. */
+  readonly kind: 'offset' | 'page' | 'cursor'
+  readonly changesAPage: number
+  readonly hasUpdatedSince: boolean
+  /** So many that leads move between, and one more at times that was not there; without, there is no filter. */
+  readonly pipelines?: number
+}
+
+interface Row {
+  readonly id: string
+  readonly pipeline: string
+  readonly created: string
+  readonly updated: string
+}
+
+export interface ShiftingList {
+  readonly source: Source
+  readonly rows: Map<string, Row>
+  readonly clock: { now: Date }
+  /** Answers without changing anything afterwards. */
+  isStill: boolean
+}
+
+const START = Date.parse('2026-11-21T06:00:00Z')
+
+export function createShiftingList(options: ShiftingOptions): ShiftingList {
+  const { random, kind, order } = options
+  const rows = new Map<string, Row>()
+  const clock = { now: new Date(START) }
+  const usage = { requests: 0, retries: 0, throttled: 0 }
+  const profile = parseProfile(profileOf(options), 'test')
+  const newId = (): string => Math.floor(random() * 2 ** 48).toString(16)
+  for (let row = 0; row < options.rows; row++) {
+    const id = newId()
+    const at = new Date(START - 10 * 60_000 - Math.floor(random() * 1e10)).toISOString()
+    rows.set(id, { id, pipeline: somePipeline(), created: at, updated: at })
+  }
+  const list: ShiftingList = { source: sourceOf(), rows, clock, isStill: false }
+  return list
+
+  function change(): void {
+    clock.now = new Date(clock.now.getTime() + 50)
+    const updated = clock.now.toISOString()
+    const ids = [...rows.keys()]
+    const id = ids[Math.floor(random() * ids.length)] ?? ''
+    const dice = random()
+    if (dice < 1 / 3) rows.delete(id)
+    else if (dice < 2 / 3)
+      rows.set(id, { id, pipeline: otherPipeline(), created: rows.get(id)?.created ?? updated, updated })
+    else {
+      const fresh = newId()
+      rows.set(fresh, { id: fresh, pipeline: otherPipeline(), created: updated, updated })
+    }
+  }
+
+  function somePipeline(): string {
+    return options.pipelines === undefined ? '' : `p${Math.floor(random() * options.pipelines)}`
+  }
+
+  function otherPipeline(): string {
+    return options.pipelines !== undefined && random() < 0.1 ? 'late' : somePipeline()
+  }
+
+  function pageAt(
+    filters: LeadFilters,
+    position: string | null,
+    size: number,
+    findKnown?: FindKnown,
+  ): RawPage {
+    const { updatedSince = '', pipelineId } = filters
+    const matching = [...rows.values()].filter(
+      (row) => row.updated >= updatedSince && (pipelineId === undefined || row.pipeline === pipelineId),
+    )
+    const keyOf = (row: Row): string => (order === 'id' ? row.id : `${row.updated} ${row.id}`)
+    matching.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    if (order === 'updated_desc') matching.reverse()
+    if (kind === 'cursor') {
+      const behind = matching.filter((row) => position === null || keyOf(row) > position)
+      const records = behind.slice(0, size).map((row) => recordOf(row, findKnown))
+      const last = behind[size - 1]
+      const next = last === undefined || behind.length <= size ? null : keyOf(last)
+      return { records, next, total: matching.length }
+    }
+    const at = Number(position ?? (kind === 'page' ? 1 : 0))
+    const from = kind === 'page' ? (at - 1) * size : at
+    const records = matching.slice(from, from + size).map((row) => recordOf(row, findKnown))
+    const next = kind === 'page' ? at + 1 : from + records.length
+    return { records, next: records.length === 0 ? null : String(next), total: matching.length }
+  }
+
+  function sourceOf(): Source {
+    const none = (): never => {
+      throw new Error('not part of the list')
+    }
+    return {
+      profile,
+      stages: [],
+      hasUpdatedSince: options.hasUpdatedSince,
+      has: () => false,
+      async listLeads(filters, position, size, { findKnown } = {}) {
+        usage.requests++
+        const page = pageAt(filters, position, size, findKnown)
+        if (!list.isStill) for (let count = 0; count < options.changesAPage; count++) change()
+        return page
+      },
+      mapLead: (raw, sent) => mapLead(raw, profile, sent),
+      fetchLead: none,
+      fetchDetail: none,
+      ...{ fetchSingleLead: none, readLeadRecord: none },
+      createPipeline: none,
+      fetchPipelineStats: none,
+      mapPipelineStat: none,
+      webhooks: {
+        ...{ register: none, list: none, show: none, rotate: none },
+        ...{ test: none, enable: none, listAttempts: none, remove: none },
+      },
+      fetchAgents: none,
+      mapAgent: none,
+      usage,
+      clockAheadMs: () => null,
+      close: async () => undefined,
+    }
+  }
+}
+
+function profileOf({ kind, hasUpdatedSince, pipelines }: ShiftingOptions): ProfileInput {
+  const common = { param: kind, size_param: 'limit', total: 'total' }
+  return {
+    name: 'shifting',
+    paging: kind === 'cursor' ? { kind, next: 'next', ...common } : { kind, ...common },
+    filters: {
+      ...(hasUpdatedSince && { updated_since: { param: 'since' } }),
+      ...(pipelines !== undefined && { pipeline: 'pipeline' }),
+    },
+    mapping: {
+      lead: {
+        id: 'id',
+        ...(pipelines !== undefined && { pipeline_id: 'pipeline' }),
+        ...{ created_at: 'created', updated_at: 'updated' },
+      },
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The dashboard over a store with issues that were made and mailed as the program does it: to people who read English and
+ * German, about all leads and some, one of whom the mail server refuses.
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { onTestFinished } from 'vitest'
+import { writeArchiveIndex } from '../../../src/jobs/archive/archive.ts'
+import { deliverDue } from '../../../src/jobs/outbox/send-due.ts'
+import type { MailingDeps } from '../../../src/jobs/reports/enqueue-report.ts'
+import type { Recipient, Report } from '../../../src/jobs/reports/report-definition.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { fileOf } from '../../../src/store/db/place.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../folder.ts'
+import { AT_ONCE, DAILY, enqueueDue, mailingDeps, recipient } from '../mail/mailing.ts'
+import { type MailServer, openMailServer } from '../mail-server.ts'
+import { startService } from '../service.ts'
+import { openSyncing, SILENT } from '../syncing.ts'
+import { NOW, type OpenedDashboard, openDashboard } from './dashboard.ts'
+
+export const REPORT: Report = { ...DAILY, attachments: ['stalled.csv', 'stalled.xlsx'] }
+const EMEA = { filter: { pipelineIds: ['pl_emea'], conditions: [] } }
+
+export const PEOPLE: readonly Recipient[] = [
+  recipient('ana@example.com', { attachments: REPORT.attachments }),
+  recipient('ben@example.com', EMEA),
+  recipient('clara@example.com', { locale: 'de-DE', timeZone: 'Europe/Berlin' }),
+  recipient('gone@example.com'),
+]
+
+export interface OpenedArchive extends OpenedDashboard {
+  readonly deps: MailingDeps
+  readonly mailServer: MailServer
+  /** Makes and mails the report that is due at a moment. */
+  mail(at: Date, report?: Report, recipients?: readonly Recipient[]): Promise<void>
+  /** Hands over what waits. */
+  deliver(): Promise<void>
+}
+
+export async function openArchive(): Promise<OpenedArchive> {
+  const dashboard = await openDashboard(undefined, undefined, openSynced)
+  const { store } = dashboard
+  const clock = { now: NOW }
+  const mailServer = await openMailServer({
+    onRcptTo: ({ address }, _, done) =>
+      done(
+        address.startsWith('gone@')
+          ? Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 })
+          : null,
+      ),
+  })
+  onTestFinished(() => mailServer[Symbol.asyncDispose]())
+  const transport = openTransport(mailServer.url, { log: SILENT })
+  onTestFinished(() => transport.close())
+  const deps = mailingDeps(store, () => clock.now)
+  const deliver = async () => {
+    const { signal } = new AbortController()
+    if (!(await deliverDue({ ...deps, transport, log: SILENT, policy: AT_ONCE }, signal))) return
+    await writeArchiveIndex(deps.archive, store.db)
+  }
+  return {
+    ...{ ...dashboard, deps, mailServer, deliver },
+    async mail(at, report = REPORT, recipients = PEOPLE) {
+      clock.now = at
+      await enqueueDue(deps, recipients, report)
+      await deliver()
+    },
+  }
+}
+
+/** Synced once and copied. */
+let synced: Promise<Buffer> | null = null
+
+async function openSynced(file: string, now: Date): Promise<Store> {
+  synced ??= makeSynced(now)
+  writeFileSync(file, await synced, { mode: 0o600 })
+  return openStore(file, now)
+}
+
+/** Eight days of the reference service. */
+async function makeSynced(now: Date): Promise<Buffer> {
+  await using service = await startService(folderWith(), now, 8)
+  const key = await service.createKey({ name: 'test', scope: 'read' })
+  const syncing = await openSyncing(service.url, key)
+  syncing.clock.now = now
+  await syncing.sync({ full: true, pageSize: 500 })
+  // Closed, the file is all there is of it.
+  await syncing[Symbol.asyncDispose]()
+  return readFileSync(fileOf(syncing.store))
+}

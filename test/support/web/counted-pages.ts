@@ -1,0 +1,87 @@
+/** The pages of pipelines, agents and the record on a server of the test, of what the test says is counted. */
+
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { daysBefore, daysUpTo } from '../../../src/domain/period.ts'
+import { type KeptOverview, PERIOD_DAYS, TREND_DAYS_MAX } from '../../../src/jobs/overview.ts'
+import { openRecord } from '../../../src/jobs/reports/kept-record.ts'
+import { FAILING, WELL } from '../../../src/report/blocks/agents/view.ts'
+import { MEAN_DAYS } from '../../../src/report/charts/trend-layout.ts'
+import { openWebPages } from '../../../src/report/preferences/page.ts'
+import { fileOf } from '../../../src/store/db/place.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { readOverview } from '../../../src/store/figures/pipeline-overview.ts'
+import { createSignInGuard } from '../../../src/web/auth/require-sign-in.ts'
+import { agentsRoutes } from '../../../src/web/dashboard/agents.ts'
+import { pipelinesRoutes } from '../../../src/web/dashboard/pipelines/routes.ts'
+import { recordRoutes } from '../../../src/web/dashboard/record.ts'
+import { createAllowedHosts } from '../../../src/web/server/allowed-hosts.ts'
+import { assetRoutes, createErrorPages, openDashboardPages } from '../../../src/web/server/frame.ts'
+import { openWeb } from '../../../src/web/server/server.ts'
+import { TEMPLATES_FOLDER } from '../report.ts'
+import { SILENT } from '../syncing.ts'
+
+/** A Saturday; all leads have been read a quarter of an hour before. */
+export const LOOKED_AT = new Date('2026-11-21T09:15:00Z')
+export const READ_AT = '2026-11-21T09:00:00.000Z'
+export const ZONE = 'Europe/Vienna'
+
+/** Counts the store as of {@link READ_AT}. */
+export async function countNow(store: Store): Promise<KeptOverview> {
+  const period = daysBefore(new Date(READ_AT), PERIOD_DAYS, ZONE)
+  const overview = await readOverview(store.db, {
+    ...{
+      asOf: READ_AT,
+      period,
+      trendDays: daysUpTo(period.to, TREND_DAYS_MAX + MEAN_DAYS - 1, ZONE),
+      stalledDays: 7,
+    },
+    agents: { from: period.from, to: LOOKED_AT.toISOString(), well: WELL, failing: FAILING },
+  })
+  return { overview, dataAsOf: READ_AT, isBeingCounted: false, failure: null }
+}
+
+/** @returns the address */
+export async function openCountedPages(store: Store, kept: KeptOverview): Promise<string> {
+  const [pages, dashboardPages] = await Promise.all([
+    openWebPages(TEMPLATES_FOLDER),
+    openDashboardPages(TEMPLATES_FOLDER),
+  ])
+  const now = () => LOOKED_AT
+  const overview = { read: async () => kept, [Symbol.asyncDispose]: async () => undefined }
+  const deps = { store, pages: dashboardPages, now, timeZone: ZONE, canAct: false, overview }
+  const folder = join(fileOf(store), '..')
+  const files = { snapshot: join(folder, 'snapshot.db'), metadata: join(folder, 'metadata.json') }
+  const record = openRecord({ store, timeZone: ZONE, folder, log: SILENT })
+  onTestFinished(() => record[Symbol.asyncDispose]())
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl: null, pages, log: SILENT },
+    [assetRoutes(dashboardPages)],
+    {
+      guard: createSignInGuard({
+        ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
+        ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
+      }),
+      parts: [
+        ...[pipelinesRoutes({ ...deps, files, called: 'leadsheet' }), agentsRoutes(deps)],
+        recordRoutes({ ...deps, record }),
+      ],
+    },
+  )
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server.url
+}
+
+/** A page as text: without tags, with single spaces. */
+export async function readText(url: string): Promise<string> {
+  return textOf(await (await fetch(url)).text())
+}
+
+export function textOf(html: string): string {
+  return html
+    .replace(/<(?:br|\/(?:td|th|p|dt|dd|h\d|li|summary|tr))[^>]*>/g, ' ')
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#x3D;', '=')
+    .replace(/\s+/g, ' ')
+}

@@ -1,0 +1,155 @@
+/** The dashboard on a server of the test, as the daemon opens it from its settings, and asked as by browsers. */
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { reportOf } from '../../../src/app/configured-reports.ts'
+import { schedulesOf } from '../../../src/app/configured-schedules.ts'
+import { openConfiguredWeb } from '../../../src/app/configured-web.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { createWebhookIntake } from '../../../src/jobs/events/webhook-intake.ts'
+import type { Schedule } from '../../../src/jobs/schedule/schedule.ts'
+import { openLog } from '../../../src/log.ts'
+import { openTransport } from '../../../src/mail/transport.ts'
+import { openTemplates } from '../../../src/report/render/templates.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { saveStages } from '../../../src/store/leads/stage-move.ts'
+import { folderWith } from '../folder.ts'
+import { mailingDeps } from '../mail/mailing.ts'
+import { openNewStore, STAGES } from '../store.ts'
+import { SILENT } from '../syncing.ts'
+
+export const TOKEN = 'correct-horse-battery'
+
+/** A Friday. */
+export const NOW = new Date('2026-11-20T09:07:00Z')
+
+const templates = await openTemplates('templates')
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly text: string
+}
+
+export interface Asked {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly form?: Readonly<Record<string, string>>
+}
+
+export interface OpenedDashboard {
+  readonly url: string
+  readonly config: Config
+  readonly store: Store
+  readonly schedules: readonly Schedule[]
+  /** Folder where tests of reports and messages go. */
+  readonly outbox: string
+  /** The log of the server, line by line. */
+  readonly lines: readonly string[]
+  /** Counts how often the daemon was asked to look for what is due. */
+  wakes(): number
+}
+
+/**
+ * @param web lines of the settings below `web:`; on this machine with {@link TOKEN} unless given
+ * @param more other settings, as YAML
+ * @param open makes the store
+ */
+export async function openDashboard(
+  web = `token: ${TOKEN}`,
+  more = '',
+  open = openStaged,
+): Promise<OpenedDashboard> {
+  const listen = web.includes('listen:') ? [] : ['listen: 127.0.0.1:0']
+  const settings = ['web:', ...[...listen, ...web.split('\n')].map((line) => `  ${line}`), more].join('\n')
+  const folder = folderWith({ 'leadsheet.yaml': settings })
+  const config = loadConfig({ cwd: folder, env: {} })
+  const store = await open(join(folder, 'leadsheet.db'), NOW)
+  const outbox = join(folder, 'outbox')
+  const transport = openTransport(`file:${outbox}`, { log: SILENT })
+  const lines: string[] = []
+  const log = await openLog({
+    ...{ level: 'debug', pretty: false, color: false, secrets: [] },
+    write: (line) => lines.push(line),
+  })
+  const schedules = schedulesOf(config).map(({ report, ...schedule }) => ({
+    ...schedule,
+    leaseName: report === null ? 'sync' : `report:${reportOf(report, config, templates).report.name}`,
+    runsAtFirstSight: false,
+    run: async () => ({ state: 'done', message: null }) as const,
+  }))
+  let woken = 0
+  const daemon = {
+    ...{ schedules, sinceTickMs: () => 0, signal: new AbortController().signal },
+    wake: () => {
+      woken += 1
+    },
+    work: { ...mailingDeps(store, () => NOW, join(folder, 'archive')), transport, log },
+    intake: createWebhookIntake({ store, now: () => NOW, wake: () => undefined }),
+  }
+  const server = await openConfiguredWeb(config, store, templates, daemon, log)
+  if (server === null) throw new Error('the settings of the test want no pages')
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]()
+    await transport.close()
+    await store.close()
+  })
+  const url = server.url.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')
+  return { url, config, store, schedules, outbox, lines, wakes: () => woken }
+}
+
+async function openStaged(file: string, now: Date): Promise<Store> {
+  const store = await openNewStore(file, now)
+  await store.write((trx) => saveStages(trx, STAGES))
+  return store
+}
+
+/** Sends one request with just these headers, which `fetch` would not allow; follows no redirect. */
+export function ask(url: string, { method = 'GET', headers = {}, form }: Asked = {}): Promise<Answer> {
+  const body = form === undefined ? undefined : new URLSearchParams(form).toString()
+  const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers: { ...type, ...headers } }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+export const AS_BROWSER = { accept: 'text/html,*/*;q=0.8' }
+
+/** The cookie of a signed-in user, and the CSRF token of the forms. */
+export interface SignedIn {
+  readonly cookie: string
+  readonly formToken: string
+}
+
+export async function signIn(url: string, token = TOKEN): Promise<SignedIn> {
+  const { origin } = new URL(url)
+  const answer = await ask(`${url}/sign-in`, { method: 'POST', headers: { origin }, form: { token } })
+  const [cookie = ''] = String(answer.headers['set-cookie']).split(';')
+  const page = await ask(`${url}/`, { headers: { ...AS_BROWSER, cookie } })
+  const [, formToken = ''] = /name="form_token" value="([^"]*)"/.exec(page.text) ?? []
+  return { cookie, formToken }
+}
+
+/** A form of a page, posted as a browser does. */
+export function act(
+  url: string,
+  path: string,
+  { cookie, formToken }: SignedIn,
+  form: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const { origin } = new URL(url)
+  return ask(`${url}${path}`, {
+    method: 'POST',
+    headers: { ...AS_BROWSER, origin, cookie },
+    form: { form_token: formToken, back: '/', ...form },
+  })
+}

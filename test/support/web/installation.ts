@@ -1,0 +1,17 @@
+/** An installation with nothing but a store, as the checks take it. */
+import { type Facts, type Installation, readFacts } from '../../../src/checks/facts.ts'
+
+export function bareInstallation(
+  store: Installation['store'],
+  change: Partial<Installation> = {},
+): Installation {
+  return {
+    ...{ store, schedules: [], reports: [], resources: ['leads'], snapshotAfterSync: null, events: null },
+    ...{ runMinutes: 15, mailServer: null, settingsFile: null, afterFailures: 3 },
+    ...change,
+  }
+}
+
+export function factsOf(store: Installation['store'], now: Date): Facts {
+  return readFacts(bareInstallation(store), {}, now)
+}

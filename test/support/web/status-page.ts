@@ -1,0 +1,97 @@
+/** The status page on a server of the test, of a store that the test fills, at a time that it sets. */
+
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Installation } from '../../../src/checks/facts.ts'
+import { openWebPages } from '../../../src/report/preferences/page.ts'
+import { fileOf } from '../../../src/store/db/place.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { createSignInGuard } from '../../../src/web/auth/require-sign-in.ts'
+import { statusRoutes } from '../../../src/web/dashboard/status/page.ts'
+import { createAllowedHosts } from '../../../src/web/server/allowed-hosts.ts'
+import { assetRoutes, createErrorPages, openDashboardPages } from '../../../src/web/server/frame.ts'
+import { openWeb } from '../../../src/web/server/server.ts'
+import { TEMPLATES_FOLDER } from '../report.ts'
+import { scheduleOf, timing } from '../schedule/schedule.ts'
+import { openEmptyStore } from '../store.ts'
+import { SILENT } from '../syncing.ts'
+import { bareInstallation } from './installation.ts'
+
+export interface StatusPage {
+  readonly url: string
+  readonly store: Store
+  /** Tests move it on. */
+  readonly clock: { now: Date }
+  /** The page as text: without tags, with single spaces. */
+  read(): Promise<string>
+  readHtml(): Promise<string>
+  close(): PromiseLike<void>
+}
+
+export interface StatusPageOptions {
+  /** A store of its own unless given, which is closed with the page. */
+  readonly store?: Store
+  readonly canAct?: boolean
+  readonly now?: Date
+  readonly resources?: Installation['resources']
+  /** An upstream without webhooks unless given. */
+  readonly events?: Installation['events']
+  /** A free one unless given. */
+  readonly port?: number
+}
+
+export const STATUS_AT = new Date('2026-11-21T12:00:00Z')
+
+export async function openStatusPage(options: StatusPageOptions = {}): Promise<StatusPage> {
+  const { canAct = false, resources = ['leads'], events = null, port = 0 } = options
+  const store = options.store ?? (await openEmptyStore())
+  const clock = { now: options.now ?? STATUS_AT }
+  const now = () => clock.now
+  const [pages, dashboardPages] = await Promise.all([
+    openWebPages(TEMPLATES_FOLDER),
+    openDashboardPages(TEMPLATES_FOLDER),
+  ])
+  const schedules = [
+    scheduleOf({ name: 'sync', timing: timing('*/15 * * * *') }),
+    scheduleOf({ name: 'report:daily', timing: timing('0 15 * * *') }),
+  ]
+  const guard = createSignInGuard({
+    ...{ token: null, isOpen: true, remedy: '', log: SILENT, now },
+    ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
+  })
+  const server = await openWeb(
+    { host: '127.0.0.1', port, publicUrl: null, pages, log: SILENT },
+    [assetRoutes(dashboardPages)],
+    {
+      guard,
+      parts: [
+        statusRoutes({
+          ...{ store, pages: dashboardPages, now, timeZone: 'Europe/Vienna', canAct, log: SILENT },
+          ...{ version: '1.2.3', settingsFile: null, snapshotFile: join(fileOf(store), '../snapshot.db') },
+          installation: bareInstallation(store, { schedules, resources, events }),
+        }),
+      ],
+    },
+  )
+  const close = () => server[Symbol.asyncDispose]()
+  onTestFinished(async () => {
+    await close()
+    if (options.store === undefined) await store.close()
+  })
+  const readHtml = async () => (await fetch(server.url)).text()
+  return {
+    ...{ url: server.url, store, clock, readHtml, close },
+    read: async () => textOf(await readHtml()),
+  }
+}
+
+/** The visible text of the main part. */
+function textOf(html: string): string {
+  const [, main = html] = /<main[^>]*>([\s\S]*)<\/main>/.exec(html) ?? []
+  return main
+    .replaceAll(/<svg[\s\S]*?<\/svg>/g, '')
+    .replaceAll(/<\/?(?:p|h\d|li|ul|tr|td|th|div|dt|dd|section|br|summary|table|button)\b[^>]*>/g, ' ')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}

@@ -1,0 +1,137 @@
+/** All that can be wrong at once, as the status page shows it at {@link STATUS_AT}, while a sync runs. */
+
+import { upsertAlerts } from '../../../src/store/alerts/alert.ts'
+import type { Store, Trx } from '../../../src/store/db/store.ts'
+import { saveQuarantinedRecords } from '../../../src/store/leads/quarantined-record.ts'
+import { moveDelivery } from '../../../src/store/outbox/delivery.ts'
+import { saveMailOutage } from '../../../src/store/outbox/send-limits.ts'
+import { saveIssue } from '../../../src/store/reports/issue.ts'
+import { claimLease, type Lease } from '../../../src/store/schedule/lease.ts'
+import { addScheduledRun, type ScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
+import { addSpan, touchSpan } from '../../../src/store/schedule/uptime.ts'
+import { saveScanResult } from '../../../src/store/sync/scan-result.ts'
+import { finishRun, startRun } from '../../../src/store/sync/sync-run.ts'
+import { event, follow, receive } from '../data/events.ts'
+import { enqueueMessage, MESSAGE } from '../mail/message.ts'
+import { busyDay } from '../reports/figures.ts'
+import { lead, save, saveWholeRun } from '../store.ts'
+import { STATUS_AT } from './status-page.ts'
+
+const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
+const LONG = 'GET https://leads.example.com/api/v1/a-path-of-one-very-long-word-that-no-column-has-room-for'
+
+/** @returns the lease of the sync under way */
+export async function fillWithTroubles(store: Store): Promise<Lease> {
+  await save(store, [lead('a'), lead('b')])
+  await saveWholeRun(store, ago(2000))
+  await store.write(async (trx) => {
+    await touchSpan(trx, await addSpan(trx, { at: ago(9000), after: 'down' }), ago(6000))
+    await touchSpan(trx, await addSpan(trx, { at: ago(1500), after: 'clock' }), ago(0))
+    for (const at of [1, 2]) await failRun(trx, ago(at * 15))
+    await holdRecords(trx)
+    await noteScheduledRuns(trx)
+    await upsertAlerts(trx, [
+      {
+        ...{
+          id: 1,
+          check: 'job_stuck',
+          subject: 'sync',
+          state: 'open',
+          seen: 1,
+          message: LONG,
+          hint: 'Look.',
+        },
+        ...{ firstSeenAt: ago(60), openedAt: ago(60), reopenedAt: null, resolvedAt: null },
+        ...{ announced: 'open', announcedAt: ago(60), acknowledgedAt: null },
+      },
+    ])
+    const away = { beganAt: ago(90), nextAttemptAt: ago(-15), failures: 4, replyCode: 421, response: 'later' }
+    await saveMailOutage(trx, { server: 'smtp://mail.example.com:587', kind: 'transient', ...away })
+  })
+  await sendInDoubt(store)
+  await receiveEvents(store)
+  const lease = await claimLease(store, 'sync', () => new Date(ago(1)))
+  await store.write((trx) => startRun(trx, { mode: 'full', parts: ['leads'], at: ago(1) }))
+  return lease
+}
+
+function ago(minutes: number): string {
+  return new Date(STATUS_AT.getTime() - minutes * 60_000).toISOString()
+}
+
+async function failRun(trx: Trx, at: string): Promise<void> {
+  const id = await startRun(trx, { mode: 'incremental', parts: ['leads'], at })
+  const nothing = { read: 0, gone: 0, failed: 0 }
+  const problems = [
+    { part: 'leads', code: 'api_unreachable', message: LONG, hint: 'Try `leadsheet doctor`.' },
+  ] as const
+  await finishRun(
+    trx,
+    {
+      ...{ runId: id, outcome: 'failed', complete: false, leads: NONE, scan: null, stats: 0, agents: 0 },
+      ...{
+        details: nothing,
+        pages: 0,
+        requests: 6,
+        retries: 5,
+        durationMs: 75_000,
+        problems,
+        notBefore: null,
+      },
+    },
+    at,
+  )
+  await saveScanResult(
+    trx,
+    id,
+    {
+      ...{ mode: 'full', startedAt: at, scan_result: 'complete', stop: 'end', reportedTotal: 2, distinct: 2 },
+      ...{ pages: 1, passes: 1, moved: 0, cleaned: 0, cut: 0, heldBack: 0, warnings: [] },
+      drift: [{ change: 'vanished', path: 'company.name', types: ['string'] }],
+    },
+    at,
+  )
+}
+
+async function receiveEvents(store: Store): Promise<void> {
+  const told = [event('1'), event('2', { resourceId: LONG }), event('3', { type: LONG, problem: LONG })]
+  await receive(store, told, ago(40))
+  const changed = lead('a', { score: 62, updatedAt: ago(40) })
+  await save(store, [changed], ago(39))
+  await follow(store, 'a', { at: ago(39), outcome: 'updated' })
+  await receive(store, [event('4', { resource: null, type: 'webhook.ping' })], ago(1))
+}
+
+async function holdRecords(trx: Trx): Promise<void> {
+  const record = { resource: 'lead', isWhole: true, raw: '{}' } as const
+  await saveQuarantinedRecords(trx, [{ ...record, id: 'L-7', reason: `status ${LONG} is none` }], ago(50))
+}
+
+async function noteScheduledRuns(trx: Trx): Promise<void> {
+  const scheduledRuns: readonly Pick<ScheduledRun, 'schedule' | 'due_at' | 'state' | 'message'>[] = [
+    { schedule: 'report:daily', due_at: ago(3000), state: 'skipped', message: 'missed: nothing ran' },
+    { schedule: 'report:daily', due_at: ago(10), state: 'held', message: 'the data are old' },
+    { schedule: 'sync', due_at: ago(15), state: 'failed', message: LONG },
+  ]
+  for (const scheduledRun of scheduledRuns)
+    await addScheduledRun(trx, { ...scheduledRun, noted_at: scheduledRun.due_at, not_before: null })
+}
+
+async function sendInDoubt(store: Store): Promise<void> {
+  const figures = busyDay()
+  const about = { report: 'daily', period: figures.period, renderedAt: ago(30), figures, variant: '' }
+  const issue = await store.write((trx) =>
+    saveIssue(trx, { ...about, programVersion: null, subject: MESSAGE.subject, html: 'h', text: 't' }),
+  )
+  await store.write(async (trx) => {
+    await enqueueMessage(trx, issue.id, MESSAGE, ago(30))
+    const doubt = {
+      state: 'unconfirmed',
+      at: ago(20),
+      nextAttemptAt: null,
+      response: 'the line was cut',
+    } as const
+    await moveDelivery(trx, MESSAGE.messageId, ['pending'], doubt)
+    await enqueueMessage(trx, issue.id, { ...MESSAGE, to: 'ana@example.com', messageId: '<a@x>' }, ago(30))
+  })
+}

@@ -1,0 +1,84 @@
+/** The pages of recipients on a server of the test, with a report that ana, ben and dana are to get. */
+import { onTestFinished } from 'vitest'
+import { openPreferencePage } from '../../../src/jobs/recipients/change-preference.ts'
+import { signLink } from '../../../src/mail/unsubscribe.ts'
+import { openWebPages } from '../../../src/report/preferences/page.ts'
+import type { Timing } from '../../../src/schedule/timing.ts'
+import {
+  findPreference,
+  type Preference,
+  readOrCreateLinkKey,
+} from '../../../src/store/reports/preference.ts'
+import { preferenceRoutes, preferencesUrl } from '../../../src/web/preferences.ts'
+import { openWeb, type WebLimits } from '../../../src/web/server/server.ts'
+import { DAILY, recipient } from '../mail/mailing.ts'
+import { TEMPLATES_FOLDER } from '../report.ts'
+import { openEmptyStore } from '../store.ts'
+import { SILENT } from '../syncing.ts'
+
+/** A Friday. */
+const NOW = new Date('2026-11-20T09:00:00Z')
+
+const WEEKDAYS: Timing = { expression: '0 7 * * 1-5', timeZone: 'Europe/Berlin', holidays: [] }
+
+export async function openPages({
+  timing = WEEKDAYS,
+  limits = {},
+}: {
+  timing?: Timing
+  limits?: Partial<WebLimits>
+} = {}) {
+  const store = await openEmptyStore()
+  const berlin = { timeZone: 'Europe/Berlin' }
+  const filter = {
+    pipelineIds: ['eu-mid-market'],
+    conditions: [{ field: 'score', min: 60, max: null }],
+  }
+  const listed = {
+    report: { ...DAILY, ...berlin, title: null },
+    recipients: [
+      recipient('ana@example.com', berlin),
+      recipient('Ben@Example.com', berlin),
+      recipient('dana@example.com', {
+        ...berlin,
+        ...{ locale: 'de-DE', filter, attachments: ['stalled.xlsx', 'charts'] },
+      }),
+    ],
+    timing,
+  }
+  const desk = openPreferencePage({
+    ...{ store, log: SILENT, now: () => NOW },
+    ...{ reports: [listed], reader: { locale: 'en-GB', timeZone: 'UTC' } },
+  })
+  const pages = await openWebPages(TEMPLATES_FOLDER)
+  const publicUrl = 'https://reports.example.com'
+  const server = await openWeb(
+    { host: '127.0.0.1', port: 0, publicUrl, trustedProxies: ['loopback'], pages, log: SILENT, limits },
+    [preferenceRoutes(desk, pages)],
+  )
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]()
+    await store.close()
+  })
+  const key = await readOrCreateLinkKey(store, NOW)
+  return {
+    ...{ store, server, pages },
+    /** The page of an address, where the server is reached in the test. */
+    pageOf: (address: string, report = 'daily') =>
+      preferencesUrl(server.url, signLink(key, { address, report })),
+    standingOf: async (address: string): Promise<Preference['state'] | 'weekly' | null> => {
+      const found = await findPreference(store.db, { address, report: 'daily' })
+      if (found === undefined) return null
+      return found.state === 'active' && found.cadence === 'weekly' ? 'weekly' : found.state
+    },
+  }
+}
+
+/** Unsubscribes by one click, as mail programs do. */
+export function clickOnce(url: string): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })
+}
+
+export function wishFor(url: string, choice: string): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new URLSearchParams({ choice }) })
+}
