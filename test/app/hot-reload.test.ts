@@ -11,6 +11,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { fileOf } from '../../src/store/db/place.ts'
 import type { Store } from '../../src/store/db/store.ts'
 import { openStore } from '../../src/store/open.ts'
+import { addScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { folderWith } from '../support/folder.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { freePort } from '../support/network/free-port.ts'
@@ -193,7 +194,17 @@ snapshot: { when: never }
 })
 
 /** It is named, so that the store does not move with the data directory. */
-const ELSEWHERE = `${SETTINGS}database_url: postgres://leadsheet@db.example.com/leadsheet\n`
+const ELSEWHERE = `${SETTINGS}sync: { schedule: '${hourlyNotNow()}' }
+database_url: postgres://leadsheet@db.example.com/leadsheet
+`
+
+/** No sync is due, since the thread of one would look for the database of the settings until it gives up. */
+const noneDue = (store: Store): Promise<void> =>
+  store.write(async (trx) => {
+    const at = new Date().toISOString()
+    const run = { due_at: at, state: 'skipped' as const, noted_at: at, not_before: null, message: null }
+    for (const schedule of ['sync', 'sync-full']) await addScheduledRun(trx, { schedule, ...run })
+  })
 
 describe('new settings that are wrong', () => {
   it.each([
@@ -217,7 +228,7 @@ describe('new settings that are wrong', () => {
   ])(
     'are refused with %s, and those of before stay in force',
     async (_name, settings, why, before = SETTINGS) => {
-      const daemon = await start(before)
+      const daemon = await start(before, { prepare: noneDue })
       await daemon.reload(settings)
       const [first, second] = await readingsIn(daemon.store)
       expect(first).toBeNull()
