@@ -43,9 +43,9 @@ export const COVERAGES: Readonly<
     title: 'Coverage',
     meaning:
       'leads whose statuses up to the end of the period are all known, out of all leads that existed then',
-    reads: ['reach', 'lead_now', 'deleted_then'],
-    sql: `SELECT (SELECT count(*) FROM reach) AS known, count(*) AS "of"
-  FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then)`,
+    reads: ['reach'],
+    sql: `SELECT coalesce(sum(leads) FILTER (WHERE position IS NOT NULL), 0) AS known, coalesce(sum(leads), 0) AS "of"
+  FROM reach`,
   },
   value: {
     title: 'Coverage',

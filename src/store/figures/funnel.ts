@@ -43,8 +43,8 @@ export const REACHED = {
   meaning:
     'leads that had reached the stage or a later one by the end of the period, among those whose whole history is known; every lead counts in the first stage',
   reads: ['reach'],
-  sql: `SELECT status, (SELECT count(*) FROM reach WHERE reach.position >= stage.position) AS reached
-  FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM reach) ORDER BY position`,
+  sql: `SELECT status, (SELECT coalesce(sum(leads), 0) FROM reach WHERE reach.position >= stage.position) AS reached
+  FROM stage WHERE in_funnel = 1 AND EXISTS (SELECT 1 FROM reach WHERE position IS NOT NULL AND leads > 0) ORDER BY position`,
 } as const
 
 const STAYS_BY_PIPELINE = {

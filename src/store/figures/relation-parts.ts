@@ -3,6 +3,7 @@
  * with the longest SQL.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
+import { HAS_STATUS_ACTIVITY, reachedSql } from '../leads/lead-progress.ts'
 
 /** Each relation may read only relations listed before it. */
 export const RELATION_NAMES = [
@@ -219,21 +220,52 @@ export function idleRelations({ chosen, past }: Bounds, counted: readonly Relati
 }
 
 /** Builds the relation of the funnel for the cases in which leadsheet counts the funnel itself. */
-export function funnelRelations({ chosen, isPast, inScope }: Bounds) {
-  return {
-    reach: {
-      reads: [...chosen, 'deleted_then', 'lead_now', ...(isPast ? (['entered'] as const) : [])],
-      isMaterialized: true,
-      sql: `-- how far each lead whose whole history is known had come by the end of the period; all have come to the first stage
-    SELECT max((SELECT min(position) FROM stage WHERE in_funnel = 1),
-      coalesce((SELECT position FROM stage WHERE stage.status = lead_now.status AND in_funnel = 1 AND status_changed_at < :to), 0),
-      coalesce((SELECT max(position) FROM stage_move JOIN stage ON in_funnel = 1
+export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds) {
+  const first = '(SELECT min(position) FROM stage WHERE in_funnel = 1)'
+  const byStatus = (and = ''): string =>
+    `coalesce((SELECT position FROM stage WHERE stage.status = each.status AND in_funnel = 1${and}), 0)`
+  const byMoves = `coalesce((SELECT max(position) FROM stage_move JOIN stage ON in_funnel = 1
           AND (status = to_status AND moved_at < :to OR status = from_status AND coalesce(entered_at, '') < :to)
-        WHERE stage_move.lead_id = lead_now.lead_id), 0)) AS position
-    FROM lead_now WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then)
-      AND lead_id NOT IN (
-        SELECT lead_id FROM (${isPast ? KNOWN_THEN : KNOWN_NOW}) AS lead_known WHERE known_from > created_at${inScope()})`,
-    },
+        WHERE stage_move.lead_id = each.lead_id), 0)`
+  const furthest = `-- how many leads had come how far by the end of the period; all have come to the first stage. The position is
+    -- null for leads whose statuses are not all known`
+  const hidden = `is_sampled = 1 AND ${HAS_STATUS_ACTIVITY}`
+  const reach: Relation = isPast
+    ? {
+        reads: [...chosen, 'deleted_then', 'lead_now', 'entered'],
+        isMaterialized: true,
+        sql: `${furthest}
+    SELECT iif(lead_id IN (SELECT lead_id FROM (${KNOWN_THEN}) AS lead_known WHERE known_from > created_at${inScope()}),
+      NULL, max(${first}, ${byStatus(' AND status_changed_at < :to')}, ${byMoves})) AS position, 1 AS leads
+    FROM lead_now AS each WHERE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then)`,
+      }
+    : {
+        reads: [...chosen, ...(chosen.length > 0 ? (['chosen_count'] as const) : []), 'deleted_then'],
+        isMaterialized: true,
+        sql: `${furthest}.
+    -- The counts of now, without the leads that have changed since, and these as they were then
+    SELECT position, sum(leads) AS leads FROM (
+      SELECT iif(reached < 0 OR ${hidden}, NULL, max(${first}, ${byStatus()}, reached)) AS position, leads
+      FROM ${chosen.length > 0 ? 'chosen_count' : 'lead_count'} AS each WHERE true${inPipelines()}
+      UNION ALL
+      SELECT iif(each.reached < 0 OR ${hidden}, NULL, iif(step.value = 1,
+          max(${first}, ${byStatus(' AND status_changed_at < :to')}, ${byMoves}), max(${first}, ${byStatus()}, each.reached))),
+        step.value
+      FROM (SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at, deleted_at, is_sampled,
+          ${reachedSql()} AS reached
+        FROM (
+          SELECT id AS moved_id FROM lead WHERE status IN (SELECT status FROM lead_count) AND status_changed_at >= :to
+          UNION SELECT id FROM lead WHERE created_at >= :to
+          UNION SELECT lead_id FROM stage_move WHERE moved_at >= :to
+          UNION SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to) AS moved
+        CROSS JOIN lead WHERE lead.id = moved_id${inScope('pipeline_id', 'lead.id')}) AS each
+      CROSS JOIN (SELECT -1 AS value UNION ALL SELECT 1) AS step
+      WHERE CASE step.value WHEN -1 THEN deleted_at IS NULL
+        ELSE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then) END) AS counted
+    GROUP BY position`,
+      }
+  return {
+    reach,
   } as const satisfies Record<string, Relation>
 }
 

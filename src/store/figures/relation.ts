@@ -5,6 +5,7 @@
  * read later is left out.
  */
 import type { LeadFilter } from '../../domain/figures.ts'
+import { reachedSql } from '../leads/lead-progress.ts'
 import { chosenSql } from './lead-filter.ts'
 import type { Relation, RelationName } from './relation-parts.ts'
 import {
@@ -87,9 +88,9 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: ['chosen'],
       isMaterialized: true,
       sql: `-- what lead_count has of all leads, of the chosen ones
-    SELECT pipeline_id, status, ${CURRENCY} AS value_currency, count(*) AS leads,
-      sum(ifnull(value_amount, 0)) AS value_amount
-    FROM chosen JOIN lead ON lead.id = lead_id WHERE deleted_at IS NULL GROUP BY 1, 2, 3`,
+    SELECT pipeline_id, status, ${CURRENCY} AS value_currency, ${reachedSql()} AS reached,
+      ifnull(is_sampled, 0) AS is_sampled, count(*) AS leads, sum(ifnull(value_amount, 0)) AS value_amount
+    FROM chosen JOIN lead ON lead.id = lead_id WHERE deleted_at IS NULL GROUP BY 1, 2, 3, 4, 5`,
     },
     lead_now: {
       reads: chosen,

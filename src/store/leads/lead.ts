@@ -9,7 +9,9 @@ import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
 import type { LeadTable } from '../tables/lead-tables.ts'
+import { REACHED } from './lead-progress.ts'
 import { canDerive, saveHistory, storeDerivedVersions } from './lead-version.ts'
+import { refreshProgress } from './stage-move.ts'
 
 /** Columns about the run and time of reading and about storage, not about the lead. */
 const OF_READING = new Set(['first_seen_at', 'observed_at', 'run_id', 'derived_version'])
@@ -100,6 +102,8 @@ export async function saveLeads(
   await writeLeads(trx, rows, seen, [...changed])
   await markReturned(trx, arrived.returned, seen)
   await saveHistory(trx, arrived, seen)
+  if (changed.has('created_at'))
+    await refreshProgress(trx, textsIn(JSON.stringify(rows.map(({ lead }) => lead.id))))
   return saved
 }
 
@@ -184,8 +188,9 @@ export async function countLeads(db: Db): Promise<number> {
 /** Adds the leads from a number on to the counts. */
 async function addCountsFrom(trx: Trx, no: number): Promise<void> {
   await sql`INSERT INTO lead_count
-    SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), count(*), sum(ifnull(value_amount, 0))
-    FROM lead WHERE no >= ${no} GROUP BY 1, 2, 3
+    SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), ${REACHED},
+      ifnull(is_sampled, 0), count(*), sum(ifnull(value_amount, 0))
+    FROM lead WHERE no >= ${no} GROUP BY 1, 2, 3, 4, 5
     ON CONFLICT DO UPDATE SET leads = leads + excluded.leads, value_amount = value_amount + excluded.value_amount`.execute(
     trx,
   )

@@ -3,7 +3,7 @@
  * activity. A move found in both is stored once, with the data of the activity. Only the activity has the
  * moves before the first read and the steps between two reads.
  */
-import { sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 import type { Instant, Stage } from '../../domain/model.ts'
 import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
@@ -11,6 +11,7 @@ import type { Trx } from '../db/store.ts'
 import type { StageMoveTable } from '../tables/lead-tables.ts'
 import type { Step } from './lead-history.ts'
 import { lastSightingOf, readHistories, statesOf, stepsOf } from './lead-history.ts'
+import { progressSql } from './lead-progress.ts'
 
 const DAY_MS = 86_400_000
 /**
@@ -58,6 +59,23 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
   const key = ['lead_id', 'moved_at', 'to_status']
   await deleteRows(trx, 'stage_move', gone, key)
   await insertRows(trx, 'stage_move', written, { key })
+  const moved = new Set([...gone, ...written].map(({ lead_id }) => lead_id))
+  if (moved.size > 0) await refreshProgress(trx, textsIn(JSON.stringify([...moved])))
+}
+
+/**
+ * Writes into the rows of leads how far they have come and since when their statuses are known, from their
+ * moves. Call this function also after the creation of leads was dated anew.
+ * @param ids selects the ids of the leads
+ */
+export async function refreshProgress(trx: Trx, ids: Expression<unknown>): Promise<void> {
+  await sql`UPDATE lead SET reached = found.reached, is_sampled = found.is_sampled, known_from = found.known_from
+    FROM (
+      ${progressSql(ids)}) AS found
+    WHERE lead.id = found.lead_id AND (lead.reached IS DISTINCT FROM found.reached
+      OR lead.is_sampled IS DISTINCT FROM found.is_sampled OR lead.known_from IS DISTINCT FROM found.known_from)`.execute(
+    trx,
+  )
 }
 
 const selectMoves = statement((db, { ids }: { ids: string }) =>
@@ -219,7 +237,7 @@ function compare(a: string, b: string): number {
 
 /** Replaces the list of stages. The figures take from it which statuses are open, won or lost. */
 export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<void> {
-  await trx.deleteFrom('stage').execute()
+  const before = await trx.deleteFrom('stage').returningAll().execute()
   const rows = stages.map((stage) => ({
     status: stage.status,
     position: stage.position,
@@ -228,4 +246,14 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
     is_qualified: stage.isQualified ? 1 : 0,
   }))
   await insertRows(trx, 'stage', rows)
+  if (funnelOf(rows) !== funnelOf(before))
+    await refreshProgress(trx, sql`(SELECT id FROM lead WHERE reached IS NOT NULL)`)
+}
+
+/** Returns the part of the stages that says how far leads have come. */
+function funnelOf(stages: readonly { status: string; position: number; in_funnel: number }[]): string {
+  const funnel = stages
+    .filter((stage) => stage.in_funnel === 1)
+    .map((stage) => [stage.position, stage.status])
+  return JSON.stringify(funnel.toSorted())
 }

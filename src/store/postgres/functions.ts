@@ -2,6 +2,7 @@
  * Functions and operators of SQLite that PostgreSQL lacks, with the same names and meaning. Each figure, view
  * and rule therefore has one SQL text for both databases, also for analysts.
  */
+import { reachedSql } from '../leads/lead-progress.ts'
 import { SEARCH_TRIGGERS } from './issue-words.ts'
 
 /** Exactly 2^-62, which turns the fraction of a double into an exact decimal. */
@@ -98,14 +99,14 @@ const CURRENCY = `CASE WHEN value_amount IS NULL THEN '' ELSE coalesce(value_cur
 
 /** Builds SQL that adds the changes of leads by one statement to the counts of leads. */
 const addLeads = (changes: string): string => `
-  INSERT INTO lead_count AS known (pipeline_id, status, value_currency, leads, value_amount)
-  SELECT pipeline_id, status, currency, sum(n), sum(amount) FROM (${changes}) AS change
-  GROUP BY pipeline_id, status, currency HAVING sum(n) <> 0 OR sum(amount) <> 0
-  ON CONFLICT (pipeline_id, status, value_currency) DO UPDATE
+  INSERT INTO lead_count AS known (pipeline_id, status, value_currency, reached, is_sampled, leads, value_amount)
+  SELECT pipeline_id, status, currency, reached, is_sampled, sum(n), sum(amount) FROM (${changes}) AS change
+  GROUP BY pipeline_id, status, currency, reached, is_sampled HAVING sum(n) <> 0 OR sum(amount) <> 0
+  ON CONFLICT (pipeline_id, status, value_currency, reached, is_sampled) DO UPDATE
     SET leads = known.leads + excluded.leads, value_amount = known.value_amount + excluded.value_amount;`
 
 const counted = (table: string, sign: '' | '-'): string => `
-    SELECT pipeline_id, status, ${CURRENCY} AS currency, ${sign}1 AS n, ${sign}coalesce(value_amount, 0) AS amount
+    SELECT pipeline_id, status, ${CURRENCY} AS currency, ${reachedSql()} AS reached, coalesce(is_sampled, 0) AS is_sampled, ${sign}1 AS n, ${sign}coalesce(value_amount, 0) AS amount
     FROM ${table} WHERE deleted_at IS NULL`
 
 const triggerFunction = (name: string, body: string): string =>

@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import { CompiledQuery, sql } from 'kysely'
 import { fieldsWith } from '../../domain/lead-fields.ts'
+import { KNOWN_FROM } from '../leads/lead-progress.ts'
 import type { Tables } from '../tables/tables.ts'
 import { INSIGHT_VIEWS } from './insight-views.ts'
 
@@ -54,19 +55,7 @@ export const VIEWS = {
     -- has_moved: 1: its status changed more than a minute after the lead was created; 0: it did not
     -- known_from: UTC: every status since then is known; created_at if all are. A move between two samples ends a gap until the details are read again
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at,
-      iif(status_changed_at > settled_at, 1, 0) AS has_moved, coalesce(
-        -- the end of the last gap; without one the beginning of the first move: in the first stage a lead is from its creation on
-        (SELECT CASE WHEN gap_ended_at IS NOT NULL THEN gap_ended_at
-            WHEN began_at > created_at AND began_at > settled_at THEN began_at
-            WHEN began_at IS NOT NULL THEN created_at END
-          FROM (SELECT min(coalesce(entered_at, lead.created_at)) AS began_at,
-              max(moved_at) FILTER (WHERE entered_at IS NULL AND from_status IS DISTINCT FROM (
-                  SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)
-                OR source = 'version' AND EXISTS (
-                  SELECT 1 FROM (SELECT lead_id FROM lead_detail LIMIT 1000) AS detail
-                  JOIN activity USING (lead_id) WHERE to_status IS NOT NULL)) AS gap_ended_at
-            FROM stage_move WHERE stage_move.lead_id = lead.id) AS moves),
-        iif(status_changed_at > settled_at, status_changed_at, created_at)) AS known_from
+      iif(status_changed_at > settled_at, 1, 0) AS has_moved, ${KNOWN_FROM} AS known_from
     FROM (SELECT *, strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds') AS settled_at FROM lead) AS lead`,
 
   agent_outage: sql`CREATE VIEW agent_outage AS

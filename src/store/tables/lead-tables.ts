@@ -12,6 +12,13 @@ export interface LeadTable extends LeadColumns {
   derived_version: number | null
 }
 
+/** The columns of `lead` that are written with its moves. */
+interface LeadProgressTable {
+  reached: Generated<number | null>
+  known_from: Generated<string | null>
+  is_sampled: Generated<number | null>
+}
+
 /** The columns of the fields whose changes make a new version. */
 export type TrackedColumn = Extract<LeadField, { hasHistory: true }>['column']
 
@@ -106,12 +113,14 @@ interface LeadCountTable {
   pipeline_id: string
   status: string
   value_currency: string
+  reached: number
+  is_sampled: number
   leads: number
   value_amount: number
 }
 
 export interface LeadTables {
-  lead: LeadTable
+  lead: LeadTable & LeadProgressTable
   lead_raw: { lead_no: number; raw: string }
   lead_fingerprint: { lead_no: number; fingerprint: string }
   lead_absence: { lead_id: string; run_id: string; since: string }

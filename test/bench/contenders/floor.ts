@@ -5,6 +5,7 @@
  */
 import Database from 'better-sqlite3'
 import { LEAD_FIELDS } from '../../../src/domain/lead-fields.ts'
+import { reachedSql } from '../../../src/store/leads/lead-progress.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { file, url } from '../step.ts'
 import { syncLeads } from './sync.ts'
@@ -71,9 +72,9 @@ export async function openFloor(): Promise<Floor> {
   db.exec('BEGIN')
   const finish = (): void => {
     if (isCounted) {
-      db.exec(`INSERT INTO lead_count (pipeline_id, status, value_currency, leads, value_amount)
-        SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), count(*),
-          total(value_amount) FROM lead GROUP BY 1, 2, 3`)
+      db.exec(`INSERT INTO lead_count (pipeline_id, status, value_currency, reached, is_sampled, leads, value_amount)
+        SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), ${reachedSql()}, 0,
+          count(*), total(value_amount) FROM lead GROUP BY 1, 2, 3, 4`)
     }
     db.exec('COMMIT')
     for (const { sql } of [...indexes, ...triggers]) db.exec(sql)

@@ -145,7 +145,12 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
     'UPDATE lead_count SET leads = leads + 1 WHERE leads > 0;',
     'UPDATE lead_count SET value_amount = value_amount + 1;',
     'DELETE FROM lead_count;',
-    `INSERT INTO lead_count VALUES ('nowhere', 'won', '', 1, 0);`,
+    `INSERT INTO lead_count VALUES ('nowhere', 'won', '', 0, 0, 1, 0);`,
+  ],
+  'how far a lead has come, and since when that is known, is what its moves say': [
+    'UPDATE lead SET reached = 5 WHERE no = 3;',
+    'UPDATE lead SET is_sampled = 1 WHERE no = 3;',
+    `UPDATE lead SET known_from = '${NOW}' WHERE no = 3;`,
   ],
   'every lead that the last complete scan met is there': [
     'UPDATE sync_scan_result SET distinct_leads = distinct_leads + 1;',

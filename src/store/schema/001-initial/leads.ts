@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import { fieldsWith, LEAD_FIELDS, type LeadField } from '../../../domain/lead-fields.ts'
+import { reachedSql } from '../../leads/lead-progress.ts'
 
 /**
  * Writes the meaning of each column as a comment after the comma of the column, where the dictionary looks
@@ -21,14 +22,15 @@ function typeOf(field: LeadField): string {
 }
 
 const COUNT_NEW = sql`INSERT INTO lead_count
-      SELECT new.pipeline_id, new.status, iif(new.value_amount IS NULL, '', ifnull(new.value_currency, '')), 1,
-        ifnull(new.value_amount, 0)
+      SELECT new.pipeline_id, new.status, iif(new.value_amount IS NULL, '', ifnull(new.value_currency, '')),
+        ${sql.raw(reachedSql('new.'))}, ifnull(new.is_sampled, 0), 1, ifnull(new.value_amount, 0)
       WHERE new.deleted_at IS NULL
       ON CONFLICT DO UPDATE SET leads = leads + 1, value_amount = value_amount + excluded.value_amount`
 
 const UNCOUNT_OLD = sql`UPDATE lead_count SET leads = leads - 1, value_amount = value_amount - ifnull(old.value_amount, 0)
       WHERE old.deleted_at IS NULL AND pipeline_id = old.pipeline_id AND status = old.status
-        AND value_currency = iif(old.value_amount IS NULL, '', ifnull(old.value_currency, ''))`
+        AND value_currency = iif(old.value_amount IS NULL, '', ifnull(old.value_currency, ''))
+        AND reached = ${sql.raw(reachedSql('old.'))} AND is_sampled = ifnull(old.is_sampled, 0)`
 
 export const LEADS = [
   sql`CREATE TABLE lead ( -- one row per lead, as last read; lead_raw has the record as it was sent
@@ -38,7 +40,10 @@ export const LEADS = [
     observed_at TEXT NOT NULL, -- UTC, by our clock: when we read this state
     deleted_at TEXT, -- UTC, by our clock: when it was marked as deleted, missing from two complete scans in a row; null while it exists
     run_id TEXT NOT NULL, -- sync_run.id that wrote this row
-    derived_version INTEGER -- 1 or 0 if lead_version derives the only state from this row, 1 with a status_changed_at of the upstream; null if lead_history has the states
+    derived_version INTEGER, -- 1 or 0 if lead_version derives the only state from this row, 1 with a status_changed_at of the upstream; null if lead_history has the states
+    reached INTEGER, -- furthest stage.position of the funnel that its moves in stage_move name, 0 if they name none; null if it has no moves
+    known_from TEXT, -- UTC: every status since then is known from its moves; null if all since created_at are, and if it has no moves
+    is_sampled INTEGER -- 1: a move is known only from two samples; 0: none is; null if it has no moves
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
   sql`CREATE INDEX lead_by_pipeline ON lead (pipeline_id, status)`,
@@ -47,7 +52,7 @@ export const LEADS = [
   // check it.
   sql`CREATE INDEX lead_by_score ON lead (score, deleted_at) WHERE deleted_at IS NULL`,
   // The index has all columns that a figure reads of many leads, so that no row is looked up.
-  sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id, created_at, source, derived_version)`,
+  sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id, created_at, source, derived_version, reached, is_sampled, known_from)`,
   sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
   sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
 
@@ -159,19 +164,24 @@ export const LEADS = [
   ) STRICT`,
   sql`CREATE INDEX detail_queue_by_due ON detail_queue (due_at, failures)`,
 
-  sql`CREATE TABLE lead_count ( -- one row per pipeline, status and currency: number and value of the leads that exist now, updated with every write
+  sql`CREATE TABLE lead_count ( -- one row per pipeline, status, currency and how far the leads have come: number and value of the leads that exist now, updated with every write
     pipeline_id TEXT NOT NULL, -- pipeline.id
     status TEXT NOT NULL, -- stage.status
     value_currency TEXT NOT NULL, -- ISO 4217; empty for leads without a value or its currency
+    reached INTEGER NOT NULL, -- lead.reached, 0 for leads that have not moved; -1 for leads whose statuses are not all known
+    is_sampled INTEGER NOT NULL, -- lead.is_sampled, 0 for leads without moves
     leads INTEGER NOT NULL, -- number of leads
     value_amount REAL NOT NULL, -- sum of their values, in whole units of value_currency
-    PRIMARY KEY (pipeline_id, status, value_currency)
+    PRIMARY KEY (pipeline_id, status, value_currency, reached, is_sampled)
   ) STRICT, WITHOUT ROWID`,
   sql`CREATE TRIGGER lead_count_insert AFTER INSERT ON lead BEGIN ${COUNT_NEW}; END`,
   sql`CREATE TRIGGER lead_count_delete AFTER DELETE ON lead BEGIN ${UNCOUNT_OLD}; END`,
   sql`CREATE TRIGGER lead_count_update
-    AFTER UPDATE OF pipeline_id, status, value_amount, value_currency, deleted_at ON lead
+    AFTER UPDATE OF pipeline_id, status, value_amount, value_currency, deleted_at, created_at, status_changed_at, reached,
+      is_sampled, known_from ON lead
     WHEN old.pipeline_id IS NOT new.pipeline_id OR old.status IS NOT new.status OR old.deleted_at IS NOT new.deleted_at
       OR old.value_amount IS NOT new.value_amount OR old.value_currency IS NOT new.value_currency
+      OR old.created_at IS NOT new.created_at OR old.status_changed_at IS NOT new.status_changed_at
+      OR old.reached IS NOT new.reached OR old.is_sampled IS NOT new.is_sampled OR old.known_from IS NOT new.known_from
     BEGIN ${UNCOUNT_OLD}; ${COUNT_NEW}; END`,
 ]

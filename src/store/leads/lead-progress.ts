@@ -1,0 +1,49 @@
+/** The SQL that tells from a row of `lead` how far the lead has come, if all of its statuses are known. */
+import { type Expression, type RawBuilder, sql } from 'kysely'
+
+/**
+ * Builds SQL for the furthest position in the funnel that the known moves of a lead name: 0 for a lead that has
+ * not moved, -1 for a lead whose statuses are not all known.
+ * @param row `new.` or `old.` in a trigger
+ */
+export const reachedSql = (row: '' | 'new.' | 'old.' = ''): string =>
+  `CASE WHEN ${row}reached IS NULL THEN iif(${row}status_changed_at > ${row}created_at
+        AND ${row}status_changed_at > strftime('%Y-%m-%dT%H:%M:%fZ', ${row}created_at, '+60 seconds'), -1, 0)
+      WHEN ${row}known_from > ${row}created_at THEN -1 ELSE ${row}reached END`
+
+/**
+ * The SQL condition that the upstream gives the moves of leads with their details. Then a move that is known only
+ * from two samples may hide others.
+ */
+export const HAS_STATUS_ACTIVITY = `EXISTS (
+      SELECT 1 FROM (SELECT lead_id FROM lead_detail LIMIT 1000) AS detail JOIN activity USING (lead_id) WHERE to_status IS NOT NULL)`
+
+export const REACHED: RawBuilder<unknown> = sql.raw(reachedSql())
+
+/** Selects the first status of the funnel. A lead is in it from its creation on. */
+const FIRST_STATUS = sql`(SELECT status FROM stage WHERE in_funnel = 1 ORDER BY position LIMIT 1)`
+
+/**
+ * The SQL for the time since when the statuses of a row of `lead` are known, with `settled_at` a minute after its
+ * creation. A lead without moves is known from its status on.
+ */
+export const KNOWN_FROM: RawBuilder<unknown> = sql`
+      CASE WHEN reached IS NULL THEN iif(status_changed_at > settled_at, status_changed_at, created_at)
+        WHEN is_sampled = 1 AND ${sql.raw(HAS_STATUS_ACTIVITY)} THEN (
+          SELECT max(moved_at) FROM stage_move WHERE stage_move.lead_id = lead.id AND (source = 'version'
+            OR entered_at IS NULL AND from_status IS DISTINCT FROM ${FIRST_STATUS}))
+        ELSE coalesce(known_from, created_at) END`
+
+/** Selects what the columns of `lead` with its progress have to be, from the moves of leads with these ids. */
+export const progressSql = (ids: Expression<unknown>): RawBuilder<unknown> => sql`
+      SELECT lead_id, reached, is_sampled, coalesce(gap_ended_at, iif(began_at > created_at
+        AND began_at > strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+60 seconds'), began_at, NULL)) AS known_from
+      FROM (SELECT lead.id AS lead_id, lead.created_at,
+          iif(count(moved_at) = 0, NULL, coalesce(max(position), 0)) AS reached,
+          max(CASE stage_move.source WHEN 'version' THEN 1 WHEN 'activity' THEN 0 END) AS is_sampled,
+          min(coalesce(entered_at, lead.created_at)) FILTER (WHERE moved_at IS NOT NULL) AS began_at,
+          max(moved_at) FILTER (WHERE entered_at IS NULL
+            AND from_status IS DISTINCT FROM ${FIRST_STATUS}) AS gap_ended_at
+        FROM lead LEFT JOIN stage_move ON stage_move.lead_id = lead.id
+        LEFT JOIN stage ON in_funnel = 1 AND stage.status IN (from_status, to_status)
+        WHERE lead.id IN ${ids} GROUP BY lead.id, lead.created_at) AS moves`
