@@ -11,14 +11,15 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { EXIT_STATUS, endingOf } from '../../src/cli/exit-status.ts'
 import { LeadsheetError } from '../../src/errors.ts'
 import { folderWith } from '../support/folder.ts'
-import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { finished, startLeadsheet } from '../support/leadsheet.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { startService } from '../support/service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const API = { LEADSHEET_API_URL: 'http://127.0.0.1:9', LEADSHEET_API_KEY: 'k-123456' }
 
 function run(args: string, env = {}, files = {}) {
-  return runLeadsheet(args.split(' ').filter(Boolean), { cwd: folderWith(files), env })
+  return runWarm(args.split(' ').filter(Boolean), { cwd: folderWith(files), env })
 }
 
 describe('help and version', () => {

@@ -29,7 +29,7 @@ async function run({ args, cwd, env }: WarmCommand): Promise<Finished> {
   // It is made when somebody first asks for it, and then counts as open.
   void process.stdin
   const open = process.getActiveResourcesInfo().length
-  await import(`../../src/main.ts?command=${++commands}`)
+  await import(`../../../src/main.ts?command=${++commands}`)
   // A process of its own would go on for as long.
   while (process.getActiveResourcesInfo().length > open) await delay(1)
   for (const restore of restores) restore()
