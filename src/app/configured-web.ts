@@ -7,6 +7,7 @@ import { CALLED, errorText, LeadsheetError } from '../errors.ts'
 import type { WebhookIntake } from '../jobs/events/webhook-intake.ts'
 import { registrationFile, watchSecrets } from '../jobs/events/webhook-registration.ts'
 import { createMeasuring } from '../jobs/measures.ts'
+import { createOutlook } from '../jobs/outlook.ts'
 import { openOverview } from '../jobs/overview.ts'
 import { openPreferencePage } from '../jobs/recipients/change-preference.ts'
 import { openRecord } from '../jobs/reports/kept-record.ts'
@@ -101,7 +102,13 @@ export async function openConfiguredWeb(
   )
   const record = opening.use(openRecord({ store, timeZone, folder: dataDir, log }))
   const counts = [
-    pipelinesRoutes({ ...deps, overview, files: pathsIn(dataDir), called: CALLED }),
+    pipelinesRoutes({
+      ...deps,
+      overview,
+      outlook: createOutlook({ ...config, store }),
+      files: pathsIn(dataDir),
+      called: CALLED,
+    }),
     agentsRoutes({ ...deps, overview }),
     recordRoutes({ ...deps, record }),
   ]

@@ -112,9 +112,13 @@ export function readerOf(
 ): DailyReader {
   const { dates, period, pipelineIds } = of
   const places = new Map(dates.map((date, index) => [date, index]))
+  const known = new Map<string, ReadonlyMap<string, number[]>>()
   return {
     dates,
     async read(figure, dimension, currency = '') {
+      const key = `${figure} ${dimension} ${currency}`
+      const before = known.get(key)
+      if (before !== undefined) return before
       const rows = await readDailyCounts(
         store.db,
         { timeZone: period.timeZone, figure, dimension },
@@ -131,6 +135,7 @@ export function readerOf(
         const place = places.get(row.day)
         if (place !== undefined) numbers[place] = (numbers[place] ?? 0) + row.value
       }
+      known.set(key, members)
       return members
     },
   }

@@ -1,8 +1,8 @@
 /** Tests the claims of reports on the past days that reports rest on, at most three years. */
 import type { Instant } from '../../domain/model.ts'
-import { dayBefore, localDates } from '../../domain/period.ts'
+import { dayBefore } from '../../domain/period.ts'
 import { type Backtest, backtest } from '../../insight/backtest.ts'
-import type { Store } from '../../store/db/store.ts'
+import type { Db, Store } from '../../store/db/store.ts'
 import {
   findLastCountedDay,
   listCountedDays,
@@ -38,9 +38,15 @@ export async function readTested(
   store: Pick<Store, 'db'>,
   { asOf, timeZone, pipelineIds }: BacktestRequest,
 ): Promise<Tested> {
-  const days = await listCountedDays(store.db, dayBefore(new Date(asOf), timeZone).to, timeZone)
-  const last = await findLastCountedDay(store.db, timeZone)
-  const dates = days.map(localDates).filter((date) => last !== null && date <= last)
+  const dates = await listTestedDates(store.db, asOf, timeZone)
   const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
   return [dates, await readNumbers(reader, await listNames(store.db))]
+}
+
+/** Lists the local dates up to `asOf` that are counted. */
+export async function listTestedDates(db: Db, asOf: Instant, timeZone: string): Promise<string[]> {
+  const last = await findLastCountedDay(db, timeZone)
+  if (last === null) return []
+  const days = await listCountedDays(db, dayBefore(new Date(asOf), timeZone).to, timeZone)
+  return days.map(({ date }) => date).filter((date) => date <= last)
 }

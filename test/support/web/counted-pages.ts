@@ -2,7 +2,10 @@
 
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { daysBefore, daysUpTo } from '../../../src/domain/period.ts'
+import type { Goal } from '../../../src/domain/insight.ts'
+import type { Lead } from '../../../src/domain/model.ts'
+import { daysBefore, daysUpTo, localDates } from '../../../src/domain/period.ts'
+import { createOutlook } from '../../../src/jobs/outlook.ts'
 import { type KeptOverview, PERIOD_DAYS, TREND_DAYS_MAX } from '../../../src/jobs/overview.ts'
 import { openRecord } from '../../../src/jobs/reports/kept-record.ts'
 import { FAILING, WELL } from '../../../src/report/blocks/agents/view.ts'
@@ -19,6 +22,8 @@ import { createAllowedHosts } from '../../../src/web/server/allowed-hosts.ts'
 import { assetRoutes, createErrorPages, openDashboardPages } from '../../../src/web/server/frame.ts'
 import { openWeb } from '../../../src/web/server/server.ts'
 import { TEMPLATES_FOLDER } from '../report.ts'
+import { dailyNumbers } from '../reports/daily-numbers.ts'
+import { lead, openEmptyStore, save, saveWholeRun } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 
 /** A Saturday; all leads have been read a quarter of an hour before. */
@@ -42,7 +47,11 @@ export async function countNow(store: Store): Promise<KeptOverview> {
 }
 
 /** @returns the address */
-export async function openCountedPages(store: Store, kept: KeptOverview): Promise<string> {
+export async function openCountedPages(
+  store: Store,
+  kept: KeptOverview,
+  goals: readonly Goal[] = [],
+): Promise<string> {
   const [pages, dashboardPages] = await Promise.all([
     openWebPages(TEMPLATES_FOLDER),
     openDashboardPages(TEMPLATES_FOLDER),
@@ -52,6 +61,7 @@ export async function openCountedPages(store: Store, kept: KeptOverview): Promis
   const deps = { store, pages: dashboardPages, now, timeZone: ZONE, canAct: false, overview }
   const folder = join(fileOf(store), '..')
   const files = { snapshot: join(folder, 'snapshot.db'), metadata: join(folder, 'metadata.json') }
+  const outlook = createOutlook({ store, timeZone: ZONE, goals, fiscalYearStarts: 1 })
   const record = openRecord({ store, timeZone: ZONE, folder, log: SILENT })
   onTestFinished(() => record[Symbol.asyncDispose]())
   const server = await openWeb(
@@ -63,13 +73,31 @@ export async function openCountedPages(store: Store, kept: KeptOverview): Promis
         ...{ hosts: createAllowedHosts(null), sendErrorPage: createErrorPages(dashboardPages) },
       }),
       parts: [
-        ...[pipelinesRoutes({ ...deps, files, called: 'leadsheet' }), agentsRoutes(deps)],
+        ...[pipelinesRoutes({ ...deps, outlook, files, called: 'leadsheet' }), agentsRoutes(deps)],
         recordRoutes({ ...deps, record }),
       ],
     },
   )
   onTestFinished(() => server[Symbol.asyncDispose]())
   return server.url
+}
+
+/** New leads of two pipelines for so many days; on the last days there are three times as many. */
+export async function openDailyStore(days: number): Promise<Store> {
+  const store = await openEmptyStore()
+  onTestFinished(() => store.close())
+  const times = (day: number) => (day >= days - 3 ? 3 : 1)
+  const counts = dailyNumbers({ mean: 8, days, seed: 5, times })
+  const leads = daysUpTo(READ_AT, days, ZONE).flatMap((day, index) =>
+    Array.from({ length: counts[index] ?? 0 }, (_, each): Lead => {
+      const at = new Date(Date.parse(day.from) + 3_600_000 + each * 60_000).toISOString()
+      const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
+      return lead(`${localDates(day)} ${each}`, { pipelineId: each % 2 === 0 ? 'p1' : 'p2', ...times })
+    }),
+  )
+  await save(store, leads)
+  await saveWholeRun(store, READ_AT)
+  return store
 }
 
 /** A page as text: without tags, with single spaces. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { readBacktest } from '../../../src/jobs/reports/read-backtest.ts'
 import { fileOf } from '../../../src/store/db/place.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { savePipelineStat } from '../../../src/store/sync/samples.ts'
@@ -10,9 +11,11 @@ import {
   countNow,
   LOOKED_AT,
   openCountedPages,
+  openDailyStore,
   READ_AT,
   readText,
   textOf,
+  ZONE,
 } from '../../support/web/counted-pages.ts'
 
 const NOTHING = { overview: null, dataAsOf: null, isBeingCounted: false, failure: null }
@@ -165,6 +168,41 @@ describe('a pipeline', () => {
     const html = await page.text()
     expect(html).not.toContain('<script')
     expect(html).toContain(`/pipelines/${encodeURIComponent(id)}?days&#x3D;30`)
+  })
+})
+
+describe('the goals and the outlook', () => {
+  const goals = [
+    { name: 'New in November', figure: 'new_leads', period: 'month', target: 400, pipelines: null },
+    { name: 'New of p1', figure: 'new_leads', period: 'quarter', target: 100, pipelines: ['p1'] },
+    { name: 'Sold', figure: 'won_value', period: 'month', target: 10_000, pipelines: ['p2'] },
+  ] as const
+
+  it('say what each goal has, where it will end and what is needed a day, as reports do', async () => {
+    const store = await openDailyStore(400)
+    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null }
+    // The test of past days brings the counts by day up to date, as a report does.
+    await readBacktest(store, request, LOOKED_AT)
+    const set = goals.map((goal) => ({
+      ...{ ...goal, owner: goal.name === 'Sold' ? 'Ana' : null },
+      currency: goal.figure === 'won_value' ? 'EUR' : null,
+    }))
+    const url = await openCountedPages(store, await countNow(store), set)
+    const all = await readText(`${url}/pipelines`)
+    expect(all).toContain('Outlook counted up to 20 Nov')
+    expect(all).toContain('New in November 192 of 400 about 282 by 30 Nov (265–299) 20.8 a day needed, 9 now')
+    expect(all).toContain('New of p1 p1 241 of 100 the end on 31 Dec cannot be told yet reached')
+    expect(all).toContain('Sold Ana · p2 €0 of €10k – €1k a day needed, €0 now')
+    expect(all).toContain('Of 31 such ranges so far, 22 were right; 8 of 10 should be.')
+    const one = await readText(`${url}/pipelines/p1`)
+    expect(one).toContain('New of p1')
+    expect(one).not.toContain('New in November')
+    expect(one).not.toContain('Sold')
+    expect(one).toMatch(/New leads \d+ so far about \d+ by 30 Nov/)
+  })
+
+  it('are left out before any day is counted', async () => {
+    expect(await readText(`${await openFilledPages()}/pipelines`)).not.toContain('Outlook')
   })
 })
 

@@ -25,8 +25,13 @@ export interface PaceView {
 }
 
 /** Returns no view if there is neither a goal nor an expected end. */
-export function composePace(figures: ReportFigures, locale: LocaleContext): PaceView[] {
-  const told = (figures.insight?.pace ?? []).filter(({ goal, end }) => goal !== null || end !== null)
+export function composePace({ insight }: ReportFigures, locale: LocaleContext): PaceView[] {
+  return composePaces(insight?.pace ?? [], locale)
+}
+
+/** Composes the view of paces for reports and for the dashboard. */
+export function composePaces(paces: readonly Pace[], locale: LocaleContext): PaceView[] {
+  const told = paces.filter(({ goal, end }) => goal !== null || end !== null)
   if (told.length === 0) return []
   const { words } = locale
   const records = told.flatMap(({ end }) => (end === null ? [] : [end.record]))

@@ -1,9 +1,11 @@
 /** The routes of the pipeline pages. All numbers are counted like those of the reports. */
 
 import { formatDates } from '../../../domain/period.ts'
+import type { OutlookReader } from '../../../jobs/outlook.ts'
 import type { OverviewKeeper } from '../../../jobs/overview.ts'
-import { namePeriod } from '../../../report/words/dates.ts'
-import { createLocaleContext } from '../../../report/words/locale-context.ts'
+import { composePaces, type PaceView } from '../../../report/blocks/pace/view.ts'
+import { formatLocalDay, namePeriod } from '../../../report/words/dates.ts'
+import { createLocaleContext, type LocaleContext } from '../../../report/words/locale-context.ts'
 import type { FigureName } from '../../../store/figures/definition.ts'
 import type { Overview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
@@ -18,6 +20,7 @@ import { trendDaysOf } from './trend.ts'
 
 interface PipelinesDeps extends DashboardDeps {
   readonly overview: OverviewKeeper
+  readonly outlook: OutlookReader
   readonly files: SnapshotFiles
   /** The program's name in commands, such as `leadsheet`. */
   readonly called: string
@@ -33,10 +36,11 @@ const UNKNOWN: ErrorPageView = {
 }
 
 export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
-  const { pages, overview, now, timeZone, called, files } = deps
+  const { pages, overview, outlook, now, timeZone, called, files } = deps
   const list = pages.page('pipelines')
   const one = pages.page('pipeline')
   const unknown = pages.page<ErrorPageView>('error-page')
+  const localeOf = ({ now: at }: Clock) => createLocaleContext(LOCALE, timeZone, at.toISOString())
   return (app) => {
     app.get(PATH, async (request, reply) => {
       const kept = await overview.read()
@@ -49,6 +53,7 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
           lines: composeList(counted.pipelines),
           meanings: composeMeanings(counted, called, null, clock),
         },
+        outlook: counted && composeOutlook(await outlook.read(null), localeOf(clock)),
         analysts: composeAnalysts(files, clock),
       }
       return sendPage(reply, list(view, frameOf(request, 'Pipelines', PATH)))
@@ -64,7 +69,7 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
           return sendPage(reply.code(404), unknown(UNKNOWN, frameOf(request, UNKNOWN.title, PATH)))
         }
         const clock = clockOf(timeZone, now())
-        const locale = createLocaleContext(LOCALE, timeZone, clock.now.toISOString())
+        const locale = localeOf(clock)
         const view = {
           dataAge: dataAgeOf(kept, request.url, clock),
           one:
@@ -73,6 +78,7 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
               : {
                   ...composePipeline(found, trendDaysOf(request.query.days), locale, clock),
                   ...periodOf(kept.overview),
+                  outlook: composeOutlook(await outlook.read(id), locale),
                   meanings: composeMeanings(kept.overview, called, id, clock),
                 },
         }
@@ -84,6 +90,23 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
 
 function periodOf({ period, stalledDays }: Overview) {
   return { period: namePeriod(LOCALE, 'since_last', period).short, stalledDays }
+}
+
+/** How far goals are and where the month will end, in the words of reports. Shown by `{{> outlook}}`. */
+interface OutlookView extends PaceView {
+  /** The last day that is counted, such as `20 November`. */
+  readonly lastDay: string
+}
+
+/** Returns null if there is neither a goal nor an expected end. */
+function composeOutlook(
+  outlook: Awaited<ReturnType<OutlookReader['read']>>,
+  locale: LocaleContext,
+): OutlookView | null {
+  const [view] = outlook === null ? [] : composePaces(outlook.paces, locale)
+  return view === undefined || outlook === null
+    ? null
+    : { ...view, lastDay: formatLocalDay(locale.tag, outlook.lastDay) }
 }
 
 /** The definitions of the figures, shared with reports and commands. Shown by `{{> meanings}}`. */
