@@ -117,8 +117,8 @@ export const FIGURES = [
     coverage: 'won_value',
     reads: ['closed', 'lead_then'],
     sql: `SELECT value_currency AS "of", ${toCents('sum(value_amount)')} AS value
-    FROM closed JOIN lead_then USING (lead_id)
-    WHERE closed.outcome = 'won' AND closed_at >= :from AND value_amount IS NOT NULL AND value_currency IS NOT NULL
+    FROM closed CROSS JOIN lead_then
+    WHERE lead_then.lead_id = closed.lead_id AND closed.outcome = 'won' AND closed_at >= :from AND value_amount IS NOT NULL AND value_currency IS NOT NULL
     GROUP BY value_currency ORDER BY count(*) DESC, value_currency`,
   },
   {

@@ -56,6 +56,9 @@ export type QueryValues = Readonly<Record<string, Value>>
 
 const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 
+/** Relations of any filter that also serve periods that end later than the period for which they are given. */
+const OF_LATER_PERIODS: readonly RelationName[] = ['reopened']
+
 const NOTHING_GIVEN: Moment['given'] = new Map()
 
 /**
@@ -121,7 +124,10 @@ export function withRelations(
   const relations = relationsOf(scope.asKnownAt !== null, scope.filter)
   const isGiven = (name: RelationName): boolean => {
     const of = given.get(name)
-    return of === null || (of !== undefined && of.to === scope.to && of.filter === scope.filter)
+    if (of === null || of === undefined) return of === null
+    return OF_LATER_PERIODS.includes(name)
+      ? of.to <= scope.to
+      : of.to === scope.to && of.filter === scope.filter
   }
   const reads = query.reads.filter((name) => !isGiven(name))
   const needed = new Set<RelationName>(reads.flatMap((name) => [name, ...relations[name].reads]))

@@ -330,9 +330,10 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
   // Leads that were created after the period tell nothing, and long after it they are most of those that arrived.
   const arrived = isPast
     ? 'SELECT id FROM lead WHERE first_seen_at > :told_at'
-    : `SELECT id FROM lead WHERE first_seen_at > :told_at AND (created_at < :to OR NOT ${IS_OLD})
+    : `SELECT id FROM lead WHERE first_seen_at > :told_at AND +created_at < :to
+      UNION ALL SELECT id FROM lead WHERE first_seen_at > :told_at AND +created_at >= :to AND NOT ${IS_OLD}
       UNION ALL SELECT id FROM lead WHERE status IN (SELECT status FROM lead_count)
-        AND status_changed_at < :to AND created_at >= :to AND +first_seen_at > :told_at AND ${IS_OLD}`
+        AND status_changed_at < :to AND +created_at >= :to AND +first_seen_at > :told_at AND ${IS_OLD}`
   const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
           WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
   return {

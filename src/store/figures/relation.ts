@@ -75,6 +75,10 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
   const knownStay = (lead: string, condition: string): string =>
     past(`AND coalesce((SELECT observed_at FROM stage_move AS begun WHERE begun.lead_id = ${lead}${condition}
         ORDER BY moved_at DESC LIMIT 1), (SELECT first_seen_at FROM lead AS seen WHERE seen.id = ${lead})) <= :known_at`)
+  // If the relation was given for an earlier end, it also has stays that have ended before the end of this period.
+  const isReopened = isPast
+    ? '(reopened_at >= :to OR reopened.observed_at > :known_at)'
+    : 'reopened_at >= :to'
   const isThere = `lead_id NOT IN (SELECT lead_id FROM deleted_then)${inScope()}`
 
   return {
@@ -223,15 +227,17 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     -- since long ago most leads have changed, and an index of all tells those that were there
     UNION ALL SELECT id FROM lead WHERE created_at < :to AND updated_at >= :to AND ${IS_OLD}
     UNION ALL SELECT id FROM lead
-      WHERE status IN (SELECT status FROM lead_count) AND status_changed_at < :to AND created_at >= :to AND ${IS_OLD}`,
+      WHERE status IN (SELECT status FROM lead_count) AND status_changed_at < :to AND +created_at >= :to AND ${IS_OLD}`,
     },
     reopened: {
       reads: [],
       isMaterialized: true,
       sql: `-- stays in closed stages that have ended since the end of the period
-    SELECT lead_id, pipeline_id, outcome, entered_at AS closed_at, moved_at AS reopened_at
-    FROM stage_move JOIN stage ON status = from_status
-    WHERE outcome <> 'open' AND (moved_at >= :to${past('OR observed_at > :known_at')})`,
+    SELECT lead_id, pipeline_id, outcome, entered_at AS closed_at, moved_at AS reopened_at,
+      ${isPast ? 'observed_at' : 'CAST(NULL AS TEXT)'} AS observed_at
+    -- by the moves since, because otherwise SQLite sorts all moves
+    FROM stage_move CROSS JOIN stage
+    WHERE status = from_status AND outcome <> 'open' AND (moved_at >= :to${past('OR observed_at > :known_at')})`,
     },
     closed: {
       reads: [...chosen, 'deleted_then', 'reopened'],
@@ -242,7 +248,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       WHERE outcome <> 'open' AND status_changed_at < :to${knownStay('lead.id', '')}
       UNION ALL
       SELECT lead_id, pipeline_id, (SELECT source FROM lead WHERE lead.id = lead_id), outcome, closed_at
-      FROM reopened WHERE closed_at < :to${knownStay('reopened.lead_id', ' AND begun.moved_at < reopened.reopened_at')}) AS stay
+      FROM reopened WHERE closed_at < :to AND ${isReopened}${knownStay('reopened.lead_id', ' AND begun.moved_at < reopened.reopened_at')}) AS stay
     WHERE ${isThere}`,
     },
     closed_now: {
@@ -260,7 +266,8 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: [...chosen, 'deleted_then', 'lead_then', 'reopened', 'closed'],
       sql: `-- leads won in the 30 days up to the end of the period, with their value then and the days it took
     SELECT value_amount, value_currency, julianday(closed_at) - julianday(created_at) AS days
-    FROM closed JOIN lead_then USING (lead_id) WHERE closed.outcome = 'won' AND closed_at >= ${RECENT}`,
+    FROM closed CROSS JOIN lead_then
+    WHERE lead_then.lead_id = closed.lead_id AND closed.outcome = 'won' AND closed_at >= ${RECENT}`,
     },
     entered: {
       reads: [],

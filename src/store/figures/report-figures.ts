@@ -89,11 +89,14 @@ async function readCore(
   chosen: Moment,
   request: ReportRequest,
 ): Promise<CoreFigures & { readonly moment: Moment }> {
-  const { period, filter } = request
+  const { period, prior: before, filter, sparkPeriods, trendDays } = request
   const { db } = chosen
-  const [scope, scopeBefore] = [scopeOf(request, period), scopeOf(request, request.prior)]
-  const prior = await readCompared(await giveRelations(chosen, scopeBefore, ['level']), scopeBefore)
-  const moment = await giveRelations(chosen, scope, ['level'])
+  const [scope, scopeBefore] = [scopeOf(request, period), scopeOf(request, before)]
+  const ends = [before, ...sparkPeriods, ...trendDays].map(({ to }) => to)
+  const to = ends.reduce((first, end) => (end < first ? end : first))
+  const given = await giveRelations(chosen, { ...scope, to }, ['reopened'])
+  const prior = await readCompared(await giveRelations(given, scopeBefore, ['level']), scopeBefore)
+  const moment = await giveRelations(given, scope, ['level'])
   const current = await readCompared(moment, scope)
   const compared = <Name extends keyof ComparedFigures>(name: Name): Compared<ComparedFigures[Name]> => ({
     current: current[name],
