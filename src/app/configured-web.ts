@@ -100,7 +100,7 @@ export async function openConfiguredWeb(
       log,
     }),
   )
-  const record = opening.use(openRecord({ store, timeZone, folder: dataDir, log }))
+  const record = opening.use(openRecord({ store, timeZone, holidays: config.holidays, folder: dataDir, log }))
   const counts = [
     pipelinesRoutes({
       ...deps,

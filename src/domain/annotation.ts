@@ -18,3 +18,25 @@ export interface Annotation {
 
 /** The longest text, in characters. */
 export const ANNOTATION_TEXT_MAX = 120
+
+/**
+ * Returns whether an annotation concerns the number of some pipelines. What concerns one pipeline concerns the
+ * number of all.
+ * @param pipelineIds null for all pipelines
+ */
+export function isAbout(
+  { pipelineId }: Pick<Annotation, 'pipelineId'>,
+  pipelineIds: readonly string[] | null,
+): boolean {
+  return pipelineId === null || pipelineIds === null || pipelineIds.includes(pipelineId)
+}
+
+/** Tells of each date whether it is left out of the number of some pipelines. */
+export function leftOutOf(
+  dates: readonly string[],
+  annotations: readonly Annotation[],
+  pipelineIds: readonly string[] | null,
+): boolean[] {
+  const some = annotations.filter((each) => each.isLeftOut && isAbout(each, pipelineIds))
+  return dates.map((date) => some.some(({ firstDay, lastDay }) => firstDay <= date && date <= lastDay))
+}

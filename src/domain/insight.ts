@@ -3,6 +3,7 @@
  * statements were right. The code in `insight/` computes it from daily counts, and each issue stores it.
  */
 
+import type { Annotation } from './annotation.ts'
 import type { ListedLead } from './lists.ts'
 import type { Instant, Money } from './model.ts'
 
@@ -28,9 +29,10 @@ export interface RangeRecord {
 
 /**
  * `high`, `low`: the number is unusual, judged together with all other numbers of the report. `learning`:
- * there are too few earlier periods. `withheld`: earlier ranges held too rarely, so none is shown.
+ * there are too few earlier periods. `withheld`: earlier ranges held too rarely, so none is shown. `left_out`: an
+ * annotation says what was different, or too much of the period is holidays.
  */
-export type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld'
+export type Judgement = 'usual' | 'high' | 'low' | 'learning' | 'withheld' | 'left_out'
 
 /** Several days in a row that together are unusual, although no single one of them need be. */
 export interface Shift {
@@ -148,6 +150,12 @@ export interface OldLeadCount {
   readonly countedAt: Instant
 }
 
+/** What a person noted about days, as a report shows it. */
+export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text' | 'isLeftOut'> {
+  /** The pipeline that it concerns; null for all leads. */
+  readonly pipeline: { readonly id: string; readonly name: string } | null
+}
+
 export interface Insight {
   /** All leads first, then each pipeline. */
   readonly expectations: readonly Expectation[]
@@ -157,4 +165,6 @@ export interface Insight {
   readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }
   /** Null if too few leads were won to say what is old. */
   readonly oldLeads: OldLeadCount | null
+  /** The notes about the days of the period and of the charts, in order of their days. */
+  readonly notes: readonly DayNote[]
 }

@@ -3,10 +3,10 @@
  * they were right.
  */
 import type { ExpectedFigure, RangeRecord, UsualRange } from '../domain/insight.ts'
-import { type DailyNumbers, seriesOf } from './expect.ts'
 import { findUnusual } from './false-discovery.ts'
 import { monthsOf, type Span, tellEnd } from './pace.ts'
 import { isTrusted, recordOf } from './record.ts'
+import { type DailyNumbers, seriesOf, weekdayOf } from './series.ts'
 import { isWithin, judgeSeries, NEEDED, type Scale, type Step } from './usual-range.ts'
 
 export const SCALES: readonly Scale[] = ['day', 'week', 'month']
@@ -67,11 +67,15 @@ export interface TestedDay {
   readonly value: number
   readonly range: UsualRange | null
   readonly isUnusual: boolean
+  /** Tells whether nothing was learned from the day and it was not judged. */
+  readonly isLeftOut: boolean
 }
 
 export interface Backtest {
   readonly from: string | null
   readonly to: string | null
+  /** The days that were left out of a series, because of holidays or of annotations. */
+  readonly leftOut: { readonly holidays: number; readonly annotated: number }
   readonly ranges: readonly RangeTest[]
   readonly reports: readonly ReportTest[]
   readonly ends: readonly EndTest[]
@@ -83,30 +87,44 @@ export interface Backtest {
  * Tests all claims on past days.
  * @param dates the local dates, in order and without a gap
  * @param numbers the series that one report has
+ * @param holidays local dates that all series leave out
  */
-export function backtest(dates: readonly string[], numbers: readonly DailyNumbers[]): Backtest {
+export function backtest(
+  dates: readonly string[],
+  numbers: readonly DailyNumbers[],
+  holidays: readonly string[] = [],
+): Backtest {
+  const isHoliday = dates.map((date) => holidays.includes(date))
+  const isAnnotated = (_: string, day: number) =>
+    !isHoliday[day] && numbers.some(({ isLeftOut }) => isLeftOut?.[day])
   const scales = SCALES.map((scale) => testScale(scale, dates, numbers))
   const days = scales[0]?.series ?? []
   return {
     from: dates[0] ?? null,
     to: dates.at(-1) ?? null,
+    leftOut: {
+      holidays: isHoliday.filter(Boolean).length,
+      annotated: dates.filter(isAnnotated).length,
+    },
     ranges: scales.flatMap(({ tests }) => tests),
     reports: scales.map(({ report }) => report),
-    ends: numbers.filter(({ pipeline }) => pipeline === null).map((each) => testEnds(dates, each)),
-    lastDays: days.map(({ steps, values, unusual }) => {
+    ends: numbers.filter(({ pipeline }) => pipeline === null).map((each) => testEnds(dates, each, isHoliday)),
+    lastDays: days.map(({ steps, unusual }, series) => {
       const first = Math.max(0, dates.length - LAST_DAYS)
       return dates.slice(first).map((date, place) => ({
         date,
-        value: values[first + place] ?? 0,
+        value: numbers[series]?.values[first + place] ?? 0,
         range: steps[first + place]?.forecast?.range95 ?? null,
         isUnusual: unusual[first + place] ?? false,
+        isLeftOut: numbers[series]?.isLeftOut?.[first + place] ?? false,
       }))
     }),
   }
 }
 
 /** A series with what reports would have said about each of its numbers. */
-interface Replayed extends DailyNumbers {
+interface Replayed extends Omit<DailyNumbers, 'values'> {
+  readonly values: readonly (number | null)[]
   readonly places: readonly number[]
   readonly steps: readonly Step[]
   readonly unusual: boolean[]
@@ -119,9 +137,10 @@ function testScale(
 ): { readonly series: readonly Replayed[]; readonly report: ReportTest; readonly tests: RangeTest[] } {
   const whole = wholeDays(scale, dates)
   const series = numbers.map((each): Replayed => {
-    const { values, places } = seriesOf(each.values.slice(0, whole), { dates: dates.slice(0, whole) }, scale)
-    const { steps } = judgeSeries({ values, places, scale })
-    return { ...each, steps, values, places, unusual: values.map(() => false) }
+    const days = { values: each.values.slice(0, whole), isLeftOut: each.isLeftOut?.slice(0, whole) ?? [] }
+    const series = seriesOf(days, dates.slice(0, whole), scale)
+    const { values, places } = series
+    return { ...each, steps: judgeSeries(series).steps, values, places, unusual: values.map(() => false) }
   })
   const report = { scale, judged: 0, withClaims: 0 }
   for (let index = 0; index < (series[0]?.values.length ?? 0); index++) {
@@ -182,16 +201,24 @@ function wholeDays(scale: Scale, dates: readonly string[]): number {
 }
 
 /** Tells the ends of past months after some of their days, and compares them with what came. */
-function testEnds(dates: readonly string[], { figure, values: given }: DailyNumbers): EndTest {
-  const values = given.map((value) => value ?? 0)
-  const { places, scale } = seriesOf(given, { dates }, 'day')
+function testEnds(
+  dates: readonly string[],
+  { figure, values, isLeftOut = [] }: DailyNumbers,
+  isHoliday: readonly boolean[],
+): EndTest {
+  const places = dates.map(weekdayOf)
+  // Nobody knows an annotation before its day, so it does not count as an error of the days before.
+  const usual = values.map((value, day) => (isLeftOut[day] && !isHoliday[day] ? 0 : value))
   const months = monthsOf(dates)
   const ranges = { held: 0, of: 0 }
   const errors = { months: 0, sum: 0, told: 0, line: 0, trailing: 0 }
   let untold = 0
   const tell = (now: Span, at: number) =>
     tellEnd(
-      { values: given.slice(0, at), places: places.slice(0, at), scale },
+      {
+        ...{ values: values.slice(0, at), places: places.slice(0, at) },
+        ...{ isLeftOut: isLeftOut.slice(0, at), isHoliday: isHoliday.slice(0, now.to) },
+      },
       months.filter(({ to }) => to <= now.from),
       now,
     )
@@ -203,11 +230,11 @@ function testEnds(dates: readonly string[], { figure, values: given }: DailyNumb
         untold++
         continue
       }
-      const whole = total(values.slice(now.from, now.to))
+      const soFar = total(values.slice(now.from, at))
+      const whole = soFar + total(usual.slice(at, now.to))
       ranges.of++
       if (isWithin(outcome.range, whole)) ranges.held++
       if (point !== COMPARED_DAY) continue
-      const soFar = total(values.slice(now.from, at))
       const perDay = total(values.slice(Math.max(0, at - TRAILING_DAYS), at)) / Math.min(TRAILING_DAYS, at)
       errors.months++
       errors.sum += whole

@@ -3,12 +3,23 @@
  * taken that was nearest in earlier spans, and the range is as wide as the earlier errors at the same point.
  */
 import { probabilitiesOf, type Range, rangeWith } from './count-distribution.ts'
-import { type CountSeries, isWithin, judgeSeries } from './usual-range.ts'
+import { isWithin, judgeSeries } from './usual-range.ts'
 
 /** A span of days, as places in the series. `to` is the first day after it, and may lie beyond the series. */
 export interface Span {
   readonly from: number
   readonly to: number
+}
+
+/** The numbers of the days up to now. */
+export interface CountedDays {
+  readonly values: readonly number[]
+  /** The weekday of each day. */
+  readonly places: readonly number[]
+  /** Tells of each day whether it is left out of what is expected; by default none is. */
+  readonly isLeftOut?: readonly boolean[]
+  /** Tells which days are holidays, up to the end of the span that is under way; by default none is. */
+  readonly isHoliday?: readonly boolean[]
 }
 
 export interface Outcome {
@@ -51,16 +62,23 @@ interface Told {
 }
 
 /**
- * Tells the end of the span that is under way.
- * @param series the days up to now
+ * Tells the end of the span that is under way. What is left out is known to have come, and tells nothing of
+ * other days. A holiday ahead is expected to have the share of a usual day that earlier holidays had.
  * @param earlier the complete spans of the same kind before, the oldest first
  * @returns null if the ranges of earlier spans held too rarely or too often, or if there are too few
  */
-export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span): Outcome | null {
-  const judged = judgeSeries(series)
+export function tellEnd(series: CountedDays, earlier: readonly Span[], now: Span): Outcome | null {
+  const { isLeftOut = [], isHoliday = [] } = series
+  const isAside = (day: number) => isLeftOut[day] === true || isHoliday[day] === true
+  const known = series.values.map((value, day) => (isAside(day) ? null : value))
+  const judged = judgeSeries({ values: known, places: series.places, scale: 'day' })
   const sums = [0]
-  for (const value of series.values) sums.push((sums.at(-1) ?? 0) + (value ?? 0))
+  for (const value of known) sums.push((sums.at(-1) ?? 0) + (value ?? 0))
   const sumOf = (from: number, to: number) => (sums[to] ?? sums.at(-1) ?? 0) - (sums[from] ?? 0)
+  const daysBefore = [0]
+  for (let day = 0; day < Math.max(now.to, known.length); day++)
+    daysBefore.push((daysBefore[day] ?? 0) + (isAside(day) ? 0 : 1))
+  const daysOf = (from: number, to: number) => (daysBefore[to] ?? 0) - (daysBefore[from] ?? 0)
   const placeOf = (index: number) => {
     const cycle = Math.max(...series.places) + 1
     return series.places[index] ?? ((series.places.at(-1) ?? 0) + index - series.places.length + 1) % cycle
@@ -71,8 +89,8 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
     const key = at * 1000 + to - at
     const known = outlooks.get(key)
     if (known) return known
-    const ahead = Array.from({ length: to - at }, (_, index) => placeOf(at + index))
-    const outlook = judged.outlook(at, ahead)
+    const ahead = Array.from({ length: to - at }, (_, index) => at + index).filter((day) => !isAside(day))
+    const outlook = judged.outlook(at, ahead.map(placeOf))
     outlooks.set(key, outlook)
     return outlook
   }
@@ -87,7 +105,7 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
     const soFar = sumOf(from, at)
     const scaled = (mean: number): Told => ({
       mean: Math.max(mean, 0.02),
-      variance: (Math.max(mean, 0.02) * profile.variance) / profile.mean,
+      variance: profile.mean === 0 ? 0 : (Math.max(mean, 0.02) * profile.variance) / profile.mean,
     })
     const back = Math.min(TRAILING_DAYS, at)
     /** The rest of earlier spans from the same point on, as a multiple of the rest that the profile told. */
@@ -110,8 +128,11 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
     }
     return {
       profile,
-      line: at > from ? scaled((soFar / (at - from)) * (to - at)) : null,
-      trailing: back > 0 ? scaled((sumOf(at - back, at) / back) * (to - at)) : null,
+      line: daysOf(from, at) > 0 ? scaled((soFar / daysOf(from, at)) * daysOf(at, to)) : null,
+      trailing:
+        daysOf(at - back, at) > 0
+          ? scaled((sumOf(at - back, at) / daysOf(at - back, at)) * daysOf(at, to))
+          : null,
       same_point: corrected(past.slice(-LAST_SPANS)),
       same_quarter_month: corrected(past.filter((_, index) => (past.length - index) % 3 === 0)),
     }
@@ -134,6 +155,7 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
     // The neighbouring days of the same span tell more about the width, and little more about the way.
     for (const day of [at - 3, at, at + 3]) {
       if (day < span.from + 1 || day >= span.to || (judged.steps[day]?.known ?? 0) < 1) continue
+      if (daysOf(day, span.to) === 0) continue
       const told = tell(span, day, past)
       const soFar = sumOf(span.from, day)
       const chosen = told[chooseWay(errors)] ?? told.profile
@@ -161,9 +183,24 @@ export function tellEnd(series: CountSeries, earlier: readonly Span[], now: Span
   const told = tell(now, at, earlier)
   const chosen = told[way] ?? told.profile
   if (chosen === null) return null
-  const soFar = sumOf(now.from, at)
+  const soFar = series.values.slice(now.from).reduce((sum, value) => sum + value, 0)
   if (now.to <= at) return { expected: soFar, range: { low: soFar, high: soFar }, record, way }
-  return { expected: soFar + chosen.mean, range: rangeAt(soFar, chosen), record, way }
+  const onHolidays = holidaysAhead()
+  const more = 1 + onHolidays / Math.max(chosen.mean, 0.02)
+  const rest = { mean: Math.max(chosen.mean + onHolidays, 0.02), variance: chosen.variance * more }
+  return { expected: soFar + rest.mean, range: rangeAt(soFar, rest), record, way }
+
+  /** Returns what the holidays ahead are expected to have. */
+  function holidaysAhead(): number {
+    const ahead = isHoliday.flatMap((is, day) => (is && day >= at && day < now.to ? [placeOf(day)] : []))
+    let [came, usual] = [CORRECTION_PRIOR, CORRECTION_PRIOR]
+    for (const [day, is] of isHoliday.slice(0, at).entries()) {
+      if (!is || (judged.steps[day]?.known ?? 0) < 1) continue
+      came += series.values[day] ?? 0
+      usual += judged.outlook(day, [placeOf(day)]).mean
+    }
+    return (judged.outlook(at, ahead).mean * came) / usual
+  }
 }
 
 interface Errors {

@@ -23,6 +23,8 @@ export interface CountSeries {
   readonly values: readonly (number | null)[]
   /** The place of each number in the cycle, from 0: the weekday of a day, the month of a quarter. */
   readonly places: readonly number[]
+  /** The share of each week or month that is counted, because some of its days are left out; 1 unless given. */
+  readonly shares?: readonly number[]
   readonly scale: Scale
 }
 
@@ -114,7 +116,7 @@ export interface JudgedSeries {
 }
 
 /** Goes through a series. The zeros before the first lead tell nothing: the series has not begun. */
-export function judgeSeries({ values, places, scale }: CountSeries): JudgedSeries {
+export function judgeSeries({ values, places, shares, scale }: CountSeries): JudgedSeries {
   const tuning = TUNING[scale]
   const fade = 0.5 ** (1 / tuning.halfLife)
   const cycle = Array.from({ length: tuning.places }, () => ({ sum: 0, base: 0, known: 0 }))
@@ -132,7 +134,10 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
     (sum + PLACE_PRIOR) / (base + PLACE_PRIOR)
   const expect = (place: number, index: number): Trail => {
     const own = cycle[place] ?? { sum: 0, base: 0, known: 0 }
-    const [rate, factor] = [rateAt(index, level, tuning.hasTrend ? older : null), factorOf(own)]
+    const [rate, factor] = [
+      rateAt(index, level, tuning.hasTrend ? older : null),
+      factorOf(own) * (shares?.[index] ?? 1),
+    ]
     const mean = Math.max(factor * rate, MEAN_MIN)
     const overdispersion = Math.max(
       1,
@@ -180,7 +185,7 @@ export function judgeSeries({ values, places, scale }: CountSeries): JudgedSerie
       // The factor of a place fades by its own numbers, so that every place remembers equally far.
       const placeFade = SLOW_FADE ** cycle.length
       own.sum = own.sum * placeFade + clipped
-      own.base = own.base * placeFade + (level.weight > 0 ? expected.rate : value)
+      own.base = own.base * placeFade + (level.weight > 0 ? expected.rate * (shares?.[index] ?? 1) : value)
       own.known++
     }
     level.sum = level.sum * fade + clipped

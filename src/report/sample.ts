@@ -163,6 +163,7 @@ export function sampleFigures(scope: SampleScope): ReportFigures {
       lastScan: { scan_result: 'complete', at: ago(-6) },
     },
     insight: {
+      notes: [],
       drivers: [
         {
           ...{ figure: 'new_leads', actual: times(59), expected: times(50), dimension: 'source' },

@@ -1,7 +1,8 @@
 /** Past days are judged as reports judged them, and what held is counted. */
 import { describe, expect, it } from 'vitest'
 import { backtest } from '../../src/insight/backtest.ts'
-import { type DailyNumbers, judgeReport } from '../../src/insight/expect.ts'
+import { judgeReport } from '../../src/insight/expect.ts'
+import type { DailyNumbers } from '../../src/insight/series.ts'
 import { dailyNumbers } from '../support/reports/daily-numbers.ts'
 
 const DAYS = 730
@@ -36,7 +37,7 @@ describe('the days of a backtest', () => {
         const isUnusual = judgement === 'high' || judgement === 'low' || shift !== null
         if (isUnusual) claims++
         expect(lastDays[place]?.[end - (days - 90) - 1], dates.at(-1)).toEqual({
-          ...{ date: dates.at(-1), value: actual, range, isUnusual },
+          ...{ date: dates.at(-1), value: actual, range, isUnusual, isLeftOut: false },
         })
       }
     }
@@ -51,6 +52,44 @@ describe('the days of a backtest', () => {
     const other = numbersOf(200).map((each) => ({ ...each, values: [...each.values.slice(0, 190), 0, 0, 0] }))
     const shorter = backtest(first(193), other).lastDays[0]
     expect(shorter?.slice(7, -3)).toEqual(whole?.slice(0, 80))
+  })
+})
+
+describe('a year with a campaign on every third Wednesday', () => {
+  const days = 364
+  const isLeftOut = first(days).map((_, day) => day % 21 === 2)
+  const numbers = numbersOf(days)
+  const campaign = numbers.map((each) => ({
+    ...each,
+    values: each.values.map((value, day) => (isLeftOut[day] ? 3 * value : value)),
+  }))
+  const annotated = campaign.map((each) => ({ ...each, isLeftOut }))
+
+  it('is tested by the other days, as if the campaigns had not been', () => {
+    const told = backtest(first(days), annotated)
+    const other = backtest(
+      first(days),
+      numbers.map((each) => ({ ...each, isLeftOut })),
+    )
+    expect([told.ranges, told.reports]).toEqual([other.ranges, other.reports])
+    expect(told.leftOut).toEqual({ holidays: 0, annotated: 18 })
+    expect(backtest(first(days), annotated, first(3)).leftOut).toEqual({ holidays: 3, annotated: 17 })
+    const plain = backtest(first(days), campaign)
+    const claimsOf = ({ ranges }: typeof told) => ranges.reduce((sum, { claims }) => sum + claims, 0)
+    expect(claimsOf(told)).toBeLessThan(claimsOf(plain) / 2)
+    const weeks = told.ranges.find(({ scale }) => scale === 'week')
+    expect(weeks?.judged).toBe(44)
+    expect(weeks?.held95).toBeGreaterThan(38)
+  })
+
+  it('shows the campaigns as they were, and calls none unusual', () => {
+    const [shown = []] = backtest(first(days), annotated).lastDays
+    const leftOut = shown.filter((day) => day.isLeftOut)
+    expect(leftOut.length).toBeGreaterThan(3)
+    for (const { date, value, isUnusual } of leftOut) {
+      expect(value).toBe(campaign[0]?.values[first(days).indexOf(date)])
+      expect(isUnusual).toBe(false)
+    }
   })
 })
 

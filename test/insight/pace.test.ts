@@ -1,16 +1,21 @@
 /** The end of a month is told within its record, or not at all. */
 import { describe, expect, it } from 'vitest'
-import { tellEnd } from '../../src/insight/pace.ts'
+import { type CountedDays, tellEnd } from '../../src/insight/pace.ts'
 import { random } from '../support/random.ts'
-import { dailyNumbers, weekdaysOf } from '../support/reports/daily-numbers.ts'
+import { dailyNumbers, FLAT_WEEK, weekdaysOf } from '../support/reports/daily-numbers.ts'
 
 const MONTH = 30
 
-function tell(all: readonly number[], month: number, day: number) {
+function tell(
+  all: readonly number[],
+  month: number,
+  day: number,
+  of: Pick<CountedDays, 'isLeftOut' | 'isHoliday'> = {},
+) {
   const values = all.slice(0, month * MONTH + day)
   const spanOf = (index: number) => ({ from: index * MONTH, to: (index + 1) * MONTH })
   const earlier = Array.from({ length: month }, (_, index) => spanOf(index))
-  return tellEnd({ values, places: weekdaysOf(values), scale: 'day' }, earlier, spanOf(month))
+  return tellEnd({ values, places: weekdaysOf(values), ...of }, earlier, spanOf(month))
 }
 
 function sum(values: readonly number[]): number {
@@ -61,5 +66,36 @@ describe('the end of a month', () => {
       day % MONTH < 25 ? value : value * (late[Math.floor(day / MONTH)] ?? 1),
     )
     expect(tell(jumping, 28, 20)).toBeNull()
+  })
+
+  it('is that of the other days, with what left-out days had', () => {
+    const values = dailyNumbers({ mean: 12, days: 30 * MONTH, seed: 9 })
+    const plain = tell(values, 24, 20)
+    const isLeftOut = values.map((_, day) => day === 24 * MONTH + 4 || day % 97 === 3)
+    const told = (some: readonly number[]) => tell(some, 24, 20, { isLeftOut })
+    const high = values.map((value, day) => (isLeftOut[day] ? value + 500 : value))
+    expect(told(high)?.expected).toBeCloseTo((told(values)?.expected ?? 0) + 500, 6)
+    expect(Math.abs((told(values)?.expected ?? 0) - (plain?.expected ?? 0))).toBeLessThan(12)
+  })
+
+  it('has the share of a usual day for each holiday ahead that earlier holidays had', () => {
+    const isHoliday = Array.from({ length: 30 * MONTH }, (_, day) => day % MONTH === 24)
+    const all = dailyNumbers({ mean: 40, days: 30 * MONTH, seed: 9, week: FLAT_WEEK })
+    const usual = tell(all, 24, 20)?.expected ?? 0
+    const without = all.map((value, day) => (isHoliday[day] ? 0 : value))
+    const none = tell(without, 24, 20, { isHoliday })
+    expect(usual - (none?.expected ?? 0)).toBeGreaterThan(36)
+    expect(usual - (none?.expected ?? 0)).toBeLessThan(44)
+    expect(tell(all, 24, 20, { isHoliday })?.expected).toBeCloseTo(usual, -1)
+  })
+
+  it('is known where all days that are left are holidays without leads', () => {
+    const isHoliday = Array.from({ length: 30 * MONTH }, (_, day) => day % MONTH >= 28)
+    const all = dailyNumbers({ mean: 40, days: 30 * MONTH, seed: 3 }).map((value, day) =>
+      isHoliday[day] ? 0 : value,
+    )
+    const soFar = sum(all.slice(24 * MONTH, 24 * MONTH + 28))
+    const outcome = tell(all, 24, 28, { isHoliday })
+    if (outcome !== null) expect(Math.abs(outcome.expected - soFar)).toBeLessThan(3)
   })
 })

@@ -36,7 +36,7 @@ const expected = (
   ...{ periods: { known: 26, needed: 8 }, record: { held: 187, of: 196 }, band: [], shift: null },
   ...change,
 })
-const NOTHING_URGENT = { drivers: [], pace: [], urgent: { total: 0, rows: [] }, oldLeads: null }
+const NOTHING_URGENT = { drivers: [], pace: [], urgent: { total: 0, rows: [] }, oldLeads: null, notes: [] }
 const QUIET: Making = { now: QUIET_GENERATED_AT }
 /** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
 const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
@@ -162,6 +162,31 @@ describe('the headline', () => {
       {},
       {},
     ])
+  })
+
+  it('says what is known of a day that is not judged, in the headline and the tile', () => {
+    const left = { judgement: 'left_out', range: null, expected: null } as const
+    const noted = judge(day([120, 50], [3, 2]), left, left)
+    const campaign = { firstDay: '2026-11-19', lastDay: '2026-11-20', text: 'campaign', isLeftOut: true }
+    const notes = [
+      { ...campaign, firstDay: '2026-11-02', lastDay: '2026-11-02', pipeline: null },
+      { ...campaign, pipeline: MARKET.pipeline },
+    ]
+    const figures = { ...noted, insight: { ...NOTHING_URGENT, ...noted.insight, notes } } as ReportFigures
+    expect(headline(figures)).toMatchObject({
+      text: '120 new leads and 3 won (the Friday before: 50 and 2).',
+      detail: '19\u2009–\u200920 Nov: campaign (EU mid-market).',
+    })
+    const usual = '19\u2009–\u200920 Nov: campaign (EU mid-market)'
+    expect(block('kpis', figures).tiles).toMatchObject([
+      { usual, usualRange: '', tone: 'neutral' },
+      { usual, usualRange: '', tone: 'neutral' },
+      {},
+      {},
+    ])
+    expect(headline(figures, { locale: 'de-DE' }).detail).toBe('19.–20. Nov.: campaign (EU mid-market).')
+    const marked = { ...figures, insight: { ...figures.insight, expectations: [] } } as ReportFigures
+    expect(headline(marked).detail).toBe('')
   })
 
   it('names the source that most of a difference came from', () => {
@@ -529,7 +554,7 @@ describe('leads that are about to stall', () => {
   const figures: ReportFigures = {
     ...busy,
     insight: {
-      ...{ expectations: [], drivers: [], pace: [] },
+      ...{ expectations: [], drivers: [], pace: [], notes: [] },
       urgent: { total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },

@@ -232,6 +232,9 @@ export const DATA_RESULTS = {
     data: z.strictObject({
       from: text.nullable().describe('the first local day; null without a whole day of leads'),
       ...{ to: text.nullable().describe('the last local day'), time_zone: text },
+      left_out: z
+        .strictObject({ holidays: count, annotated: count })
+        .describe('days of which nothing is learned and that are not judged'),
       ranges: z
         .array(
           z.strictObject({

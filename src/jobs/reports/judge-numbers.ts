@@ -2,6 +2,7 @@
  * Judges the numbers of a report by the counts of earlier days: which are unusual, where they came from, and where
  * the month will end.
  */
+import { type Annotation, leftOutOf } from '../../domain/annotation.ts'
 import {
   type Driver,
   type DriverDimension,
@@ -11,9 +12,11 @@ import {
 } from '../../domain/insight.ts'
 import type { Period } from '../../domain/model.ts'
 import { chooseSplit, type Group } from '../../insight/drivers.ts'
-import { type DailyNumbers, type Judged, judgeReport } from '../../insight/expect.ts'
+import { type Judged, judgeReport } from '../../insight/expect.ts'
+import type { DailyNumbers } from '../../insight/series.ts'
 import type { Store } from '../../store/db/store.ts'
 import type { ReportRequest } from '../../store/figures/report-figures.ts'
+import { listAnnotations } from '../../store/insight/annotation.ts'
 import {
   type DailyCount,
   DIMENSIONS,
@@ -31,7 +34,7 @@ interface JudgeDeps {
 
 /** The settings that the judgement of a report needs. */
 export interface JudgedReport {
-  /** Local dates; of those before the period nothing is learned where single days are judged. */
+  /** Local dates of which nothing is learned, and which are not judged as single days. */
   readonly holidays: readonly string[]
   readonly goals: readonly Goal[]
   /** The month in which the fiscal year begins, from 1. */
@@ -60,44 +63,74 @@ export async function judgeNumbers(
   if (length === 0) return nothing
   const reader = readerOf(deps.store, { dates, period, pipelineIds: filter.pipelineIds })
   const names = await listNames(deps.store.db)
-  const numbers = await readNumbers(reader, names)
-  const isByDay = kind !== 'week' && kind !== 'month'
-  const isLeftOut = dates.map(
-    (date, index) => isByDay && index < dates.length - length && holidays.includes(date),
-  )
+  const annotations = await listAnnotations(deps.store.db)
+  const leftOut = { annotations, holidays, pipelineIds: filter.pipelineIds }
   // A holiday is unlike the same weekday without one, so its own number is not judged.
+  const isByDay = kind !== 'week' && kind !== 'month'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
+  const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
   const judged = judgeReport(
     { kind, dates, length },
-    (isHoliday ? [] : numbers).map((each) => ({
-      ...each,
-      values: each.values.map((value, index) => (isLeftOut[index] ? null : value)),
-    })),
+    numbers.map((each) => ({ ...each, isExplained: isExplained(each, dates.slice(-length), leftOut) })),
   )
   return {
     expectations: judged
       .map(({ expectation }) => expectation)
       .sort((one, other) => Number(one.pipeline !== null) - Number(other.pipeline !== null)),
-    drivers: await findDrivers(reader, judged, { names, pipelineIds: filter.pipelineIds, isLeftOut }),
+    drivers: await findDrivers(reader, judged, {
+      ...{ names, pipelineIds: filter.pipelineIds },
+      isLeftOut: daysLeftOut(dates, null, leftOut),
+    }),
     pace: await tellEnds(reader, {
-      ...{ goals, fiscalYearStarts, names, pipelineIds: filter.pipelineIds },
+      ...{ goals, fiscalYearStarts, names, ...leftOut },
       isWithMonths: kind !== 'month',
     }),
   }
+}
+
+/** What tells which days are left out of expectations. */
+export interface LeftOut {
+  readonly annotations: readonly Annotation[]
+  readonly holidays: readonly string[]
+  /** The pipelines of the report; null for all. */
+  readonly pipelineIds: readonly string[] | null
+}
+
+function pipelinesOf(pipeline: DailyNumbers['pipeline'], { pipelineIds }: LeftOut): readonly string[] | null {
+  return pipeline === null ? pipelineIds : [pipeline.id]
+}
+
+/** Tells of each date whether it is left out of the numbers of a pipeline, or of all leads of the report. */
+function daysLeftOut(
+  dates: readonly string[],
+  pipeline: DailyNumbers['pipeline'],
+  leftOut: LeftOut,
+): boolean[] {
+  const annotated = leftOutOf(dates, leftOut.annotations, pipelinesOf(pipeline, leftOut))
+  return annotated.map((is, day) => is || leftOut.holidays.includes(dates[day] ?? ''))
+}
+
+/** Tells whether an annotation says what was different in the period. */
+function isExplained({ pipeline }: DailyNumbers, period: readonly string[], leftOut: LeftOut): boolean {
+  return leftOutOf(period, leftOut.annotations, pipelinesOf(pipeline, leftOut)).includes(true)
 }
 
 /** Reads the numbers that a report judges: of all its leads and of each of its pipelines. */
 export async function readNumbers(
   reader: DailyReader,
   names: ReadonlyMap<string, string>,
+  leftOut: LeftOut,
 ): Promise<DailyNumbers[]> {
+  const { dates } = reader
   const numbers: DailyNumbers[] = []
   for (const figure of EXPECTED_FIGURES) {
     const byPipeline = await reader.read(figure, 'pipeline_id')
-    numbers.push({ figure, pipeline: null, values: sumOf([...byPipeline.values()], reader.dates.length) })
+    const add = (pipeline: DailyNumbers['pipeline'], values: readonly number[]) =>
+      numbers.push({ figure, pipeline, values, isLeftOut: daysLeftOut(dates, pipeline, leftOut) })
+    add(null, sumOf([...byPipeline.values()], dates.length))
     if (byPipeline.size < 2) continue
     for (const [id, values] of [...byPipeline].sort(([one], [other]) => (one < other ? -1 : 1)))
-      numbers.push({ figure, pipeline: { id, name: names.get(id) ?? id }, values })
+      add({ id, name: names.get(id) ?? id }, values)
   }
   return numbers
 }
@@ -157,7 +190,7 @@ async function findDrivers(
 ): Promise<Driver[]> {
   const { names, pipelineIds, isLeftOut } = of
   const drivers: Driver[] = []
-  for (const { expectation, days, expected, overdispersion } of judged) {
+  for (const { expectation, days, expected, overdispersion, leftOut } of judged) {
     const { figure, pipeline, judgement, shift } = expectation
     if (pipeline !== null || (judgement !== 'high' && judgement !== 'low' && shift === null)) continue
     const groups: Group<DriverDimension>[] = []
@@ -170,9 +203,10 @@ async function findDrivers(
     }
     const split = chooseSplit(groups, { days, expected, overdispersion })
     if (split === null) continue
-    const { group: dimension, actual, rest } = split
+    const { group: dimension, rest } = split
+    const [actual, usual] = [split.actual + leftOut, Math.round(expected) + leftOut]
     const parts = split.parts.map((part) => ({ ...part, name: nameOf(part.name, dimension, names) }))
-    drivers.push({ figure, actual, expected: Math.round(expected), dimension, parts, rest })
+    drivers.push({ figure, actual, expected: usual, dimension, parts, rest })
   }
   return drivers
 }

@@ -1,12 +1,13 @@
 /**
- * Keeps the record of what reports claim in memory for the dashboard. It is tested anew after each sync that the
- * page is opened after, in a child process, because it takes up to seconds of computing.
+ * Keeps the record of what reports claim in memory for the dashboard. It is tested anew after a sync or a new
+ * annotation when the page is opened, in a child process, because it takes up to seconds of computing.
  */
 import { errorText } from '../../errors.ts'
 import type { Backtest } from '../../insight/backtest.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/db/store.ts'
 import { askChild, programFile } from '../../store/db/subprocess.ts'
+import { listAnnotations } from '../../store/insight/annotation.ts'
 import { findLastWholeRun } from '../../store/sync/sync-run.ts'
 import { readTested } from './read-backtest.ts'
 
@@ -27,18 +28,19 @@ export interface RecordKeeper extends AsyncDisposable {
 export function openRecord(deps: {
   readonly store: Pick<Store, 'db'>
   readonly timeZone: string
+  readonly holidays: readonly string[]
   readonly folder: string
   readonly log: Log
 }): RecordKeeper {
-  const { store, timeZone, folder, log } = deps
+  const { store, timeZone, holidays, folder, log } = deps
   const closing = new AbortController()
-  let kept: { readonly asOf: string; readonly record: Backtest } | null = null
+  let kept: (KeptRecord & { readonly key: string }) | null = null
   let testing: Promise<string | null> | null = null
 
-  async function test(asOf: string): Promise<string | null> {
+  async function test(asOf: string, key: string): Promise<string | null> {
     try {
-      const tested = await readTested(store, { asOf, timeZone, pipelineIds: null })
-      kept = { asOf, record: await askChild(CHILD, tested, { folder, signal: closing.signal }) }
+      const tested = await readTested(store, { asOf, timeZone, pipelineIds: null, holidays })
+      kept = { key, record: await askChild(CHILD, tested, { folder, signal: closing.signal }), failure: null }
       return null
     } catch (thrown) {
       if (!closing.signal.aborted)
@@ -51,8 +53,10 @@ export function openRecord(deps: {
     async read() {
       const whole = await findLastWholeRun(store.db)
       if (whole === undefined) return { record: null, failure: null }
-      if (kept?.asOf === whole.asOf) return { record: kept.record, failure: null }
-      testing ??= test(whole.asOf).finally(() => {
+      // What is written about days changes what is tested.
+      const key = JSON.stringify([whole.asOf, await listAnnotations(store.db)])
+      if (kept?.key === key) return { record: kept.record, failure: null }
+      testing ??= test(whole.asOf, key).finally(() => {
         testing = null
       })
       const failure = await testing

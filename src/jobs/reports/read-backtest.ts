@@ -3,6 +3,7 @@ import type { Instant } from '../../domain/model.ts'
 import { dayBefore } from '../../domain/period.ts'
 import { type Backtest, backtest } from '../../insight/backtest.ts'
 import type { Db, Store } from '../../store/db/store.ts'
+import { listAnnotations } from '../../store/insight/annotation.ts'
 import {
   findLastCountedDay,
   listCountedDays,
@@ -17,6 +18,8 @@ export interface BacktestRequest {
   readonly timeZone: string
   /** The pipelines of the report; null for all. */
   readonly pipelineIds: readonly string[] | null
+  /** Local dates of which nothing is learned. */
+  readonly holidays: readonly string[]
 }
 
 /** The dates and numbers that are tested. */
@@ -25,22 +28,24 @@ export type Tested = Parameters<typeof backtest>
 /** Brings the counts by day up to date and tests all claims of a report on them. */
 export async function readBacktest(
   store: Pick<Store, 'db' | 'write'>,
-  { asOf, timeZone, pipelineIds }: BacktestRequest,
+  request: BacktestRequest,
   now: Date,
 ): Promise<Backtest> {
+  const { asOf, timeZone } = request
   const days = await listCountedDays(store.db, dayBefore(new Date(asOf), timeZone).to, timeZone)
   await refreshDailyCounts(store, days, now)
-  return backtest(...(await readTested(store, { asOf, timeZone, pipelineIds })))
+  return backtest(...(await readTested(store, request)))
 }
 
 /** Reads the counts by day as they were last brought up to date. */
 export async function readTested(
   store: Pick<Store, 'db'>,
-  { asOf, timeZone, pipelineIds }: BacktestRequest,
+  { asOf, timeZone, pipelineIds, holidays }: BacktestRequest,
 ): Promise<Tested> {
   const dates = await listTestedDates(store.db, asOf, timeZone)
   const reader = readerOf(store, { dates, period: { timeZone }, pipelineIds })
-  return [dates, await readNumbers(reader, await listNames(store.db))]
+  const leftOut = { annotations: await listAnnotations(store.db), holidays, pipelineIds }
+  return [dates, await readNumbers(reader, await listNames(store.db), leftOut), holidays]
 }
 
 /** Lists the local dates up to `asOf` that are counted. */

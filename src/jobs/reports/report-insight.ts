@@ -1,12 +1,16 @@
 /** Reads what a report says beside its counts. The counts that it rests on are first brought up to date. */
+import { isAbout } from '../../domain/annotation.ts'
 import type { FailedSection } from '../../domain/figures.ts'
-import type { Insight, OldLeadCount } from '../../domain/insight.ts'
+import type { DayNote, Insight, OldLeadCount } from '../../domain/insight.ts'
 import type { Money } from '../../domain/model.ts'
+import { localDates } from '../../domain/period.ts'
 import { errorText, LeadsheetError } from '../../errors.ts'
-import type { Store } from '../../store/db/store.ts'
+import type { Db, Store } from '../../store/db/store.ts'
 import { giveChosen } from '../../store/figures/given-relations.ts'
 import { atOneMoment } from '../../store/figures/read-transaction.ts'
 import { type ReportRequest, scopeOf } from '../../store/figures/report-figures.ts'
+import { listAnnotations } from '../../store/insight/annotation.ts'
+import { listNames } from '../../store/insight/daily-count.ts'
 import {
   readOldLeads,
   readStallThresholds,
@@ -68,12 +72,29 @@ async function readInsight(
   })
   return {
     ...judged,
+    notes: await readNotes(store.db, request),
     urgent: {
       total: urgent.total,
       rows: urgent.rows.map((row) => ({ ...row, isNew: !told.has(row.id) })),
     },
     oldLeads: isPast || request.filter.conditions.length > 0 ? null : oldLeadsOf(oldLeads, request),
   }
+}
+
+/** Reads the notes about the days of the report and of its charts. */
+async function readNotes(
+  db: Db,
+  { filter, period, sparkPeriods, trendDays }: ReportRequest,
+): Promise<DayNote[]> {
+  const from = [period, ...sparkPeriods, ...trendDays].map((each) => each.from).sort()[0] ?? period.from
+  const [first = '', last = first] = localDates({ ...period, from }).split('--')
+  const names = await listNames(db)
+  return (await listAnnotations(db))
+    .filter((each) => each.firstDay <= last && each.lastDay >= first && isAbout(each, filter.pipelineIds))
+    .map(({ firstDay, lastDay, text, pipelineId: id, isLeftOut }) => ({
+      ...{ firstDay, lastDay, text, isLeftOut },
+      pipeline: id === null ? null : { id, name: names.get(id) ?? id },
+    }))
 }
 
 /** Adds up the old leads of the report's pipelines. A filter by other columns has no such counts. */

@@ -1,7 +1,8 @@
 /** Tells where the numbers of a month, quarter or year will end, and how far the goals of the settings are. */
+import { type Annotation, leftOutOf } from '../../domain/annotation.ts'
 import type { CountedFigure, DriverDimension, Goal, GoalPeriod, Pace } from '../../domain/insight.ts'
-import { seriesOf } from '../../insight/expect.ts'
 import { spansOf, tellEnd } from '../../insight/pace.ts'
+import { weekdayOf } from '../../insight/series.ts'
 
 /** The numbers whose expected end is told without a goal. */
 const TOLD_ENDS = ['new_leads', 'won'] as const
@@ -31,6 +32,8 @@ interface Wanted {
   readonly pipelineIds: readonly string[] | null
   /** Tells whether the end of the month is told of figures without a goal. */
   readonly isWithMonths: boolean
+  readonly annotations: readonly Annotation[]
+  readonly holidays: readonly string[]
 }
 
 /** A goal, or a figure whose end of the month is told without one. */
@@ -60,7 +63,7 @@ export async function tellEnds(reader: DailyReader, wanted: Wanted): Promise<Pac
 async function tellOne(
   reader: DailyReader,
   { figure, period, currency, pipelines, goal }: Told,
-  { fiscalYearStarts, names }: Wanted,
+  { fiscalYearStarts, names, pipelineIds, annotations, holidays }: Wanted,
 ): Promise<Pace> {
   const { dates } = reader
   const byPipeline = await reader.read(figure, 'pipeline_id', currency ?? '')
@@ -76,11 +79,16 @@ async function tellOne(
   const daysLeft = daysBetween(last, lastDay)
   const spans = spansOf(dates, (date) => date === beginOf(date, period, fiscalYearStarts))
   const now = { from, to: dates.length + daysLeft }
+  const ahead = Array.from({ length: daysLeft }, (_, day) => dayBefore(last, -1 - day))
   // Money comes in few large amounts, so its end cannot be told as that of a count.
   const end =
     currency === null && daysLeft > 0
       ? tellEnd(
-          seriesOf(values, { dates }, 'day'),
+          {
+            ...{ values, places: dates.map(weekdayOf) },
+            isLeftOut: leftOutOf(dates, annotations, pipelines ?? pipelineIds),
+            isHoliday: [...dates, ...ahead].map((date) => holidays.includes(date)),
+          },
           spans.filter((span) => span.from < from),
           now,
         )
@@ -105,8 +113,9 @@ function beginOf(date: string, period: GoalPeriod, fiscalYearStarts: number, lat
   return new Date(Date.UTC(year, month - 1 - into + later * length, 1)).toISOString().slice(0, 10)
 }
 
-function dayBefore(date: string): string {
-  return new Date(Date.parse(date) - DAY_MS).toISOString().slice(0, 10)
+/** @param days the number of days before; negative for days after */
+function dayBefore(date: string, days = 1): string {
+  return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10)
 }
 
 function daysBetween(from: string, to: string): number {

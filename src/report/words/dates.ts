@@ -97,6 +97,12 @@ export function formatLocalDay(locale: string, day: string): string {
   return formatOf(locale, 'UTC', { day: 'numeric', month: 'short' }).format(Date.parse(day))
 }
 
+/** Formats local dates as `20 Nov`, or `20–22 Nov` for several days. */
+export function formatLocalDays(locale: string, first: string, last: string): string {
+  const format = formatOf(locale, 'UTC', { day: 'numeric', month: 'short' })
+  return format.formatRange(Date.parse(first), Date.parse(last))
+}
+
 /**
  * Returns the number of the ISO week of a date, which is given in days since 1970-01-01. The Thursday of a
  * week decides its year.

@@ -31,7 +31,7 @@ export const INSIGHT_VIEWS = {
     -- low: lower bound of the range that holds 19 of 20 usual periods; null without a range
     -- high: upper bound of that range; both bounds belong to it
     -- expected: number of leads that was most to be expected; null without a range
-    -- judgement: usual, high or low: judged with all numbers of the issue; learning: too few earlier periods; withheld: earlier ranges held too rarely
+    -- judgement: usual, high or low; learning: too few earlier periods; withheld: earlier ranges held too rarely; left_out: annotated, or mostly holidays
     -- known: number of earlier periods of the same kind that were known
     -- needed: number of them that a range needs
     -- held: number of the last ranges that held, at most 365 of them; null before the first

@@ -78,7 +78,7 @@ function sumOf(series: readonly number[][], day: number): Sum {
       const span = MONTHS[month]
       if (span === undefined) continue
       const values = all.slice(0, span.from + day)
-      const days = { values, places: weekdaysOf(values), scale: 'day' } as const
+      const days = { values, places: weekdaysOf(values) }
       // A report looks back two years.
       const outcome = tellEnd(days, MONTHS.slice(month - 24, month), span)
       if (outcome === null) {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Goal } from '../../../src/domain/insight.ts'
 import type { Lead, Period } from '../../../src/domain/model.ts'
 import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { annotate, removeAnnotation } from '../../../src/jobs/annotations.ts'
 import { type JudgedReport, judgeNumbers } from '../../../src/jobs/reports/judge-numbers.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
@@ -58,6 +59,12 @@ const judge = (store: Store, request = requestOf(), change: Partial<JudgedReport
     ...{ holidays: [], goals: [], fiscalYearStarts: 1 },
     ...change,
   })
+/** Annotates a day of the report's past. */
+const note = (store: Store, ago: number, pipelineId: string | null = null, isLeftOut = true) => {
+  const days = localDates(DAYS.at(-1 - ago) ?? requestOf().period)
+  const given = { days, text: 'campaign', pipelineId, isLeftOut, writtenBy: 'test' }
+  return annotate(store, given, { now: NOW, timeZone: ZONE })
+}
 const newLeads = ({ expectations }: Awaited<ReturnType<typeof judge>>) =>
   expectations.find(({ figure, pipeline }) => figure === 'new_leads' && pipeline === null)
 
@@ -138,6 +145,34 @@ describe('the numbers of a day', () => {
     expect((await judge(store, requestOf(), { holidays })).expectations).toEqual([])
   })
 
+  it('of an annotated day are not judged, and those of other pipelines are', async () => {
+    await using store = await storeWith({ mean: (_, ago) => (ago === 0 ? 60 : 20), isExact: true })
+    await note(store, 0, 'p1')
+    const { expectations, drivers } = await judge(store)
+    const told = expectations.filter(({ figure }) => figure === 'new_leads')
+    expect(told.map(({ pipeline, judgement }) => [pipeline?.id ?? null, judgement])).toEqual([
+      ...[[null, 'left_out'] as const, ['p1', 'left_out'] as const, ['p2', 'high'] as const],
+    ])
+    expect(told[0]).toMatchObject({ actual: 120, range: null, expected: null, shift: null })
+    expect(told[0]?.band.at(-1)).not.toBeNull()
+    expect(drivers).toEqual([])
+  })
+
+  it('are judged without the annotated days before them, unless these are only marked', async () => {
+    const mean = (_: string, ago: number) => (ago === 7 ? 60 : 20)
+    await using store = await storeWith({ mean, isExact: true })
+    const shifted = newLeads(await judge(store))
+    const { id } = await note(store, 7, null, false)
+    expect(newLeads(await judge(store))).toEqual(shifted)
+    await removeAnnotation(store, id)
+    await note(store, 7)
+    const told = newLeads(await judge(store))
+    await using quiet = await storeWith({ mean: () => 20, isExact: true })
+    await note(quiet, 7)
+    expect(told).toEqual(newLeads(await judge(quiet)))
+    expect(told?.range?.high).toBeLessThan(shifted?.range?.high ?? 0)
+  })
+
   it('have no range before eight of the same weekday, and say how many there are', async () => {
     await using store = await storeWith({ mean: (_, ago) => (ago > 33 ? 0 : 20) })
     expect(newLeads(await judge(store))).toMatchObject({
@@ -154,6 +189,26 @@ it('judges weeks by weeks', async () => {
   expect(told).toMatchObject({ judgement: 'usual', periods: { needed: 8 } })
   expect(told?.range?.low).toBeGreaterThan(180)
   expect(told?.range?.high).toBeLessThan(380)
+})
+
+it('judges a week with a left-out day by its other days, and makes no claim where a note explains it', async () => {
+  // The week of the report ended on Sunday, five days before the last day that there is.
+  const mean = (_: string, ago: number) => (ago === 10 || ago === 24 ? 80 : 20)
+  await using store = await storeWith({ mean, isExact: true })
+  const week = requestOf({}, 'week')
+  expect(newLeads(await judge(store, week))).toMatchObject({ judgement: 'high', actual: 400 })
+  const holidays = [10, 24].map((ago) => localDates(DAYS.at(-1 - ago) ?? week.period))
+  const told = newLeads(await judge(store, week, { holidays }))
+  // Six days of 40 leads, and the holiday's own 160 on both sides.
+  expect(told).toMatchObject({ judgement: 'usual', actual: 400 })
+  expect(Math.round(told?.expected ?? 0)).toBe(400)
+  await note(store, 24)
+  await note(store, 10)
+  expect(newLeads(await judge(store, week))).toMatchObject({
+    judgement: 'left_out',
+    actual: 400,
+    range: null,
+  })
 })
 
 describe('goals', () => {

@@ -56,6 +56,7 @@ const INSIGHT: Insight = {
   ],
   urgent: { total: 2, rows: [URGENT, { ...URGENT, id: 'l2', value: null, isNew: true }] },
   oldLeads: null,
+  notes: [],
 }
 
 const figures = busyDay()

@@ -180,7 +180,7 @@ describe('the goals and the outlook', () => {
 
   it('say what each goal has, where it will end and what is needed a day, as reports do', async () => {
     const store = await openDailyStore(400)
-    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null }
+    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
     // The test of past days brings the counts by day up to date, as a report does.
     await readBacktest(store, request, LOOKED_AT)
     const set = goals.map((goal) => ({

@@ -20,7 +20,7 @@ async function readRecord(store: Store): Promise<string> {
 describe('the page of the record', () => {
   it('has the shares that held and the claims a year, and a chart of each number with its unusual days', async () => {
     const store = await openDailyStore(120)
-    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null }
+    const request = { asOf: READ_AT, timeZone: ZONE, pipelineIds: null, holidays: [] }
     const { ranges, reports, lastDays, from, to } = await readBacktest(store, request, LOOKED_AT)
     const html = await readRecord(store)
     const text = textOf(html)

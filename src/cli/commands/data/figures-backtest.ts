@@ -34,13 +34,14 @@ async function runBacktest(terminal: Terminal, { pipeline }: Options): Promise<v
   const asOf = await requireData(store.db)
   const pipelines = await listPipelines(store.db)
   for (const id of pipeline ?? []) requirePipeline(id, pipelines)
-  const request = { asOf, timeZone: config.timeZone, pipelineIds: pipeline ?? null }
+  const { timeZone, holidays } = config
+  const request = { asOf, timeZone, holidays, pipelineIds: pipeline ?? null }
   const tested = await readBacktest(store, request, new Date())
-  if (terminal.json) return printJson(terminal, tested, config.timeZone)
+  if (terminal.json) return printJson(terminal, tested, timeZone)
   await printRanges(terminal, tested)
   terminal.print('')
   await printEnds(terminal, tested)
-  for (const note of notesOf(tested, config.timeZone)) terminal.note(note)
+  for (const note of notesOf(tested, timeZone)) terminal.note(note)
 }
 
 async function printRanges(terminal: Terminal, { ranges }: Backtest): Promise<void> {
@@ -92,7 +93,7 @@ async function printEnds(terminal: Terminal, { ends }: Backtest): Promise<void> 
   )
 }
 
-function notesOf({ from, to, ranges, reports }: Backtest, timeZone: string): string[] {
+function notesOf({ from, to, leftOut, ranges, reports }: Backtest, timeZone: string): string[] {
   const days = reports.find(({ scale }) => scale === 'day')
   if (from === null || to === null) return ['There are no whole days with leads yet.']
   const unknown = SCALES.flatMap((scale) => ranges.find((row) => row.scale === scale) ?? []).filter(
@@ -101,12 +102,21 @@ function notesOf({ from, to, ranges, reports }: Backtest, timeZone: string): str
   return [
     ...unknown.map((row) => `Usual ranges of a ${row.scale} begin after ${neededOf(row)}.`),
     `${from} to ${to}, in ${timeZone}; each claim is made by the numbers before its day.`,
+    ...leftOutText(leftOut),
     ...(days === undefined || days.judged === 0
       ? []
       : [
           `A daily report would have told something unusual on ${days.withClaims} of ${days.judged} days (${decimal(aYear(days.withClaims, days))} a year). Such a claim may be true: real numbers do change.`,
         ]),
   ]
+}
+
+function leftOutText({ holidays, annotated }: Backtest['leftOut']): string[] {
+  const counted = [
+    ...(annotated > 0 ? [`${annotated} annotated ${annotated === 1 ? 'day' : 'days'}`] : []),
+    ...(holidays > 0 ? [`${holidays} ${holidays === 1 ? 'holiday' : 'holidays'}`] : []),
+  ]
+  return counted.length === 0 ? [] : [`Left out: ${counted.join(' and ')}.`]
 }
 
 function shownOf({ shown, scale, periods }: RangeTest): string {
@@ -139,11 +149,11 @@ function decimal(value: number | null): string | null {
 
 function printJson(
   terminal: Terminal,
-  { from, to, ranges, reports, ends }: Backtest,
+  { from, to, leftOut, ranges, reports, ends }: Backtest,
   timeZone: string,
 ): void {
   terminal.printJson('figures backtest', {
-    ...{ from, to, time_zone: timeZone },
+    ...{ from, to, time_zone: timeZone, left_out: leftOut },
     ranges: ranges.map(({ figure, pipeline, scale, judged, held95, held80, claims, shown, periods }) => ({
       ...{ figure, pipeline_id: pipeline?.id ?? null, each: scale, judged, held_95: held95, held_80: held80 },
       ...{ claims, claims_a_year: aYear(claims, { scale, judged }), shown, periods },

@@ -12,6 +12,7 @@ import {
   isLongAfter,
   isStalledKnown,
 } from '../../context.ts'
+import { notesOfPeriod, writeNote } from '../../day-notes.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { PeriodNames } from '../../words/dates.ts'
 import { namePeriod } from '../../words/dates.ts'
@@ -43,6 +44,8 @@ interface Verdict {
 const TITLE_LENGTH = 80
 // The maximum number of pipelines or values that are named; all others are only counted.
 const NAMED = 2
+// The maximum number of notes about days.
+const NOTES = 2
 const NAME_LENGTH = 40
 
 export function composeHeadline(
@@ -78,10 +81,19 @@ export function composeHeadline(
     title: oneLine(context.title, TITLE_LENGTH),
     period: words('period.long', { ...names }),
     text: summary.text,
-    detail: [summary.detail, isCalm && words('headline.allWell')].filter(Boolean).join(' '),
+    detail: [summary.detail, explanationOf(figures, locale), isCalm && words('headline.allWell')]
+      .filter(Boolean)
+      .join(' '),
     scope: scopeOf(figures, locale),
     subject: [summary.subject, ...needs].filter(Boolean).join(', '),
   }
+}
+
+/** Says what is known of days that are not judged for it; empty if the numbers are judged. */
+function explanationOf(figures: ReportFigures, locale: LocaleContext): string {
+  const isExplained = figures.insight?.expectations.some(({ judgement }) => judgement === 'left_out')
+  const notes = isExplained ? notesOfPeriod(figures).slice(0, NOTES) : []
+  return notes.length === 0 ? '' : `${notes.map((note) => writeNote(note, locale)).join('; ')}.`
 }
 
 /** Returns whether the period was fully read and has no new and no won lead. */

@@ -12,6 +12,7 @@ import {
   isFirst,
   isImplausible,
 } from '../../context.ts'
+import { notesOfPeriod, writeNote } from '../../day-notes.ts'
 import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
@@ -68,7 +69,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const { newLeads, won, wonValue, winRate, openValue, known, sparklines } = figures
   const coverage = coverageOf(figures)
   const isComparable = coverage === 'whole' && !isFirst(figures)
-  // The change of a number that is usual has no colour, because it is no news.
+  // The change of a number that is usual or explained has no colour, because it is no news.
   const moved = (change: Change | null, figure?: ExpectedFigure): Moved => ({
     arrow: (isComparable && change?.arrow) || '',
     change: (isComparable && change?.text) || '',
@@ -190,17 +191,21 @@ function expectationOf({ insight }: ReportFigures, wanted: ExpectedFigure | unde
 
 function isUsual(figures: ReportFigures, figure: ExpectedFigure | undefined): boolean {
   const found = expectationOf(figures, figure)
-  return found?.judgement === 'usual' && found.shift === null
+  return found?.judgement === 'left_out' || (found?.judgement === 'usual' && found.shift === null)
 }
 
 /**
- * Says what is usual. Several days that are unusual together are said instead of the range, because that has
+ * Says what is usual, or what is known of days that are not judged. Several days that are unusual together are said instead of the range, because that has
  * already followed them.
  */
-function usualRange(figures: ReportFigures, figure: ExpectedFigure, { words, tag }: LocaleContext): Usual {
+function usualRange(figures: ReportFigures, figure: ExpectedFigure, locale: LocaleContext): Usual {
+  const { words, tag } = locale
   const found = expectationOf(figures, figure)
   if (!found) return NOTHING_USUAL
   const { judgement, shift, range } = found
+  const [note] = notesOfPeriod(figures)
+  if (judgement === 'left_out' && note !== undefined)
+    return { usual: writeNote(note, locale), usualRange: '' }
   if (judgement === 'usual' && shift !== null) {
     const since = formatLocalDay(tag, shift.since)
     return { usual: words('kpis.shift', { direction: directionOf(found), since }), usualRange: '' }
