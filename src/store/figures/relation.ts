@@ -131,7 +131,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT lead_id, pipeline_id, coalesce(outcome, 'open') AS outcome, ${CURRENCY} AS value_currency,
       ifnull(value_amount, 0) AS value_amount, created_at, max(created_at, min(first_seen_at, valid_from)) AS ended_at,
       max(valid_from, changed_at) AS known_from
-    FROM (SELECT lead.id AS lead_id, lead.created_at, lead.first_seen_at, ${stateOf('pipeline_id status value_amount value_currency')},
+    FROM (SELECT lead.id AS lead_id, +lead.created_at AS created_at, lead.first_seen_at, ${stateOf('pipeline_id status value_amount value_currency')},
         ${stateOf('valid_from changed_at')}
       -- only of those that came later, by an index of its own; one not updated since had a state before
       FROM (SELECT id AS arrived_id FROM lead

@@ -128,18 +128,12 @@ export async function listAgents(db: Db, missingSince: Instant): Promise<ListedA
 /** Lists the ids of the pipelines that have leads upstream, in order. */
 export async function listPipelineIdsInUse(db: Db): Promise<string[]> {
   const rows = await db
-    .selectFrom('pipeline')
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('lead')
-          .whereRef('lead.pipeline_id', '=', 'pipeline.id')
-          .where('lead.deleted_at', 'is', null)
-          .select('lead.id'),
-      ),
-    )
-    .select('id')
-    .orderBy('id')
+    .selectFrom('lead_count')
+    .innerJoin('pipeline', 'pipeline.id', 'lead_count.pipeline_id')
+    .where('leads', '>', 0)
+    .select('pipeline.id')
+    .distinct()
+    .orderBy('pipeline.id')
     .execute()
   return rows.map((row) => row.id)
 }

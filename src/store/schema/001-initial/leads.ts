@@ -46,7 +46,6 @@ export const LEADS = [
     is_sampled INTEGER -- 1: a move is known only from two samples; 0: none is; null if it has no moves
   ) STRICT`,
   sql`CREATE UNIQUE INDEX lead_by_id ON lead (id)`,
-  sql`CREATE INDEX lead_by_pipeline ON lead (pipeline_id, status)`,
   sql`CREATE INDEX lead_by_creation ON lead (created_at)`,
   // The index includes deleted_at, although it is always null there. Otherwise SQLite would read every row to
   // check it.
@@ -54,7 +53,7 @@ export const LEADS = [
   // The index has all columns that a figure reads of many leads, so that no row is looked up.
   sql`CREATE INDEX lead_by_status ON lead (status, status_changed_at, pipeline_id, id, created_at, source, derived_version, reached, is_sampled, known_from)`,
   sql`CREATE INDEX lead_by_change ON lead (status, updated_at, pipeline_id, id, deleted_at)`,
-  sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, updated_at, id)`,
+  sql`CREATE INDEX lead_by_arrival ON lead (first_seen_at, created_at, id)`,
 
   sql`CREATE TABLE lead_raw ( -- one row per lead: its whole record, including the fields without a column in lead
     lead_no INTEGER PRIMARY KEY REFERENCES lead (no) ON DELETE CASCADE,
