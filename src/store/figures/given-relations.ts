@@ -33,23 +33,46 @@ export async function giveRelations(
   names: readonly RelationName[],
   values: QueryValues = {},
 ): Promise<Moment> {
-  const { db } = moment
+  let once = moment
+  for (const name of names) {
+    const query: Query = { reads: [name], sql: `SELECT * FROM ${name}` }
+    once = await giveQuery(once, name, scope, withRelations(query, scope, once.given), values)
+  }
+  return once
+}
+
+/**
+ * Computes the levels at the end of an earlier period from those at the end of a later one, which have to be
+ * given, and from what has changed in between.
+ */
+export async function giveEarlierLevel(
+  moment: Moment,
+  earlier: FigureScope,
+  later: FigureScope,
+): Promise<Moment> {
+  if (later.asKnownAt !== null || earlier.to > later.to) return giveRelations(moment, earlier, ['level'])
+  const base = await giveQuery(moment, 'level_now', earlier, 'SELECT * FROM level_stored', {})
+  return giveRelations(base, earlier, ['level'], { until: later.to })
+}
+
+/** Writes the rows of a query into the temporary table of a relation. */
+async function giveQuery(
+  { db, given }: Moment,
+  name: RelationName,
+  scope: FigureScope,
+  text: string,
+  values: QueryValues,
+): Promise<Moment> {
   const isShared = isPostgres(db)
   const place = isShared ? 'pg_temp' : 'temp'
   const run = (statement: string) => db.executeQuery(CompiledQuery.raw(statement))
-  const given = new Map(moment.given)
-  for (const name of names) {
-    const query: Query = { reads: [name], sql: `SELECT * FROM ${name}` }
-    const text = withRelations(query, scope, given)
-    const all = { ...valuesOf(scope), ...values }
-    given.set(name, OF_ANY_PERIOD.includes(name) ? null : scope)
-    const dropped = isShared ? 'ON COMMIT DROP ' : ''
-    await runQuery(db, `CREATE TEMP TABLE IF NOT EXISTS ${name} ${dropped}AS ${text} LIMIT 0`, all)
-    if (BY_LEAD.includes(name))
-      await run(`CREATE INDEX IF NOT EXISTS ${isShared ? '' : 'temp.'}${name}_by_lead ON ${name} (lead_id)`)
-    await run(`DELETE FROM ${place}.${name}`)
-    await runQuery(db, `INSERT INTO ${place}.${name} ${text}`, all)
-    if (isShared) await run(`ANALYZE ${place}.${name}`)
-  }
-  return { db, given }
+  const all = { ...valuesOf(scope), ...values }
+  const dropped = isShared ? 'ON COMMIT DROP ' : ''
+  await runQuery(db, `CREATE TEMP TABLE IF NOT EXISTS ${name} ${dropped}AS ${text} LIMIT 0`, all)
+  if (BY_LEAD.includes(name))
+    await run(`CREATE INDEX IF NOT EXISTS ${isShared ? '' : 'temp.'}${name}_by_lead ON ${name} (lead_id)`)
+  await run(`DELETE FROM ${place}.${name}`)
+  await runQuery(db, `INSERT INTO ${place}.${name} ${text}`, all)
+  if (isShared) await run(`ANALYZE ${place}.${name}`)
+  return { db, given: new Map(given).set(name, OF_ANY_PERIOD.includes(name) ? null : scope) }
 }

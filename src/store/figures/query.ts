@@ -143,6 +143,7 @@ export function valuesOf({ from, to, filter, stalledDays, asKnownAt }: FigureSco
   return {
     from,
     to,
+    until: '~',
     ...chosenValues(filter.conditions),
     pipelines: filter.pipelineIds === null ? null : JSON.stringify(filter.pipelineIds),
     stalled_days: stalledDays,

@@ -18,6 +18,7 @@ export const RELATION_NAMES = [
   'deleted_then',
   'lead_then',
   'new_lead',
+  'level_stored',
   'level',
   'value_unsure',
   'changed',

@@ -175,7 +175,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     SELECT lead.id AS lead_id, ${pipelineAt(':to')} AS pipeline_id, source FROM lead
     WHERE created_at >= :from AND created_at < :to AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope(pipelineAt(':to'), 'lead.id')}`,
         },
-    level: isPast
+    level_stored: isPast
       ? {
           reads: [...chosen, 'deleted_then', 'lead_then'],
           sql: `-- leads at the end of the period by how they counted
@@ -183,20 +183,32 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     FROM lead_then`,
         }
       : {
-          reads: [...counted, 'level_now', 'state', 'only_state', 'early'],
-          sql: `-- leads at the end of the period by how they counted: the counts of now, with the states that have ended
-    -- since put back, those that have begun since taken out, and leads that were there before their first known state
+          reads: [...counted, 'level_now', 'state', 'only_state'],
+          sql: `-- leads at the end of the period by how they counted, by their known states: the counts of now, with the states
+    -- that have ended since put back, and those that have begun since taken out
     SELECT pipeline_id, outcome, value_currency, sum(leads) AS leads, total(value_amount) AS value_amount FROM (
     SELECT * FROM level_now
     UNION ALL
-    SELECT pipeline_id, outcome, value_currency, 1, value_amount FROM state WHERE valid_to >= :to
+    SELECT pipeline_id, outcome, value_currency, 1, value_amount FROM state WHERE valid_to >= :to AND valid_to < :until
     UNION ALL
-    SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM state WHERE valid_from >= :to
+    SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM state WHERE valid_from >= :to AND valid_from < :until
     UNION ALL
-    SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM only_state WHERE valid_from >= :to
-    UNION ALL
-    SELECT pipeline_id, 'open', value_currency, 1, value_amount FROM early WHERE created_at < :to AND ended_at >= :to) AS counted
+    SELECT pipeline_id, outcome, value_currency, -1, -value_amount FROM only_state
+    WHERE valid_from >= :to AND valid_from < :until) AS counted
     GROUP BY pipeline_id, outcome, value_currency`,
+        },
+    level: isPast
+      ? {
+          reads: [...chosen, 'deleted_then', 'lead_then', 'level_stored'],
+          sql: `-- the same
+    SELECT * FROM level_stored`,
+        }
+      : {
+          reads: [...counted, 'level_now', 'state', 'only_state', 'early', 'level_stored'],
+          sql: `-- the same with leads that were there before their first known state
+    SELECT * FROM level_stored
+    UNION ALL
+    SELECT pipeline_id, 'open', value_currency, 1, value_amount FROM early WHERE created_at < :to AND ended_at >= :to`,
         },
     value_unsure: {
       reads: [...chosen, 'state', 'only_state', 'early'],

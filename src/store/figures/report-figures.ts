@@ -16,7 +16,7 @@ import type { CoverageName, FigureName } from './definition.ts'
 import { FIGURES } from './definition.ts'
 import { readAgents, readDataQuality, readFreshness } from './freshness-figures.ts'
 import { readFunnel } from './funnel.ts'
-import { giveChosen, giveRelations } from './given-relations.ts'
+import { giveChosen, giveEarlierLevel, giveRelations } from './given-relations.ts'
 import type { FigureRow, FigureScope } from './query.ts'
 import { queryOf, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
@@ -95,8 +95,9 @@ async function readCore(
   const ends = [before, ...sparkPeriods, ...trendDays].map(({ to }) => to)
   const to = ends.reduce((first, end) => (end < first ? end : first))
   const given = await giveRelations(chosen, { ...scope, to }, ['reopened'])
-  const prior = await readCompared(await giveRelations(given, scopeBefore, ['level']), scopeBefore)
-  const moment = await giveRelations(given, scope, ['level'])
+  const stored = await giveRelations(given, scope, ['level_stored'])
+  const prior = await readCompared(await giveEarlierLevel(stored, scopeBefore, scope), scopeBefore)
+  const moment = await giveRelations(stored, scope, ['level'])
   const current = await readCompared(moment, scope)
   const compared = <Name extends keyof ComparedFigures>(name: Name): Compared<ComparedFigures[Name]> => ({
     current: current[name],
