@@ -1,20 +1,72 @@
 /** What people noted about days, as reports write it. */
 import type { ReportFigures } from '../domain/figures.ts'
 import type { DayNote } from '../domain/insight.ts'
-import { localDates } from '../domain/period.ts'
+import type { Period } from '../domain/model.ts'
+import { localDates, periodsUpTo } from '../domain/period.ts'
 import { oneLine } from './words/clean-text.ts'
 import { formatLocalDays } from './words/dates.ts'
 import type { LocaleContext } from './words/locale-context.ts'
 
 const TEXT_LENGTH = 60
 const NAME_LENGTH = 40
+/** The most notes that one chart marks; later ones win. */
+const MARKS_MAX = 3
 
 /** Lists the notes for which the numbers of the period are not judged. */
 export function notesOfPeriod({ insight, period }: ReportFigures): DayNote[] {
+  const dates = datesOf(period)
+  return (insight?.notes ?? []).filter((note) => note.isLeftOut && isWithin(note, dates))
+}
+
+/** A note in a chart, with its letter: `A` for the earliest. */
+export interface Mark extends DayNote {
+  readonly letter: string
+}
+
+/**
+ * Lists the notes that a chart of days marks.
+ * @param days the days of the chart, oldest first
+ */
+export function marksOfDays(
+  notes: readonly DayNote[] | undefined,
+  days: readonly { readonly day: string }[],
+): Mark[] {
+  const dates = { first: days[0]?.day ?? '', last: days.at(-1)?.day ?? '' }
+  const shown = (notes ?? []).filter((note) => isWithin(note, dates)).slice(-MARKS_MAX)
+  return shown.map((note, index) => ({ ...note, letter: String.fromCharCode(65 + index) }))
+}
+
+/** Lists the values of the sparklines that are marked, by their place, with their notes. */
+export function marksOfSparks({
+  insight,
+  kind,
+  period,
+}: Pick<ReportFigures, 'kind' | 'period'> & Partial<Pick<ReportFigures, 'insight'>>): {
+  readonly place: number
+  readonly note: DayNote
+}[] {
+  const notes = insight?.notes ?? []
+  if (notes.length === 0) return []
+  const marked = periodsUpTo(kind, period)
+    .map(datesOf)
+    .flatMap((dates, place) => notes.filter((note) => isWithin(note, dates)).map((note) => ({ place, note })))
+  const shown = new Set(marked.map(({ note }) => note))
+  const last = [...shown].slice(-MARKS_MAX)
+  return marked.filter(({ note }) => last.includes(note))
+}
+
+interface Dates {
+  readonly first: string
+  readonly last: string
+}
+
+function datesOf(period: Period): Dates {
   const [first = '', last = first] = localDates(period).split('--')
-  return (insight?.notes ?? []).filter(
-    (note) => note.isLeftOut && note.firstDay <= last && note.lastDay >= first,
-  )
+  return { first, last }
+}
+
+function isWithin({ firstDay, lastDay }: DayNote, { first, last }: Dates): boolean {
+  return firstDay <= last && lastDay >= first
 }
 
 /** Writes a note: `13 Nov: campaign`, or `13–15 Nov: trade fair (EU mid-market)`. */

@@ -3,9 +3,10 @@
  * values is left out.
  */
 import type { FailedSection, ReportFigures, TrendDay } from '../../domain/figures.ts'
-import type { ExpectedFigure, UsualRange } from '../../domain/insight.ts'
+import type { DayNote, ExpectedFigure, UsualRange } from '../../domain/insight.ts'
 import { errorText } from '../../errors.ts'
 import type { ChartName, ChartSource } from '../context.ts'
+import { marksOfDays, marksOfSparks } from '../day-notes.ts'
 import { encodePng, rasterise } from './png.ts'
 import type { Point, Run, Scheme } from './svg.ts'
 import { COLOURS, dot, escapeXml, line, ON_ANY_BACKGROUND, splitAtGaps, tenth } from './svg.ts'
@@ -65,20 +66,20 @@ export interface DrawnCharts {
   readonly failed: readonly FailedSection[]
 }
 
-type ChartedFigures = Pick<ReportFigures, 'trend' | 'sparklines'> & Partial<Pick<ReportFigures, 'insight'>>
+type ChartedFigures = Pick<ReportFigures, 'kind' | 'period' | 'trend' | 'sparklines'> &
+  Partial<Pick<ReportFigures, 'insight'>>
 
 /** Draws all charts. If the charts of one block fail, the other charts are still drawn. */
-export async function drawCharts(
-  { trend, sparklines, insight }: ChartedFigures,
-  labels: ChartLabels,
-): Promise<DrawnCharts> {
+export async function drawCharts(figures: ChartedFigures, labels: ChartLabels): Promise<DrawnCharts> {
+  const { trend, sparklines, insight } = figures
+  const rings = [...new Set(marksOfSparks(figures).map(({ place }) => place))]
   const bandOf = (wanted: ExpectedFigure): Band =>
     insight?.expectations.find(({ figure, pipeline }) => pipeline === null && figure === wanted)?.band ?? []
   const all = await Promise.all([
-    drawFor('trend', () => drawTrends(trend, labels)),
+    drawFor('trend', () => drawTrends(trend, labels, insight?.notes)),
     drawFor('kpis', () => [
-      ...drawSpark('spark-new-leads', sparklines.newLeads, bandOf('new_leads')),
-      ...drawSpark('spark-won', sparklines.won, bandOf('won')),
+      ...drawSpark('spark-new-leads', sparklines.newLeads, bandOf('new_leads'), rings),
+      ...drawSpark('spark-won', sparklines.won, bandOf('won'), rings),
       ...drawSpark('spark-win-rate', sparklines.winRate),
       ...drawSpark('spark-open-value', sparklines.openValue),
     ]),
@@ -140,10 +141,15 @@ export function shownDays(trend: readonly TrendDay[]): readonly TrendDay[] {
   return known.length < LEAST_TREND_DAYS ? [] : known
 }
 
-function drawTrends(trend: readonly TrendDay[], labels: ChartLabels): readonly Drawing[] {
+function drawTrends(
+  trend: readonly TrendDay[],
+  labels: ChartLabels,
+  notes: readonly DayNote[] | undefined,
+): readonly Drawing[] {
   const shown = shownDays(trend)
   if (shown.length === 0) return []
-  const layout = layoutTrend(trend, trend.length - shown.length, labels)
+  const marks = marksOfDays(notes, shown)
+  const layout = layoutTrend(trend, trend.length - shown.length, labels, marks)
   return (['light', 'dark'] as const).map((scheme) => ({
     name: `trend-${scheme}.png`,
     svg: drawTrend(layout, scheme),
@@ -154,10 +160,15 @@ function drawTrends(trend: readonly TrendDay[], labels: ChartLabels): readonly D
 }
 
 /** Draws a sparkline, but not if most of its values are unknown, because a very short line says nothing. */
-function drawSpark(name: ChartName, values: readonly (number | null)[], band: Band = []): readonly Drawing[] {
+function drawSpark(
+  name: ChartName,
+  values: readonly (number | null)[],
+  band: Band = [],
+  rings: readonly number[] = [],
+): readonly Drawing[] {
   const known = values.filter((value) => value !== null).length
   if (known < LEAST_SPARK_VALUES || known < values.length / 2) return []
-  const svg = drawSparkline(values, band)
+  const svg = drawSparkline(values, band, rings)
   return [{ name: `${name}.png`, svg, zoom: 1, width: SPARKLINE_WIDTH, height: SPARKLINE_HEIGHT }]
 }
 
@@ -179,6 +190,8 @@ const LEFT_MARGIN = 1
 // small.
 const LEAST_SPAN = 0.25
 const BAND_OPACITY = 0.18
+const RING_RADIUS = 3.25
+const RING = `fill="none" stroke="${ON_ANY_BACKGROUND}" stroke-width="1.25"`
 
 /** The usual range of each value of a sparkline; null for values without one. */
 type Band = readonly (UsualRange | null)[]
@@ -187,12 +200,23 @@ interface SparklineLayout {
   readonly runs: readonly Run[]
   /** The area of the usual ranges, as the corners of one polygon for each run of values with a range. */
   readonly areas: readonly Run[]
+  /** The place of each value; null where it is unknown. */
+  readonly points: readonly (Point | null)[]
   /** The last known value; null if no value is known. */
   readonly end: Point | null
 }
 
-export function drawSparkline(values: readonly (number | null)[], band: Band = []): string {
-  const { runs, areas, end } = layoutSparkline(values, band)
+/** @param rings the places of values that have a ring, because somebody noted their day */
+export function drawSparkline(
+  values: readonly (number | null)[],
+  band: Band = [],
+  rings: readonly number[] = [],
+): string {
+  const { runs, areas, end, points } = layoutSparkline(values, band)
+  const ringed = rings.map((place) => {
+    const point = points[place]
+    return point ? dot(point, RING_RADIUS, RING) : ''
+  })
   const usual = areas.map(
     (corners) =>
       `<polygon points="${corners.map(({ x, y }) => `${tenth(x)},${tenth(y)}`).join(' ')}" fill="${ON_ANY_BACKGROUND}" fill-opacity="${BAND_OPACITY}"/>`,
@@ -201,7 +225,7 @@ export function drawSparkline(values: readonly (number | null)[], band: Band = [
     runs,
     LINE_WIDTH,
     `stroke="${ON_ANY_BACKGROUND}"`,
-  )}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
+  )}${ringed.join('')}${end ? dot(end, END_RADIUS, `fill="${ON_ANY_BACKGROUND}"`) : ''}</svg>`
 }
 
 /**
@@ -231,6 +255,7 @@ export function layoutSparkline(values: readonly (number | null)[], band: Band =
   return {
     runs: splitAtGaps(points),
     areas: highs.map((top, index) => [...top, ...(lows[index] ?? []).toReversed()]),
+    points,
     end: points.findLast((point) => point !== null) ?? null,
   }
 }
@@ -243,6 +268,9 @@ export function layoutSparkline(values: readonly (number | null)[], band: Band =
 const DAILY_WIDTH = 1
 const MEAN_WIDTH = 2.5
 const TREND_DOT_RADIUS = 3.75
+const MARK_OPACITY = 0.35
+// The distance from the plot to the letters of marks above it.
+const MARK_GAP = 4
 // The distance from the middle of a text to its base line in ems, half the height of Inter's capitals.
 const HALF_CAPITAL = 0.364
 
@@ -258,6 +286,11 @@ export function drawTrend(layout: TrendLayout, scheme: Scheme): string {
     ({ x, middle, text }) =>
       `<path d="M${tenth(x)} ${tenth(bottom)}v5" stroke="${colours.axis}"/>` +
       write(text, middle, COLUMN_BASE, 'text-anchor="middle"'),
+  )
+  const marks = layout.marks.map(
+    ({ left, right, letter, middle }) =>
+      `<rect x="${tenth(left)}" y="${tenth(layout.top)}" width="${tenth(right - left)}" height="${tenth(bottom - layout.top)}" fill="${colours.axis}" fill-opacity="${MARK_OPACITY}"/>` +
+      write(letter, middle, layout.top - MARK_GAP, 'text-anchor="middle"'),
   )
   const daily = layout.lines.map((each) =>
     line(
@@ -278,7 +311,7 @@ export function drawTrend(layout: TrendLayout, scheme: Scheme): string {
       `fill="${colours[series]}" font-size="${LABEL_SIZE}" font-weight="600"`,
     ),
   )
-  const parts = [rows, columns, daily, means, ends, labels].flat().join('')
+  const parts = [marks, rows, columns, daily, means, ends, labels].flat().join('')
   const attributes = `width="${TREND_WIDTH}" height="${TREND_HEIGHT}" font-family="Inter" font-size="${TICK_SIZE}" fill="${colours.text}"`
   return `<svg xmlns="http://www.w3.org/2000/svg" ${attributes}><rect width="100%" height="100%" fill="${colours.background}"/>${parts}</svg>`
 }

@@ -4,6 +4,7 @@
  * quarter on a phone, where the smallest letters still have 9 pixels.
  */
 import type { TrendDay } from '../../domain/figures.ts'
+import type { Mark } from '../day-notes.ts'
 import type { LocaleContext } from '../words/locale-context.ts'
 import type { Numbers } from '../words/numbers.ts'
 import type { Point, Run } from './svg.ts'
@@ -23,6 +24,10 @@ export const COLUMN_BASE = TREND_HEIGHT - 6
 const TOP = 10
 const BELOW = 28
 const LABEL_HEIGHT = 17
+// The room for the letters of marks above the plot, and the least width of a marked area.
+const MARK_HEIGHT = 16
+const MARK_WIDTH = 3
+const LETTER_WIDTH = 12
 // A text that is wider than this share of the picture is cut.
 const MARGIN_SHARE = 0.35
 const MONTH_GAP = 14
@@ -40,6 +45,16 @@ export interface TrendLayout {
    */
   readonly columns: readonly { readonly x: number; readonly middle: number; readonly text: string }[]
   readonly lines: readonly TrendLine[]
+  /** The areas of noted days, with their letters. */
+  readonly marks: readonly MarkArea[]
+}
+
+interface MarkArea {
+  readonly left: number
+  readonly right: number
+  /** The letter above the area, and the middle of the letter. */
+  readonly letter: string
+  readonly middle: number
 }
 
 interface TrendLine {
@@ -57,8 +72,14 @@ interface TrendLine {
  * Computes the layout.
  * @param days the days, oldest first
  * @param leadIn how many of the first days are not shown and only used for the means of later days
+ * @param marks the notes about the shown days
  */
-export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: ChartLabels): TrendLayout {
+export function layoutTrend(
+  days: readonly TrendDay[],
+  leadIn: number,
+  labels: ChartLabels,
+  marks: readonly Mark[] = [],
+): TrendLayout {
   const shown = days.slice(leadIn)
   const series = SERIES.map((name) => readSeries(name, days, leadIn, labels))
   const ticks = roundTicks(
@@ -70,7 +91,7 @@ export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: C
   )
   const left = TICK_GAP + Math.max(...rowTexts.map((text) => widthOf(text, TICK_SIZE)))
   const right = TREND_WIDTH - LABEL_GAP - Math.max(...series.map(({ label }) => widthOf(label, LABEL_SIZE)))
-  const [top, bottom] = [TOP, TREND_HEIGHT - BELOW]
+  const [top, bottom] = [TOP + (marks.length > 0 ? MARK_HEIGHT : 0), TREND_HEIGHT - BELOW]
   const x = (index: number) =>
     right - ((shown.length - 1 - index) * (right - left)) / Math.max(1, shown.length - 1)
   const y = (count: number) => bottom - (count / highest) * (bottom - top)
@@ -92,7 +113,31 @@ export function layoutTrend(days: readonly TrendDay[], leadIn: number, labels: C
     rows: ticks.map((tick, index) => ({ y: y(tick), text: rowTexts[index] ?? '' })),
     columns: columnsOf(shown, x, labels),
     lines: pushApart(lines, top, bottom),
+    marks: pushLetters(marks.map((mark) => ({ ...areaOf(mark, shown, x), letter: mark.letter }))),
   }
+}
+
+/** Places the letters above their areas, apart from one another. */
+function pushLetters(areas: readonly Omit<MarkArea, 'middle'>[]): MarkArea[] {
+  let last = Number.NEGATIVE_INFINITY
+  return areas.map((area) => {
+    last = Math.max((area.left + area.right) / 2, last + LETTER_WIDTH)
+    return { ...area, middle: last }
+  })
+}
+
+/** Returns the area of a mark: from half a day before its first shown day to half a day after its last. */
+function areaOf({ firstDay, lastDay }: Mark, days: readonly TrendDay[], x: (index: number) => number) {
+  const first = Math.max(
+    0,
+    days.findIndex(({ day }) => day >= firstDay),
+  )
+  const last = Math.max(
+    first,
+    days.findLastIndex(({ day }) => day <= lastDay),
+  )
+  const half = Math.max(MARK_WIDTH, x(1) - x(0)) / 2
+  return { left: Math.max(x(0), x(first) - half), right: Math.min(x(days.length - 1), x(last) + half) }
 }
 
 /** Returns the counts and means of the shown days, and the label of the line. */

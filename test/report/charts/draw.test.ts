@@ -8,7 +8,15 @@ import { layoutTrend } from '../../../src/report/charts/trend-layout.ts'
 import { labelsIn, trendOf, usualTrend } from '../../support/reports/trend.ts'
 
 const english = labelsIn('en-GB')
+const OF_DAY = {
+  kind: 'day' as const,
+  period: {
+    ...{ from: '2026-11-19T23:00:00.000Z', to: '2026-11-20T23:00:00.000Z' },
+    timeZone: 'Europe/Berlin',
+  },
+}
 const FIGURES = {
+  ...OF_DAY,
   trend: usualTrend(),
   sparklines: {
     newLeads: [31, 44, 52, 50, 48, 12, 9, 47, 55, 60, 58, 61, 20, 59],
@@ -62,13 +70,13 @@ describe('the charts of an issue', () => {
     )
     const won = [null, null, null, 1, 2]
     const sparklines = { newLeads: [null, null, 5], won, winRate: [null], openValue: [null, 1, 2] }
-    const { files } = await drawCharts({ trend, sparklines }, english)
+    const { files } = await drawCharts({ ...OF_DAY, trend, sparklines }, english)
     expect(files.map(({ name }) => name)).toEqual(['spark-open-value.png'])
   })
 
   it('are none without figures', async () => {
     const sparklines = { newLeads: [], won: [], winRate: [], openValue: [] }
-    expect(await drawCharts({ trend: [], sparklines }, english)).toEqual({ files: [], failed: [] })
+    expect(await drawCharts({ ...OF_DAY, trend: [], sparklines }, english)).toEqual({ files: [], failed: [] })
   })
 })
 

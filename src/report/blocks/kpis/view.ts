@@ -12,7 +12,7 @@ import {
   isFirst,
   isImplausible,
 } from '../../context.ts'
-import { notesOfPeriod, writeNote } from '../../day-notes.ts'
+import { marksOfSparks, notesOfPeriod, writeNote } from '../../day-notes.ts'
 import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
@@ -25,6 +25,8 @@ const LARGE_LENGTH = 7
 export interface KpisView {
   readonly kind: 'kpis'
   readonly tiles: readonly KpiView[]
+  /** The notes that the sparklines mark with rings; empty without any. */
+  readonly marked: string
   /** How often the usual ranges of the tiles were right; empty without ranges. */
   readonly record: string
   /**
@@ -173,7 +175,22 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const label = Math.max(...tiles.map((tile) => tile.label.length)) + 1
   const value = Math.max(...tiles.map((tile) => tile.value.length))
   const record = tiles.some(({ usualRange }) => usualRange !== '') ? recordOf(figures, locale) : ''
-  return { kind: 'kpis', tiles, record, columns: { label, value, note: label + value + 2 } }
+  return {
+    kind: 'kpis',
+    tiles,
+    marked: markedOf(figures, locale),
+    record,
+    columns: { label, value, note: label + value + 2 },
+  }
+}
+
+/** Writes the notes of the sparklines, without those that the tiles say. */
+function markedOf(figures: ReportFigures, locale: LocaleContext): string {
+  const isSaid = expectationOf(figures, 'new_leads')?.judgement === 'left_out'
+  const said = isSaid ? notesOfPeriod(figures) : []
+  const notes = new Set(marksOfSparks(figures).map(({ note }) => note))
+  const left = [...notes].filter((note) => !said.includes(note)).map((note) => writeNote(note, locale))
+  return left.length === 0 ? '' : locale.words('kpis.marked', { notes: left.join('; ') })
 }
 
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {

@@ -3,6 +3,7 @@ import type { ReportFigures, TrendDay } from '../../../domain/figures.ts'
 import { shownDays } from '../../charts/draw.ts'
 import { meansOfWeek, writeMean } from '../../charts/trend-layout.ts'
 import type { BlockContext, ChartSource } from '../../context.ts'
+import { marksOfDays, writeNote } from '../../day-notes.ts'
 import { formatLocalDay } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 
@@ -14,6 +15,8 @@ export interface TrendView {
   readonly ofLines: string
   /** A sentence about the chart, also used as its alternative text; empty if there are too few days. */
   readonly finding: string
+  /** The notes that the chart marks with letters; empty without any. */
+  readonly marked: string
   readonly chart: ChartSource | null
 }
 
@@ -26,13 +29,17 @@ export function composeTrend(
   locale: LocaleContext,
   context: BlockContext,
 ): TrendView {
-  const days = shownDays(figures.trend).length
+  const shown = shownDays(figures.trend)
+  const days = shown.length
+  const marks = marksOfDays(figures.insight?.notes, shown)
+  const notes = marks.map((mark) => `${mark.letter}\u00a0${writeNote(mark, locale)}`).join('; ')
   return {
     kind: 'trend',
     title: locale.words('trend.title'),
     note: days === 0 ? locale.words('trend.empty') : locale.words('trend.note', { n: days }),
     ofLines: locale.words('trend.ofLines'),
     finding: days === 0 ? '' : findingOf(figures.trend, locale),
+    marked: notes === '' ? '' : locale.words('trend.marked', { notes }),
     chart: context.charts.get('trend') ?? null,
   }
 }

@@ -1,0 +1,87 @@
+// @both-stores
+/** The report of an annotated day, and of days after it, from leads to its page. */
+import { describe, expect, it } from 'vitest'
+import type { Lead } from '../../../src/domain/model.ts'
+import { daysUpTo, localDates } from '../../../src/domain/period.ts'
+import { annotate } from '../../../src/jobs/annotations.ts'
+import { renderPreview } from '../../../src/jobs/reports/preview.ts'
+import type { Report } from '../../../src/jobs/reports/report-definition.ts'
+import { BLOCKS } from '../../../src/report/blocks/registry.ts'
+import { openTemplates } from '../../../src/report/render/templates.ts'
+import { DAILY } from '../../support/mail/mailing.ts'
+import { TEMPLATES_FOLDER } from '../../support/report.ts'
+import { dailyNumbers } from '../../support/reports/daily-numbers.ts'
+import { lead, openEmptyStore, save, saveWholeRun } from '../../support/store.ts'
+
+const ZONE = 'Europe/Berlin'
+const DAYS = 120
+const CAMPAIGN = '2026-11-13'
+const { signal } = new AbortController()
+const REPORT: Report = {
+  ...{ name: 'daily', template: 'daily', title: null, kind: 'day', holidays: [], goals: [] },
+  ...{ fiscalYearStarts: 1, sendWhen: 'always', gate: DAILY.gate, locale: 'en-GB', timeZone: ZONE },
+  ...{ filter: { pipelineIds: null, conditions: [] }, blocks: BLOCKS, attachments: [], stalledDays: 7 },
+  ...{ topScore: 80, queries: [], leadUrl: null },
+}
+
+/**
+ * Renders the report that is made on a morning, by a history with three times the usual leads on the day of the
+ * campaign.
+ */
+async function reportOn(morning: string, locale = 'en-GB', isAnnotated = true) {
+  const now = new Date(`${morning}T06:00:00Z`)
+  await using store = await openEmptyStore()
+  const days = daysUpTo(now.toISOString(), DAYS, ZONE)
+  const counts = dailyNumbers({ mean: 40, days: DAYS, seed: 5 })
+  const leads = days.flatMap((day, index) => {
+    const count = (counts[index] ?? 0) * (localDates(day) === CAMPAIGN ? 3 : 1)
+    return Array.from({ length: count }, (_, each): Lead => {
+      const at = new Date(Date.parse(day.from) + 3_600_000 + each * 60_000).toISOString()
+      const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
+      return lead(`${localDates(day)} ${each}`, { pipelineId: each % 2 === 0 ? 'p1' : 'p2', ...times })
+    })
+  })
+  await save(store, leads)
+  await saveWholeRun(store, now.toISOString())
+  const given = { days: CAMPAIGN, text: 'campaign', pipelineId: null, isLeftOut: true, writtenBy: 'test' }
+  if (isAnnotated) await annotate(store, given, { now, timeZone: ZONE })
+  const sender = {
+    from: 'a@example.com',
+    replyTo: null,
+    unsubscribe: { mailto: 'b@example.com', pageOf: null },
+  }
+  const templates = await openTemplates(TEMPLATES_FOLDER)
+  const deps = { templates, store, sender, maxBytes: 10_000_000, now: () => now }
+  return await renderPreview(deps, REPORT, { ...REPORT, locale, address: null }, 'real', signal)
+}
+
+describe('a day with three times the usual leads', () => {
+  it('is called unusual without an annotation, and with one the report says what is known', async () => {
+    const plain = await reportOn('2026-11-14', 'en-GB', false)
+    expect(plain.html).toContain('More new leads than usual')
+    const { html, text, subject } = await reportOn('2026-11-14')
+    expect([html, text, subject].join()).not.toMatch(/than usual|usual Friday|usual for a Friday/)
+    for (const page of [html, text]) {
+      // The headline, the tile of new leads and the legend of the chart say it.
+      expect(page.match(/13 Nov: campaign/g)?.length).toBeGreaterThanOrEqual(3)
+      expect(page).toContain('Marked: A')
+      expect(page).not.toContain('Ringed')
+    }
+    const german = await reportOn('2026-11-14', 'de-DE')
+    expect(german.html).toContain('13. Nov.: campaign')
+    expect(german.html).toContain('Markiert: A')
+  })
+
+  it('shifts the range of the next Fridays, unless it is annotated, and stays marked', async () => {
+    const highOf = (page: string) => Number(/usual for a Friday:\s*(?:<[^>]+>)?\s*\d+–(\d+)/.exec(page)?.[1])
+    const plain = await reportOn('2026-11-21', 'en-GB', false)
+    const { html, text } = await reportOn('2026-11-21')
+    expect(highOf(html)).toBeGreaterThan(0)
+    expect(highOf(html)).toBeLessThan(highOf(plain.html))
+    for (const page of [html, text]) {
+      expect(page).toContain('Ringed: 13 Nov: campaign')
+      expect(page).toContain('Marked: A')
+    }
+    expect(plain.html).not.toContain('campaign')
+  })
+})
