@@ -8,7 +8,7 @@ import type { Lead } from '../../domain/model.ts'
 import { deleteRows, insertRows, listOf, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Observation, Trx } from '../db/store.ts'
-import type { LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
+import type { LeadTable, LeadTouchTable, LeadVersionTable, TrackedColumn } from '../tables/lead-tables.ts'
 import {
   hasSameTracked,
   historyOf,
@@ -32,7 +32,11 @@ interface Arrivals {
   readonly late: readonly Lead[]
   /** The ids of leads that were marked as deleted and exist again, whether or not their fields changed. */
   readonly returned: readonly string[]
+  /** The versions that were derived from the rows of leads in `present` before these were written. */
+  readonly derived: ReadonlyMap<string, LeadVersionTable>
 }
+
+const NO_HISTORY: KnownHistory = { versions: [], touches: [], absences: [] }
 
 /** The number of updates without a tracked change that are kept of each lead: the latest ones. */
 const TOUCHES_KEPT = 16
@@ -67,8 +71,15 @@ export async function saveHistory(trx: Trx, arrived: Arrivals, seen: Observation
     ...{ deletedTouches: [], touches: [] },
   }
   const moved = new Map<string, Step[]>()
-  for (const [id, known] of await readHistories(trx, [...ids])) {
-    const states = statesOf(known)
+  const histories = await readHistories(
+    trx,
+    [...ids].filter((id) => !arrived.derived.has(id)),
+  )
+  for (const id of ids) {
+    const known = histories.get(id) ?? NO_HISTORY
+    // A derived version is all of the history of its lead. It is stored below, with its end.
+    const derived = arrived.derived.get(id)
+    const states = statesOf(derived === undefined ? known : { ...known, versions: [derived] })
     const traits = moveTraits(stepsOf(states))
     for (const lead of late.get(id) ?? []) addLate(states, lead, seen)
     const lead = present.get(id)
@@ -89,9 +100,26 @@ export function canDerive({ updatedAt, statusChangedAt }: Lead, seen: Observatio
   return statusChangedAt === null || statusChangedAt <= (updatedAt ?? seen.at)
 }
 
+/** Returns the version that `lead_version` derives from the row of a lead; null if it derives none. */
+export function derivedVersion(row: LeadTable | undefined): LeadVersionTable | null {
+  if (row === undefined || row.derived_version === null) return null
+  const columns: Partial<Record<TrackedColumn, unknown>> = {}
+  for (const { column } of TRACKED) columns[column] = row[column]
+  return {
+    lead_id: row.id,
+    valid_from: row.status_changed_at,
+    valid_to: null,
+    changed_at: row.updated_at,
+    status_changed_at: row.derived_version === 1 ? row.status_changed_at : null,
+    observed_at: row.first_seen_at,
+    ...(columns as Pick<LeadVersionTable, TrackedColumn>),
+    run_id: row.run_id,
+  }
+}
+
 /**
  * Stores the versions that are derived from the rows of leads. Call this function before these rows or their
- * history change.
+ * history change, except for leads whose history is saved with its derived version.
  */
 export async function storeDerivedVersions(trx: Trx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return

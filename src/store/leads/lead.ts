@@ -8,9 +8,9 @@ import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
-import type { LeadTable } from '../tables/lead-tables.ts'
+import type { LeadTable, LeadVersionTable } from '../tables/lead-tables.ts'
 import { REACHED } from './lead-progress.ts'
-import { canDerive, saveHistory, storeDerivedVersions } from './lead-version.ts'
+import { canDerive, derivedVersion, saveHistory, storeDerivedVersions } from './lead-version.ts'
 import { refreshProgress } from './stage-move.ts'
 
 /** Columns about the run and time of reading and about storage, not about the lead. */
@@ -94,14 +94,19 @@ export async function saveLeads(
     if (!isRewritten) arrived.present.push(lead)
   }
 
-  const touched = [...rows.map(({ lead }) => lead.id), ...arrived.late.map(({ id }) => id)]
+  const derived = new Map<string, LeadVersionTable>()
+  for (const { id } of arrived.present) {
+    const version = derivedVersion(stored.get(id))
+    if (version !== null) derived.set(id, version)
+  }
+  const others = [...rows.map(({ lead }) => lead.id), ...arrived.late.map(({ id }) => id)]
   await storeDerivedVersions(
     trx,
-    touched.filter((id) => (stored.get(id)?.derived_version ?? null) !== null),
+    others.filter((id) => !derived.has(id) && derivedVersion(stored.get(id)) !== null),
   )
   await writeLeads(trx, rows, seen, [...changed])
   await markReturned(trx, arrived.returned, seen)
-  await saveHistory(trx, arrived, seen)
+  await saveHistory(trx, { ...arrived, derived }, seen)
   if (changed.has('created_at'))
     await refreshProgress(trx, textsIn(JSON.stringify(rows.map(({ lead }) => lead.id))))
   return saved
@@ -117,7 +122,11 @@ export async function insertLeads(trx: Trx, leads: readonly Lead[], seen: Observ
   // The trigger that counts inserted leads is dropped during a first load.
   await addCountsFrom(trx, first.no)
   const undeducible = leads.filter((lead) => !canDerive(lead, seen))
-  await saveHistory(trx, { fresh: undeducible, present: [], late: [], returned: [] }, seen)
+  await saveHistory(
+    trx,
+    { fresh: undeducible, present: [], late: [], returned: [], derived: new Map() },
+    seen,
+  )
   return fresh.map(({ no, lead }) => ({ no, lead, change: 'inserted', isLate: false }))
 }
 
