@@ -1,19 +1,172 @@
 /** Checks whether the events of the upstream arrive and are applied. */
+
+import type { Instant } from '../domain/model.ts'
 import { shellCommand } from '../errors.ts'
 import { counted } from '../report/words/numbers.ts'
 import { hasDroppedIndexes } from '../store/db/dropped-index.ts'
+import type { Db } from '../store/db/store.ts'
+import type { EventCount } from '../store/events/event-stats.ts'
 import {
+  countEvents,
   countRecentEvents,
   countWaitingEvents,
-  type EventCount,
   findLastArrival,
 } from '../store/events/event-stats.ts'
+import type { RunSummary } from '../store/sync/sync-run.ts'
+import { findProfileSince } from '../store/sync/watermark.ts'
 import type { EventOutcome } from '../store/tables/lead-tables.ts'
 import { formatSpan, formatUtc, minutesBefore } from '../time.ts'
-import { type Check, type Finding, SHOWN_AND_ALERTED } from './check.ts'
-import type { EventSource, Facts } from './facts.ts'
-import { findStopped } from './stopped-events.ts'
+import type { Check, Finding } from './check.ts'
+import { SHOWN_AND_ALERTED } from './check.ts'
+import type { EventSource, Facts, KnownRegistration } from './facts.ts'
+import { lifeOf } from './facts.ts'
 import { plain } from './sync.ts'
+
+/*
+ * Decides whether events have stopped: syncs find changes for which no event came, and nothing else explains
+ * that. All times are from our own clock, so the upstream's clock may be wrong.
+ */
+
+/**
+ * The number of minutes by which an event may arrive later than the sync that found the same change, because
+ * an upstream may deliver the event only at a later attempt.
+ */
+const GRACE_MINUTES = 10
+/**
+ * Changes without events are reported only if at least this many syncs found changes, and at least this many
+ * changes were found.
+ */
+const SYNCS_LEAST = 2
+const CHANGES_LEAST = 3
+/**
+ * The minutes without events after which a webhook that a person registered is reported. Because it is
+ * unknown which events that webhook reports, a silent weekend is normal.
+ */
+const UNSURE_MINUTES = 3 * 24 * 60
+/**
+ * The number of syncs during a time with events from which it is judged whether syncs find changes that cause
+ * no event.
+ */
+const BESIDE_LEAST = 4
+/** The share of all events that a kind of change must cause. A rarer kind is not expected to cause events. */
+const KIND_SHARE = 0.1
+/** The minutes for which events are kept. */
+const WEEK_MINUTES = 7 * 24 * 60
+
+type Change = 'inserted' | 'updated'
+
+interface Expected {
+  /** The time since which events should have arrived. */
+  readonly since: Instant
+  /** The kinds of changes that should have caused events. */
+  readonly changes: readonly Change[]
+  /**
+   * The time at which the last event arrived; null if that event is no longer kept, or if there never was
+   * one.
+   */
+  readonly lastAt: Instant | null
+  /** Tells whether each change of these kinds should have caused an event. */
+  readonly isSure: boolean
+}
+
+/**
+ * Looks for stopped events.
+ * @throws LeadsheetError webhook_unreadable
+ */
+export async function findStopped(facts: Facts, way: EventSource): Promise<Finding[]> {
+  const { db, now } = facts
+  const registration = await way.readRegistration()
+  const runs = (await facts.runs()).filter(({ leadsAsOf }) => leadsAsOf !== null)
+  const expected =
+    registration === null ? await expectByHand(db, way, now) : await expect(db, registration, runs)
+  const span = await facts.lastSpan()
+  // While the daemon is not running it receives no events; events sent in that time arrive late.
+  if (expected === null || span === undefined || lifeOf(span, now) !== 'alive') return []
+  const { since, changes, lastAt, isSure } = expected
+  if (!isSure && since > minutesBefore(now, UNSURE_MINUTES)) return []
+  const from = latestOf([since, span.began_at, await findProfileSince(db)])
+  const found = listUntold(runs, from, now)
+    .map((run) => countChanges(run, changes))
+    .filter((count) => count > 0)
+  const count = found.reduce((sum, each) => sum + each, 0)
+  if (found.length < SYNCS_LEAST || count < CHANGES_LEAST) return []
+  const isForgotten = lastAt === null && since <= minutesBefore(now, WEEK_MINUTES)
+  return [
+    plain(
+      `No event about a lead has come ${isForgotten ? 'for a week' : `since ${formatUtc(since)}`}, though ${found.length} syncs found ${counted(count, 'change')} meanwhile.`,
+      registration === null
+        ? 'Look at the webhook where it was registered: whether it is on, where it posts to, by which secret it signs. Until it works changes come with each sync.'
+        : `${shellCommand('webhooks list')} shows whether the upstream still has it on, ${shellCommand('webhooks test')} tries the way to here. Until it works changes come with each sync.`,
+    ),
+  ]
+}
+
+async function expect(
+  db: Db,
+  { events, registeredAt }: KnownRegistration,
+  runs: readonly RunSummary[],
+): Promise<Expected | null> {
+  const changes = changesOf(events)
+  if (changes.length === 0) return null
+  const lastAt = await findLastArrival(db, 'lead')
+  const since = latestOf([registeredAt, lastAt])
+  // If syncs also found changes during the time in which events arrived, the upstream does not send an event
+  // for every change.
+  const before = runs.filter(({ leadsAsOf }) => (leadsAsOf ?? '') > registeredAt && (leadsAsOf ?? '') < since)
+  const found = before.filter((run) => countChanges(run, changes) > 0)
+  return { since, changes, lastAt, isSure: before.length < BESIDE_LEAST || found.length * 2 < before.length }
+}
+
+function changesOf(types: readonly string[]): Change[] {
+  // An update may change the status or anything else, so an update surely causes an event only if the webhook
+  // reports both types.
+  const areUpdates = types.includes('lead.updated') && types.includes('lead.status_changed')
+  return [
+    ...(types.includes('lead.created') ? (['inserted'] as const) : []),
+    ...(areUpdates ? (['updated'] as const) : []),
+  ]
+}
+
+/** Derives which events to expect from earlier events; null if no webhook was registered by hand. */
+async function expectByHand(db: Db, { isByHand }: EventSource, now: Date): Promise<Expected | null> {
+  if (!isByHand) return null
+  const changes = usualChanges(await countEvents(db))
+  const lastAt = changes.length === 0 ? null : await findLastArrival(db, 'lead')
+  return { since: lastAt ?? minutesBefore(now, WEEK_MINUTES), changes, lastAt, isSure: false }
+}
+
+function usualChanges(counts: readonly EventCount[]): Change[] {
+  const brought = (['inserted', 'updated'] as const).map((change) => ({
+    change,
+    events: counts.find(({ outcome }) => outcome === change)?.events ?? 0,
+  }))
+  const all = brought.reduce((sum, { events }) => sum + events, 0)
+  return brought.filter(({ events }) => events > KIND_SHARE * all).map(({ change }) => change)
+}
+
+function countChanges(run: RunSummary, changes: readonly Change[]): number {
+  return changes.reduce((sum, change) => sum + run[change], 0)
+}
+
+/**
+ * Lists the syncs whose changes all happened after `from`, because the sync before read everything and began
+ * after `from`. A full sync after an incremental one is left out, because it may find changes that
+ * incremental syncs missed long ago.
+ * @param runs complete syncs, newest first
+ */
+function listUntold(runs: readonly RunSummary[], from: Instant, now: Date): RunSummary[] {
+  const until = minutesBefore(now, GRACE_MINUTES)
+  return runs.filter((run, index) => {
+    const before = runs[index + 1]
+    if (before === undefined || (before.leadsAsOf ?? '') <= from) return false
+    const isComparable = run.mode === 'incremental' || before.mode === 'full'
+    return isComparable && run.finishedAt !== null && run.finishedAt <= until
+  })
+}
+
+function latestOf(instants: readonly (Instant | null)[]): Instant {
+  return instants.reduce<Instant>((latest, at) => (at !== null && at > latest ? at : latest), '')
+}
 
 const WAIT_MINUTES = 30
 /**

@@ -5,10 +5,10 @@
  */
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { findStopped } from '../../src/checks/events.ts'
 import type { EventSource } from '../../src/checks/facts.ts'
 import { readFacts } from '../../src/checks/facts.ts'
 import { findForAlerts } from '../../src/checks/run-checks.ts'
-import { findStopped } from '../../src/checks/stopped-events.ts'
 import { EVENT_TYPES } from '../../src/contract/webhook.ts'
 import { createWebhookIntake } from '../../src/jobs/events/webhook-intake.ts'
 import { openWebPages } from '../../src/report/preferences/page.ts'

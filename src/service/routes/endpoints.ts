@@ -5,16 +5,14 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { listLeadsEndpoint, showLeadEndpoint } from './leads.ts'
 import { agentsEndpoint, createPipelineEndpoint, pipelineStatsEndpoint } from './pipelines.ts'
 import {
+  deleteWebhookEndpoint,
   enableWebhookEndpoint,
   listWebhookAttemptsEndpoint,
-  rotateWebhookEndpoint,
-  testWebhookEndpoint,
-} from './webhook-actions.ts'
-import {
-  deleteWebhookEndpoint,
   listWebhooksEndpoint,
   registerWebhookEndpoint,
+  rotateWebhookEndpoint,
   showWebhookEndpoint,
+  testWebhookEndpoint,
 } from './webhooks.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [

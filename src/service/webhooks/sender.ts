@@ -6,21 +6,24 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { WireWebhookAttempt } from '../../contract/webhook.ts'
 import { standardHeaders } from '../../contract/webhook.ts'
-import { GIVE_UP } from '../../retry.ts'
+import { BACKOFF, GIVE_UP, ladderWaitMs, SERVICE_PAUSE_MAX_MS } from '../../retry.ts'
 import type { ServiceLog } from '../http/server.ts'
 import type { ServiceDatabase } from '../store/database.ts'
 import type { WebhookMessageRow, WebhookRow } from '../store/tables.ts'
-import { toWireAttempt } from '../store/webhook.ts'
+import { findWebhook, toWireAttempt } from '../store/webhook.ts'
+import type { NewAttempt, WebhookQueue } from '../store/webhook-message.ts'
 import {
   deleteOldMessages,
+  disableWebhook,
+  insertMessages,
   listDueMessages,
   listQueues,
   queueEvents,
-  type WebhookQueue,
+  saveAttempts,
+  saveWebhookHealth,
 } from '../store/webhook-message.ts'
-import type { WebhookPoster } from './post.ts'
+import type { PostOutcome, WebhookPoster } from './post.ts'
 import { eventMessage, pingMessage } from './post.ts'
-import { type Attempt, attemptRow, type Disabled, settleAttempts } from './settle.ts'
 
 const IN_FLIGHT_MAX = 128
 /**
@@ -244,4 +247,90 @@ function secretsOf({ secret, old_secret, old_secret_until }: WebhookRow, now: nu
 const DISABLED_WORDS: Readonly<Record<Disabled['reason'], string>> = {
   gone: 'its address answered 410, which says that it is gone',
   failing: `every attempt of ${GIVE_UP.serviceWebhook.days} days failed`,
+}
+
+const DAY_MS = 24 * 60 * 60_000
+/** The status of an answer that disables the webhook immediately. */
+const GONE = 410
+
+export interface Attempt {
+  readonly message: WebhookMessageRow
+  /** The start of the attempt. */
+  readonly at: number
+  readonly outcome: PostOutcome
+}
+
+type DisabledReason = NonNullable<WebhookRow['disabled_reason']>
+
+/** A webhook that was just disabled, and why. */
+export interface Disabled {
+  readonly webhook: WebhookRow
+  readonly reason: DisabledReason
+}
+
+/**
+ * Applies the outcomes of attempts of one webhook.
+ * @param db a transaction
+ * @param attempts in the order in which they ended
+ * @param now an instant after the attempts
+ * @returns the webhook if these attempts disable it; otherwise null
+ */
+async function settleAttempts(
+  db: ServiceDatabase,
+  webhookId: string,
+  attempts: readonly Attempt[],
+  now: number,
+): Promise<Disabled | null> {
+  const webhook = await findWebhook(db, webhookId)
+  // Nothing is to be saved if the webhook was deleted in the meantime, because its messages were deleted too.
+  if (webhook === undefined) return null
+  await insertMessages(db, attempts.map(({ message }) => message).filter(isPing))
+  let { failing_since, paused_until } = webhook
+  let reason: DisabledReason | null = null
+  const messages = []
+  for (const { message, outcome } of attempts) {
+    const isDelivered = outcome.error === null
+    // A failed test message is reported only to the caller who asked for it, so it does not count as a
+    // failure of the webhook.
+    failing_since = isDelivered ? null : (failing_since ?? (isPing(message) ? null : now))
+    const pause =
+      outcome.retryAfterMs === null ? null : now + Math.min(outcome.retryAfterMs, SERVICE_PAUSE_MAX_MS)
+    paused_until = pause ?? paused_until
+    reason ??= webhook.status === 'disabled' ? null : reasonToDisable(outcome, failing_since, now)
+    const isOver = isDelivered || isPing(message) || webhook.status === 'disabled'
+    const waitMs = isOver ? null : ladderWaitMs(BACKOFF.serviceWebhook, message.attempts + 1, Math.random())
+    const next = waitMs === null ? null : Math.max(now + waitMs, pause ?? 0)
+    const state = isDelivered ? 'delivered' : next === null ? 'failed' : 'waiting'
+    messages.push({ id: message.id, state, next_attempt_at: next } as const)
+  }
+  await saveAttempts(db, attempts.map(attemptRow), messages)
+  if (failing_since !== webhook.failing_since || paused_until !== webhook.paused_until) {
+    await saveWebhookHealth(db, webhook.id, { failing_since, paused_until })
+  }
+  if (reason === null) return null
+  await disableWebhook(db, webhook.id, reason, now)
+  return { webhook, reason }
+}
+
+function attemptRow({ message, at, outcome }: Attempt): NewAttempt {
+  return {
+    ...{ webhook_id: message.webhook_id, message_id: message.id, attempt: message.attempts + 1, at },
+    ...{ status: outcome.status, error: outcome.error, duration_ms: outcome.durationMs },
+  }
+}
+
+function isPing({ event_id }: WebhookMessageRow): boolean {
+  return event_id === null
+}
+
+function reasonToDisable(
+  { status, error }: PostOutcome,
+  failingSince: number | null,
+  now: number,
+): DisabledReason | null {
+  if (error === null) return null
+  if (status === GONE) return 'gone'
+  return failingSince !== null && now - failingSince >= GIVE_UP.serviceWebhook.days * DAY_MS
+    ? 'failing'
+    : null
 }

@@ -1,6 +1,6 @@
 /** What `demo --live` tells of each change. */
 import { expect, it, onTestFinished } from 'vitest'
-import { createLiveChanges } from '../../../src/cli/demo/live-changes.ts'
+import { createLiveChanges } from '../../../src/cli/demo/live.ts'
 import { event, follow, receive } from '../../support/data/events.ts'
 import { lead, openEmptyStore, save } from '../../support/store.ts'
 
