@@ -74,5 +74,7 @@ async function giveQuery(
   await run(`DELETE FROM ${place}.${name}`)
   await runQuery(db, `INSERT INTO ${place}.${name} ${text}`, all)
   if (isShared) await run(`ANALYZE ${place}.${name}`)
-  return { db, given: new Map(given).set(name, OF_ANY_PERIOD.includes(name) ? null : scope) }
+  const { to, filter } = scope
+  const table = `${place}.${name}`
+  return { db, given: new Map(given).set(name, OF_ANY_PERIOD.includes(name) ? null : { to, filter, table }) }
 }

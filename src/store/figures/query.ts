@@ -59,6 +59,12 @@ const PARAMETER = /:([a-z][a-z0-9_]*)\b/g
 /** Relations of any filter that also serve periods that end later than the period for which they are given. */
 const OF_LATER_PERIODS: readonly RelationName[] = ['reopened']
 
+/** Relations of any filter. */
+const OF_ANY_FILTER: readonly RelationName[] = ['changed']
+
+/** Relations that, given for all pipelines, also serve some of them. */
+const OF_SOME_PIPELINES: readonly RelationName[] = ['level', 'idle_then', 'stalled_count']
+
 const NOTHING_GIVEN: Moment['given'] = new Map()
 
 /**
@@ -125,14 +131,23 @@ export function withRelations(
   const isGiven = (name: RelationName): boolean => {
     const of = given.get(name)
     if (of === null || of === undefined) return of === null
-    return OF_LATER_PERIODS.includes(name)
-      ? of.to <= scope.to
-      : of.to === scope.to && of.filter === scope.filter
+    if (OF_LATER_PERIODS.includes(name)) return of.to <= scope.to
+    return of.to === scope.to && (of.filter === scope.filter || OF_ANY_FILTER.includes(name))
+  }
+  const givenForAll = (name: RelationName): string | null => {
+    const of = given.get(name)
+    if (!of || of.to !== scope.to || !OF_SOME_PIPELINES.includes(name)) return null
+    const isWider = of.filter.pipelineIds === null && scope.filter.pipelineIds !== null
+    return isWider && of.filter.conditions === scope.filter.conditions ? of.table : null
   }
   const reads = query.reads.filter((name) => !isGiven(name))
-  const needed = new Set<RelationName>(reads.flatMap((name) => [name, ...relations[name].reads]))
+  const readsOf = (name: RelationName) => (givenForAll(name) === null ? relations[name].reads : [])
+  const needed = new Set<RelationName>(reads.flatMap((name) => [name, ...readsOf(name)]))
   const missing = RELATION_NAMES.filter((name) => needed.has(name) && !isGiven(name))
   const parts = missing.map((name) => {
+    const table = givenForAll(name)
+    if (table !== null)
+      return `${name} AS ( SELECT * FROM ${table} WHERE pipeline_id IN (SELECT value FROM json_each(:pipelines))\n)`
     const { isMaterialized, sql } = relations[name]
     return `${name} AS ${isMaterialized ? 'MATERIALIZED ' : plain}( ${sql}\n)`
   })

@@ -15,7 +15,14 @@ export interface Moment {
    * The relations that exist as temporary tables, and need not be computed for each query. Each serves queries
    * with the same filter and the same end of the period; with null, any period.
    */
-  readonly given: ReadonlyMap<RelationName, { readonly to: Instant; readonly filter: LeadFilter } | null>
+  readonly given: ReadonlyMap<RelationName, Given | null>
+}
+
+interface Given {
+  readonly to: Instant
+  readonly filter: LeadFilter
+  /** The temporary table, with the name of its schema. */
+  readonly table: string
 }
 
 /**

@@ -236,8 +236,9 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to
     UNION ALL SELECT id FROM lead
       WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL AND NOT ${IS_OLD}
-    -- since long ago most leads have changed, and an index of all tells those that were there
-    UNION ALL SELECT id FROM lead WHERE created_at < :to AND updated_at >= :to AND ${IS_OLD}
+    -- since long ago most leads have changed, and two indexes tell which of them were there
+    UNION ALL SELECT id FROM lead WHERE status IN (SELECT status FROM lead_count) AND +created_at < :to AND ${IS_OLD}
+      AND no IN (SELECT no FROM lead WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to)
     UNION ALL SELECT id FROM lead
       WHERE status IN (SELECT status FROM lead_count) AND status_changed_at < :to AND +created_at >= :to AND ${IS_OLD}`,
     },

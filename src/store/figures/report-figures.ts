@@ -264,37 +264,56 @@ export type Figures = ReadonlyMap<FigureName, readonly FigureRow[]>
 
 /** Reads the figures of each scope, in the order of the scopes. */
 export async function readFigures(db: Db, scopes: readonly FigureScope[]): Promise<Figures[]> {
-  return atOneMoment(db, async (moment) => {
-    const all: Figures[] = []
-    for (const scope of scopes) {
-      const figures = new Map<FigureName, FigureRow[]>()
-      const chosen = await giveChosen(moment, scope)
-      for (const { name } of FIGURES) figures.set(name, await readFigureAt(chosen, name, scope))
-      all.push(figures)
-    }
-    return all
+  return readEach(db, scopes, async (moment, scope) => {
+    const figures = new Map<FigureName, FigureRow[]>()
+    for (const { name } of FIGURES) figures.set(name, await readFigureAt(moment, name, scope))
+    return figures
   })
 }
 
 /** Reads the coverages of the figures that depend on the history of leads, in the order of the scopes. */
 export async function readCoverages(db: Db, scopes: readonly FigureScope[]): Promise<Coverages[]> {
-  return atOneMoment(db, async (moment) => {
-    const all: Coverages[] = []
-    for (const scope of scopes) {
-      const coverages = new Map<FigureName, HistoryCoverage>()
-      const chosen = await giveChosen(moment, scope)
-      const read = new Map<CoverageName, HistoryCoverage>()
-      for (const { name, coverage } of FIGURES) {
-        if (coverage === null) continue
-        const known = read.get(coverage) ?? (await readCoverage(chosen, coverage, scope))
-        read.set(coverage, known)
-        coverages.set(name, known)
-      }
-      all.push(coverages)
+  return readEach(db, scopes, async (moment, scope) => {
+    const coverages = new Map<FigureName, HistoryCoverage>()
+    const read = new Map<CoverageName, HistoryCoverage>()
+    for (const { name, coverage } of FIGURES) {
+      if (coverage === null) continue
+      const known = read.get(coverage) ?? (await readCoverage(moment, coverage, scope))
+      read.set(coverage, known)
+      coverages.set(name, known)
     }
-    return all
+    return coverages
   })
 }
+
+/**
+ * Reads something of each scope, in the order of the scopes. Relations are computed once for all scopes with the
+ * same end of the period: for the first of them, which mostly is that of all pipelines.
+ */
+async function readEach<T>(
+  db: Db,
+  scopes: readonly FigureScope[],
+  read: (moment: Moment, scope: FigureScope) => Promise<T>,
+): Promise<T[]> {
+  return atOneMoment(db, async (moment) => {
+    const found = new Map<FigureScope, T>()
+    const keyOf = ({ to, asKnownAt, filter }: FigureScope) =>
+      JSON.stringify([to, asKnownAt, filter.conditions])
+    for (const alike of Map.groupBy(scopes, keyOf).values()) {
+      let once = moment
+      for (const [index, scope] of alike.entries()) {
+        if (index === 0) once = await giveRelations(await giveChosen(moment, scope), scope, OF_FIGURES)
+        found.set(scope, await read(once, scope))
+      }
+    }
+    return scopes.flatMap((scope) => {
+      const one = found.get(scope)
+      return one === undefined ? [] : [one]
+    })
+  })
+}
+
+const OF_FIGURES = ['reopened', 'level', 'changed', 'idle_then', 'stalled_count'] as const
 
 /** Lists all pipelines in order of name. */
 export async function listPipelines(db: Db): Promise<{ id: string; name: string }[]> {
