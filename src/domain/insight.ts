@@ -107,6 +107,36 @@ export interface PaceGoal {
   readonly owner: string | null
 }
 
+/** The win rate of the 30 days up to the end of a period, judged together with the other numbers of the report. */
+export interface JudgedWinRate {
+  readonly won: number
+  readonly decided: number
+  readonly judgement: Judgement
+  /** The wins that 19 of 20 usual stretches have of as many decided leads; null without a range. */
+  readonly range: UsualRange | null
+  /** The rate that is most to be expected, from 0 to 1; null without a range. */
+  readonly expected: number | null
+  /** The earlier stretches of 30 days that are known, and how many a range needs. */
+  readonly periods: { readonly known: number; readonly needed: number }
+  readonly record: RangeRecord | null
+  /** Null unless the rate is unusual and something stands out. */
+  readonly origin: RateOrigin | null
+}
+
+/**
+ * The origin of an unusual win rate, against the half-year before. All differences are whole tenths of a percentage
+ * point: `mix`, `within` of the parts and `rest` add up to `difference`.
+ */
+export interface RateOrigin {
+  readonly dimension: DriverDimension
+  readonly difference: number
+  /** The difference that comes from other shares of the groups, although their rates stayed. */
+  readonly mix: number
+  /** At most three groups whose own rate changed; the name is null for leads without one. */
+  readonly parts: readonly { readonly name: string | null; readonly within: number }[]
+  readonly rest: number
+}
+
 /** A forecast of a number for the end of a month, quarter or fiscal year. */
 export interface Pace {
   readonly figure: CountedFigure
@@ -160,6 +190,8 @@ export interface Insight {
   /** All leads first, then each pipeline. */
   readonly expectations: readonly Expectation[]
   readonly drivers: readonly Driver[]
+  /** Null if the report is filtered by more than pipelines. */
+  readonly winRate: JudgedWinRate | null
   readonly pace: readonly Pace[]
   /** The leads that will soon stall, the best value first. `rows` are the first of them. */
   readonly urgent: { readonly total: number; readonly rows: readonly UrgentLead[] }

@@ -35,18 +35,30 @@ export interface Judged {
   readonly leftOut: number
 }
 
-/** Judges all numbers of a report together. A period that cannot be compared gives nothing. */
-export function judgeReport(days: ReportDays, numbers: readonly DailyNumbers[]): Judged[] {
+/**
+ * Judges all numbers of a report together. A period that cannot be compared gives nothing.
+ * @param ofRate the chance of a win rate as unusual; null if it is not judged
+ */
+export function judgeReport(
+  days: ReportDays,
+  numbers: readonly DailyNumbers[],
+  ofRate: number | null = null,
+): { judged: Judged[]; isRateUnusual: boolean } {
   const scale = scaleOf(days)
-  if (scale === null) return []
+  if (scale === null) return { judged: [], isRateUnusual: false }
   const judged = numbers.map((each) => judgeOne(each, days, scale))
-  const unusual = findUnusual(
-    judged.map(({ probability, expectation }) => ({
+  const unusual = findUnusual([
+    ...judged.map(({ probability, expectation }) => ({
       probability,
       isOfAll: expectation.pipeline === null,
     })),
-  )
-  return judged.map(({ told, ...each }, index) => (unusual[index] ? { ...each, ...told() } : each))
+    // The rate of 30 days changes slowly, so it leaves the greater weight to the numbers of the day.
+    { probability: ofRate, isOfAll: false },
+  ])
+  return {
+    judged: judged.map(({ told, ...each }, index) => (unusual[index] ? { ...each, ...told() } : each)),
+    isRateUnusual: unusual.at(-1) ?? false,
+  }
 }
 
 function scaleOf({ kind, length }: ReportDays): Scale | null {

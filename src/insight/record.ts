@@ -29,8 +29,9 @@ export function recordOf(steps: readonly Step[], values: readonly (number | null
 }
 
 /** Returns whether a record speaks against the ranges: they held clearly too rarely. */
-export function isTrusted({ held, of }: RangeRecord): boolean {
-  if (of < JUDGED_MIN) return true
+/** @param least the number of judged numbers from which on a record can speak against them */
+export function isTrusted({ held, of }: RangeRecord, least = JUDGED_MIN): boolean {
+  if (of < least) return true
   const deviation = Math.sqrt(of * MEANT * (1 - MEANT))
   return held + 0.5 >= of * MEANT + normalQuantile(WITHHELD_BELOW) * deviation
 }

@@ -31,7 +31,7 @@ describe('the days of a backtest', () => {
     for (let end = days - 89; end <= days; end += 4) {
       const dates = first(end)
       const given = numbers.map((each) => ({ ...each, values: each.values.slice(0, end) }))
-      const judged = judgeReport({ kind: 'day', dates, length: 1 }, given)
+      const { judged } = judgeReport({ kind: 'day', dates, length: 1 }, given)
       for (const [place, { expectation }] of judged.entries()) {
         const { judgement, shift, range, actual } = expectation
         const isUnusual = judgement === 'high' || judgement === 'low' || shift !== null

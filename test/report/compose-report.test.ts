@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ReportFigures } from '../../src/domain/figures.ts'
-import type { Expectation, ExpectedFigure, Pace } from '../../src/domain/insight.ts'
+import type { Expectation, ExpectedFigure, JudgedWinRate, Pace } from '../../src/domain/insight.ts'
 import type { PipelineLine } from '../../src/domain/lists.ts'
 import type { composeReport } from '../../src/report/compose-report.ts'
 import { compose, type Making, REPORTS, renderReport, wordsOf } from '../support/report.ts'
@@ -36,7 +36,14 @@ const expected = (
   ...{ periods: { known: 26, needed: 8 }, record: { held: 187, of: 196 }, band: [], shift: null },
   ...change,
 })
-const NOTHING_URGENT = { drivers: [], pace: [], urgent: { total: 0, rows: [] }, oldLeads: null, notes: [] }
+const NOTHING_URGENT = {
+  drivers: [],
+  winRate: null,
+  pace: [],
+  urgent: { total: 0, rows: [] },
+  oldLeads: null,
+  notes: [],
+}
 const QUIET: Making = { now: QUIET_GENERATED_AT }
 /** Every run of digits with what belongs to it: `3,912`, `23.7`, `06:00`. */
 const numbersIn = (text: string) => new Set(text.match(/\d(?:[\d,.:]*\d)?/g))
@@ -119,6 +126,61 @@ describe('the headline', () => {
     expect(headline(judge(day([42, 50], [1, 0]), {}, never))).toMatchObject({
       text: '42 new leads and 1 won (the Friday before: 50 and 0).',
       detail: '',
+    })
+  })
+
+  describe('of a win rate', () => {
+    const rated = (change: Partial<JudgedWinRate> = {}, counts = judge(day([42, 50], [3, 2]))) =>
+      ({
+        ...counts,
+        insight: {
+          ...counts.insight,
+          winRate: {
+            ...{ won: 41, decided: 100, judgement: 'high', range: { low: 22, high: 35 }, expected: 0.28 },
+            ...{ periods: { known: 30, needed: 8 }, record: { held: 21, of: 22 } },
+            origin: {
+              ...{ dimension: 'source', difference: 127, mix: 20, rest: 7 },
+              parts: [{ name: 'Partner', within: 100 }],
+            },
+            ...change,
+          },
+        },
+      }) as ReportFigures
+
+    it('that is unusual says where it came from, the mix apart from the rates', () => {
+      expect(headline(rated())).toMatchObject({
+        text: 'The win rate is higher than usual: 41.0% in 30 days, where 22 to 35% are usual.',
+        detail:
+          'Most of all the rate of Partner changed: 10 pt of 12.7 pt. In all 42 new leads and 3 won, as usual.',
+      })
+      expect(headline(rated()).subject).toMatch(/^42 new, 3 won, win rate 41.0% \(usual: 22–35%\)/)
+      expect(block('drivers', rated())).toMatchObject({
+        drivers: [
+          {
+            text: 'Win rate 41.0%, +12.7 pt from the half-year before, by source:',
+            parts: [
+              { name: 'Partner', difference: '+10 pt', width: 100 },
+              { name: 'another mix of sources', difference: '+2 pt', width: 20 },
+              { name: 'all others', difference: '+0.7 pt', width: 7 },
+            ],
+          },
+        ],
+      })
+    })
+
+    it('says so if it is the mix alone', () => {
+      const origin = { dimension: 'pipeline_id', difference: -80, mix: -80, parts: [], rest: 0 } as const
+      expect(headline(rated({ judgement: 'low', won: 15, origin })).detail).toMatch(
+        /^It is the mix: more leads than before come from pipelines with another rate\./,
+      )
+    })
+
+    it('has its usual range in the tile, and no word in the headline where it is usual', () => {
+      const usual = rated({ judgement: 'usual', won: 30, origin: null })
+      expect(headline(usual).text).toBe('42 new leads and 3 won: a usual Friday.')
+      expect(block('kpis', usual)).toMatchObject({
+        tiles: [{}, {}, { label: 'Win rate, 30 days', usual: 'usual:', usualRange: '22–35%' }, {}],
+      })
     })
   })
 
@@ -554,7 +616,7 @@ describe('leads that are about to stall', () => {
   const figures: ReportFigures = {
     ...busy,
     insight: {
-      ...{ expectations: [], drivers: [], pace: [], notes: [] },
+      ...{ expectations: [], drivers: [], winRate: null, pace: [], notes: [] },
       urgent: { total: 3, rows: leads },
       oldLeads: {
         ...{ old: 212, open: 345, value: [{ amount: 1_900_000, currency: 'USD' }] },

@@ -25,6 +25,7 @@ import {
   readDailyCounts,
   refreshDailyCounts,
 } from '../../store/insight/daily-count.ts'
+import { readRate, tellUnusualRate } from './judge-win-rate.ts'
 import { type DailyReader, sumOf, tellEnds } from './tell-ends.ts'
 
 interface JudgeDeps {
@@ -41,7 +42,7 @@ export interface JudgedReport {
   readonly fiscalYearStarts: number
 }
 
-type JudgedNumbers = Pick<Insight, 'expectations' | 'drivers' | 'pace'>
+type JudgedNumbers = Pick<Insight, 'expectations' | 'drivers' | 'winRate' | 'pace'>
 
 /**
  * Judges the numbers of a report. A report that is filtered by more than pipelines has no counts by day, so nothing
@@ -52,7 +53,7 @@ export async function judgeNumbers(
   request: ReportRequest,
   { holidays, goals, fiscalYearStarts }: JudgedReport,
 ): Promise<JudgedNumbers> {
-  const nothing = { expectations: [], drivers: [], pace: [] }
+  const nothing = { expectations: [], drivers: [], winRate: null, pace: [] }
   const { filter, period, kind } = request
   if (filter.conditions.length > 0) return nothing
   const days = await listCountedDays(deps.store.db, period.to, period.timeZone)
@@ -69,9 +70,12 @@ export async function judgeNumbers(
   const isByDay = kind !== 'week' && kind !== 'month'
   const isHoliday = isByDay && dates.slice(-length).some((date) => holidays.includes(date))
   const numbers = isHoliday ? [] : await readNumbers(reader, names, leftOut)
-  const judged = judgeReport(
+  const rate = await readRate(reader, daysLeftOut(dates, null, leftOut))
+  const nameIn = (member: string, dimension: DriverDimension) => nameOf(member, dimension, names)
+  const { judged, isRateUnusual } = judgeReport(
     { kind, dates, length },
     numbers.map((each) => ({ ...each, isExplained: isExplained(each, dates.slice(-length), leftOut) })),
+    isHoliday ? null : rate.probability,
   )
   return {
     expectations: judged
@@ -81,6 +85,10 @@ export async function judgeNumbers(
       ...{ names, pipelineIds: filter.pipelineIds },
       isLeftOut: daysLeftOut(dates, null, leftOut),
     }),
+    winRate: {
+      ...rate.judged,
+      ...(isRateUnusual && (await tellUnusualRate(reader, rate.judged, nameIn, filter.pipelineIds))),
+    },
     pace: await tellEnds(reader, {
       ...{ goals, fiscalYearStarts, names, ...leftOut },
       isWithMonths: kind !== 'month',

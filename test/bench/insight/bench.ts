@@ -12,6 +12,7 @@ import { measureCauses } from './causes.ts'
 import { measureFalseHeadlines, measureShifts } from './headlines.ts'
 import { measurePaces } from './paces.ts'
 import { measureRanges } from './ranges.ts'
+import { measureRates } from './rates.ts'
 import { measureReal } from './real.ts'
 import { tableOf } from './result.ts'
 
@@ -29,6 +30,7 @@ const results = [
   ...measureFalseHeadlines(times(1000)),
   ...measureShifts(times(400)),
   ...measureRanges(times(24)),
+  ...measureRates(times(300)),
   ...measurePaces(times(12)),
   ...measureCauses(times(120)),
   ...measureReal(),

@@ -78,7 +78,7 @@ function tellCause(counts: readonly number[][][]): Told | null {
   const all = (pipelines[0] ?? []).map((_, day) =>
     pipelines.reduce((sum, numbers) => sum + (numbers[day] ?? 0), 0),
   )
-  const first = headlinesOf([all, ...pipelines], AT).findLast(({ series }) => series.includes(0))
+  const first = headlinesOf([all, ...pipelines], null, AT).findLast(({ series }) => series.includes(0))
   if (first === undefined) return null
   const end = first.day + 1
   const { steps } = judgeSeries({ values: all, places: weekdaysOf(all), scale: 'day' })

@@ -2,6 +2,7 @@
 import { findUnusual } from '../../../src/insight/false-discovery.ts'
 import { isTrusted, recordOf } from '../../../src/insight/record.ts'
 import { judgeSeries } from '../../../src/insight/usual-range.ts'
+import { judgeRate } from '../../../src/insight/win-rate.ts'
 import { dailyNumbers, weekdaysOf } from '../../support/reports/daily-numbers.ts'
 import { type Result, resultOf } from './result.ts'
 import { KINDS, type Kind } from './series.ts'
@@ -10,6 +11,8 @@ import { KINDS, type Kind } from './series.ts'
 const SHARES = [0.45, 0.25, 0.15, 0.1, 0.05]
 const WINS = 0.15
 const DAYS = 430
+/** The companies with a shift have other seeds. */
+const SEEDS = 9000
 /** The first day of a report: half a year is known. */
 const FIRST = 180
 
@@ -26,8 +29,21 @@ export function companyOf({ given }: Pick<Kind, 'given'>, days: number, seed: nu
   return [...all, ...parts.flat()]
 }
 
-/** Lists the days, from `from` on, on which one of the series is told as unusual, with their places. */
-export function headlinesOf(company: readonly number[][], from: number): { day: number; series: number[] }[] {
+/** The lost leads of a company, of which a third of the decided ones are won. */
+export function lostOf({ given }: Pick<Kind, 'given'>, days: number, seed: number): number[] {
+  return dailyNumbers({ ...given, mean: given.mean * WINS * 2, days, seed: seed * 100 + 40 })
+}
+
+/**
+ * Lists the days, from `from` on, on which one of the series is told as unusual, with their places. The win rate
+ * has the place after the last series.
+ * @param lost the lost leads in all, of which the wins are the second series; null to judge no rate
+ */
+export function headlinesOf(
+  company: readonly number[][],
+  lost: readonly number[] | null,
+  from: number,
+): { day: number; series: number[] }[] {
   const judged = company.map((values) => ({
     values,
     ...judgeSeries({ values, places: weekdaysOf(values), scale: 'day' }),
@@ -37,12 +53,13 @@ export function headlinesOf(company: readonly number[][], from: number): { day: 
   for (let day = from; day < (company[0]?.length ?? 0); day++) {
     if (shown.length === 0 || day % 30 === 0)
       shown = judged.map(({ steps, values }) => isTrusted(recordOf(steps.slice(0, day), values)))
-    const unusual = findUnusual(
-      judged.map(({ steps }, index) => ({
-        probability: shown[index] ? (steps[day]?.surprise?.probability ?? null) : null,
-        isOfAll: index < 2,
-      })),
-    )
+    const counted = judged.map(({ steps }, index) => ({
+      probability: shown[index] ? (steps[day]?.surprise?.probability ?? null) : null,
+      isOfAll: index < 2,
+    }))
+    const rate = lost && judgeRate({ won: company[1]?.slice(0, day + 1) ?? [], lost: lost.slice(0, day + 1) })
+    const ofRate = rate?.isTrusted ? (rate.steps.at(-1)?.forecast?.probability ?? null) : null
+    const unusual = findUnusual([...counted, { probability: ofRate, isOfAll: false }])
     const series = unusual.flatMap((is, index) => (is ? [index] : []))
     if (series.length > 0) found.push({ day, series })
   }
@@ -57,7 +74,9 @@ export function measureFalseHeadlines(years: number): Result[] {
   const results = kinds.map((kind) => {
     let told = 0
     for (let seed = 1; seed <= each; seed++)
-      told += headlinesOf(companyOf(kind, DAYS, seed), FIRST).filter(({ day }) => !kind.isOdd?.(day)).length
+      told += headlinesOf(companyOf(kind, DAYS, seed), lostOf(kind, DAYS, seed), FIRST).filter(
+        ({ day }) => !kind.isOdd?.(day),
+      ).length
     sum += told
     of += each
     return resultOf(
@@ -86,8 +105,10 @@ export function measureShifts(rounds: number): Result[] {
     for (let seed = 1; seed <= rounds; seed++) {
       const at = 330 + (seed % 7)
       const times = (day: number) => (day < at ? 1 : 1 + share)
-      const company = companyOf({ given: { mean: 40, times } }, at + within, seed + 9000)
-      if (headlinesOf(company, at).some(({ series }) => series.includes(0))) told++
+      const kind = { given: { mean: 40, times } }
+      const days = at + within
+      const [company, lost] = [companyOf(kind, days, seed + SEEDS), lostOf(kind, days, seed + SEEDS)]
+      if (headlinesOf(company, lost, at).some(({ series }) => series.includes(0))) told++
     }
     const sign = share > 0 ? '+' : '−'
     const series = `${sign}${Math.abs(share) * 100} % of 40 a day`

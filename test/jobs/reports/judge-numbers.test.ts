@@ -81,7 +81,7 @@ describe('the numbers of a day', () => {
     for (const { figure, judgement, shift } of expectations)
       expect([judgement, shift]).toEqual([figure === 'won' ? 'learning' : 'usual', null])
     expect(drivers).toEqual([])
-    const told = newLeads({ expectations, drivers, pace: [] })
+    const told = newLeads({ expectations, drivers, pace: [], winRate: null })
     expect(told?.range?.low).toBeGreaterThan(15)
     expect(told?.range?.high).toBeLessThan(65)
     expect(told?.actual).toBeGreaterThanOrEqual(told?.range?.low ?? 99)
@@ -118,7 +118,7 @@ describe('the numbers of a day', () => {
     await using store = await storeWith({ mean: () => 20 })
     const conditions = [{ field: 'score', min: 50, max: null }]
     const filtered = requestOf({ filter: { pipelineIds: null, conditions } })
-    expect(await judge(store, filtered)).toEqual({ expectations: [], drivers: [], pace: [] })
+    expect(await judge(store, filtered)).toEqual({ expectations: [], drivers: [], pace: [], winRate: null })
     const one = await judge(store, requestOf({ filter: { pipelineIds: ['p2'], conditions: [] } }))
     expect(one.expectations.map(({ pipeline }) => pipeline)).toEqual([null, null])
     expect(newLeads(one)?.range?.high).toBeLessThan(40)

@@ -38,6 +38,13 @@ const INSIGHT: Insight = {
       ],
     },
   ],
+  winRate: {
+    ...{ won: 40, decided: 98, judgement: 'high', range: { low: 20, high: 35 }, expected: 0.28 },
+    ...{ periods: { known: 30, needed: 8 }, record: { held: 21, of: 22 } },
+    origin: {
+      ...{ dimension: 'source', difference: 127, mix: 20, parts: [{ name: 'web', within: 100 }], rest: 7 },
+    },
+  },
   pace: [
     {
       ...{ figure: 'won_value', currency: 'EUR', pipelines: ['p1'], span: 'month', lastDay: '2026-11-30' },
@@ -98,6 +105,13 @@ it('each range, end, part and urgent lead of an issue is a row, and an issue wit
       ...{ ...of, figure: 'won', pipeline_id: 'p1', pipeline_name: 'EU', actual: 0, low: null, high: null },
       ...{ expected: null, judgement: 'learning', known: 3, needed: 8, held: null, of_ranges: null },
       ...{ shift_since: '2026-11-18', shift_days: 3, shift_actual: 2, shift_expected: 6.5 },
+    },
+  ])
+  expect(await read('win_rate_range', 'report')).toEqual([
+    {
+      ...{ ...of, won: 40, decided: 98, low: 20, high: 35, expected: 0.28, judgement: 'high' },
+      ...{ known: 30, needed: 8, held: 21, of_ranges: 22, dimension: 'source', difference: 127, mix: 20 },
+      ...{ parts: '[{"name":"web","within":100}]', rest: 7 },
     },
   ])
   expect(await read('expected_end', 'span')).toEqual([

@@ -1,6 +1,6 @@
 /** The drivers block: where each unusual number came from. It says where, and never why. */
 import type { ReportFigures } from '../../../domain/figures.ts'
-import type { Driver } from '../../../domain/insight.ts'
+import type { Driver, DriverDimension, JudgedWinRate, RateOrigin } from '../../../domain/insight.ts'
 import { oneLine } from '../../words/clean-text.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { signed } from '../../words/numbers.ts'
@@ -29,35 +29,86 @@ export interface DriversView {
 
 /** Returns no view if nothing is unusual, or if no part stands out. */
 export function composeDrivers(figures: ReportFigures, locale: LocaleContext): DriversView[] {
-  const drivers = figures.insight?.drivers ?? []
-  if (drivers.length === 0) return []
+  const { drivers = [], winRate = null } = figures.insight ?? {}
+  const ofRate = winRate?.origin ? [rateOf(winRate, winRate.origin, locale)] : []
+  if (drivers.length + ofRate.length === 0) return []
   return [
     {
       kind: 'drivers',
       title: locale.words('drivers.title'),
-      drivers: drivers.map((driver) => ({
-        text: locale.words(`drivers.${driver.figure}`, {
-          actual: driver.actual,
-          expected: Math.round(driver.expected),
-          dimension: driver.dimension,
-        }),
-        parts: partsOf(driver, locale),
-      })),
+      drivers: [...drivers.map((driver) => countOf(driver, locale)), ...ofRate],
     },
   ]
 }
 
-function partsOf({ parts, rest, dimension }: Driver, { words, numbers }: LocaleContext) {
-  const largest = Math.max(...parts.map(({ difference }) => Math.abs(difference)), Math.abs(rest), 1)
-  const bar = (difference: number) => {
+function countOf(driver: Driver, locale: LocaleContext): DriversView['drivers'][number] {
+  return {
+    text: locale.words(`drivers.${driver.figure}`, {
+      actual: driver.actual,
+      expected: Math.round(driver.expected),
+      dimension: driver.dimension,
+    }),
+    parts: partsOf(driver, locale),
+  }
+}
+
+/** Tells an unusual win rate: the rates of groups that changed, the mix of the groups, and all other groups. */
+function rateOf(
+  { won, decided }: JudgedWinRate,
+  { dimension, difference, mix, parts, rest }: RateOrigin,
+  locale: LocaleContext,
+): DriversView['drivers'][number] {
+  const { words, numbers } = locale
+  const points = (tenths: number) => words('points', { size: numbers.decimal(tenths / 10, 1) })
+  const named = parts.map(({ name, within }) => ({
+    name: nameOf(name, dimension, locale),
+    difference: within,
+  }))
+  const other = { name: words('drivers.rest'), difference: rest }
+  return {
+    text: words('drivers.win_rate', {
+      ...{ rate: numbers.rate(won / decided), dimension },
+      difference: signed(difference, points),
+    }),
+    parts: barsOf(
+      [...named, { name: words('drivers.mix', { dimension }), difference: mix }, other]
+        .filter(({ difference: each }) => each !== 0)
+        .map((part) => ({ ...part, counts: '' })),
+      points,
+    ),
+  }
+}
+
+function partsOf({ parts, rest, dimension }: Driver, locale: LocaleContext) {
+  const { words, numbers } = locale
+  const named = parts.map(({ name, actual, expected, difference }) => ({
+    name: nameOf(name, dimension, locale),
+    counts: words('drivers.counts', { actual, expected: numbers.count(Math.round(expected)) }),
+    difference,
+  }))
+  const other = { name: words('drivers.rest'), counts: '', difference: rest }
+  return barsOf(rest === 0 ? named : [...named, other], numbers.count)
+}
+
+function nameOf(name: string | null, dimension: DriverDimension, { words }: LocaleContext): string {
+  return name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH)
+}
+
+function barsOf(
+  parts: readonly { readonly name: string; readonly counts: string; readonly difference: number }[],
+  write: (size: number) => string,
+) {
+  const largest = Math.max(...parts.map(({ difference }) => Math.abs(difference)), 1)
+  return parts.map(({ name, counts, difference }) => {
     const width = Math.round((Math.abs(difference) / largest) * BAR_WIDTH)
     const isLess = difference < 0
-    return { difference: signed(difference, numbers.count), width, remainder: BAR_WIDTH - width, isLess }
-  }
-  const named = parts.map(({ name, actual, expected, difference }) => ({
-    name: name === null ? words('drivers.without', { dimension }) : oneLine(name, NAME_LENGTH),
-    counts: words('drivers.counts', { actual, expected: numbers.count(Math.round(expected)) }),
-    ...bar(difference),
-  }))
-  return rest === 0 ? named : [...named, { name: words('drivers.rest'), counts: '', ...bar(rest) }]
+    return {
+      name,
+      counts,
+      difference: signed(difference, write),
+      width,
+      remainder: BAR_WIDTH - width,
+      isLess,
+    }
+  })
 }

@@ -39,8 +39,9 @@ export function composeJudged(
   const usual = listTold(figures).filter(
     ({ pipeline, judgement }) => pipeline === null && judgement === 'usual',
   )
+  const rate = sentencesOfRate(figures, locale)
   const countOf = (figure: ExpectedFigure) => words(`subject.${figure}`, { n: counts[figure] })
-  if (unusual.length === 0) {
+  if (unusual.length === 0 && rate === null) {
     if (!usual.some(({ figure }) => figure === 'new_leads') || !isWonAsEver(figures)) return null
     const both = words('headline.counts', { newLeads: counts.new_leads, won: counts.won })
     return {
@@ -60,6 +61,7 @@ export function composeJudged(
   const news = [
     ...ofAll.flatMap((each) => [sentenceOf(each, names, locale), originOf(each, figures, unusual, locale)]),
     ...single.map((each) => sentenceOf(each, names, locale)),
+    ...(rate?.sentences ?? []),
   ].filter(Boolean)
   const [text = '', ...others] = [...news.slice(0, SENTENCES_MAX - asUsual.length), ...asUsual]
   const subject = EXPECTED_FIGURES.map((figure) => {
@@ -75,7 +77,40 @@ export function composeJudged(
       ...(named.size > 0 || pipeline === undefined
         ? []
         : [words('subject.unusualIn', { name: oneLine(pipeline.name, NAME_LENGTH) })]),
+      ...(rate === null ? [] : [rate.subject]),
     ].join(', '),
+  }
+}
+
+/** Says an unusual win rate, and where it came from; null if it is not unusual. */
+function sentencesOfRate(
+  { insight }: ReportFigures,
+  { words, numbers }: LocaleContext,
+): { sentences: readonly string[]; subject: string } | null {
+  const { judgement = 'usual', range = null, won = 0, decided = 0, origin = null } = insight?.winRate ?? {}
+  if (range === null || !isUnusual(judgement)) return null
+  const told = { direction: judgement, rate: numbers.rate(won / decided) }
+  const points = (tenths: number) => words('points', { size: numbers.decimal(Math.abs(tenths) / 10, 1) })
+  const [part] = origin?.parts ?? []
+  return {
+    sentences: [
+      words('headline.rate', { ...told, range: words('rateRangeInWords', percentsOf(range, decided)) }),
+      ...(origin === null
+        ? []
+        : [
+            part === undefined
+              ? words('headline.mix', { dimension: origin.dimension })
+              : words('headline.rateOrigin', {
+                  name:
+                    part.name === null
+                      ? words('drivers.without', { dimension: origin.dimension })
+                      : oneLine(part.name, NAME_LENGTH),
+                  part: points(part.within),
+                  whole: points(origin.difference),
+                }),
+          ]),
+    ],
+    subject: words('subject.rate', { ...told, range: words('rateRange', percentsOf(range, decided)) }),
   }
 }
 
@@ -180,6 +215,11 @@ export function directionOf({ judgement, shift }: Expectation): 'high' | 'low' {
 /** Returns the bounds of a range for its words. */
 export function boundsOf({ low, high }: UsualRange) {
   return { low, high, isOne: low === high }
+}
+
+/** Returns the bounds of a range of wins for its words, in whole percent of the decided leads. */
+export function percentsOf({ low, high }: UsualRange, decided: number) {
+  return { low: Math.round((100 * low) / decided), high: Math.round((100 * high) / decided) }
 }
 
 function inBrackets(expectation: Expectation, { words, tag }: LocaleContext): string {

@@ -16,7 +16,7 @@ import { marksOfSparks, notesOfPeriod, writeNote } from '../../day-notes.ts'
 import { formatLocalDay, namePeriod } from '../../words/dates.ts'
 import type { LocaleContext } from '../../words/locale-context.ts'
 import { FEW } from '../../words/numbers.ts'
-import { boundsOf, directionOf } from '../headline/judged.ts'
+import { boundsOf, directionOf, percentsOf } from '../headline/judged.ts'
 import { formatMoneys } from '../list-rows.ts'
 
 // The maximum length of a value in large print, in characters.
@@ -72,7 +72,7 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
   const coverage = coverageOf(figures)
   const isComparable = coverage === 'whole' && !isFirst(figures)
   // The change of a number that is usual or explained has no colour, because it is no news.
-  const moved = (change: Change | null, figure?: ExpectedFigure): Moved => ({
+  const moved = (change: Change | null, figure?: ExpectedFigure | 'win_rate'): Moved => ({
     arrow: (isComparable && change?.arrow) || '',
     change: (isComparable && change?.text) || '',
     tone: (isComparable && !isUsual(figures, figure) && change?.tone) || 'neutral',
@@ -149,8 +149,11 @@ export function composeKpis(figures: ReportFigures, locale: LocaleContext, conte
       {
         label: words('kpis.winRate'),
         ...rateOf(winRate.current, locale),
-        ...moved(changeOfRate(winRate, 'up', locale)),
+        ...moved(changeOfRate(winRate, 'up', locale), 'win_rate'),
         basis: winRate.prior.whole === 0 ? '' : basis(priorRate(winRate, locale)),
+        ...(isComparable && composeHistory(known.status.current, locale).isShown
+          ? usualRate(figures, locale)
+          : NOTHING_USUAL),
         line: line('spark-win-rate', sparklines.winRate, numbers.rate),
       },
       known.status,
@@ -193,10 +196,19 @@ function markedOf(figures: ReportFigures, locale: LocaleContext): string {
   return left.length === 0 ? '' : locale.words('kpis.marked', { notes: left.join('; ') })
 }
 
+/** Says which rates are usual of as many decided leads. */
+function usualRate({ insight }: ReportFigures, { words }: LocaleContext): Usual {
+  const { range = null, decided = 0 } = insight?.winRate ?? {}
+  if (range === null) return NOTHING_USUAL
+  return { usual: words('kpis.usualRate'), usualRange: words('rateRange', percentsOf(range, decided)) }
+}
+
 function recordOf({ insight }: ReportFigures, { words }: LocaleContext): string {
-  const records = (insight?.expectations ?? []).flatMap(({ pipeline, range, record }) =>
-    pipeline === null && range !== null && record !== null ? [record] : [],
-  )
+  const judged = [
+    ...(insight?.expectations ?? []).filter(({ pipeline }) => pipeline === null),
+    ...(insight?.winRate ? [insight.winRate] : []),
+  ]
+  const records = judged.flatMap(({ range, record }) => (range !== null && record !== null ? [record] : []))
   const sum = (count: (each: RangeRecord) => number) => records.reduce((all, each) => all + count(each), 0)
   const of = sum((each) => each.of)
   return of === 0 ? '' : words('kpis.record', { held: sum((each) => each.held), of })
@@ -206,7 +218,8 @@ function expectationOf({ insight }: ReportFigures, wanted: ExpectedFigure | unde
   return insight?.expectations.find(({ pipeline, figure }) => pipeline === null && figure === wanted)
 }
 
-function isUsual(figures: ReportFigures, figure: ExpectedFigure | undefined): boolean {
+function isUsual(figures: ReportFigures, figure: ExpectedFigure | 'win_rate' | undefined): boolean {
+  if (figure === 'win_rate') return figures.insight?.winRate?.judgement === 'usual'
   const found = expectationOf(figures, figure)
   return found?.judgement === 'left_out' || (found?.judgement === 'usual' && found.shift === null)
 }

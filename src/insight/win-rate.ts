@@ -1,0 +1,191 @@
+/**
+ * The usual range of the win rate, from the rates of earlier stretches of 30 days. The wins among the decided leads
+ * are a beta-binomial count, so that a rate of few leads has a wide range.
+ */
+import {
+  type CountProbabilities,
+  normalProbability,
+  normalQuantile,
+  rangeWith,
+} from './count-distribution.ts'
+import { isTrusted } from './record.ts'
+import { isWithin } from './usual-range.ts'
+
+/** The win rate of a report is that of so many days. */
+export const RATE_DAYS = 30
+/** The earlier stretches that a range needs. */
+export const RATE_NEEDED = 8
+/** A rate of fewer decided leads has no range, and is never news. */
+export const DECIDED_MIN = 10
+/** From so many ranges on, their record can withhold them. */
+const JUDGED_MIN = 15
+/** After so many stretches, an older one counts half as much. */
+const FADE = 0.5 ** (1 / 6)
+const SPREAD_FADE = 0.5 ** (1 / 48)
+/** The weight of chance alone, as a number of stretches, and the most that one stretch tells about the spread. */
+const SPREAD_PRIOR = 6
+const SPREAD_CAP = 12
+/** The spread within a stretch is learned from parts of so many days. */
+const PART_DAYS = 5
+/** The step of the correction of the ranges, as for months. */
+const GAMMA = 0.025
+const [MISS_MIN, MISS_MAX] = [0.002, 0.6]
+/** Up to so many decided leads the probabilities are summed one by one. */
+const EXACT_MAX = 400
+
+/** The numbers by local day, all up to the same day. */
+export interface RateDays {
+  readonly won: readonly number[]
+  readonly lost: readonly number[]
+}
+
+/** One stretch of days; the ranges are of its number of wins. */
+export interface RateStep {
+  readonly won: number
+  readonly decided: number
+  /** Null while too little is known, and for few decided leads. */
+  readonly forecast: {
+    readonly rate: number
+    readonly range95: { readonly low: number; readonly high: number }
+    readonly range80: { readonly low: number; readonly high: number }
+    /** The chance of a rate as unusual if nothing changed, from 0 to 1. */
+    readonly probability: number
+  } | null
+  /** The stretches with decided leads before this one. */
+  readonly known: number
+}
+
+export interface RateRecord {
+  readonly of: number
+  readonly held95: number
+  readonly held80: number
+}
+
+export interface JudgedRate {
+  /** The stretches, the oldest first; the last one ends with the last day. */
+  readonly steps: readonly RateStep[]
+  readonly record: RateRecord
+  /** Tells whether the record does not speak against the ranges. */
+  readonly isTrusted: boolean
+}
+
+/** Judges each stretch of 30 days by those before it, counted back from the last day. */
+export function judgeRate({ won, lost }: RateDays): JudgedRate {
+  const seen = { won: 0, decided: 0, squares: 0 }
+  const spread = { sum: 0, weight: 0 }
+  const spreadWithin = { sum: 0, weight: 0 }
+  const misses = { of95: 0.05, of80: 0.2 }
+  const record = { of: 0, held95: 0, held80: 0 }
+  const steps: RateStep[] = []
+  let known = 0
+  for (let end = won.length % RATE_DAYS || RATE_DAYS; end <= won.length; end += RATE_DAYS) {
+    const from = Math.max(0, end - RATE_DAYS)
+    const wins = sum(won.slice(from, end))
+    const decided = wins + sum(lost.slice(from, end))
+    const rate = (seen.won + 0.5) / (seen.decided + 1)
+    // The number of decided leads that the weighed rate is worth.
+    const worth = seen.squares > 0 ? seen.decided ** 2 / seen.squares : 0
+    const chance = decided * rate * (1 - rate) * (1 + decided / Math.max(worth, 1))
+    const factor = Math.max(1, ...[spread, spreadWithin].map(factorOf))
+    let forecast: RateStep['forecast'] = null
+    if (known >= RATE_NEEDED && decided >= DECIDED_MIN) {
+      const probabilities = winsOf(decided, rate, factor * chance)
+      const [range95, range80] = [
+        rangeWith(probabilities, misses.of95),
+        rangeWith(probabilities, misses.of80),
+      ]
+      const middle = (probabilities.upTo(wins - 1) + probabilities.upTo(wins)) / 2
+      forecast = { rate, range95, range80, probability: 2 * Math.min(middle, 1 - middle) }
+    }
+    steps.push({ won: wins, decided, forecast, known })
+    if (decided === 0 || end === won.length) continue
+    if (forecast !== null) {
+      const [held95, held80] = [isWithin(forecast.range95, wins), isWithin(forecast.range80, wins)]
+      record.of++
+      if (held95) record.held95++
+      if (held80) record.held80++
+      misses.of95 = corrected(misses.of95, 0.05, held95)
+      misses.of80 = corrected(misses.of80, 0.2, held80)
+    }
+    if (known > 0) learn(spread, wins - decided * rate, chance)
+    for (let part = from; part < end; part += PART_DAYS) {
+      const [ofPart, lostOfPart] = [won, lost].map((each) => sum(each.slice(part, part + PART_DAYS))) as [
+        number,
+        number,
+      ]
+      const all = ofPart + lostOfPart
+      const own = (wins + 0.5) / (decided + 1)
+      // The rate of the stretch itself is known from its parts, so that these scatter less around it.
+      if (all > 0 && all < decided)
+        learn(spreadWithin, ofPart - all * own, all * own * (1 - own) * (1 - all / decided))
+    }
+    seen.won = seen.won * FADE + wins
+    seen.decided = seen.decided * FADE + decided
+    seen.squares = seen.squares * FADE ** 2 + decided
+    known++
+  }
+  const { of, held95 } = record
+  return { steps, record, isTrusted: isTrusted({ held: held95, of }, JUDGED_MIN) }
+}
+
+interface Spread {
+  sum: number
+  weight: number
+}
+
+/** Returns how many times the variance is larger than by chance alone. */
+function factorOf({ sum: squares, weight }: Spread): number {
+  return (squares + SPREAD_PRIOR) / (weight + SPREAD_PRIOR)
+}
+
+function learn(spread: Spread, off: number, variance: number): void {
+  spread.sum =
+    spread.sum * SPREAD_FADE + Math.min(SPREAD_CAP * Math.max(1, factorOf(spread)), off ** 2 / variance)
+  spread.weight = spread.weight * SPREAD_FADE + 1
+}
+
+function corrected(miss: number, target: number, isHeld: boolean): number {
+  return Math.min(MISS_MAX, Math.max(MISS_MIN, miss + GAMMA * (target - (isHeld ? 0 : 1))))
+}
+
+/** Returns the distribution of the wins among decided leads: beta-binomial, or nearly normal if there are many. */
+export function winsOf(decided: number, rate: number, variance: number): CountProbabilities {
+  if (decided > EXACT_MAX) return nearlyNormal(decided, decided * rate, Math.sqrt(variance))
+  const factor = Math.min(variance / (decided * rate * (1 - rate)), decided * 0.98)
+  const size = factor > 1 + 1e-9 ? (decided - factor) / (factor - 1) : null
+  let [log, most] = [0, 0]
+  const logs = [0]
+  for (let wins = 0; wins < decided; wins++) {
+    const odds =
+      size === null ? rate / (1 - rate) : (wins + rate * size) / (decided - wins - 1 + (1 - rate) * size)
+    log += Math.log(((decided - wins) / (wins + 1)) * odds)
+    most = Math.max(most, log)
+    logs.push(log)
+  }
+  const parts = logs.map((each) => Math.exp(each - most))
+  const all = sum(parts)
+  let below = 0
+  const sums = parts.map((part) => {
+    below += part / all
+    return below
+  })
+  return {
+    upTo: (wins) => (wins < 0 ? 0 : (sums[Math.floor(wins)] ?? 1)),
+    quantile(probability) {
+      const found = sums.findIndex((each) => each >= probability)
+      return found < 0 ? decided : found
+    },
+  }
+}
+
+function nearlyNormal(decided: number, mean: number, deviation: number): CountProbabilities {
+  const within = (wins: number) => Math.max(0, Math.min(decided, Math.round(wins)))
+  return {
+    upTo: (wins) => (wins >= decided ? 1 : wins < 0 ? 0 : normalProbability((wins + 0.5 - mean) / deviation)),
+    quantile: (probability) => within(mean + deviation * normalQuantile(probability)),
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0)
+}

@@ -1,0 +1,80 @@
+// @both-stores
+/** The win rate of a report, from leads that a test closed day by day. */
+import { expect, it } from 'vitest'
+import type { JudgedWinRate } from '../../../src/domain/insight.ts'
+import type { Lead } from '../../../src/domain/model.ts'
+import { daysUpTo, localDates, periodOf, periodsUpTo, priorOf } from '../../../src/domain/period.ts'
+import { judgeNumbers } from '../../../src/jobs/reports/judge-numbers.ts'
+import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
+import { lead, openEmptyStore, save } from '../../support/store.ts'
+
+const NOW = new Date('2026-11-21T06:00:00.000Z')
+const ZONE = 'Europe/Berlin'
+const DAYS = daysUpTo(NOW.toISOString(), 330, ZONE)
+
+/** Each day the web and referrals close so many leads, and win some of them. */
+type Closed = (daysAgo: number) => Readonly<Record<'web' | 'referral', readonly [won: number, of: number]>>
+
+async function judgeRateOf(closed: Closed): Promise<JudgedWinRate | null> {
+  await using store = await openEmptyStore()
+  const leads: Lead[] = []
+  for (const [index, day] of DAYS.entries()) {
+    for (const [source, [won, of]] of Object.entries(closed(DAYS.length - 1 - index))) {
+      for (let each = 0; each < of; each++) {
+        const at = new Date(Date.parse(day.from) + 3_600_000 + each * 60_000).toISOString()
+        const times = { createdAt: at, updatedAt: at, statusChangedAt: at }
+        const status = each < won ? 'won' : 'lost'
+        leads.push(lead(`${localDates(day)} ${source} ${each}`, { source, status, ...times }))
+      }
+    }
+  }
+  await save(store, leads)
+  const period = periodOf('day', NOW, ZONE, { holidays: [], lastEnd: null })
+  const request = {
+    ...({ kind: 'day', period, prior: priorOf('day', period), filter: EVERY_LEAD, stalledDays: 14 } as const),
+    ...{ topScore: 80, rowsMax: 10, since: null, sparkPeriods: periodsUpTo('day', period), trendDays: [] },
+    asKnownAt: null,
+  }
+  const report = { holidays: [], goals: [], fiscalYearStarts: 1 }
+  return (await judgeNumbers({ store, now: () => NOW }, request, report)).winRate
+}
+
+/** Two of five of the web, and one of five referrals; every third day one more or fewer. */
+const asEver: Closed = (ago) => ({ web: [1 + (ago % 3), 5], referral: [1, 5] })
+
+it('a win rate as ever is usual, with a range and a record', async () => {
+  const told = await judgeRateOf(asEver)
+  expect(told).toMatchObject({ won: 90, decided: 300, judgement: 'usual', origin: null })
+  expect(told?.range?.low).toBeGreaterThan(60)
+  expect(told?.range?.low).toBeLessThan(90)
+  expect(told?.range?.high).toBeGreaterThan(90)
+  expect(told?.expected).toBeCloseTo(0.3, 2)
+  expect(told?.record).toEqual({ held: 2, of: 2 })
+})
+
+it('a win rate that rose is unusual, and came from the source whose rate rose', async () => {
+  const told = await judgeRateOf((ago) => (ago < 30 ? { web: [5, 5], referral: [1, 5] } : asEver(ago)))
+  expect(told).toMatchObject({
+    ...{ won: 180, decided: 300, judgement: 'high' },
+    origin: { dimension: 'source', difference: 300, mix: 0, parts: [{ name: 'web', within: 300 }], rest: 0 },
+  })
+})
+
+it('a win rate that fell although no source wins less came from the mix', async () => {
+  const told = await judgeRateOf((ago) =>
+    ago < 30 ? { web: [0, 0], referral: [2, 10] } : { web: [3, 5], referral: [1, 5] },
+  )
+  expect(told).toMatchObject({
+    ...{ won: 60, decided: 300, judgement: 'low' },
+    origin: { dimension: 'source', difference: -200, mix: -200, parts: [], rest: 0 },
+  })
+})
+
+it('a win rate of few leads is never news', async () => {
+  const told = await judgeRateOf((ago) =>
+    ago < 30
+      ? { web: [ago < 2 ? 1 : 0, ago < 3 ? 1 : 0], referral: [0, 0] }
+      : { web: [0, 1], referral: [0, 1] },
+  )
+  expect(told).toMatchObject({ won: 2, decided: 3, judgement: 'learning', range: null })
+})
