@@ -1,9 +1,35 @@
 /**
  * All endpoints, in the order of the OpenAPI document: the six of the API's document, then the extensions.
  */
-import type { Endpoint } from '../http/endpoint.ts'
-import { listLeadsEndpoint, showLeadEndpoint } from './leads.ts'
-import { agentsEndpoint, createPipelineEndpoint, pipelineStatsEndpoint } from './pipelines.ts'
+
+import { randomBytes } from 'node:crypto'
+import type { LeadQuery, WireLeadList } from '../../contract/lead.ts'
+import { leadDetailSchema, leadListSchema, leadQuerySchema } from '../../contract/lead.ts'
+import { PATHS } from '../../contract/paths.ts'
+import {
+  agentListSchema,
+  pipelineCreateSchema,
+  pipelineSchema,
+  pipelineStatsSchema,
+  statsQuerySchema,
+} from '../../contract/pipeline.ts'
+import type { Context, Endpoint } from '../http/endpoint.ts'
+import { decodeCursor, encodeCursor, endpoint } from '../http/endpoint.ts'
+import { ProblemError } from '../http/problem.ts'
+import { composeAgents } from '../simulation/agent-status.ts'
+import { eventRow } from '../simulation/changes.ts'
+import { readAgentFacts } from '../store/agent.ts'
+import { instantOf } from '../store/database.ts'
+import type { LeadFilters, LeadOrder, LeadSortKey } from '../store/lead.ts'
+import { countLeads, findLead, listLeads, positionOf, toWireLead } from '../store/lead.ts'
+import {
+  findPipeline,
+  insertPipeline,
+  listPipelines,
+  readPipelineStats,
+  toWirePipeline,
+} from '../store/pipeline-stats.ts'
+import type { PipelineRow } from '../store/tables.ts'
 import {
   deleteWebhookEndpoint,
   enableWebhookEndpoint,
@@ -14,6 +40,162 @@ import {
   showWebhookEndpoint,
   testWebhookEndpoint,
 } from './webhooks.ts'
+
+/* The endpoints `GET /leads` and `GET /leads/:id`. */
+
+const listLeadsEndpoint = endpoint({
+  method: 'GET',
+  path: PATHS.leads,
+  operationId: 'listLeads',
+  summary: 'List leads, filtered, sorted and in pages',
+  description:
+    'Pages follow one another by `cursor` and hold still while leads change: sorted by `id`, `created_at` or ' +
+    '`-created_at` no lead is left out or comes twice. Sorted by `updated_at`, a lead that changes during the ' +
+    'walk comes again, further on, as it is then; none is left out. Sorted by `-updated_at` or by score, a lead ' +
+    'that moves during the walk may be passed over. `limit` may differ from page to page, filters and sort may not.',
+  scope: 'read',
+  query: leadQuerySchema,
+  status: 200,
+  answer: leadListSchema,
+  problems: ['invalid_request', 'invalid_cursor'],
+  answerTo: ({ db }, { query }) => pageOf(db, query),
+})
+
+const showLeadEndpoint = endpoint({
+  method: 'GET',
+  path: PATHS.lead,
+  operationId: 'getLead',
+  summary: 'One lead with its enrichment and its activity history',
+  scope: 'read',
+  status: 200,
+  answer: leadDetailSchema,
+  problems: ['invalid_request', 'not_found'],
+  answerTo: async ({ db }, { id }) => {
+    const lead = await findLead(db, id)
+    if (lead === undefined) throw new ProblemError('not_found', `There is no lead ${JSON.stringify(id)}.`)
+    return lead
+  },
+})
+
+async function pageOf(db: Context['db'], query: LeadQuery): Promise<WireLeadList> {
+  const after = decodeCursor(query)
+  const filters = filtersOf(query)
+  const order = orderOf(query.sort)
+  const [total, found] = await Promise.all([
+    countLeads(db, filters),
+    listLeads(db, filters, order, after, query.limit + 1),
+  ])
+  const leads = found.slice(0, query.limit)
+  const last = leads.at(-1)
+  const more = found.length > leads.length && last !== undefined
+  return {
+    data: leads.map(toWireLead),
+    page: {
+      next_cursor: more ? encodeCursor(query, positionOf(last, order)) : null,
+      has_more: more,
+      total,
+    },
+  }
+}
+
+function filtersOf(query: LeadQuery): LeadFilters {
+  const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
+  return {
+    pipelineId: query.pipeline_id,
+    statuses: query.status,
+    updatedSince: instant(query.updated_since),
+    createdSince: instant(query.created_since),
+    minScore: query.min_score,
+    q: query.q,
+  }
+}
+
+function orderOf(sort: LeadQuery['sort']): LeadOrder {
+  return { key: sort.replace('-', '') as LeadSortKey, descending: sort.startsWith('-') }
+}
+
+/* The endpoints `POST /pipelines`, `GET /pipelines/:id/stats` and `GET /agents/status`. */
+
+const createPipelineEndpoint = endpoint({
+  method: 'POST',
+  path: PATHS.pipelines,
+  operationId: 'createPipeline',
+  summary: 'Create a discovery pipeline with targeting criteria',
+  description:
+    'The agents begin at once: the first leads are there within the hour. A pipeline is `completed` when ' +
+    'its limit is reached or nothing more matches its criteria.',
+  scope: 'write',
+  body: pipelineCreateSchema,
+  status: 201,
+  answer: pipelineSchema,
+  problems: [],
+  actsOnce: true,
+  answerTo: async ({ db, now }, { body }) => {
+    const at = now()
+    const pipeline: PipelineRow = {
+      id: `pl_${randomBytes(8).toString('hex')}`,
+      name: body.name,
+      criteria: JSON.stringify(body.criteria),
+      status: 'active',
+      created_at: at,
+      updated_at: at,
+    }
+    await insertPipeline(db, pipeline)
+    const { id, name, status } = pipeline
+    const event = eventRow(at, { type: 'pipeline.created', data: { pipeline_id: id, name, status } })
+    await db.insertInto('event').values(event).execute()
+    return toWirePipeline(pipeline)
+  },
+})
+
+const pipelineStatsEndpoint = endpoint({
+  method: 'GET',
+  path: PATHS.pipelineStats,
+  operationId: 'getPipelineStats',
+  summary: 'Totals, funnel, times, values and win rate of a pipeline',
+  description:
+    'For the whole life, or for the leads created in `from` (included) to `to` (not included), wherever ' +
+    'they stand now. Leads that were removed do not count.',
+  scope: 'read',
+  query: statsQuerySchema,
+  status: 200,
+  answer: pipelineStatsSchema,
+  problems: ['invalid_request', 'not_found'],
+  answerTo: async ({ db, life }, { id, query }) => {
+    const pipeline = await findPipeline(db, id)
+    if (pipeline === undefined) {
+      throw new ProblemError('not_found', `There is no pipeline ${JSON.stringify(id)}.`)
+    }
+    const from = query.from === undefined ? null : Date.parse(query.from)
+    const to = query.to === undefined ? null : Date.parse(query.to)
+    return {
+      pipeline_id: pipeline.id,
+      name: pipeline.name,
+      status: pipeline.status,
+      from: from === null ? null : instantOf(from),
+      to: to === null ? null : instantOf(to),
+      as_of: instantOf(life.until()),
+      ...(await readPipelineStats(db, pipeline.id, from, to)),
+    }
+  },
+})
+
+const agentsEndpoint = endpoint({
+  method: 'GET',
+  path: PATHS.agents,
+  operationId: 'getAgentsStatus',
+  summary: 'What each agent is doing and how it fared in the last 24 hours',
+  scope: 'read',
+  status: 200,
+  answer: agentListSchema,
+  problems: ['invalid_request'],
+  answerTo: async ({ db, life }) => {
+    const asOf = life.until()
+    const facts = await readAgentFacts(db, asOf)
+    const pipelines = await listPipelines(db, 'active')
+    return { data: composeAgents(life.world, facts, pipelines, asOf), as_of: instantOf(asOf) }
+  },
+})
 
 export const ENDPOINTS: readonly Endpoint[] = [
   listLeadsEndpoint,
