@@ -108,7 +108,10 @@ export async function saveLeads(
   await markReturned(trx, arrived.returned, seen)
   await saveHistory(trx, { ...arrived, derived }, seen)
   if (changed.has('created_at'))
-    await refreshProgress(trx, textsIn(JSON.stringify(rows.map(({ lead }) => lead.id))))
+    await refreshProgress(
+      trx,
+      rows.map(({ lead }) => lead.id),
+    )
   return saved
 }
 

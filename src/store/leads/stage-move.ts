@@ -3,7 +3,7 @@
  * activity. A move found in both is stored once, with the data of the activity. Only the activity has the
  * moves before the first read and the steps between two reads.
  */
-import { type Expression, sql } from 'kysely'
+import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { Instant, Stage } from '../../domain/model.ts'
 import { deleteRows, insertRows, rowDifference, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
@@ -60,22 +60,25 @@ export async function saveStageMoves(trx: Trx, steps: ReadonlyMap<string, readon
   await deleteRows(trx, 'stage_move', gone, key)
   await insertRows(trx, 'stage_move', written, { key })
   const moved = new Set([...gone, ...written].map(({ lead_id }) => lead_id))
-  if (moved.size > 0) await refreshProgress(trx, textsIn(JSON.stringify([...moved])))
+  if (moved.size > 0) await refreshProgress(trx, [...moved])
 }
 
 /**
  * Writes into the rows of leads how far they have come and since when their statuses are known, from their
  * moves. Call this function also after the creation of leads was dated anew.
- * @param ids selects the ids of the leads
  */
-export async function refreshProgress(trx: Trx, ids: Expression<unknown>): Promise<void> {
-  await sql`UPDATE lead SET reached = found.reached, is_sampled = found.is_sampled, known_from = found.known_from
+export async function refreshProgress(trx: Trx, leadIds: readonly string[]): Promise<void> {
+  await updateProgress(trx, { ids: JSON.stringify(leadIds) })
+}
+
+const updateProgress = statement((db, { ids }: { ids: string }) => progressUpdate(textsIn(ids)).compile(db))
+
+function progressUpdate(ids: Expression<unknown>): RawBuilder<unknown> {
+  return sql`UPDATE lead SET reached = found.reached, is_sampled = found.is_sampled, known_from = found.known_from
     FROM (
       ${progressSql(ids)}) AS found
     WHERE lead.id = found.lead_id AND (lead.reached IS DISTINCT FROM found.reached
-      OR lead.is_sampled IS DISTINCT FROM found.is_sampled OR lead.known_from IS DISTINCT FROM found.known_from)`.execute(
-    trx,
-  )
+      OR lead.is_sampled IS DISTINCT FROM found.is_sampled OR lead.known_from IS DISTINCT FROM found.known_from)`
 }
 
 const selectMoves = statement((db, { ids }: { ids: string }) =>
@@ -247,7 +250,7 @@ export async function saveStages(trx: Trx, stages: readonly Stage[]): Promise<vo
   }))
   await insertRows(trx, 'stage', rows)
   if (funnelOf(rows) !== funnelOf(before))
-    await refreshProgress(trx, sql`(SELECT id FROM lead WHERE reached IS NOT NULL)`)
+    await progressUpdate(sql`(SELECT id FROM lead WHERE reached IS NOT NULL)`).execute(trx)
 }
 
 /** Returns the part of the stages that says how far leads have come. */
