@@ -22,6 +22,7 @@ import { signInRoutes } from '../web/auth/sign-in.ts'
 import type { ActionDeps } from '../web/dashboard/actions/actions.ts'
 import { actionRoutes } from '../web/dashboard/actions/routes.ts'
 import { agentsRoutes } from '../web/dashboard/agents.ts'
+import { annotationsRoutes } from '../web/dashboard/annotations.ts'
 import { issueFilesRoutes } from '../web/dashboard/archive/files.ts'
 import { issueRoutes } from '../web/dashboard/archive/issue.ts'
 import { issuesRoutes } from '../web/dashboard/archive/list.ts'
@@ -86,7 +87,7 @@ export async function openConfiguredWeb(
   }
   const actions = {
     ...{ guard, hosts: allowed, pages: dashboardPages, reports, operators: config.alerts.recipients },
-    ...daemon,
+    ...{ ...daemon, timeZone: config.timeZone },
   }
   const dkim = dkimOf(config.mail)
   await using opening = new AsyncDisposableStack()
@@ -111,6 +112,7 @@ export async function openConfiguredWeb(
     }),
     agentsRoutes({ ...deps, overview }),
     recordRoutes({ ...deps, record }),
+    annotationsRoutes(deps),
   ]
   const archive = [issuesRoutes(deps), issueRoutes(deps), issueFilesRoutes({ store, dkim })]
   const server = await openWeb(

@@ -1,5 +1,6 @@
 /** The page of the record: how often the claims of reports were right, as charts of the last days and a table. */
 import type { KeptRecord, RecordKeeper } from '../../jobs/reports/kept-record.ts'
+import { counted } from '../../report/words/numbers.ts'
 import { type DashboardDeps, frameOf } from '../server/frame.ts'
 import { type AddRoutes, sendPage } from '../server/server.ts'
 import { count, NONE } from './format.ts'
@@ -29,7 +30,7 @@ export function recordRoutes({ pages, record }: RecordDeps): AddRoutes {
   }
 }
 
-function composeRecord({ from, to, ranges, reports, ends, lastDays }: Tested) {
+function composeRecord({ from, to, leftOut, ranges, reports, ends, lastDays }: Tested) {
   const days = ranges.filter(({ scale }) => scale === 'day')
   const ofDays = reports.find(({ scale }) => scale === 'day')
   return {
@@ -38,6 +39,10 @@ function composeRecord({ from, to, ranges, reports, ends, lastDays }: Tested) {
       ofDays === undefined || ofDays.judged === 0
         ? null
         : { days: count(ofDays.withClaims), of: count(ofDays.judged) },
+    leftOut: [
+      ...(leftOut.annotated > 0 ? [counted(leftOut.annotated, 'annotated day')] : []),
+      ...(leftOut.holidays > 0 ? [counted(leftOut.holidays, 'holiday')] : []),
+    ].join(' and '),
     charts: days.map((test, index) => ({ name: nameOf(test), ...composeChart(lastDays[index] ?? []) })),
     rows: ranges.map((test) => ({
       ...{ name: nameOf(test), scale: test.scale, judged: count(test.judged), shown: SHOWN[test.shown] },
@@ -66,13 +71,15 @@ function composeChart(days: readonly Day[]) {
   const upper = known.map(({ x, high }) => `${x} ${down(high)}`)
   const lower = known.map(({ x, low }) => `${x} ${down(low)}`).reverse()
   const unusual = days.filter(({ isUnusual }) => isUnusual)
+  const out = days.flatMap(({ date, isLeftOut }) => (isLeftOut ? [date] : []))
   return {
     width: Math.max(1, days.length - 1),
     height: HEIGHT,
     band: known.length === 0 ? '' : `M${[...upper, ...lower].join('L')}Z`,
     line: `M${days.map(({ value }, x) => `${x} ${down(value)}`).join('L')}`,
+    leftOut: days.map(({ isLeftOut }, x) => (isLeftOut ? `M${x} 0v${HEIGHT}` : '')).join(''),
     dots: days.map(({ value, isUnusual }, x) => (isUnusual ? `M${x} ${down(value)}h0` : '')).join(''),
-    label: `${days[0]?.date ?? ''} to ${days.at(-1)?.date ?? ''}, 0 to ${count(most)} a day; unusual: ${unusual.map(({ date, value }) => `${value} on ${date}`).join(', ') || 'none'}`,
+    label: `${days[0]?.date ?? ''} to ${days.at(-1)?.date ?? ''}, 0 to ${count(most)} a day; unusual: ${unusual.map(({ date, value }) => `${value} on ${date}`).join(', ') || 'none'}${out.length === 0 ? '' : `; left out: ${out.join(', ')}`}`,
     most: count(most),
   }
 }

@@ -28,6 +28,7 @@ const PLACES = [
   { path: '/pipelines', name: 'Pipelines' },
   { path: '/agents', name: 'Agents' },
   { path: '/record', name: 'Record' },
+  { path: '/annotations', name: 'Annotations' },
 ] as const
 
 type Place = (typeof PLACES)[number]['path']

@@ -4,6 +4,7 @@ import { alertFacts } from '../../../checks/table.ts'
 import { formatDates } from '../../../domain/period.ts'
 import { LeadsheetError, shellCommand } from '../../../errors.ts'
 import { acknowledgeAlert } from '../../../jobs/alerts/run.ts'
+import { annotate, removeAnnotation } from '../../../jobs/annotations.ts'
 import type { DeliverDeps } from '../../../jobs/outbox/send-batch.ts'
 import { changePreference } from '../../../jobs/recipients/change-preference.ts'
 import type { MailingDeps } from '../../../jobs/reports/enqueue-report.ts'
@@ -30,6 +31,8 @@ export interface ActionDeps {
   readonly reports: readonly ListedReport[]
   /** The addresses that get alerts. */
   readonly operators: readonly string[]
+  /** The time zone in which today is looked up. */
+  readonly timeZone: string
   /** Makes the daemon look for due work at once. */
   readonly wake: () => void
   /** Aborted when the daemon stops. */
@@ -97,7 +100,7 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
   },
 
   acknowledge: async ({ work }, form) => {
-    const { check } = await acknowledgeAlert(work.store, alertIdIn(form), work.now())
+    const { check } = await acknowledgeAlert(work.store, numberIn(form, 'alert', 'alerts list'), work.now())
     return { done: `${alertFacts(check).title}: there are no more reminders of it.` }
   },
 
@@ -112,18 +115,35 @@ export const ACTIONS: Readonly<Record<keyof typeof ACTION_PATHS, Action>> = {
   resume: (deps, form) => setPreference(deps, form, 'start'),
   resend: (deps, form) => resend(deps, findReport(deps, form), form),
   test: (deps, form) => sendTest(deps, findReport(deps, form), form),
+
+  annotate: async ({ work, timeZone }, form) => {
+    const [first = '', last = '', pipeline = ''] = ['first', 'last', 'pipeline'].map((name) => form.get(name))
+    const given = {
+      ...{ days: last === '' ? first : `${first}..${last}`, text: form.get('text') ?? '' },
+      ...{ pipelineId: pipeline === '' ? null : pipeline, isLeftOut: form.get('effect') !== 'only_mark' },
+      writtenBy: 'dashboard',
+    }
+    const { text } = await annotate(work.store, given, { now: work.now(), timeZone })
+    return { done: `Noted: ${text}. Reports from now on know it.` }
+  },
+
+  removeAnnotation: async ({ work }, form) => {
+    const { text } = await removeAnnotation(work.store, numberIn(form, 'annotation', 'annotate'))
+    return { done: `Removed: ${text}. Its days count again.` }
+  },
 }
 
-/** @throws LeadsheetError usage_invalid */
-function alertIdIn(form: Form): number {
-  const given = form.get('alert') ?? ''
+/**
+ * @param command the command that lists the numbers
+ * @throws LeadsheetError usage_invalid
+ */
+function numberIn(form: Form, name: 'alert' | 'annotation', command: string): number {
+  const given = form.get(name) ?? ''
   if (/^\d{1,15}$/.test(given)) return Number(given)
   throw new LeadsheetError(
     'usage_invalid',
-    `alert: found ${JSON.stringify(given)}, expected the number of an alert`,
-    {
-      hint: `${shellCommand('alerts list')} lists them.`,
-    },
+    `${name}: found ${JSON.stringify(given)}, expected the number of an ${name}`,
+    { hint: `${shellCommand(command)} lists them.` },
   )
 }
 

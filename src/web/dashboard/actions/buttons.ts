@@ -20,6 +20,8 @@ export const ACTION_PATHS = {
   pause: '/actions/pause',
   resume: '/actions/resume',
   test: '/actions/test',
+  annotate: '/actions/annotate',
+  removeAnnotation: '/actions/remove-annotation',
 } as const
 
 /** Starts a sync that reads the changes since the last sync, like a scheduled sync. */
@@ -66,6 +68,11 @@ export function resumeButton(report: string, address: string): Button {
 /** Sends a test of a report, after asking for the address. */
 export function testButton(report: string): Button {
   return button('test', 'Send a test', report, { report })
+}
+
+/** @param id the number of the annotation */
+export function removeAnnotationButton(id: number, about: string): Button {
+  return button('removeAnnotation', 'Remove', about, { annotation: String(id) })
 }
 
 function button(

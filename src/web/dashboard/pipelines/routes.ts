@@ -1,5 +1,6 @@
 /** The routes of the pipeline pages. All numbers are counted like those of the reports. */
 
+import { type Annotation, isAbout } from '../../../domain/annotation.ts'
 import type { Funnel } from '../../../domain/figures.ts'
 import { formatDates } from '../../../domain/period.ts'
 import type { OutlookReader } from '../../../jobs/outlook.ts'
@@ -16,6 +17,7 @@ import type { FigureName } from '../../../store/figures/definition.ts'
 import type { Overview, PipelineOverview } from '../../../store/figures/pipeline-overview.ts'
 import { findFigure } from '../../../store/figures/query.ts'
 import type { StatPair } from '../../../store/figures/service-stats.ts'
+import { listAnnotations } from '../../../store/insight/annotation.ts'
 import { readSnapshotInfo } from '../../../store/snapshot/snapshot.ts'
 import type { DashboardDeps, ErrorPageView } from '../../server/frame.ts'
 import { frameOf, withInlineCode } from '../../server/frame.ts'
@@ -46,7 +48,7 @@ const UNKNOWN: ErrorPageView = {
 }
 
 export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
-  const { pages, overview, outlook, now, timeZone, called, files } = deps
+  const { store, pages, overview, outlook, now, timeZone, called, files } = deps
   const list = pages.page('pipelines')
   const one = pages.page('pipeline')
   const unknown = pages.page<ErrorPageView>('error-page')
@@ -80,13 +82,14 @@ export function pipelinesRoutes(deps: PipelinesDeps): AddRoutes {
         }
         const clock = clockOf(timeZone, now())
         const locale = localeOf(clock)
+        const annotations = await listAnnotations(store.db)
         const view = {
           dataAge: dataAgeOf(kept, request.url, clock),
           one:
             kept.overview === null || found === undefined
               ? null
               : {
-                  ...composePipeline(found, trendDaysOf(request.query.days), locale, clock),
+                  ...composePipeline(found, trendDaysOf(request.query.days), locale, clock, annotations),
                   ...periodOf(kept.overview),
                   outlook: composeOutlook(await outlook.read(id), locale),
                   meanings: composeMeanings(kept.overview, called, id, clock),
@@ -244,12 +247,15 @@ function composePipeline(
   days: TrendDays,
   locale: LocaleContext,
   clock: Clock,
+  annotations: readonly Annotation[],
 ): PipelineView {
   const { id, name, status, trend, funnel, statistics } = pipeline
+  // The chart is of this pipeline alone, so its notes do not name it.
+  const notes = annotations.filter((each) => isAbout(each, [id])).map((each) => ({ ...each, pipeline: null }))
   const { spark: _, ...cells } = cellsOf(pipeline)
   return {
     ...{ id, name: nameOf(name), status: status === null ? '' : capitalise(status), ...cells },
-    trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, locale),
+    trend: composeTrend(trend, days, `/pipelines/${encodeURIComponent(id)}`, locale, notes),
     funnel: composeFunnel(funnel, locale, clock),
     statistics: composeStatistics(statistics, locale, clock),
   }

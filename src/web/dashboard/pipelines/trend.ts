@@ -3,6 +3,7 @@
  * shares of the plot, so that the chart fits a page of any width while the size of its text stays the same.
  */
 import type { TrendDay } from '../../../domain/figures.ts'
+import type { DayNote } from '../../../domain/insight.ts'
 import { type Point, pathOf, type Run, tenth } from '../../../report/charts/svg.ts'
 import {
   chartLabels,
@@ -12,6 +13,7 @@ import {
   type TrendLayout,
   writeMean,
 } from '../../../report/charts/trend-layout.ts'
+import { marksOfDays, writeNote } from '../../../report/day-notes.ts'
 import type { LocaleContext } from '../../../report/words/locale-context.ts'
 import { count, LOCALE, NONE, numbers } from '../format.ts'
 
@@ -31,6 +33,16 @@ interface TrendChart {
   readonly grid: readonly { readonly y: string; readonly text: string }[]
   readonly marks: readonly { readonly x: string; readonly anchor: string; readonly text: string }[]
   readonly series: readonly TrendSeries[]
+  /** The areas of noted days, in percent of the plot's width, and what was noted. */
+  readonly noted: readonly NotedArea[]
+}
+
+interface NotedArea {
+  readonly x: string
+  readonly width: string
+  readonly middle: string
+  readonly letter: string
+  readonly text: string
 }
 
 interface TrendSeries {
@@ -62,12 +74,14 @@ export function trendDaysOf(wanted: unknown): TrendDays {
  * @param trend the days of the longest period that a user can choose, and the earlier days that the means of
  * the first days need
  * @param path the path of the page
+ * @param notes what was noted about days of the pipeline
  */
 export function composeTrend(
   trend: readonly TrendDay[],
   days: TrendDays,
   path: string,
   locale: LocaleContext,
+  notes: readonly DayNote[],
 ): TrendView {
   const drawn = trend.slice(-(days + MEAN_DAYS - 1))
   const shown = trend.slice(-days)
@@ -77,7 +91,7 @@ export function composeTrend(
     choices: CHOICES.map((each) => ({
       ...{ days: each, href: `${path}?days=${each}`, isChosen: each === days },
     })),
-    chart: shown.some(({ newLeads }) => newLeads !== null) ? chartOf(drawn, shown, locale) : null,
+    chart: shown.some(({ newLeads }) => newLeads !== null) ? chartOf(drawn, shown, locale, notes) : null,
     rows: shown.toReversed().map(({ day, newLeads, won }) => ({
       day: write(day),
       newLeads: newLeads === null ? NONE : count(newLeads),
@@ -86,8 +100,14 @@ export function composeTrend(
   }
 }
 
-function chartOf(drawn: readonly TrendDay[], shown: readonly TrendDay[], locale: LocaleContext): TrendChart {
-  const layout = layoutTrend(drawn, drawn.length - shown.length, chartLabels(locale))
+function chartOf(
+  drawn: readonly TrendDay[],
+  shown: readonly TrendDay[],
+  locale: LocaleContext,
+  notes: readonly DayNote[],
+): TrendChart {
+  const marks = marksOfDays(notes, shown)
+  const layout = layoutTrend(drawn, drawn.length - shown.length, chartLabels(locale), marks)
   const across = shareOf(layout.left, layout.right)
   const down = shareOf(layout.top, layout.bottom)
   return {
@@ -97,6 +117,11 @@ function chartOf(drawn: readonly TrendDay[], shown: readonly TrendDay[], locale:
       x: percent(across(x)),
       anchor: anchorOf(across(x)),
       text,
+    })),
+    noted: layout.marks.map(({ left, right, letter, middle }, index) => ({
+      ...{ x: percent(across(left)), width: percent(across(right) - across(left)) },
+      ...{ middle: percent(across(middle)), letter },
+      text: marks[index] ? writeNote(marks[index], locale) : '',
     })),
     series: layout.lines.map(({ series, daily, mean, end }) => ({
       name: NAMES[series],

@@ -1,0 +1,43 @@
+/** The page of annotations: what people noted about days, with a form to note more. */
+import { ANNOTATION_TEXT_MAX, type Annotation } from '../../domain/annotation.ts'
+import { dayBefore, localDates } from '../../domain/period.ts'
+import { shellCommand } from '../../errors.ts'
+import { formatLocalDays } from '../../report/words/dates.ts'
+import { listPipelines } from '../../store/figures/report-figures.ts'
+import { listAnnotations } from '../../store/insight/annotation.ts'
+import { type DashboardDeps, frameOf, withInlineCode } from '../server/frame.ts'
+import { type AddRoutes, sendPage } from '../server/server.ts'
+import { ACTION_PATHS, removeAnnotationButton } from './actions/buttons.ts'
+import { clockOf, LOCALE, nameOf } from './format.ts'
+
+const PATH = '/annotations'
+
+export function annotationsRoutes({ store, pages, now, timeZone }: DashboardDeps): AddRoutes {
+  const page = pages.page('annotations')
+  return (app) => {
+    app.get(PATH, async (request, reply) => {
+      const pipelines = await listPipelines(store.db)
+      const names = new Map(pipelines.map(({ id, name }) => [id, nameOf(name)]))
+      const clock = clockOf(timeZone, now())
+      const view = {
+        ...{ path: ACTION_PATHS.annotate, textMax: ANNOTATION_TEXT_MAX },
+        howTo: withInlineCode(`${shellCommand('annotate 2026-11-13 campaign')} notes one.`),
+        // Most notes are about the day that the last report was about.
+        day: localDates(dayBefore(now(), timeZone)),
+        pipelines: pipelines.map(({ id, name }) => ({ id, name: nameOf(name) })),
+        rows: (await listAnnotations(store.db)).toReversed().map((each) => ({
+          ...{ days: daysOf(each), text: each.text, isLeftOut: each.isLeftOut },
+          of: each.pipelineId === null ? 'all leads' : (names.get(each.pipelineId) ?? each.pipelineId),
+          ...{ writtenAt: clock.at(each.writtenAt), writtenBy: each.writtenBy },
+          remove: removeAnnotationButton(each.id, `${daysOf(each)}: ${each.text}`),
+        })),
+      }
+      return sendPage(reply, page(view, frameOf(request, 'Annotations', PATH)))
+    })
+  }
+}
+
+/** Writes the days with their year, such as `13 Nov 2026`. */
+function daysOf({ firstDay, lastDay }: Annotation): string {
+  return `${formatLocalDays(LOCALE, firstDay, lastDay)} ${lastDay.slice(0, 4)}`
+}
