@@ -151,7 +151,7 @@ describe('the headline', () => {
       expect(headline(rated())).toMatchObject({
         text: 'The win rate is higher than usual: 41.0% in 30 days, where 22 to 35% are usual.',
         detail:
-          'Most of all the rate of Partner changed: 10 pt of 12.7 pt. In all 42 new leads and 3 won, as usual.',
+          'Most of all the rate of Partner changed: it makes 10 points of the difference. In all 42 new leads and 3 won, as usual.',
       })
       expect(headline(rated()).subject).toMatch(/^42 new, 3 won, win rate 41.0% \(usual: 22–35%\)/)
       expect(block('drivers', rated())).toMatchObject({

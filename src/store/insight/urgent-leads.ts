@@ -1,5 +1,6 @@
 /**
- * The open leads that are about to stay longer in their stage than nearly all later winners did. The list shows
+ * The open leads that are about to stay longer in their stage than nearly all later winners did, or already have
+ * but not yet long enough to be listed as stalled. The list shows
  * leads as they are now, because it asks for something to be done.
  */
 import type { UrgentLead } from '../../domain/insight.ts'
@@ -10,7 +11,7 @@ import { AS_NOW, type ListedRow, listedLeadOf } from '../figures/report-lists.ts
 import type { StallThreshold } from './stall-threshold.ts'
 
 const DAY_MS = 86_400_000
-/** A stage that winners leave sooner than this is left out: nobody can act that fast. */
+/** In a stage that winners leave sooner than this, no lead is about to stay too long: nobody can act that fast. */
 const LIMIT_MIN_DAYS = 2.5
 /** The last share of the limit in which a lead is urgent. */
 const SOON_SHARE = 0.2
@@ -22,7 +23,8 @@ interface Row extends ListedRow {
 }
 
 /**
- * Reads the leads that will cross the threshold of their stage within some days, the best value first.
+ * Reads the leads that will cross the threshold of their stage within some days, or have crossed it and were not in
+ * the stage for the days after which a lead counts as stalled, the best value first.
  * @param horizonDays at most this many days before the threshold, and at most the last fifth of it
  * @returns the first leads, and the number of all
  */
@@ -34,12 +36,17 @@ export async function readUrgentLeads(
   rowsMax: number,
 ): Promise<{ total: number; rows: Omit<UrgentLead, 'isNew'>[] }> {
   const endMs = Date.parse(scope.to)
+  const limitOf = (status: string, days: number) => {
+    const before = (ago: number) => new Date(endMs - ago * DAY_MS).toISOString()
+    const soon = days < LIMIT_MIN_DAYS ? 0 : Math.min(horizonDays, days * SOON_SHARE)
+    return [status, before(Math.max(days, scope.stalledDays)), before(days - soon), days]
+  }
   const limits = [...thresholds].flatMap(([status, { days }]) =>
-    days === null || days < LIMIT_MIN_DAYS ? [] : [limitOf(status, days, endMs, horizonDays)],
+    days === null ? [] : [limitOf(status, days)],
   )
   const statuses = await readRows<{ status: string }>(moment, OPEN, scope)
   const others = statuses.filter(({ status }) => (thresholds.get(status)?.days ?? null) === null)
-  const set = others.map(({ status }) => limitOf(status, scope.stalledDays, endMs, horizonDays))
+  const set = others.map(({ status }) => limitOf(status, scope.stalledDays))
   const rows = await readRows<Row>(moment, URGENT_LEADS, scope, {
     limits: JSON.stringify([...limits, ...set]),
     rows: rowsMax,
@@ -53,11 +60,6 @@ export async function readUrgentLeads(
       isOfWinners: (thresholds.get(row.status)?.days ?? null) !== null,
     })),
   }
-}
-
-function limitOf(status: string, days: number, endMs: number, horizonDays: number) {
-  const before = (ago: number) => new Date(endMs - ago * DAY_MS).toISOString()
-  return [status, before(days), before(days - Math.min(horizonDays, days * SOON_SHARE)), days]
 }
 
 const OPEN = { reads: [], sql: `SELECT DISTINCT status FROM ${OPEN_STATUSES} AS open` } as const

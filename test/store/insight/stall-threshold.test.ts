@@ -3,8 +3,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Lead } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
+import { giveChosen } from '../../../src/store/figures/given-relations.ts'
 import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { atOneMoment } from '../../../src/store/figures/read-transaction.ts'
+import { readStalled } from '../../../src/store/figures/report-lists.ts'
 import {
   readOldLeads,
   readStallThresholds,
@@ -113,6 +115,27 @@ describe('urgent leads', () => {
     ])
     expect(rows[0]).toMatchObject({ limitDays: 28.5, isOfWinners: true, companyName: 'Company large' })
     expect(await urgent(store, 1)).toMatchObject({ total: 3, rows: [{ id: 'large' }] })
+  })
+
+  it('are also those past a short threshold, until they are listed as stalled', async () => {
+    await using store = await openEmptyStore()
+    await saveWinners(store, 300)
+    const idle = { status: 'contacted', createdAt: ago(40) }
+    for (const days of [0.5, 2, 13.9, 14.1]) await saveOpen(store, `idle ${days}`, days, idle)
+    await refreshStallThresholds(store, NOW)
+    const { rows } = await urgent(store)
+    // Winners were in this stage for a day.
+    expect(rows.map(({ id, limitDays }) => [id, limitDays])).toEqual([
+      ['idle 13.9', 1],
+      ['idle 2', 1],
+    ])
+    const scope = {
+      ...{ from: ago(1), to: NOW.toISOString(), filter: EVERY_LEAD, stalledDays: 14, asKnownAt: null },
+    }
+    const stalled = await atOneMoment(store.db, async (moment) =>
+      readStalled(await giveChosen(moment, scope), scope, 10),
+    )
+    expect(stalled.rows.map(({ id }) => id)).toEqual(['idle 14.1'])
   })
 })
 

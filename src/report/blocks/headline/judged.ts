@@ -90,7 +90,6 @@ function sentencesOfRate(
   const { judgement = 'usual', range = null, won = 0, decided = 0, origin = null } = insight?.winRate ?? {}
   if (range === null || !isUnusual(judgement)) return null
   const told = { direction: judgement, rate: numbers.rate(won / decided) }
-  const points = (tenths: number) => words('points', { size: numbers.decimal(Math.abs(tenths) / 10, 1) })
   const [part] = origin?.parts ?? []
   return {
     sentences: [
@@ -105,8 +104,7 @@ function sentencesOfRate(
                     part.name === null
                       ? words('drivers.without', { dimension: origin.dimension })
                       : oneLine(part.name, NAME_LENGTH),
-                  part: points(part.within),
-                  whole: points(origin.difference),
+                  part: numbers.decimal(Math.abs(part.within) / 10, 1),
                 }),
           ]),
     ],

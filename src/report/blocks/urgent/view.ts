@@ -106,6 +106,7 @@ export function listUrgent(figures: ListedFigures, locale: LocaleContext, option
 function noteOf(rows: readonly UrgentLead[], total: number, still: number, { words }: LocaleContext): string {
   return words('urgent.note', {
     ...{ n: total, fresh: total - still, isAllNew: still === 0, isOne: total === 1 },
+    isPast: rows.some(({ stageDays, limitDays }) => stageDays >= limitDays),
     limit: rows.every(({ isOfWinners }) => isOfWinners) ? 'winners' : 'other',
   })
 }
