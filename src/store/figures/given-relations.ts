@@ -8,8 +8,11 @@ import { type FigureScope, type Query, type QueryValues, runQuery, valuesOf, wit
 import type { Moment } from './read-transaction.ts'
 import type { RelationName } from './relation-parts.ts'
 
-/** The relations in which single leads are looked up. */
-const BY_LEAD: readonly RelationName[] = ['chosen', 'changed']
+/** The relations in which single leads are looked up, and by which columns. */
+const LOOKED_UP: Partial<Readonly<Record<RelationName, readonly string[]>>> = {
+  chosen: ['lead_id', 'lead_no'],
+  changed: ['lead_id'],
+}
 
 /** Relations that are the same for any period of the same filter. */
 const OF_ANY_PERIOD: readonly RelationName[] = ['chosen', 'chosen_count']
@@ -69,8 +72,8 @@ async function giveQuery(
   const all = { ...valuesOf(scope), ...values }
   const dropped = isShared ? 'ON COMMIT DROP ' : ''
   await runQuery(db, `CREATE TEMP TABLE IF NOT EXISTS ${name} ${dropped}AS ${text} LIMIT 0`, all)
-  if (BY_LEAD.includes(name))
-    await run(`CREATE INDEX IF NOT EXISTS ${isShared ? '' : 'temp.'}${name}_by_lead ON ${name} (lead_id)`)
+  for (const column of LOOKED_UP[name] ?? [])
+    await run(`CREATE INDEX IF NOT EXISTS ${isShared ? '' : 'temp.'}${name}_${column} ON ${name} (${column})`)
   await run(`DELETE FROM ${place}.${name}`)
   await runQuery(db, `INSERT INTO ${place}.${name} ${text}`, all)
   if (isShared) await run(`ANALYZE ${place}.${name}`)

@@ -111,7 +111,7 @@ export function boundsOf(isPast: boolean, filter: LeadFilter): Bounds {
     past,
     inPipelines,
     inScope: (pipeline, lead = 'lead_id') =>
-      `${inPipelines(pipeline)}${isChosen ? ` AND +${lead} IN (SELECT lead_id FROM chosen)` : ''}`,
+      `${inPipelines(pipeline)}${isChosen ? ` AND +${lead} IN (SELECT ${lead === 'lead.no' ? 'lead_no' : 'lead_id'} FROM chosen)` : ''}`,
     version,
     storedOr,
     pipelineAt: (instant) =>
@@ -174,11 +174,19 @@ export const KNOWN_THEN = `
         FROM entered GROUP BY lead_id, pipeline_id, created_at) AS each
       WHERE changed_at > ${SETTLED}`
 
+const IS_OLD = `:to < strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(first_seen_at) FROM lead), '-30 days')`
+
 /**
- * The SQL condition that the period ended long ago. Then most leads have changed since, and those that were
- * there are found more quickly among all leads than among those that have changed.
+ * The SQL of all leads of a period that did not end long ago, and of none otherwise. The join lets SQLite ask only
+ * once.
  */
-export const IS_OLD = `:to < strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(first_seen_at) FROM lead), '-30 days')`
+export const LEADS_IF_NEW = `(SELECT 1 AS one WHERE NOT ${IS_OLD}) AS old CROSS JOIN lead`
+/**
+ * The SQL of all leads of a period that ended long ago, and of none otherwise, status by status for an index. Long
+ * ago most leads have changed since, and those that were there are found more quickly among all.
+ */
+export const STAYS_IF_OLD = `(SELECT DISTINCT status AS each_status FROM lead_count WHERE ${IS_OLD}) AS each
+      CROSS JOIN lead WHERE lead.status = each_status`
 
 /** The SQL of a time: a lead that last changed at this time or before is stalled. */
 export const STALLED_SINCE = `strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-' || :stalled_days || ' days')`
@@ -259,7 +267,7 @@ export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds
           UNION SELECT id FROM lead WHERE created_at >= :to
           UNION SELECT lead_id FROM stage_move WHERE moved_at >= :to
           UNION SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to) AS moved
-        CROSS JOIN lead WHERE lead.id = moved_id${inScope('pipeline_id', 'lead.id')}) AS each
+        CROSS JOIN lead WHERE lead.id = moved_id${inScope('pipeline_id', 'lead.no')}) AS each
       CROSS JOIN (SELECT -1 AS value UNION ALL SELECT 1) AS step
       WHERE CASE step.value WHEN -1 THEN deleted_at IS NULL
         ELSE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then) END) AS counted
@@ -276,7 +284,7 @@ export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds
  */
 export function spanRelations({ chosen, inPipelines, pipelineAt }: Bounds) {
   const pipelineThen = pipelineAt('span_to')
-  const isIn = `created_at >= span_from AND created_at < span_to${chosen.length > 0 ? ' AND +lead.id IN (SELECT lead_id FROM chosen)' : ''}${inPipelines(pipelineThen)}`
+  const isIn = `created_at >= span_from AND created_at < span_to${chosen.length > 0 ? ' AND +lead.no IN (SELECT lead_no FROM chosen)' : ''}${inPipelines(pipelineThen)}`
   return {
     span: {
       reads: [],
@@ -332,9 +340,9 @@ export function changeRelations({ chosen, inScope, isPast, version, storedOr, jo
   const arrived = isPast
     ? 'SELECT id FROM lead WHERE first_seen_at > :told_at'
     : `SELECT id FROM lead WHERE first_seen_at > :told_at AND +created_at < :to
-      UNION ALL SELECT id FROM lead WHERE first_seen_at > :told_at AND +created_at >= :to AND NOT ${IS_OLD}
-      UNION ALL SELECT id FROM lead WHERE status IN (SELECT status FROM lead_count)
-        AND status_changed_at < :to AND +created_at >= :to AND +first_seen_at > :told_at AND ${IS_OLD}`
+      UNION ALL SELECT id FROM ${LEADS_IF_NEW} WHERE first_seen_at > :told_at AND +created_at >= :to
+      UNION ALL SELECT id FROM ${STAYS_IF_OLD}
+        AND status_changed_at < :to AND +created_at >= :to AND +first_seen_at > :told_at`
   const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
           WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
   return {

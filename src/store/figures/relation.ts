@@ -12,10 +12,11 @@ import {
   boundsOf,
   changeRelations,
   funnelRelations,
-  IS_OLD,
   idleRelations,
   KNOWN_NOW,
   KNOWN_THEN,
+  LEADS_IF_NEW,
+  STAYS_IF_OLD,
   spanRelations,
 } from './relation-parts.ts'
 
@@ -86,7 +87,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: [],
       isMaterialized: true,
       sql: `-- leads that meet the conditions of the filter, as they are now
-    SELECT id AS lead_id FROM lead WHERE ${chosenSql(filter.conditions)}`,
+    SELECT id AS lead_id, no AS lead_no FROM lead WHERE ${chosenSql(filter.conditions)}`,
     },
     chosen_count: {
       reads: ['chosen'],
@@ -94,13 +95,13 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       sql: `-- what lead_count has of all leads, of the chosen ones
     SELECT pipeline_id, status, ${CURRENCY} AS value_currency, ${reachedSql()} AS reached,
       ifnull(is_sampled, 0) AS is_sampled, count(*) AS leads, sum(ifnull(value_amount, 0)) AS value_amount
-    FROM chosen JOIN lead ON lead.id = lead_id WHERE deleted_at IS NULL GROUP BY 1, 2, 3, 4, 5`,
+    FROM chosen JOIN lead ON lead.no = lead_no WHERE deleted_at IS NULL GROUP BY 1, 2, 3, 4, 5`,
     },
     lead_now: {
       reads: chosen,
       sql: `-- leads as they are now
     SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at
-    FROM ${isChosen ? 'chosen CROSS JOIN lead WHERE lead.id = lead_id' : 'lead WHERE true'}${inPipelines()}`,
+    FROM ${isChosen ? 'chosen CROSS JOIN lead WHERE lead.no = lead_no' : 'lead WHERE true'}${inPipelines()}`,
     },
     level_now: {
       reads: counted,
@@ -122,7 +123,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       ifnull(value_amount, 0) AS value_amount, status_changed_at AS valid_from, updated_at AS changed_at
     -- status by status, because an index lists the leads of each by the time of their state
     FROM (SELECT DISTINCT status AS each_status FROM lead_count) AS each CROSS JOIN lead LEFT JOIN stage USING (status)
-    WHERE lead.status = each_status AND derived_version IS NOT NULL${inScope('pipeline_id', 'id')}`,
+    WHERE lead.status = each_status AND derived_version IS NOT NULL${inScope('pipeline_id', 'lead.no')}`,
     },
     early: {
       reads: chosen,
@@ -173,7 +174,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
           reads: [...chosen, 'deleted_then'],
           sql: `-- leads created in the period
     SELECT lead.id AS lead_id, ${pipelineAt(':to')} AS pipeline_id, source FROM lead
-    WHERE created_at >= :from AND created_at < :to AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope(pipelineAt(':to'), 'lead.id')}`,
+    WHERE created_at >= :from AND created_at < :to AND lead.id NOT IN (SELECT lead_id FROM deleted_then)${inScope(pipelineAt(':to'), 'lead.no')}`,
         },
     level_stored: isPast
       ? {
@@ -234,13 +235,13 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
         : `-- leads that were there at the end of the period, and are not now what they were
     SELECT lead_id FROM lead_history WHERE valid_to >= :to AND valid_from < :to
     UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to
-    UNION ALL SELECT id FROM lead
-      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL AND NOT ${IS_OLD}
+    UNION ALL SELECT id FROM ${LEADS_IF_NEW}
+      WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL
     -- since long ago most leads have changed, and two indexes tell which of them were there
-    UNION ALL SELECT id FROM lead WHERE status IN (SELECT status FROM lead_count) AND +created_at < :to AND ${IS_OLD}
-      AND no IN (SELECT no FROM lead WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to)
-    UNION ALL SELECT id FROM lead
-      WHERE status IN (SELECT status FROM lead_count) AND status_changed_at < :to AND +created_at >= :to AND ${IS_OLD}`,
+    UNION ALL SELECT id FROM ${STAYS_IF_OLD}
+      AND +created_at < :to AND no IN (SELECT no FROM lead WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to)
+    UNION ALL SELECT id FROM ${STAYS_IF_OLD}
+      AND status_changed_at < :to AND +created_at >= :to`,
     },
     reopened: {
       reads: [],
@@ -268,7 +269,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: chosen,
       sql: `-- leads that are closed now, and since when
     SELECT id AS lead_id, pipeline_id, outcome, status_changed_at AS closed_at
-    FROM stage CROSS JOIN lead WHERE lead.status = stage.status AND outcome <> 'open'${inScope('pipeline_id', 'id')}`,
+    FROM stage CROSS JOIN lead WHERE lead.status = stage.status AND outcome <> 'open'${inScope('pipeline_id', 'lead.no')}`,
     },
     closed_once: {
       reads: [...chosen, 'reopened'],
@@ -353,7 +354,7 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
       reads: chosen,
       sql: `-- leads that are open now, and when they last changed in any way
     SELECT id AS lead_id, status, pipeline_id, updated_at AS changed_at
-    FROM lead WHERE status IN ${OPEN_STATUSES} AND deleted_at IS NULL${inScope('pipeline_id', 'id')}`,
+    FROM lead WHERE status IN ${OPEN_STATUSES} AND deleted_at IS NULL${inScope('pipeline_id', 'lead.no')}`,
     },
     ...idleRelations(bounds, counted),
     ...funnelRelations(bounds),
