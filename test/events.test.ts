@@ -8,9 +8,10 @@ import type { WireLead } from '../src/contract/lead.ts'
 import type { WireWebhook, WireWebhookAttempt } from '../src/contract/webhook.ts'
 import { openService } from '../src/service/open.ts'
 import { folderWith } from './support/folder.ts'
-import { runLeadsheet, startLeadsheet } from './support/leadsheet.ts'
+import { startLeadsheet } from './support/leadsheet.ts'
 import { openRelay } from './support/network/relay.ts'
 import { readAddress } from './support/process/daemon-address.ts'
+import { runWarm } from './support/process/warm-leadsheet.ts'
 import { COMPANIES } from './support/service.ts'
 
 const DAY_MS = 86_400_000
@@ -33,7 +34,7 @@ reports: []
 `,
   })
   const run = async (...args: string[]) => {
-    const { status, stdout, stderr } = await runLeadsheet(args, { cwd })
+    const { status, stdout, stderr } = await runWarm(args, { cwd })
     if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`)
     return stdout
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../src/store/open.ts'
 import { folderWith } from './support/folder.ts'
-import { runLeadsheet } from './support/leadsheet.ts'
+import { runWarm } from './support/process/warm-leadsheet.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -90,7 +90,7 @@ describe('no retired word', () => {
   })
 
   it('is in the name of a command or a metric', async () => {
-    const { stdout } = await runLeadsheet(['--help'], { cwd: folderWith() })
+    const { stdout } = await runWarm(['--help'], { cwd: folderWith() })
     expect(retiredIn([...stdout.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name ?? ''))).toEqual([])
     const metrics = OURS.flatMap((path) => textOf(path).match(/\bleadsheet_[a-z_]+/g) ?? [])
     expect(metrics.length).toBeGreaterThan(20)

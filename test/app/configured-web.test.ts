@@ -1,8 +1,9 @@
 /** The pages of recipients as the daemon serves them, and what an operator then sees. */
 import { expect, it } from 'vitest'
 import { folderWith } from '../support/folder.ts'
-import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { finished, startLeadsheet } from '../support/leadsheet.ts'
 import { readAddress } from '../support/process/daemon-address.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { clickOnce } from '../support/web/web.ts'
 
@@ -22,7 +23,7 @@ it('the daemon serves the page that a link leads to, and does what is chosen on 
   }
   const daemon = startLeadsheet(['run'], { cwd, env })
   const listen = await readAddress(daemon.stderr)
-  const { stdout } = await runLeadsheet(['recipients', 'link', 'ana@example.com', '--json'], { cwd, env })
+  const { stdout } = await runWarm(['recipients', 'link', 'ana@example.com', '--json'], { cwd, env })
   const [{ url }] = JSON.parse(stdout).data
   const page = url.replace('https://reports.example.com', listen)
   expect(await (await fetch(page)).text()).toContain('You get this report.')
@@ -32,11 +33,11 @@ it('the daemon serves the page that a link leads to, and does what is chosen on 
   const [live, ready, metrics] = await Promise.all(asked)
   expect([live?.status, await live?.json(), metrics?.status]).toEqual([200, { live: true }, 403])
   expect(await ready?.json()).toMatchObject({ checks: { database: 'ok', daemon: 'ok' } })
-  const list = await runLeadsheet(['recipients', '--json'], { cwd, env })
+  const list = await runWarm(['recipients', '--json'], { cwd, env })
   expect(JSON.parse(list.stdout).data).toMatchObject([
     { address: 'ana@example.com', state: 'unsubscribed', changed_by: 'recipient' },
   ])
-  const revoke = await runLeadsheet(['recipients', 'revoke-links', '--yes'], { cwd, env })
+  const revoke = await runWarm(['recipients', 'revoke-links', '--yes'], { cwd, env })
   expect([revoke.status, revoke.stderr]).toEqual([1, expect.stringContaining('A daemon is already running')])
   daemon.kill('SIGTERM')
   expect((await finished(daemon)).status).toBe(0)

@@ -11,8 +11,9 @@ import { openStore } from '../../src/store/open.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
 import { createRequestRate } from '../../src/upstream/client/request-rate.ts'
 import { folderWith } from '../support/folder.ts'
-import { finished, runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
+import { finished, startLeadsheet } from '../support/leadsheet.ts'
 import { mortalThreads } from '../support/process/dying-thread.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
 import { hourlyNotNow } from '../support/reports/due-report.ts'
 import { SILENT } from '../support/syncing.ts'
 import { type Fault, startUpstream } from '../support/upstream.ts'
@@ -84,7 +85,7 @@ it('a thread that dies fails its run, and the next sync goes on where it was', a
 
   rmSync(end)
   installation.upstream.requests.length = 0
-  expect(await runLeadsheet(['sync', '--only', 'leads'], { cwd, env })).toMatchObject({ status: 0 })
+  expect(await runWarm(['sync', '--only', 'leads'], { cwd, env })).toMatchObject({ status: 0 })
   expect(read > 0).toBe(installation.upstream.requests[0]?.path.includes('cursor=') === true)
   expect(query(file, 'SELECT id FROM lead')).toHaveLength(LEADS)
   daemon.kill('SIGTERM')

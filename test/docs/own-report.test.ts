@@ -12,6 +12,7 @@ import { readAllText, readSection } from '../support/docs/docs.ts'
 import { folderWith } from '../support/folder.ts'
 import { runLeadsheet, startLeadsheet } from '../support/leadsheet.ts'
 import { clockAt, clockStandingAt } from '../support/process/shifted-clock.ts'
+import { runWarm } from '../support/process/warm-leadsheet.ts'
 
 type Step =
   | { readonly kind: 'commands'; readonly lines: readonly string[] }
@@ -56,7 +57,7 @@ test('a report is made, looked at and sent by following the documentation', asyn
 
   const env: Record<string, string> = { ...clockAt(SHOWN_AT), TZ: 'UTC' }
   const run = async (args: readonly string[]): Promise<void> => {
-    const { status, stderr } = await runLeadsheet(args, { cwd, env })
+    const { status, stderr } = await runWarm(args, { cwd, env })
     expect(status, `${args.join(' ')}: ${stderr}`).toBe(0)
   }
   let preview = ''

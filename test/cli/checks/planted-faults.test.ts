@@ -15,9 +15,9 @@ import { EXIT_STATUS } from '../../../src/cli/exit-status.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Service } from '../../../src/service/open.ts'
 import { folderWith } from '../../support/folder.ts'
-import { runLeadsheet } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { clockAt } from '../../support/process/shifted-clock.ts'
+import { runWarm } from '../../support/process/warm-leadsheet.ts'
 import { startService } from '../../support/service.ts'
 import { STORE_VERSIONS } from '../../support/store.ts'
 import { SILENT } from '../../support/syncing.ts'
@@ -206,7 +206,7 @@ it('a snapshot that is not there, or damaged', async () => {
 it('a clock that is wrong by that of the upstream, as the program itself says and leaves', async () => {
   const cwd = installation()
   const hour = new Date(Date.now() + HOUR_MS).toISOString()
-  const { status, stdout } = await runLeadsheet(['doctor', '--json'], {
+  const { status, stdout } = await runWarm(['doctor', '--json'], {
     cwd,
     env: { ...env, ...clockAt(hour) },
   })

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load.ts'
 import { folderWith } from '../../support/folder.ts'
-import { runLeadsheet } from '../../support/leadsheet.ts'
 import { openMailServer } from '../../support/mail-server.ts'
 import { clockAt } from '../../support/process/shifted-clock.ts'
 import { HAS_TERMINAL, typeTo } from '../../support/process/typed.ts'
+import { runWarm } from '../../support/process/warm-leadsheet.ts'
 import { startService } from '../../support/service.ts'
 
 const NOW = new Date('2026-11-21T16:00:00Z')
@@ -95,7 +95,7 @@ describe('without a terminal', () => {
   test('options say it all, and the result says what does not answer', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
     const args = [...OPTIONS, '--key-file', 'key', '--test-mail', 'ben@example.com', '--force', '--json']
-    const { status, stdout } = await runLeadsheet(args, { cwd })
+    const { status, stdout } = await runWarm(args, { cwd })
     const { files, checks } = JSON.parse(stdout).data
     expect(status).toBe(3)
     expect(files).toEqual([{ path: join(cwd, 'leadsheet.yaml'), what: 'the settings' }])
@@ -113,7 +113,7 @@ describe('without a terminal', () => {
 
   test('settings that are there stay as they are', async () => {
     const cwd = folderWith({ 'leadsheet.yaml': 'log_level: debug\n', key: 'k-123456\n' })
-    const { status, stderr } = await runLeadsheet([...OPTIONS, '--key-file', 'key'], { cwd })
+    const { status, stderr } = await runWarm([...OPTIONS, '--key-file', 'key'], { cwd })
     expect([status, existsSync(join(cwd, 'secrets'))]).toEqual([2, false])
     expect(stderr).toContain('leadsheet.yaml is there already\nhint: --force')
     expect(readFileSync(join(cwd, 'leadsheet.yaml'), 'utf8')).toBe('log_level: debug\n')

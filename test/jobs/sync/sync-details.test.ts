@@ -10,7 +10,8 @@ import { openStore } from '../../../src/store/open.ts'
 import { openSource } from '../../../src/upstream/open.ts'
 import { REFERENCE_PROFILE } from '../../../src/upstream/profile/reference-profile.ts'
 import { folderWith } from '../../support/folder.ts'
-import { runLeadsheet, startLeadsheet } from '../../support/leadsheet.ts'
+import { startLeadsheet } from '../../support/leadsheet.ts'
+import { runWarm } from '../../support/process/warm-leadsheet.ts'
 import { startService } from '../../support/service.ts'
 import { openSyncing, SILENT, type Syncing } from '../../support/syncing.ts'
 import { startUpstream, status, type Upstream } from '../../support/upstream.ts'
@@ -458,7 +459,7 @@ describe('a run that ends among the details', () => {
       await once(child, 'exit')
       expect(child.signalCode).toBe('SIGKILL')
     }
-    const { stdout } = await runLeadsheet(['sync', '--json'], { cwd: folder, env })
+    const { stdout } = await runWarm(['sync', '--json'], { cwd: folder, env })
     expect(JSON.parse(stdout).data.details).toMatchObject({ deleted: 0, failed: 0 })
     // Asked for twice are only those that a kill met between the answer and the write.
     expect(askedOf(upstream).length).toBeLessThanOrEqual(LEADS + KILLS * 8 * 2)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { snapshotWith } from '../../../support/data/snapshot.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { runLeadsheet } from '../../../support/leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 const LEADS = `CREATE TABLE lead (id TEXT, score ANY); INSERT INTO lead VALUES ('1', 90), ('2', NULL);
   CREATE VIEW best AS SELECT id FROM lead WHERE score >= 80`
@@ -11,7 +11,7 @@ const LEADS = `CREATE TABLE lead (id TEXT, score ANY); INSERT INTO lead VALUES (
 function run(args: readonly string[], statements: string | null = LEADS) {
   const folder = folderWith()
   if (statements !== null) copyFileSync(snapshotWith(statements), join(folder, 'snapshot.db'))
-  const running = runLeadsheet(args, { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
+  const running = runWarm(args, { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
   return running.then((finished) => ({ ...finished, folder }))
 }
 

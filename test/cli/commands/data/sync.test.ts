@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
-import { runLeadsheet } from '../../../support/leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 import { startUpstream, status } from '../../../support/upstream.ts'
 
 it('sync tells of how many leads it read the details, and what became of the others', async () => {
@@ -13,15 +13,15 @@ it('sync tells of how many leads it read the details, and what became of the oth
   })
   const env = { LEADSHEET_API_URL: upstream.url, LEADSHEET_API_KEY: 'test-key' }
 
-  const all = await runLeadsheet(['sync'], { cwd, env: { ...env, LEADSHEET_DATA_DIR: 'all' } })
+  const all = await runWarm(['sync'], { cwd, env: { ...env, LEADSHEET_DATA_DIR: 'all' } })
   expect(all.stdout).toContain('details of 7 leads read; 1 deleted, 1 failed and will be retried\n')
 
   upstream.detailFaults.clear()
-  const top = await runLeadsheet(['sync', '--config', 'one.yaml', '--json'], { cwd, env })
+  const top = await runWarm(['sync', '--config', 'one.yaml', '--json'], { cwd, env })
   expect(JSON.parse(top.stdout).data.details).toEqual({ read: 3, deleted: 0, failed: 0 })
 
   upstream.requests.length = 0
-  const none = await runLeadsheet(['sync', '--config', 'none.yaml'], { cwd, env })
+  const none = await runWarm(['sync', '--config', 'none.yaml'], { cwd, env })
   expect(none.stdout).not.toContain('details')
   expect(upstream.requests.filter(({ path }) => /leads\/\w+$/.test(path))).toEqual([])
 })

@@ -9,9 +9,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { webhookListSchema } from '../../../../src/contract/webhook.ts'
 import { startService, type TestService } from '../../../service/support/service.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { finished, runLeadsheet, runScript, startLeadsheet } from '../../../support/leadsheet.ts'
+import { finished, runScript, startLeadsheet } from '../../../support/leadsheet.ts'
 import { freePort } from '../../../support/network/free-port.ts'
 import { readAddress } from '../../../support/process/daemon-address.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 let api: TestService
 beforeAll(async () => {
@@ -108,7 +109,7 @@ describe('the webhook of a daemon', () => {
     expect((await finished(program)).status).toBeNull()
     const [lost] = await listed()
     child.kill = () => undefined
-    const second = await runLeadsheet(['webhooks', 'register', '--self'], installed)
+    const second = await runWarm(['webhooks', 'register', '--self'], installed)
     expect([second.status, second.stdout]).toEqual([
       0,
       expect.stringMatching(
@@ -136,7 +137,7 @@ describe('a webhook that answered 410', () => {
     const failed = await runAll(installed, ['webhooks register --self', 'webhooks test'])
     expect(answersIn(failed.stdout)[1]).toMatchObject({ outcome: 'failed', status: 410 })
     status = 204
-    const test = await runLeadsheet(['webhooks', 'test'], installed)
+    const test = await runWarm(['webhooks', 'test'], installed)
     expect(test.stdout).toMatch(/arrived: answered 204/)
     expect(test.stderr).toMatch(
       /^It is disabled since .*Z: its address answered 410\. Nothing else is sent there until `npx leadsheet webhooks enable`\.$/m,
@@ -160,7 +161,7 @@ describe('a webhook of before at the address of this installation', () => {
   it('is told of, since what it signs with is not known here', async () => {
     const publicUrl = 'http://127.0.0.1:28081'
     const [before] = answersIn((await runAll(installation(publicUrl), ['webhooks register --self'])).stdout)
-    const { stdout, stderr } = await runLeadsheet(['webhooks', 'register', '--self'], installation(publicUrl))
+    const { stdout, stderr } = await runWarm(['webhooks', 'register', '--self'], installation(publicUrl))
     expect(stdout).not.toContain(before.id)
     expect(stderr).toContain(
       `${before.id} sends to our address, too, with a secret that is not known here: \`npx leadsheet webhooks remove ${before.id}\`\n`,

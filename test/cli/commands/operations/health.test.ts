@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { openStore } from '../../../../src/store/open.ts'
 import { addSpan, endSpan } from '../../../../src/store/schedule/uptime.ts'
 import { folderWith } from '../../../support/folder.ts'
-import { runLeadsheet } from '../../../support/leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 const MINUTE_MS = 60_000
 
@@ -22,7 +22,7 @@ async function folderOf(minutes: number, isEnded = false): Promise<string> {
 }
 
 async function health(cwd: string, ...options: string[]) {
-  const { status, stdout } = await runLeadsheet(['health', ...options], {
+  const { status, stdout } = await runWarm(['health', ...options], {
     cwd,
     env: { LEADSHEET_DATA_DIR: cwd, LEADSHEET_WEB_LISTEN: 'none' },
   })

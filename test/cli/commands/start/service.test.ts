@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { folderWith } from '../../../support/folder.ts'
-import { finished, runLeadsheet, startLeadsheet } from '../../../support/leadsheet.ts'
+import { finished, startLeadsheet } from '../../../support/leadsheet.ts'
+import { runWarm } from '../../../support/process/warm-leadsheet.ts'
 
 describe('service run', () => {
   test('prints an address and a key that work, and leaves with 0 when it is told to stop', async () => {
@@ -13,7 +14,7 @@ describe('service run', () => {
     expect(said).toMatchObject({ scope: 'write', database: `${cwd}/data/service/service.db` })
 
     const env = { LEADSHEET_API_URL: String(said.url), LEADSHEET_API_KEY: String(said.key) }
-    const agents = await runLeadsheet(['agents', '--json'], { cwd, env })
+    const agents = await runWarm(['agents', '--json'], { cwd, env })
     expect(JSON.parse(agents.stdout).data.length).toBeGreaterThan(3)
 
     const leaving = finished(serving)
@@ -36,7 +37,7 @@ describe('service run', () => {
 
   test('refuses a file of faults with each mistake in it', async () => {
     const cwd = folderWith({ 'faults.yaml': 'faults: [{ fault: delay, ms: soon }, { fault: nap }]' })
-    const { status, stderr } = await runLeadsheet(['service', 'run', '--faults', 'faults.yaml'], { cwd })
+    const { status, stderr } = await runWarm(['service', 'run', '--faults', 'faults.yaml'], { cwd })
     expect(status).toBe(2)
     expect(stderr).toContain('faults.yaml  faults[0].ms: a whole number from 1 to 3600000')
     expect(stderr).toContain('faults.yaml  faults[1].fault: fault "nap" is not one of status, delay')
@@ -46,7 +47,7 @@ describe('service run', () => {
     [['--port', '65536'], 'Expected a whole number from 0 to 65535.'],
     [['--speed', '0'], 'Expected a number above 0 and up to 100000.'],
   ])('refuses %j', async (args, message) => {
-    const { status, stderr } = await runLeadsheet(['service', 'run', ...args], { cwd: folderWith() })
+    const { status, stderr } = await runWarm(['service', 'run', ...args], { cwd: folderWith() })
     expect([status, stderr]).toEqual([2, expect.stringContaining(message)])
   })
 })
