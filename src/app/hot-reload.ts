@@ -11,6 +11,7 @@ import { errorText, LeadsheetError } from '../errors.ts'
 import { createSerialTask, openOwnQueue } from '../jobs/schedule/serial-task.ts'
 import { readVersion } from '../leadsheet.ts'
 import type { Log } from '../log.ts'
+import { startCheckpoints } from '../store/db/checkpoint-thread.ts'
 import { nameOf } from '../store/db/place.ts'
 import type { Store } from '../store/db/store.ts'
 import type { ConfigLoad } from '../store/schedule/uptime.ts'
@@ -58,6 +59,7 @@ interface Reading {
  */
 export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Date): Promise<void> {
   const { terminal, log } = deps
+  await using _checkpoints = await startCheckpoints(deps.store)
   /**
    * The last settings that a daemon ran with. If new settings fail, the daemon goes back to these; null if
    * there are none.

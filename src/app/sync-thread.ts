@@ -13,7 +13,6 @@ import { LeadsheetError } from '../errors.ts'
 import { SYNC_LEASE } from '../jobs/schedule/schedule.ts'
 import type { RunSync } from '../jobs/sync/scheduled-sync.ts'
 import type { Log } from '../log.ts'
-import { leaveCheckpoints } from '../store/db/sqlite.ts'
 import type { Store } from '../store/db/store.ts'
 import { programFile } from '../store/db/subprocess.ts'
 import type { RequestRate } from '../upstream/client/request-rate.ts'
@@ -96,14 +95,11 @@ export function syncInThread(config: Config, deps: ThreadDeps): RunSync {
     const order = (message: ThreadOrder): void => thread.postMessage(message)
     const stop = (): void => order({ stop: packThrown(signal.reason) })
     signal.addEventListener('abort', stop)
-    // Otherwise the daemon's next short write would move all that the thread has written into the database.
-    await leaveCheckpoints(deps.store.db, true)
     try {
       return await followThread(thread, deps, order, signal)
     } finally {
       signal.removeEventListener('abort', stop)
       await thread.terminate()
-      await leaveCheckpoints(deps.store.db, false)
     }
   }
 }

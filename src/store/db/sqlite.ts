@@ -85,7 +85,7 @@ export async function emptySqliteLog(db: Kysely<Tables>): Promise<void> {
 /** SQLite moves its log into the database when a commit leaves more pages than this in the log. */
 const CHECKPOINT_PAGES = 1000
 
-/** Leaves checkpoints to another connection that writes at the same time, or takes them back. */
+/** Leaves checkpoints to another connection, or takes them back. */
 export async function leaveCheckpoints(db: Kysely<Tables>, isLeft: boolean): Promise<void> {
   await sql`PRAGMA wal_autocheckpoint = ${sql.lit(isLeft ? 0 : CHECKPOINT_PAGES)}`.execute(db)
 }

@@ -1,0 +1,71 @@
+/**
+ * The thread that moves the write-ahead log of an SQLite file into the database. A checkpoint writes to
+ * scattered places and waits for the disk, so in the main thread it would hold up every request.
+ */
+import { once } from 'node:events'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import Database from 'better-sqlite3'
+import { leaveCheckpoints } from './sqlite.ts'
+import type { Store } from './store.ts'
+import { programFile } from './subprocess.ts'
+
+const LOOK_MS = 100
+/** The number of pages in the log from which they are moved into the database. */
+const PAGES_MIN = 1000
+/**
+ * The number of pages from which writers wait until the log is empty. Otherwise it would grow as long as
+ * events arrive without a pause.
+ */
+const PAGES_MAX = 16_000
+/** The longest wait for writers and readers to end, in which others cannot write, and the pause after it. */
+const BUSY_TIMEOUT_MS = 20
+const AGAIN_MS = 1000
+
+/** Starts the thread for a store in a file. Its connections make checkpoints themselves again after the end. */
+export async function startCheckpoints({ place, db }: Store): Promise<AsyncDisposable> {
+  if (place.kind === 'postgres') return { [Symbol.asyncDispose]: async () => {} }
+  const script = programFile(import.meta.url, 'checkpoint-thread')
+  const thread = new Worker(script, { workerData: { checkpointsOf: place.file } })
+  const ended = once(thread, 'exit')
+  thread.on('error', () => leaveCheckpoints(db, false))
+  await leaveCheckpoints(db, true)
+  return {
+    async [Symbol.asyncDispose]() {
+      await leaveCheckpoints(db, false)
+      thread.postMessage('end')
+      await ended
+    },
+  }
+}
+
+let emptyFromMs = 0
+
+function moveLog(database: Database.Database): void {
+  const { pages, moved } = checkpoint(database, 'NOOP')
+  if (pages - moved >= PAGES_MIN) checkpoint(database, 'PASSIVE')
+  if (pages < PAGES_MAX || performance.now() < emptyFromMs) return
+  checkpoint(database, 'TRUNCATE')
+  emptyFromMs = performance.now() + AGAIN_MS
+}
+
+/** Returns the number of pages in the log, and how many of them are in the database too. */
+function checkpoint(database: Database.Database, mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE') {
+  const [row] = database.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[]
+  return { pages: row?.log ?? 0, moved: row?.checkpointed ?? 0 }
+}
+
+const file: unknown = isMainThread ? undefined : workerData?.checkpointsOf
+if (typeof file === 'string') {
+  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+  const look = setInterval(() => {
+    try {
+      moveLog(database)
+    } catch {
+      // Leaves a busy file or a full disk to the next look. Whoever writes next reports the full disk.
+    }
+  }, LOOK_MS)
+  parentPort?.once('message', () => {
+    clearInterval(look)
+    database.close()
+  })
+}

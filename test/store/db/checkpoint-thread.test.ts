@@ -1,0 +1,52 @@
+/** The thread that moves the write-ahead log of a daemon's store into the database. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type RawBuilder, sql } from 'kysely'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { startCheckpoints } from '../../../src/store/db/checkpoint-thread.ts'
+import type { Store } from '../../../src/store/db/store.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { folderWith } from '../../support/folder.ts'
+import { OPENED_AT } from '../../support/store.ts'
+
+const PAGE_BYTES = 4096
+
+let file: string
+let store: Store
+beforeEach(async () => {
+  file = join(folderWith(), 'leadsheet.db')
+  store = await openStore(file, OPENED_AT)
+  await sql`CREATE TABLE filler (bytes BLOB)`.execute(store.db)
+})
+afterEach(() => store.close())
+
+async function readNumber(pragma: RawBuilder<unknown>, column: string): Promise<number> {
+  const { rows } = await pragma.execute(store.db)
+  return Number(Reflect.get(rows[0] ?? {}, column))
+}
+
+async function write(pages: number, at = 500): Promise<void> {
+  for (let written = 0; written < pages; written += at)
+    await store.write((trx) => sql`INSERT INTO filler VALUES (zeroblob(${at * PAGE_BYTES}))`.execute(trx))
+}
+
+const countMoved = () => readNumber(sql`PRAGMA wal_checkpoint(NOOP)`, 'checkpointed')
+const readOwnLimit = () => readNumber(sql`PRAGMA wal_autocheckpoint`, 'wal_autocheckpoint')
+
+it('moves what the main thread writes, which makes checkpoints of its own again after the end', async () => {
+  const checkpoints = await startCheckpoints(store)
+  expect(await readOwnLimit()).toBe(0)
+  await write(2000)
+  await vi.waitFor(async () => expect(await countMoved()).toBeGreaterThan(2000), { timeout: 60_000 })
+  await checkpoints[Symbol.asyncDispose]()
+  expect(await readOwnLimit()).toBe(1000)
+  await write(2000)
+  expect(await countMoved()).toBeGreaterThan(0)
+})
+
+it('empties a log that has become large', async () => {
+  await using _checkpoints = await startCheckpoints(store)
+  await write(17_000)
+  await vi.waitFor(() => expect(statSync(`${file}-wal`).size).toBe(0), { timeout: 60_000 })
+  expect(await readNumber(sql`SELECT count(*) AS n FROM filler`, 'n')).toBe(34)
+})
