@@ -177,9 +177,10 @@ export const KNOWN_THEN = `
 const IS_OLD = `:to < strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(first_seen_at) FROM lead), '-30 days')`
 
 /**
- * The SQL of all leads of a period that did not end long ago, and of none otherwise. The join lets SQLite ask only
- * once.
+ * The SQL of all leads if the period ended long ago, or if it did not, and of none otherwise. The join lets SQLite
+ * ask only once.
  */
+export const LEADS_IF_OLD = `(SELECT 1 AS one WHERE ${IS_OLD}) AS old CROSS JOIN lead`
 export const LEADS_IF_NEW = `(SELECT 1 AS one WHERE NOT ${IS_OLD}) AS old CROSS JOIN lead`
 /**
  * The SQL of all leads of a period that ended long ago, and of none otherwise, status by status for an index. Long

@@ -16,6 +16,7 @@ import {
   KNOWN_NOW,
   KNOWN_THEN,
   LEADS_IF_NEW,
+  LEADS_IF_OLD,
   STAYS_IF_OLD,
   spanRelations,
 } from './relation-parts.ts'
@@ -237,11 +238,9 @@ export function relationsOf(isPast: boolean, filter: LeadFilter): Readonly<Recor
     UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to
     UNION ALL SELECT id FROM ${LEADS_IF_NEW}
       WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to AND deleted_at IS NULL
-    -- since long ago most leads have changed, and two indexes tell which of them were there
-    UNION ALL SELECT id FROM ${STAYS_IF_OLD}
-      AND +created_at < :to AND no IN (SELECT no FROM lead WHERE status IN (SELECT status FROM lead_count) AND updated_at >= :to)
-    UNION ALL SELECT id FROM ${STAYS_IF_OLD}
-      AND status_changed_at < :to AND +created_at >= :to`,
+    -- since long ago most leads have changed, and one look at all rows tells which of them were there
+    UNION ALL SELECT id FROM ${LEADS_IF_OLD} WHERE +created_at < :to AND +updated_at >= :to
+    UNION ALL SELECT id FROM ${STAYS_IF_OLD} AND status_changed_at < :to AND +created_at >= :to`,
     },
     reopened: {
       reads: [],
