@@ -264,11 +264,14 @@ export function funnelRelations({ chosen, isPast, inScope, inPipelines }: Bounds
       FROM (SELECT id AS lead_id, pipeline_id, status, created_at, status_changed_at, deleted_at, is_sampled,
           ${reachedSql()} AS reached
         FROM (
-          SELECT id AS moved_id FROM lead WHERE status IN (SELECT status FROM lead_count) AND status_changed_at >= :to
-          UNION SELECT id FROM lead WHERE created_at >= :to
-          UNION SELECT lead_id FROM stage_move WHERE moved_at >= :to
-          UNION SELECT lead_id FROM lead_deletion WHERE deleted_since >= :to OR returned_at >= :to) AS moved
-        CROSS JOIN lead WHERE lead.id = moved_id${inScope('pipeline_id', 'lead.no')}) AS each
+          SELECT no AS moved_no FROM lead WHERE status IN (SELECT status FROM lead_count) AND status_changed_at >= :to
+          UNION SELECT no FROM lead WHERE created_at >= strftime('%Y-%m-%dT%H:%M:%fZ', :to, '-60 seconds')
+          -- the first move since then; without one before it began then, or the lead is not wholly known
+          UNION SELECT lead.no FROM stage_move CROSS JOIN lead
+            WHERE moved_at >= :to AND (entered_at IS NULL OR entered_at < :to) AND lead.id = lead_id
+          UNION SELECT lead.no FROM lead_deletion CROSS JOIN lead
+            WHERE (deleted_since >= :to OR returned_at >= :to) AND lead.id = lead_id) AS moved
+        CROSS JOIN lead WHERE lead.no = moved_no${inScope('pipeline_id', 'lead.no')}) AS each
       CROSS JOIN (SELECT -1 AS value UNION ALL SELECT 1) AS step
       WHERE CASE step.value WHEN -1 THEN deleted_at IS NULL
         ELSE created_at < :to AND lead_id NOT IN (SELECT lead_id FROM deleted_then) END) AS counted

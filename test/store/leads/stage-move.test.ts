@@ -199,6 +199,15 @@ describe('the table stage_move', () => {
     expect(await progress()).toEqual([{ reached: position + 10, known_from: on(2) }])
   })
 
+  it.skipIf(IN_POSTGRES)('lets an index alone say which moves of a period are known', async () => {
+    await using store = await openEmptyStore()
+    const plan = await explainPlan(
+      store,
+      `SELECT lead_id, known_from FROM lead_known WHERE status = 'won' AND status_changed_at >= '2026-11-14'`,
+    )
+    expect(plan).toContain('USING COVERING INDEX lead_by_status (status=? AND status_changed_at>?)')
+  })
+
   it('takes in the activity of a lead, also when it was stored before the move was read', async () => {
     await using store = await openEmptyStore()
     await save(store, [state('contacted', 6)])
