@@ -50,7 +50,7 @@ describe('service run', () => {
     })
     const said = await firstObject(serving.stdout)
     const env = { LEADSHEET_API_URL: String(said.url), LEADSHEET_API_KEY: String(said.key) }
-    const { stdout } = await runLeadsheet(['sync', '--json'], { cwd, env })
+    const { stdout } = await runWarm(['sync', '--json'], { cwd, env })
     const { leads } = JSON.parse(stdout).data
     expect(leads.inserted).toBeGreaterThan(10)
     expect(leads.inserted).toBeLessThan(100)
@@ -58,9 +58,9 @@ describe('service run', () => {
 
   test('refuses a scenario that there is not, or with mistakes, and says what there is', async () => {
     const cwd = folderWith({ 'plan.yaml': 'effects: [{ effect: wins, times: many }]' })
-    const unknown = await runLeadsheet(['service', 'run', '--scenario', 'storm'], { cwd })
+    const unknown = await runWarm(['service', 'run', '--scenario', 'storm'], { cwd })
     expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('null, shift, cause')])
-    const wrong = await runLeadsheet(['service', 'run', '--scenario', 'plan.yaml'], { cwd })
+    const wrong = await runWarm(['service', 'run', '--scenario', 'plan.yaml'], { cwd })
     expect([wrong.status, wrong.stderr]).toEqual([
       2,
       expect.stringContaining('plan.yaml  effects.0.times: a number from 0 to 10'),
