@@ -6,19 +6,23 @@
  */
 import type { LeadFilter } from '../../domain/figures.ts'
 import { reachedSql } from '../leads/lead-progress.ts'
+import { changeRelations } from './change-relations.ts'
 import { chosenSql } from './lead-filter.ts'
 import type { Relation, RelationName } from './relation-parts.ts'
 import {
   boundsOf,
-  changeRelations,
   funnelRelations,
   idleRelations,
   KNOWN_NOW,
   KNOWN_THEN,
   LEADS_IF_NEW,
   LEADS_IF_OLD,
+  readAfter,
+  readBefore,
   STAYS_IF_OLD,
   spanRelations,
+  unsureOnlyState,
+  unsureStates,
 } from './relation-parts.ts'
 
 /** Win rate and sales velocity look back 30 days, because a single day has too few closed leads. */
@@ -39,26 +43,6 @@ const QUALIFIED_STATUSES = '(SELECT status FROM stage WHERE is_qualified = 1)'
 const CURRENCY = `iif(value_amount IS NULL, '', ifnull(value_currency, ''))`
 
 const VALUED = 'lead_id, outcome, value_currency, value_amount'
-
-/** The ends of the gap between two syncs in which an instant lies. */
-export const readAfter = (at: string, past = ''): string =>
-  `(SELECT min(leads_as_of) FROM sync_run WHERE leads_as_of >= ${at}${past})`
-export const readBefore = (at: string): string =>
-  `(SELECT max(leads_as_of) FROM sync_run WHERE leads_as_of < ${at})`
-
-/**
- * Selects the states whose value at an instant is unknown, because the lead changed again before the next
- * sync. Two queries, so that each reads by its index.
- */
-export const unsureStates = (columns: string, at: string, after: string, before: string, and = ''): string =>
-  `SELECT ${columns} FROM state WHERE valid_to >= ${at} AND valid_to < ${after} AND valid_from < ${at}${and}
-    UNION ALL
-    SELECT ${columns} FROM state WHERE valid_from >= ${before} AND valid_from < ${at} AND changed_at >= ${at}
-      AND coalesce(valid_to, '~') >= coalesce(${after}, ${at})${and}`
-
-/** The same condition for a lead with a single state. */
-export const unsureOnlyState = (at: string, before: string): string =>
-  `valid_from >= ${before} AND valid_from < ${at} AND +changed_at >= ${at}`
 
 /**
  * Builds all relations by name.

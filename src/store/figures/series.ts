@@ -7,7 +7,8 @@ import type { Instant, Period } from '../../domain/model.ts'
 import { toCents } from './definition.ts'
 import { type FigureScope, type Query, type QueryValues, readFigureAt, readRows } from './query.ts'
 import type { Moment } from './read-transaction.ts'
-import { RECENT_BEFORE, readAfter, readBefore, unsureOnlyState, unsureStates } from './relation.ts'
+import { RECENT_BEFORE } from './relation.ts'
+import { readAfter, readBefore, unsureOnlyState, unsureStates } from './relation-parts.ts'
 
 /**
  * The largest share of a point's value in a sparkline that may be unknown. A point with a larger unknown

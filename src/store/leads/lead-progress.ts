@@ -1,5 +1,6 @@
-/** The SQL that tells from a row of `lead` how far the lead has come, if all of its statuses are known. */
+/** How far leads have come, from their rows and moves, and how many leads have come how far. */
 import { type Expression, type RawBuilder, sql } from 'kysely'
+import type { Trx } from '../db/store.ts'
 
 /**
  * Builds SQL for the furthest position in the funnel that the known moves of a lead name: 0 for a lead that has
@@ -47,3 +48,14 @@ export const progressSql = (ids: Expression<unknown>): RawBuilder<unknown> => sq
         FROM lead LEFT JOIN stage_move ON stage_move.lead_id = lead.id
         LEFT JOIN stage ON in_funnel = 1 AND stage.status IN (from_status, to_status)
         WHERE lead.id IN ${ids} GROUP BY lead.id, lead.created_at) AS moves`
+
+/** Adds the leads from a number on to the counts. */
+export async function addCountsFrom(trx: Trx, no: number): Promise<void> {
+  await sql`INSERT INTO lead_count
+    SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), ${REACHED},
+      ifnull(is_sampled, 0), count(*), sum(ifnull(value_amount, 0))
+    FROM lead WHERE no >= ${no} GROUP BY 1, 2, 3, 4, 5
+    ON CONFLICT DO UPDATE SET leads = leads + excluded.leads, value_amount = value_amount + excluded.value_amount`.execute(
+    trx,
+  )
+}

@@ -2,14 +2,13 @@
  * The leads as they were last read. A page of leads is compared with the stored rows, and only the
  * differences are written. `lead-version.ts` saves their history.
  */
-import { sql } from 'kysely'
 import { LEAD_FIELDS, type LeadColumns } from '../../domain/lead-fields.ts'
 import type { Instant, Lead } from '../../domain/model.ts'
 import { insertRows, listOf, numbersOf, textsIn } from '../db/rows.ts'
 import { statement } from '../db/statement.ts'
 import { type Db, isOfEvent, type Observation, type Trx } from '../db/store.ts'
 import type { LeadTable, LeadVersionTable } from '../tables/lead-tables.ts'
-import { REACHED } from './lead-progress.ts'
+import { addCountsFrom } from './lead-progress.ts'
 import { canDerive, derivedVersion, saveHistory, storeDerivedVersions } from './lead-version.ts'
 import { refreshProgress } from './stage-move.ts'
 
@@ -195,17 +194,6 @@ export async function countLeads(db: Db): Promise<number> {
     .select((eb) => eb.fn.sum<number | null>('leads').as('n'))
     .executeTakeFirstOrThrow()
   return row.n ?? 0
-}
-
-/** Adds the leads from a number on to the counts. */
-async function addCountsFrom(trx: Trx, no: number): Promise<void> {
-  await sql`INSERT INTO lead_count
-    SELECT pipeline_id, status, iif(value_amount IS NULL, '', ifnull(value_currency, '')), ${REACHED},
-      ifnull(is_sampled, 0), count(*), sum(ifnull(value_amount, 0))
-    FROM lead WHERE no >= ${no} GROUP BY 1, 2, 3, 4, 5
-    ON CONFLICT DO UPDATE SET leads = leads + excluded.leads, value_amount = value_amount + excluded.value_amount`.execute(
-    trx,
-  )
 }
 
 /** Gives new leads numbers that no lead has had. */

@@ -8,7 +8,7 @@ import type { FailedSection, PeriodKind, ReportFigures } from '../../domain/figu
 import type { Rendered } from '../../domain/message.ts'
 import type { Instant, Period } from '../../domain/model.ts'
 import type { Db, Trx } from '../db/store.ts'
-import type { LastTold } from '../figures/changes.ts'
+import type { LastTold } from '../figures/report-lists.ts'
 import type { ReportIssueTable } from '../tables/tables.ts'
 
 export interface IssueKey {

@@ -1,0 +1,107 @@
+/**
+ * The relations of the changes since the last issue. `:since` is the end of that issue's period. `:told_at`
+ * is the time at which that issue's figures were read, or null before the first issue.
+ */
+import {
+  type Bounds,
+  LEADS_IF_NEW,
+  type Relation,
+  type RelationName,
+  STAYS_IF_OLD,
+} from './relation-parts.ts'
+
+/**
+ * Returns SQL for the position of a status in the funnel: -1 for a status outside the funnel or without a
+ * stage.
+ */
+const placeOf = (status: string): string =>
+  `coalesce((SELECT iif(in_funnel = 1, position, -1) FROM stage WHERE stage.status = ${status}), -1)`
+
+const deletedSince = (
+  at: string,
+): string => `EXISTS (SELECT 1 FROM lead_deletion AS each WHERE each.lead_id = news.lead_id
+        AND deleted_since < ${at} AND (returned_at IS NULL OR returned_at >= ${at}))`
+
+export function changeRelations({ chosen, inScope, isPast, version, storedOr, joinState, stateOf }: Bounds) {
+  // Derives the moves known at `:known_at` from the states, because `stage_move` holds the moves as they are
+  // known now.
+  const moves = isPast ? 'news_move' : 'stage_move'
+  const known: readonly RelationName[] = isPast ? ['entered', 'news_move'] : []
+  const statusBefore = storedOr(
+    `(SELECT status FROM lead_history AS before WHERE before.lead_id = lead.id AND before.valid_from =
+          ${version(' AND valid_from < :since AND (:told_at IS NULL OR each.observed_at <= :told_at)', 'DESC')})`,
+    'iif(lead.status_changed_at < :since AND (:told_at IS NULL OR lead.first_seen_at <= :told_at), lead.status, NULL)',
+  )
+  // Leads that were created after the period tell nothing, and long after it they are most of those that arrived.
+  const arrived = isPast
+    ? 'SELECT id FROM lead WHERE first_seen_at > :told_at'
+    : `SELECT id FROM lead WHERE first_seen_at > :told_at AND +created_at < :to
+      UNION ALL SELECT id FROM ${LEADS_IF_NEW} WHERE first_seen_at > :told_at AND +created_at >= :to
+      UNION ALL SELECT id FROM ${STAYS_IF_OLD}
+        AND status_changed_at < :to AND +created_at >= :to AND +first_seen_at > :told_at`
+  const statusAt = (at: string) => `(SELECT to_status FROM ${moves} AS each
+          WHERE each.lead_id = news.lead_id AND moved_at < ${at} ORDER BY moved_at DESC, to_status DESC LIMIT 1)`
+  return {
+    news: {
+      reads: [],
+      isMaterialized: true,
+      sql: `-- leads that may not be what the last issue knew them to be
+    SELECT DISTINCT lead_id FROM (
+      SELECT lead_id FROM stage_move WHERE moved_at >= :since AND moved_at < :to
+      UNION ALL SELECT lead_id FROM stage_move WHERE observed_at > :told_at AND moved_at < :since
+      UNION ALL ${arrived}
+      UNION ALL SELECT lead_id FROM lead_version WHERE valid_from >= :since AND valid_from < :to
+        AND status IN (SELECT status FROM stage WHERE outcome <> 'open')
+      UNION ALL SELECT lead_id FROM lead_deletion WHERE deleted_since >= :since AND deleted_since < :to
+      UNION ALL SELECT lead_id FROM lead_deletion WHERE returned_at >= :since AND returned_at < :to) AS news`,
+    },
+    news_move: {
+      reads: ['news', 'entered'],
+      isMaterialized: true,
+      sql: `-- the moves of these leads that were known
+    SELECT lead_id, entered_at AS moved_at, from_status, status AS to_status FROM entered
+    WHERE lead_id IN (SELECT lead_id FROM news) AND from_status IS NOT NULL`,
+    },
+    standing: {
+      reads: [...chosen, 'news', ...known],
+      isMaterialized: true,
+      sql: `-- the status of these leads that the last issue knew, or the first since, and that at the end of the period:
+    -- by their moves, which may be known from before the first state that was read
+    SELECT *, coalesce((SELECT max(moved_at) FROM ${moves} AS each
+        WHERE each.lead_id = stood.lead_id AND moved_at < :to AND each.to_status = stood.to_status),
+        status_changed_at, valid_from) AS changed_at
+    FROM (
+      SELECT lead_id, pipeline_id, value_amount, value_currency, status_changed_at, valid_from,
+        coalesce(${statusAt(':to')}, iif(valid_from < :to, status, NULL)) AS to_status,
+        coalesce(iif(:told_at IS NULL, NULL, status_before), ${statusAt(':since')},
+          (SELECT from_status FROM ${moves} AS each
+            WHERE each.lead_id = news.lead_id AND moved_at >= :since AND moved_at < :to
+            ORDER BY moved_at, to_status LIMIT 1), status_before) AS from_status,
+        ${deletedSince(':since')} AS was_deleted, ${deletedSince(':to')} AS is_deleted,
+        (SELECT max(deleted_since) FROM lead_deletion AS each WHERE each.lead_id = news.lead_id AND deleted_since < :to) AS deleted_since,
+        (SELECT max(returned_at) FROM lead_deletion AS each
+          WHERE each.lead_id = news.lead_id AND returned_at >= :since AND returned_at < :to) AS returned_at
+      FROM (SELECT lead.id AS lead_id, ${stateOf('pipeline_id status value_amount value_currency status_changed_at valid_from')},
+          ${statusBefore} AS status_before
+        FROM news CROSS JOIN lead ${joinState(':to')} WHERE lead.id = news.lead_id) AS news
+      WHERE valid_from IS NOT NULL${inScope()}) AS stood
+    WHERE to_status IS NOT NULL`,
+    },
+    change: {
+      reads: [...chosen, 'news', ...known, 'standing'],
+      isMaterialized: true,
+      sql: `-- what has become of leads since the last issue, each once
+    SELECT told.*, CASE kind WHEN 'gone' THEN deleted_since WHEN 'returned' THEN returned_at ELSE changed_at END AS at
+    FROM (SELECT *, CASE
+        WHEN is_deleted THEN iif(was_deleted, NULL, 'gone')
+        WHEN from_status IS DISTINCT FROM to_status AND outcome = 'won' THEN 'won'
+        WHEN from_status IS DISTINCT FROM to_status AND outcome IN ('lost', 'disqualified') THEN 'lost'
+        WHEN returned_at IS NOT NULL THEN 'returned'
+        WHEN from_status IS NULL THEN NULL
+        WHEN ${placeOf('from_status')} < ${placeOf('to_status')} THEN 'forward'
+        WHEN ${placeOf('from_status')} > ${placeOf('to_status')} THEN 'back' END AS kind
+      FROM standing LEFT JOIN stage ON stage.status = to_status) AS told
+    WHERE kind IS NOT NULL`,
+    },
+  } as const satisfies Record<string, Relation>
+}
