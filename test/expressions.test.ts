@@ -45,7 +45,7 @@ const PUT_TOGETHER: readonly string[] = [
   'report/render/compile-template.ts',
   'schedule/words.ts',
   'service/faults/rules.ts',
-  'store/queries/analyst-sql.ts',
+  'store/queries/report-query-postgres.ts',
   'store/queries/select.ts',
   'store/schema/describe.ts',
   'store/snapshot/snapshot.ts',
