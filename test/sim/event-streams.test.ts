@@ -73,7 +73,10 @@ async function live(copy: Following, world: World, losses: number, next: () => n
   await copy.lane.idle()
 }
 
-/** What the leads that are there say, by id; of what the upstream dates only. */
+/**
+ * What the leads that are there say, by id; of what the upstream dates only. How far a lead has come is told by its
+ * moves, of which one that reads once knows fewer.
+ */
 async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
   const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().execute()
   const hasTimes = world.profile.filters.updated_since !== undefined
@@ -86,7 +89,10 @@ async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
         run_id,
         updated_at,
         status_changed_at,
-        derived_version: _,
+        derived_version,
+        reached,
+        known_from,
+        is_sampled,
         ...lead
       }) => [lead.id, hasTimes ? { ...lead, updated_at } : lead],
     ),

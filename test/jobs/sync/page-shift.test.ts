@@ -48,7 +48,7 @@ async function scan(store: Store, list: ShiftingList): Promise<SyncResult> {
     'stage_move',
     'lead_deletion',
     'lead_touch',
-    'lead_version',
+    'lead_history',
     'lead_absence',
     'lead',
     'sync_scan_result',
