@@ -59,7 +59,12 @@ interface Reading {
  */
 export async function runThroughReloads(deps: ReloadDeps, config: Config, at: Date): Promise<void> {
   const { terminal, log } = deps
-  await using _checkpoints = await startCheckpoints(deps.store)
+  await using _checkpoints = await startCheckpoints(deps.store, (reason) =>
+    log.warn(
+      { reason: errorText(reason) },
+      'the thread that makes checkpoints has failed; the daemon makes them itself',
+    ),
+  )
   /**
    * The last settings that a daemon ran with. If new settings fail, the daemon goes back to these; null if
    * there are none.

@@ -1,4 +1,4 @@
-/** What people know about days and noted, such as a campaign. */
+/** Annotations: notes of people about days, such as a campaign. */
 import type { Instant } from './model.ts'
 
 /** A note about one or more days. Its days are dates in the time zone of each report. */

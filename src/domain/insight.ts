@@ -180,7 +180,7 @@ export interface OldLeadCount {
   readonly countedAt: Instant
 }
 
-/** What a person noted about days, as a report shows it. */
+/** An annotation, as a report shows it. */
 export interface DayNote extends Pick<Annotation, 'firstDay' | 'lastDay' | 'text' | 'isLeftOut'> {
   /** The pipeline that it concerns; null for all leads. */
   readonly pipeline: { readonly id: string; readonly name: string } | null

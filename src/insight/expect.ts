@@ -31,7 +31,7 @@ export interface Judged {
   /** The expected sum of these days, and the ratio of the variance to that of independent leads. */
   readonly expected: number
   readonly overdispersion: number
-  /** What left-out days of the period had; it is in neither side of the difference. */
+  /** The sum of the left-out days of the period. It is in neither side of the difference. */
   readonly leftOut: number
 }
 

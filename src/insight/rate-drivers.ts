@@ -32,7 +32,7 @@ export interface RateSplit {
   readonly mix: number
   /** The named groups, the largest part first; at most three, and none if no group stands out. */
   readonly named: readonly { readonly name: string; readonly within: number }[]
-  /** What came from the rates within all other groups. */
+  /** The part of the difference that came from the rates within all other groups. */
   readonly rest: number
   /** The least chance of a rate as different as that of a named group, times the groups; 1 if none is named. */
   readonly probability: number

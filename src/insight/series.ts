@@ -19,7 +19,7 @@ export interface DailyNumbers {
 }
 
 export interface PeriodSeries extends CountSeries {
-  /** What the left-out days of each week or month had; 0 for days and for what is not judged. */
+  /** The sum of the left-out days of each week or month; 0 for days and for what is not judged. */
   readonly leftOut: readonly number[]
 }
 

@@ -1,4 +1,4 @@
-/** What people noted about days, as reports write it. */
+/** Writes the annotations of a period for a report. */
 import type { ReportFigures } from '../domain/figures.ts'
 import type { DayNote } from '../domain/insight.ts'
 import type { Period } from '../domain/model.ts'

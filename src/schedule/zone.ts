@@ -67,7 +67,7 @@ export function firstInstant(before: number, after: number, holds: (atMs: number
 
 /** Returns the local time of an instant, in ms as if it were UTC. */
 export function wallMs(atMs: number, timeZone: string): number {
-  // As text such as `11/23/2026, 05:06:41`, because the single parts take twice as long.
+  // The text is like `11/23/2026, 05:06:41`. Asking for its single parts would take twice as long.
   const numbers = clockOf(timeZone).format(atMs).match(/\d+/g) ?? []
   const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = numbers.map(Number)
   const wholeSeconds = Date.UTC(year, month - 1, day, hour, minute, second)

@@ -1,4 +1,4 @@
-/** Where the difference of a rate came from: the mix of groups apart from the rates within them. */
+/** The origin of the difference of a rate: the mix of groups apart from the rates within them. */
 import { describe, expect, it } from 'vitest'
 import { type RateMember, splitRate } from '../../src/insight/rate-drivers.ts'
 import { random } from '../support/random.ts'

@@ -74,8 +74,8 @@ async function live(copy: Following, world: World, losses: number, next: () => n
 }
 
 /**
- * What the leads that are there say, by id; of what the upstream dates only. How far a lead has come is told by its
- * moves, of which one that reads once knows fewer.
+ * Reads the leads that exist, by id, without what depends on when they were read. How far a lead has come is left
+ * out too, because it is taken from its moves, and a store that reads a lead once knows fewer of them.
  */
 async function leadsOf(db: Db, world: World): Promise<Map<string, object>> {
   const rows = await db.selectFrom('lead').where('deleted_at', 'is', null).selectAll().execute()

@@ -96,7 +96,7 @@ export async function judgeNumbers(
   }
 }
 
-/** What tells which days are left out of expectations. */
+/** The sources of the days that are left out of expectations. */
 export interface LeftOut {
   readonly annotations: readonly Annotation[]
   readonly holidays: readonly string[]

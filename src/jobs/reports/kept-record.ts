@@ -53,7 +53,7 @@ export function openRecord(deps: {
     async read() {
       const whole = await findLastWholeRun(store.db)
       if (whole === undefined) return { record: null, failure: null }
-      // What is written about days changes what is tested.
+      // Annotations change which days are tested.
       const key = JSON.stringify([whole.asOf, await listAnnotations(store.db)])
       if (kept?.key === key) return { record: kept.record, failure: null }
       testing ??= test(whole.asOf, key).finally(() => {

@@ -2,7 +2,6 @@
  * The thread that moves the write-ahead log of an SQLite file into the database. A checkpoint writes to
  * scattered places and waits for the disk, so in the main thread it would hold up every request.
  */
-import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { leaveCheckpoints } from './sqlite.ts'
@@ -21,13 +20,21 @@ const PAGES_MAX = 16_000
 const BUSY_TIMEOUT_MS = 20
 const AGAIN_MS = 1000
 
-/** Starts the thread for a store in a file. Its connections make checkpoints themselves again after the end. */
-export async function startCheckpoints({ place, db }: Store): Promise<AsyncDisposable> {
+/**
+ * Starts the thread for a store in a file. After its end, the store makes checkpoints itself again.
+ * @param onFailure called if the thread ends by an error. Nothing is lost then, but requests may wait
+ */
+export async function startCheckpoints(
+  { place, db }: Store,
+  onFailure: (reason: unknown) => void,
+): Promise<AsyncDisposable> {
   if (place.kind === 'postgres') return { [Symbol.asyncDispose]: async () => {} }
   const script = programFile(import.meta.url, 'checkpoint-thread')
   const thread = new Worker(script, { workerData: { checkpointsOf: place.file } })
-  const ended = once(thread, 'exit')
-  thread.on('error', () => leaveCheckpoints(db, false))
+  const ended = new Promise((resolve) => thread.once('exit', resolve))
+  thread.once('error', (reason) => {
+    leaveCheckpoints(db, false).finally(() => onFailure(reason))
+  })
   await leaveCheckpoints(db, true)
   return {
     async [Symbol.asyncDispose]() {
@@ -60,7 +67,8 @@ if (typeof file === 'string') {
   const look = setInterval(() => {
     try {
       moveLog(database)
-    } catch {
+    } catch (thrown) {
+      if (!(thrown instanceof Database.SqliteError)) throw thrown
       // Leaves a busy file or a full disk to the next look. Whoever writes next reports the full disk.
     }
   }, LOOK_MS)

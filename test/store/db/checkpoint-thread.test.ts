@@ -1,6 +1,6 @@
 /** The thread that moves the write-ahead log of a daemon's store into the database. */
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startCheckpoints } from '../../../src/store/db/checkpoint-thread.ts'
@@ -30,11 +30,14 @@ async function write(pages: number, at = 500): Promise<void> {
     await store.write((trx) => sql`INSERT INTO filler VALUES (zeroblob(${at * PAGE_BYTES}))`.execute(trx))
 }
 
+const fail = (reason: unknown): never => {
+  throw reason
+}
 const countMoved = () => readNumber(sql`PRAGMA wal_checkpoint(NOOP)`, 'checkpointed')
 const readOwnLimit = () => readNumber(sql`PRAGMA wal_autocheckpoint`, 'wal_autocheckpoint')
 
 it('moves what the main thread writes, which makes checkpoints of its own again after the end', async () => {
-  const checkpoints = await startCheckpoints(store)
+  const checkpoints = await startCheckpoints(store, fail)
   expect(await readOwnLimit()).toBe(0)
   await write(2000)
   await vi.waitFor(async () => expect(await countMoved()).toBeGreaterThan(2000), { timeout: 60_000 })
@@ -45,8 +48,17 @@ it('moves what the main thread writes, which makes checkpoints of its own again 
 })
 
 it('empties a log that has become large', async () => {
-  await using _checkpoints = await startCheckpoints(store)
+  await using _checkpoints = await startCheckpoints(store, fail)
   await write(17_000)
   await vi.waitFor(() => expect(statSync(`${file}-wal`).size).toBe(0), { timeout: 60_000 })
   expect(await readNumber(sql`SELECT count(*) AS n FROM filler`, 'n')).toBe(34)
+})
+
+it('leaves checkpoints to the main thread if it fails', async () => {
+  const wrong = { ...store, place: { kind: 'sqlite', file: dirname(file) } } as const
+  const failed = Promise.withResolvers<unknown>()
+  const checkpoints = await startCheckpoints(wrong, failed.resolve)
+  expect(String(await failed.promise)).toContain('unable to open database file')
+  expect(await readOwnLimit()).toBe(1000)
+  await checkpoints[Symbol.asyncDispose]()
 })
