@@ -1,4 +1,7 @@
-/** The changelog is kept as it says: who upgrades finds each version, the newest first, and that of the program. */
+/**
+ * Checks the changelog: every version is listed, the newest first, and the newest is the version of the
+ * program.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 

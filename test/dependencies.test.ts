@@ -1,4 +1,4 @@
-/** What the page of dependencies promises of the packages. */
+/** Checks the promises on the page about dependencies. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 

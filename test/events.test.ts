@@ -1,4 +1,4 @@
-/** Events by the whole route: the service that sends them, the daemon as a process of its own, and the copy. */
+/** Events on their whole way: the service that sends them, a real daemon process, and the copy. */
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,7 +15,9 @@ import { runWarm } from './support/process/warm-leadsheet.ts'
 import { COMPANIES } from './support/service.ts'
 
 const DAY_MS = 86_400_000
-/** A second is an hour, so that hours pass within the time by which clocks may differ. */
+/**
+ * A second of the test is an hour of the service, so that hours pass within the allowed difference of clocks.
+ */
 const SPEED = 3600
 const LOOK_MS = 20
 
@@ -64,7 +66,7 @@ reports: []
   const missed = await upstream.changedSince(stopped)
   expect(isCopied(copy, missed)).toBe(false)
   await startDaemon()
-  // The second attempt is due five seconds after the first, or half a second later.
+  // The second attempt is due five seconds after the first, with up to half a second more.
   await upstream.pass(6_000)
   await until(async () => isCopied(copy, await upstream.changedSince(before)))
 
@@ -79,12 +81,12 @@ reports: []
 interface Upstream extends AsyncDisposable {
   readonly url: string
   readonly key: string
-  /** Of its own clock, which stands until it is moved. */
+  /** The service's clock, which stands until it is moved. */
   now(): string
-  /** What happens in this time can be read from it, and is sent. */
+  /** Lets time pass. The events of this time can be read, and are sent. */
   pass(ms: number): Promise<void>
   changedSince(instant: string): Promise<WireLead[]>
-  /** Of its only webhook. */
+  /** Returns the attempts of the only webhook. */
   attempts(): Promise<WireWebhookAttempt[]>
 }
 
@@ -116,7 +118,7 @@ async function openUpstream(): Promise<Upstream> {
   }
 }
 
-/** Before the busiest hours of a working day that ended at least a day ago. */
+/** Returns a time before the busiest hours of a working day that ended at least a day ago. */
 function workday(now: number): Date {
   let at = Math.floor(now / DAY_MS) * DAY_MS - 2 * DAY_MS
   while (new Date(at).getUTCDay() % 6 === 0) at -= DAY_MS

@@ -1,6 +1,7 @@
 /**
- * Regular expressions that take too long for long texts would be a way to stop the program. Each one of `src` is tried
- * with texts made of what it looks for, and its time must grow as they do.
+ * Finds regular expressions that take too long on long texts, because such texts could stop the program. Each
+ * expression of `src` is tried with texts made of what it matches. Its time must grow in proportion to the
+ * length.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -16,11 +17,14 @@ import {
 import { parseJson } from '../src/upstream/values/json.ts'
 
 const LENGTHS = [2_000, 8_000, 50_000]
-/** For four times the text: four where time grows with it, and sixteen where it grows squared. */
+/** The limit of growth for a text four times as long. Linear time grows by 4, quadratic time by 16. */
 const GROWTH_MAX = 9
-/** Below it a machine that does something else is most of what is measured. */
+/** Below this time, a measurement mostly shows what else the machine does. */
 const TELLING_MS = 15
-/** Beginnings of those squared in texts that are ours or the operators' own: nobody else can make them long. */
+/**
+ * The beginnings of quadratic expressions for texts of ours or of the operator, which nobody else can make
+ * long.
+ */
 const OURS: readonly string[] = [
   '/<body[^>]*>',
   '/<div[^>]*aria-hidden',
@@ -33,9 +37,9 @@ const OURS: readonly string[] = [
   '/--(?<line>',
   String.raw`/\/\/[^/?#]*[/?#]`,
 ]
-/** Beginnings of those squared in texts that have been cut before. */
+/** The beginnings of quadratic expressions for texts that are always short. */
 const SHORT: readonly string[] = [String.raw`/\b(x-[a-z]+`, '/(^|']
-/** Where some are put together while the program runs: of names and words that are ours, unless they are tried below. */
+/** The files that build expressions at run time, from names and words of ours. Others are tried below. */
 const PUT_TOGETHER: readonly string[] = [
   'cli/terminal/table.ts',
   'config/recipients-file.ts',
@@ -51,7 +55,7 @@ const PUT_TOGETHER: readonly string[] = [
   'store/snapshot/snapshot.ts',
   'upstream/values/json.ts',
 ]
-/** What reads SQL that somebody else may have written, and other texts, by expressions that are put together. */
+/** Functions with built expressions that read SQL and other texts which somebody else may have written. */
 const READERS: Readonly<Record<string, Read>> = {
   hasSecondStatement,
   isSelect,
@@ -82,10 +86,10 @@ const PIECES: readonly string[] = [
   ],
   ...['"pass":"', '\\"pass\\":\\"', '"pass":"\\', 'bearer ', 'cookie: ', '//a:', '?key=', 'whsec_', '"a_'],
 ]
-/** A megabyte of anything: a second where its time grows with it, and hours where it grows squared. */
+/** A megabyte. It takes a second in linear time, and hours in quadratic time. */
 const LONG = 1_000_000
 const LONG_MS = 20_000
-/** What stands before a literal; before a division stands a value. */
+/** Matches the code before an expression literal. A value before the slash would make it a division. */
 const LITERAL =
   /(?<=[(=,:[!&|?{};]\s*|=>\s*|return\s+)\/(?![*/])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+)\/([dgimsuv]*)(?=[\s,;:.)\]}])/g
 
@@ -109,7 +113,10 @@ const expressions = globSync('src/**/*.{ts,js}').flatMap((file) =>
   ),
 )
 
-/** Runs of each message that stands in it, of two in turn, and of its beginning, none of which comes to an end. */
+/**
+ * Returns repetitions of each text in the expression, of pairs of them, and of its beginning. None of them
+ * completes a match.
+ */
 function textsFor({ source }: RegExp): readonly string[] {
   const messages = [...new Set([...source.replace(/\\[a-zA-Z]/g, 'a0 \t'), ...'aA0 ."<'])].slice(0, 24)
   const pairs = messages.slice(1).map((message, index) => `${messages[index]}${message}`)
@@ -122,7 +129,7 @@ const by =
   (text) =>
     text.replace(pattern, '')
 
-/** The shortest of some. */
+/** Returns the shortest of several times. */
 function timeOf(read: Read, text: string, tries: number): number {
   const times = Array.from({ length: tries }, () => {
     const began = performance.now()
@@ -132,13 +139,16 @@ function timeOf(read: Read, text: string, tries: number): number {
   return Math.min(...times)
 }
 
-/** How much longer four times the text takes, at the first length at which it can be told; 0 where it never takes long. */
+/**
+ * Returns the growth of the time for a text four times as long, at the first length with a clear result.
+ * Returns 0 if it is always quick.
+ */
 function growthOf(read: Read, piece: string): number {
   const textOf = (length: number) =>
     `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length)}\n\u0000`
   for (const length of LENGTHS) {
     if (timeOf(read, textOf(length), 1) <= TELLING_MS) continue
-    // That once may have been a pause of the machine.
+    // A single long time may come from a pause of the machine.
     const longMs = timeOf(read, textOf(length), 3)
     if (longMs > TELLING_MS) return longMs / timeOf(read, textOf(length / 4), 5)
   }
@@ -151,7 +161,7 @@ describe('the expressions', () => {
   })
 
   it('are seen where they are slow', () => {
-    // A machine that is busy may hide it once.
+    // A busy machine may hide the growth once.
     const growths = Array.from({ length: 5 }, () => growthOf(by(/(\s+)$/), ' '))
     expect(Math.max(...growths)).toBeGreaterThan(GROWTH_MAX)
     expect(growthOf(by(/^[a-z]+$/), 'a')).toBeLessThan(GROWTH_MAX)

@@ -1,4 +1,7 @@
-/** Every fault that leadsheet promises to bear has a test: faults.json is the list, a title's `(row 8)` the proof. */
+/**
+ * Every fault that leadsheet promises to handle has a test. faults.json lists the faults, and the titles of
+ * their tests end in `(row 8)` and so on.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -8,12 +11,12 @@ const rowSchema = z.strictObject({
   area: z.enum(['upstream', 'paging', 'storage', 'time', 'mail', 'reports', 'security']),
   fault: z.string().min(1),
   required: z.string().min(1),
-  /** A file with a test whose title carries the row. */
+  /** A file with a test whose title ends with the row. */
   test: z.string(),
 })
 const rows = z.array(rowSchema).parse(JSON.parse(readFileSync('test/faults.json', 'utf8')))
 
-/** The rows that titles in a file end with. */
+/** Returns the rows that the titles in a file end with. */
 function rowsIn(file: string): number[] {
   const ends = readFileSync(file, 'utf8').matchAll(/\(row (\d+)\)['"`]/g)
   return [...ends].map(([, row]) => Number(row))

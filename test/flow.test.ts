@@ -130,13 +130,13 @@ async function mail(deps: MailingDeps & DeliverDeps): Promise<DeliverySummary[]>
   return deliverIssues(deps, issues, new AbortController().signal)
 }
 
-/** The first number after a label in the text part. */
+/** Returns the first number after a label in the text part. */
 function figureOf(text: string, label: string): number {
   const found = new RegExp(`^${label} +([\\d,]+)`, 'm').exec(text)
   return Number(found?.[1]?.replaceAll(',', ''))
 }
 
-/** The figures by plain SQL over the table, not by the product's views or queries. */
+/** Computes the figures with plain SQL on the tables, without the product's views and queries. */
 async function expectedFigures(syncing: Syncing) {
   const { rows } = await sql<{
     new_leads: number

@@ -1,4 +1,4 @@
-/** One word a thing: the words that `docs/explanation/glossary.md` retires are in no name that people read. */
+/** The retired words of `docs/explanation/glossary.md` stand in no name that people read. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { runWarm } from './support/process/warm-leadsheet.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** As parts of a name; `allowed` are names in which the word means something else. */
+/** Retired words as parts of names. `allowed` matches names in which the word means something else. */
 const RETIRED: readonly { readonly word: RegExp; readonly allowed?: RegExp }[] = [
   { word: /letters?/, allowed: /dead_letters?|lower_case|first_letter/ },
   { word: /editions?/ },

@@ -1,15 +1,18 @@
-/** Who may import whom, held for every file of src. The table changes with the design: say why in the commit. */
+/**
+ * Checks which files of src import which. If the design changes, change this table and give the reason in the
+ * commit.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { readPages } from './support/docs/docs.ts'
 
-/** Pages for those who have installed leadsheet, and type `leadsheet` without `npx`. */
+/** Pages for people who have installed leadsheet, and type `leadsheet` without `npx`. */
 const INSTALLED = /^docs\/(?:releases\/|how-to\/(?:install-|from-a-crontab|postgresql-and-workers))/
 const ROOT = join(import.meta.dirname, '..')
 
-/** A folder of src, or a file directly in it, and what it may import beside itself: folders, or single files. */
+/** For each folder or file of src, the other folders and files that it may import. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   domain: ['schedule'],
@@ -18,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   log: ['redaction'],
   retry: ['errors'],
   schedule: ['errors'],
-  // An address is checked where it is written, and a block and a language by those that there are.
+  // The settings check addresses, blocks and languages with the code of these folders.
   config: [
     'errors',
     'domain',
@@ -88,7 +91,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'errors'],
 }
 
-/** Folders within a layer: each imports only those before it, and files that stand directly in the layer. */
+/**
+ * The folders of a layer in order. Each may import those before it, and the files that stand directly in the
+ * layer.
+ */
 const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   upstream: ['values', 'profile', 'client', 'mapping', 'paging', 'webhooks'],
   store: [
@@ -115,7 +121,7 @@ const IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   web: ['server', 'auth', 'dashboard', 'metrics', 'preview'],
 }
 
-/** Packages that only some may import, and text that only some may hold; paths begin there. */
+/** Packages and texts that only some paths may hold. Each path is the beginning of a file's path. */
 const KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   undici: [
     'src/upstream/client/retrying-client.ts',
@@ -129,7 +135,7 @@ const KEPT_IN: Readonly<Record<string, readonly string[]>> = {
 }
 const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
   'process.env': ['src/config/'],
-  // The columns of LEAD_FIELDS and of the views, and SQL that figures need as text, which are ours.
+  // The allowed texts are our own: the columns of LEAD_FIELDS and of the views, and the SQL of figures.
   'sql.raw': [
     'src/store/schema/insight-views.ts',
     'src/store/schema/001-initial/leads.ts',
@@ -138,12 +144,12 @@ const TEXT_KEPT_IN: Readonly<Record<string, readonly string[]>> = {
 }
 
 interface Source {
-  /** From the root of the project: `src/cli/terminal/table.ts`. */
+  /** The path from the root of the project, such as `src/cli/terminal/table.ts`. */
   readonly path: string
   readonly code: string
-  /** As written: `./table.ts`, `kysely/migration`. */
+  /** The specifiers as written, such as `./table.ts` and `kysely/migration`. */
   readonly specifiers: readonly string[]
-  /** Files of ours, from the root of the project. */
+  /** The imported files of the project, from its root. */
   readonly imports: readonly string[]
 }
 
@@ -281,7 +287,7 @@ function readSource(path: string, text: string): Source {
   return { path, code, specifiers, imports }
 }
 
-/** `src/cli/terminal/table.ts` -> `cli`, `src/log.ts` -> `log`. */
+/** Returns the area of a file: `cli` for `src/cli/terminal/table.ts`, `log` for `src/log.ts`. */
 function areaOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/\.ts$/, '')
 }
@@ -297,7 +303,10 @@ function isOf(path: string): (area: string) => boolean {
   return (area) => area === areaOf(path) || path === `src/${area}.ts`
 }
 
-/** `src/store/db/rows.ts` -> `db`; null of a file that stands directly in the layer, or in another. */
+/**
+ * Returns the folder within a layer: `db` for `src/store/db/rows.ts`. Null for a file directly in the layer,
+ * or in another layer.
+ */
 function folderOf(path: string, layer: string): string | null {
   const parts = path.split('/')
   return parts[1] === layer && parts.length > 3 ? (parts[2] ?? null) : null
@@ -315,7 +324,7 @@ function outside(users: readonly Source[], places: readonly string[]): string[] 
   return users.map(({ path }) => path).filter((path) => !places.some((place) => path.startsWith(place)))
 }
 
-/** The first cycle found, as a chain of files. */
+/** Finds the first import cycle, as a chain of files. */
 function findCycle(all: readonly Source[]): string | null {
   const byPath = new Map(all.map((source) => [source.path, source]))
   const finished = new Set<string>()

@@ -1,4 +1,4 @@
-/** Secrets that must not be seen, in all the ways in which texts hold them. */
+/** Secrets are removed from texts in every form that the texts may have. */
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { openLog } from '../src/log.ts'

@@ -1,5 +1,5 @@
 // @long
-/** What the demo shows is the same wherever its store is: all rows, all figures and all mails, to the last digit. */
+/** The demo shows the same with each kind of store: equal rows, figures and mails, to the last digit. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -10,7 +10,7 @@ import { hasPostgres, newDatabase } from './support/postgres.ts'
 import { clockStandingAt } from './support/process/shifted-clock.ts'
 import { runWarm } from './support/process/warm-leadsheet.ts'
 
-/** On the second day the demo goes on from the first, with what has changed meanwhile. */
+/** On the second day the demo continues with the changes since the first day. */
 const DAYS = ['2026-11-19T09:00:00Z', '2026-11-20T16:30:00Z'] as const
 
 const FIGURES = [
@@ -25,7 +25,7 @@ interface Demo {
   run(args: readonly string[], at: string): Promise<string>
 }
 
-/** @param store its address; null for a file */
+/** @param store the URL of the store; null for a file */
 function demoIn(cwd: string, store: string | null): Demo {
   const folder = join(cwd, store === null ? 'data/demo' : 'data/demo/postgres')
   return {
@@ -45,7 +45,7 @@ async function runBoth(): Promise<readonly [Demo, Demo]> {
   for (const day of DAYS) {
     await file.run(['demo'], day)
     if (day === DAYS[0]) {
-      // Each day the same service, whose past takes time to be made up.
+      // Both days use the same service, because making up its past takes time.
       mkdirSync(server.folder, { recursive: true })
       copyFileSync(join(file.folder, 'service.db'), join(server.folder, 'service.db'))
     }
@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres)('the demo in PostgreSQL', () => {
     expect(Object.keys(rows ?? {}).length).toBeGreaterThan(30)
     for (const [table, own] of Object.entries(rows ?? {})) expect(rowsOfServer?.[table], table).toEqual(own)
     expect(rows?.['lead']?.length).toBeGreaterThan(2_000)
-    // The first day's, and of the second what has changed.
+    // These are the versions of the first day, and the changes of the second.
     expect(rows?.['lead_version']?.length).toBeGreaterThan(rows?.['lead']?.length ?? 0)
     expect(rows?.['report_issue']).toHaveLength(3)
 
@@ -79,14 +79,14 @@ describe.skipIf(!hasPostgres)('the demo in PostgreSQL', () => {
   })
 })
 
-/** Each row as JSON, by table; messages are compared as they were mailed. */
+/** Returns each row as JSON, by table. Messages are compared as they were mailed. */
 async function readRows({ store, folder }: Demo): Promise<Record<string, readonly string[]>> {
   await using opened = await openStore(store, new Date())
   const tables: Record<string, readonly string[]> = {}
   for (const table of await listTables()) {
     const { rows } = await sql<object>`SELECT * FROM ${sql.table(table)}`.execute(opened.db)
     tables[table] = rows
-      // Of these SQLite shows no number unless it is asked for.
+      // SQLite numbers these rows only when asked.
       .map((row) => JSON.stringify({ ...row, rowid: undefined }).replaceAll(folder, 'FOLDER'))
       .map(withoutChance)
       .sort()
@@ -94,7 +94,7 @@ async function readRows({ store, folder }: Demo): Promise<Record<string, readonl
   return tables
 }
 
-/** But for the search, which each database does in its own way. */
+/** Lists the tables, without those of the search, which differs between the databases. */
 async function listTables(): Promise<string[]> {
   await using model = await openStore(':memory:', new Date())
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table'`.execute(
@@ -105,7 +105,7 @@ async function listTables(): Promise<string[]> {
     .filter((name) => !/^(sqlite_|kysely_|issue_search|issue_no$|message$)/.test(name))
 }
 
-/** By their names. */
+/** Returns the mails by their names. */
 function readMails({ folder }: Demo): Record<string, string> {
   const outbox = join(folder, 'outbox')
   return Object.fromEntries(
@@ -116,7 +116,7 @@ function readMails({ folder }: Demo): Record<string, string> {
   )
 }
 
-/** Without the ids of an installation, its runs, issues and messages, which are made by chance. */
+/** Removes the random ids of an installation, its runs, issues and messages. */
 function withoutChance(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'ID')

@@ -1,4 +1,4 @@
-/** SECURITY.md claims nothing without a file or a test that is there. */
+/** Every claim of SECURITY.md names a file or a test that exists. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -6,7 +6,10 @@ import { expect, it } from 'vitest'
 const paper = readFileSync('SECURITY.md', 'utf8')
 const FILE = /`((?:src|test|deploy)\/[\w./-]+|[\w-]+\.test\.ts)`/g
 
-/** From the root; a name alone is in the folder of the one before it. */
+/**
+ * Lists the named files. A path begins at the root. A name without a folder is in the folder of the file
+ * named before it.
+ */
 function filesNamed(): string[] {
   const files: string[] = []
   for (const [, name = ''] of paper.matchAll(FILE))

@@ -1,4 +1,7 @@
-/** What comes from others: which versions, under which licences, and which of it may run something when it is installed. */
+/**
+ * Checks the packages of others: their versions, their licences, and which of them may run scripts when
+ * installed.
+ */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -29,7 +32,7 @@ const manifest = z
   })
   .parse(JSON.parse(readFileSync('package.json', 'utf8')))
 
-/** In which what they are known to have had wrong is cleaned. */
+/** The first versions without known security problems. */
 const MENDED = { handlebars: '4.7.9', kysely: '0.28.17', nodemailer: '9.0.5', undici: '7.18.2' }
 
 describe('what is installed with the program', () => {

@@ -1,4 +1,4 @@
-/** A worker whose machine has lost the network in the midst of its work, and does not know that others took over. */
+/** A worker whose machine loses the network during its work. It does not know that others have taken over. */
 import { describe, expect, it } from 'vitest'
 import { openTcpProxy } from '../support/network/tcp-proxy.ts'
 import { hasPostgres } from '../support/postgres.ts'
@@ -11,7 +11,7 @@ import {
 } from '../support/schedule/machines.ts'
 import { scheduleOf } from '../support/schedule/schedule.ts'
 
-/** What it takes until a lease has expired, and the job is tried again. */
+/** The time until a lease has expired and the job is tried again. */
 const TAKEN_OVER_WITHIN_MS = 60_000
 
 describe.skipIf(!hasPostgres || process.env['CRASH'] !== 'full')('a worker that is cut off', () => {

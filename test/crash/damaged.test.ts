@@ -11,7 +11,7 @@ import { run } from './support/program.ts'
 import { expectSound } from './support/store.ts'
 import { copyOf } from './support/world.ts'
 
-/** Enough for tables of many pages. */
+/** Enough leads for tables of many pages. */
 const LEADS = 500
 const PAGE_BYTES = 4096
 
@@ -21,7 +21,7 @@ function overwrite(file: string, from: number, to: number): void {
   writeFileSync(file, bytes)
 }
 
-/** What becomes of a file, and what can be done. */
+/** The kinds of damage, the message about each, and its hint. */
 const DAMAGES: readonly { name: string; damage: (file: string) => void; says: RegExp; hint: RegExp }[] = [
   {
     name: 'no database at all',
@@ -107,7 +107,7 @@ it('a damaged database is replaced by its backup, as the hint says, and stays be
   expect(readdirSync(cwd).filter((name) => name.includes('before'))).toHaveLength(1)
 })
 
-/** A folder with the database of a sync. */
+/** Makes a folder with the database of a sync. */
 async function makeSynced(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
   writeFileSync(join(folder, 'leadsheet.yaml'), 'data_dir: .')

@@ -32,7 +32,7 @@ function newFolder(): string {
   )
 }
 
-/** The program with no file allowed to grow beyond a size, as on a disk that is full. */
+/** Runs the program with a limit for the size of each file, so that writing fails as on a full disk. */
 function runWithin(bytes: number, { args, cwd, env }: Program): Promise<Finished> {
   const { PATH = '', HOME = '' } = process.env
   return finished(
@@ -43,7 +43,7 @@ function runWithin(bytes: number, { args, cwd, env }: Program): Promise<Finished
   )
 }
 
-/** A file system in memory that can be filled. */
+/** Mounts a small file system in memory that a test can fill. */
 function mountSmall(folder: string, megabytes: number): void {
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
   expect(mounted.status, String(mounted.stderr)).toBe(0)
@@ -80,7 +80,7 @@ it.skipIf(!HAS_PRLIMIT)(
     expect(hashTables(file, true)).toEqual(before)
 
     const leads = hashTables(file)
-    // Room for the run and its scan, but not for a page of leads.
+    // There is room for the run and its scan, but not for a page of leads.
     expectUnwritable(await runWithin(80_000, sync))
     expect(hashTables(file)).toEqual(leads)
     await expectSound(file)
@@ -103,7 +103,7 @@ it.skipIf(!CAN_MOUNT)(
     mountSmall(sync.cwd, 3)
     expectUnwritable(await run(sync))
     spawnSync('mount', ['-o', 'remount,size=64m', sync.cwd])
-    // A first load that broke off leaves the indexes to the sync that goes on with it.
+    // After a broken first load, the next sync makes the indexes.
     await expectSound(file, ['indexes are put aside only while a sync runs'])
     upstream.requests.length = 0
     expect(await run(sync)).toMatchObject({ status: 0 })

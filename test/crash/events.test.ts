@@ -14,7 +14,7 @@ import { expectSound } from './support/store.ts'
 import { databaseIn } from './support/world.ts'
 
 const KILLS = IS_FULL ? 60 : 4
-/** More than one takes in its beginning, and fewer than a hundred messages lead to. */
+/** More points than a process passes at its start, and fewer than a hundred messages lead to. */
 const POINTS = 250
 const LEADS = 200
 const WITHIN_MS = 60_000

@@ -34,7 +34,7 @@ it('a first load that was killed before its indexes were made can be looked at, 
   ]
   for (const args of commands) {
     const { status, stderr } = await run({ args, cwd, env })
-    // Whose first look says that no sync has read all leads yet.
+    // The first check of `status` fails, because no sync has read all leads yet.
     expect(status, `${args.join(' ')}: ${stderr}`).toBe(args[0] === 'status' ? 1 : 0)
   }
   expect(await run({ args: ['sync', '--only', 'details'], cwd: whole, env })).toMatchObject({ status: 0 })

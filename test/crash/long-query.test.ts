@@ -8,7 +8,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { IS_FULL } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
-/** Rewritten by each of the syncs, under the eyes of the reader. */
+/** The number of leads that each sync rewrites while a reader is at work. */
 const LEADS = IS_FULL ? 10_000 : 2_000
 const SYNCS = 4
 const LOG_MAX_BYTES = 64 * 1024 * 1024
@@ -39,7 +39,7 @@ it('a query that lasts over many syncs sees its moment and blocks none of them, 
   }
   expect(question.get()).toEqual(seen)
   expect(logBytes()).toBeGreaterThan(1_000_000)
-  // The best of a few, for the machine may be busy with other things.
+  // The shortest of a few times counts, because the machine may be busy.
   const waits = []
   for (let attempt = 0; attempt < 5; attempt++) {
     const begun = performance.now()

@@ -1,4 +1,7 @@
-/** A move of a store into PostgreSQL is killed again and again, and ends as one that was not. */
+/**
+ * A move of a store into PostgreSQL is killed again and again. It ends with the same rows as a move without
+ * kills.
+ */
 import { fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -30,7 +33,7 @@ test.skipIf(!hasPostgres)(
     const there = await newDatabase({ template: await migratedDatabase() })
     const lives: string[] = []
     for (let kill = 0; kill < KILLS; kill++) {
-      // Soon at first, later in the end, so that each table is met.
+      // The first kills come early and the last ones late, so that every table is hit.
       const steps = Math.floor(next() * (kill < KILLS - 3 ? 6 : 60))
       lives.push(await moveAndKill(file, there, steps, next() * 20))
     }
@@ -53,7 +56,10 @@ async function move(from: string, to: string): Promise<Moved> {
   return await moveStore(source, placeOf(to), { now: () => NOW, signal, onProgress: () => {} })
 }
 
-/** So many steps after its first one, and some milliseconds; returns what it told of last. */
+/**
+ * Starts a move and kills it so many steps and milliseconds after its first step. Returns the last step that
+ * it reported.
+ */
 async function moveAndKill(from: string, to: string, steps: number, delayMs: number): Promise<string> {
   const child = fork(SCRIPT, [from, to])
   let last = 'opening'

@@ -10,19 +10,19 @@ import { forEachCase, IS_FULL, sampleOf } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 import { copyOf, databaseIn, openFolder, openWorld } from './support/world.ts'
 
-/** Of one folder, killed this often at the same point before it may end. */
+/** The number of times that the program is killed at the same point before it may end. */
 const ROUNDS = IS_FULL ? 3 : 1
 const SAMPLES = 2
 
-/** A program in a folder of its own, and what must hold of it when it has come to its end. */
+/** A program in a folder, and the rules that must hold when it has ended. */
 interface Case extends AsyncDisposable {
   readonly program: Program
-  /** Before it is run again. */
+  /** Checks the folder after each kill. */
   checkKilled?(): void
   check(): Promise<void>
 }
 
-/** Kills the program at each point, in a copy of the folder each, and lets it come to its end. */
+/** Kills the program at each point, each time in a new copy of the folder, and then lets it end. */
 async function killEverywhere(base: string, openCase: (folder: string) => Promise<Case>): Promise<void> {
   const copies = folderWith()
   await using unkilled = await openCase(copyOf(base, copies, 'unkilled'))
@@ -100,7 +100,7 @@ async function openReportCase(folder: string, env: Program['env']): Promise<Case
     },
     checkKilled() {
       const [issues, messages] = countMade(databaseIn(folder))
-      // All of an issue or nothing of it.
+      // An issue has all its messages or none.
       expect(messages).toBe(issues === 0 ? 0 : 2)
     },
     async check() {
@@ -133,7 +133,7 @@ function readMessages(file: string) {
   return rows
 }
 
-/** Issues, and the messages of all of them. */
+/** Counts the issues and their messages. */
 function countMade(file: string): [number, number] {
   const database = new Database(file, { readonly: true })
   const count = (table: string) => Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get())

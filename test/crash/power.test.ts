@@ -14,14 +14,14 @@ import { hashTables } from './support/contents.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
 const CASES = IS_FULL ? 300 : 60
-/** Of so many cases, one is synced to its end. */
+/** One of so many cases is synced to the end. */
 const SYNCED_EVERY = 20
-/** The clock of every sync here. */
+/** The clock of all syncs in this file. */
 const NOW = new Date('2026-11-21T06:00:00Z')
 const LEADS = 600
 const PAGE_SIZE = 50
 
-/** What a power cut may leave of the bytes that were written last. */
+/** The ways in which a power cut may damage the last written bytes. */
 const DAMAGES: readonly ((wal: Buffer, at: number) => Buffer)[] = [
   function cut(wal, at) {
     return wal.subarray(0, at)
@@ -36,11 +36,11 @@ const DAMAGES: readonly ((wal: Buffer, at: number) => Buffer)[] = [
   },
 ]
 
-/** A database and its write-ahead log, which holds a whole sync, as a power cut finds them. */
+/** Makes a database and a write-ahead log that holds a whole sync, as a power cut leaves them. */
 async function makeLogged(url: string): Promise<{ file: string; wal: Buffer; tables: unknown }> {
   await using syncing = await openSyncing(url)
   const file = fileOf(syncing.store)
-  // A reader of the state before keeps the log from being written back into the file.
+  // An open reader keeps the log from being written into the file.
   const reader = new Database(file)
   reader.exec('BEGIN; SELECT * FROM lead')
   await syncing.sync({ full: true, parts: ['leads'], pageSize: PAGE_SIZE })
@@ -51,7 +51,10 @@ async function makeLogged(url: string): Promise<{ file: string; wal: Buffer; tab
   return { file: copy, wal, tables: hashTables(file) }
 }
 
-/** How many leads a file holds that was cut off so; all rules hold, and the leads are those up to its cursor. */
+/**
+ * Opens a file after a cut, checks all rules, and returns the number of leads. They must be those up to the
+ * cursor.
+ */
 async function recover(file: string): Promise<number> {
   await using store = await openStore(file, NOW)
   expect(await findViolations(store.db, NOW.toISOString(), 'all')).toEqual([])

@@ -1,4 +1,4 @@
-/** The snapshot under kills, under readers and for other users. */
+/** The snapshot while its writer is killed, while it is read, and for other users. */
 
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ const REPLACEMENTS = IS_FULL ? 150 : 3
 const LEADS = 200
 const NEVER = new AbortController().signal
 
-/** A store in a folder of its own whose leads all have the same score. */
+/** Opens a store whose leads all have the same score. */
 async function openScored(score: number) {
   const store = await openEmptyStore()
   await saveScore(store, score)
@@ -37,7 +37,7 @@ async function saveScore(store: Awaited<ReturnType<typeof openEmptyStore>>, scor
   await saveWholeRun(store, updatedAt)
 }
 
-/** The scores in a snapshot that is whole; one of them, since they were all changed at once. */
+/** Reads the scores in a complete snapshot. There must be only one, because all leads changed in one sync. */
 function scoresIn(file: string): number[] {
   expect(ask(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
   expect(ask(file, 'SELECT count(*) AS n FROM lead')).toEqual([{ n: LEADS }])
@@ -49,7 +49,7 @@ it(`a snapshot that is killed while it is made leaves the one before, and its le
   const store = await openScored(1)
   const folder = join(fileOf(store), '..')
   const file = join(folder, 'snapshot.db')
-  /** Starts one, and comes back when its file is there but not whole, or when it has ended already. */
+  /** Starts a snapshot, and returns when its file exists and is incomplete, or when the process has ended. */
   const begin = async (): Promise<{ child: ChildProcess; isUnfinished: () => boolean }> => {
     const child = startLeadsheet(['snapshot'], { cwd: folder, env: { LEADSHEET_DATA_DIR: folder } })
     const isUnfinished = (): boolean => readdirSync(folder).includes(`snapshot.db.tmp-${child.pid}`)
@@ -73,7 +73,7 @@ it(`a snapshot that is killed while it is made leaves the one before, and its le
       await once(child, 'exit')
     }
     if (isUnfinished()) cut++
-    // It may have lasted so long for want of a processor.
+    // The last measurement may have been long because the processor was busy.
     else lastsMs = Math.min(lastsMs, performance.now() - begunAgain)
     const [score, ...others] = scoresIn(file)
     expect(others).toEqual([])

@@ -1,4 +1,7 @@
-/** A daemon that is told to stop, whatever it is doing: as a process among others, and as the first of a container. */
+/**
+ * A daemon is told to stop during every kind of work, both as a usual process and as process 1 of a
+ * container.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -22,11 +25,11 @@ import { MAIN, type Program, start } from './support/program.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
-/** Of each kind; every other one as process 1, where that can be. */
+/** The number of stops of each kind. Every second one is of process 1, where the machine allows it. */
 const STOPS = IS_FULL ? 10 : 2
 const STOPPED_WITHIN_MS = 10_000
 const CAN_UNSHARE = spawnSync('unshare', ['--fork', '--pid', 'true']).status === 0
-/** By the first sync of a daemon: no other one is due while the test looks on. */
+/** The settings for a single sync. No other one comes due during the test. */
 const SYNCED_ONCE = `data_dir: .\nsync: { schedule: '${hourlyNotNow()}' }\n`
 const RECIPIENTS = ['ana', 'ben', 'cem', 'dia', 'eva'].map((name) => `${name}@example.com`)
 
@@ -34,12 +37,12 @@ isSkipped('the daemon as process 1', CAN_UNSHARE ? null : 'it needs root and uns
 
 interface Daemon {
   readonly child: ChildProcess
-  /** Of the program itself, as seen from here. */
+  /** The id of the daemon's process, as this process sees it. */
   readonly pid: () => number
   readonly end: Promise<Finished>
 }
 
-/** Starts the daemon; every other one, by its number, as the first process of a namespace of its own. */
+/** Starts the daemon. Daemons with odd or even numbers run as the first process of their own namespace. */
 function startDaemon(program: Program, stop: number): Daemon {
   if (!CAN_UNSHARE || stop % 2 === 0) {
     const child = start(program)
@@ -59,7 +62,7 @@ function startDaemon(program: Program, stop: number): Daemon {
   return { child, pid, end: finished(child) }
 }
 
-/** Tells it to stop: it does so in time and calls it no failure. */
+/** Tells the daemon to stop. It must end in time and with the status of success. */
 async function stopDaemon({ pid, end }: Daemon): Promise<void> {
   const begun = performance.now()
   process.kill(pid(), 'SIGTERM')
@@ -68,7 +71,7 @@ async function stopDaemon({ pid, end }: Daemon): Promise<void> {
   expect(performance.now() - begun).toBeLessThan(STOPPED_WITHIN_MS)
 }
 
-/** The line of the log that says so, when it comes. */
+/** Waits for a line of the log that matches, and returns it. */
 async function untilSaid(daemon: Daemon, said: RegExp): Promise<string> {
   if (daemon.child.stderr === null) throw new Error('no stderr')
   const lines = createInterface(daemon.child.stderr)
@@ -81,7 +84,7 @@ async function untilSaid(daemon: Daemon, said: RegExp): Promise<string> {
   return line
 }
 
-/** What is awaited of a daemon comes before it ends. */
+/** Awaits a promise. Fails if the daemon ends before. */
 async function whileAlive(daemon: Daemon, awaited: Promise<unknown>): Promise<void> {
   const ended = await Promise.race([awaited.then(() => null), daemon.end])
   if (ended !== null) throw new Error(`the daemon ended by itself: ${ended.stderr}`)
@@ -96,9 +99,12 @@ function query(file: string, sql: string): unknown[] {
   }
 }
 
-/** After any stop: nothing is held or under way. A first load that is stopped leaves its indexes to the sync after it. */
+/**
+ * Checks the store after a stop: nothing is locked or in progress. A stopped first load leaves the indexes to
+ * the next sync.
+ */
 async function expectPutDown(file: string): Promise<void> {
-  // The last one to close it brings its log into it.
+  // The last process that closes the store also empties the log.
   expect(existsSync(`${file}-wal`)).toBe(false)
   expect(query(file, 'SELECT name FROM lease')).toEqual([])
   expect(query(file, "SELECT * FROM scheduled_run WHERE state = 'running'")).toEqual([])
@@ -199,7 +205,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
       const program = daemonOf(cwd, { LEADSHEET_API_URL: upstream.url })
       const page = 2 + Math.floor(next() * 17)
       const held = Promise.withResolvers<void>()
-      // Of the page that is held back comes nothing, or its beginning.
+      // The answer for this page never comes, or only its beginning does.
       upstream.faults.push(...Array.from({ length: page }, () => () => false), (_request, response) => {
         if (stop % 4 > 1) response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":[')
         held.resolve()
@@ -249,7 +255,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
 
       mail.letGo()
       const second = startDaemon(program, stop)
-      // Before, it would not hear the signal.
+      // Before this line, the process has no handler for the signal.
       await untilSaid(second, /scheduled/)
       const awaited = hold === 'never answered' ? RECIPIENTS.length - 1 : RECIPIENTS.length
       while (query(file, "SELECT * FROM delivery WHERE state = 'sent'").length < awaited) {
@@ -262,7 +268,7 @@ describe(`a daemon that gets SIGTERM, ${STOPS} times of each kind; SEED=${SEED}`
   }, 600_000)
 })
 
-/** Where the mail server stops answering. */
+/** The points at which the mail server stops answering. */
 const HOLDS = ['recipient', 'answered late', 'never answered'] as const
 
 const settings = () => `
@@ -287,7 +293,9 @@ function daemonOf(cwd: string, env: Program['env']): Program {
   }
 }
 
-/** A server that stops answering in the midst of its message of a number, until it is skipped. */
+/**
+ * Opens a mail server that stops answering in the message with this number, until the test skips the hold.
+ */
 async function openHoldingServer(hold: (typeof HOLDS)[number], message: number) {
   const held = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()
@@ -317,7 +325,10 @@ async function openHoldingServer(hold: (typeof HOLDS)[number], message: number) 
   }
 }
 
-/** Each recipient has a message in the ledger; who has it twice has it from one that was unconfirmed, and the same. */
+/**
+ * Checks that each recipient has a recorded message. Only an unconfirmed message may have arrived twice, and
+ * both must be equal.
+ */
 function expectKept(file: string, { received }: MailServer): void {
   const messages = query(
     file,

@@ -12,13 +12,13 @@ import { IS_FULL, SEED } from './support/scale.ts'
 import { expectSound } from './support/store.ts'
 
 const KILLS = IS_FULL ? 200 : 25
-/** Then a new database takes the place of the old one, so that first loads are killed too. */
+/** After so many kills, a new database is used, so that first loads are killed too. */
 const KILLS_A_DATABASE = 25
 const LEADS = 3_000
 
 const LOADS = IS_FULL ? 4 : 1
 const KILLS_A_LOAD = IS_FULL ? 3 : 1
-/** In full, enough for indexes to be made by a child. */
+/** In the full run, enough leads for a child process to make the indexes. */
 const MANY_LEADS = IS_FULL ? 22_000 : 2_200
 const PAGES = 22
 
@@ -30,7 +30,7 @@ function syncOf(upstream: Upstream, pageSize: number): Program {
   }
 }
 
-/** What one leaves behind that is not killed. */
+/** Returns the tables after a sync that is not killed. */
 async function unkilled(upstream: Upstream, pageSize: number) {
   const program = syncOf(upstream, pageSize)
   const begun = performance.now()
@@ -76,7 +76,8 @@ describe('a sync killed with SIGKILL', () => {
       for (let kill = 0; kill < KILLS_A_LOAD; kill++) {
         upstream.requests.length = 0
         const child = start(program)
-        // The first kill falls into the load, the others mostly into its end and the making of indexes.
+        // The first kill comes during the load. The others mostly come at its end, while the indexes are
+        // made.
         await untilRequests(upstream, kill === 0 ? 1 + Math.floor(next() * PAGES) : PAGES, child)
         await killAfter(child, (next() * expected.ms) / 3)
         await expectSound(file)
@@ -89,7 +90,7 @@ describe('a sync killed with SIGKILL', () => {
   }, 1_200_000)
 })
 
-/** Until the upstream has had so many requests, or the program has ended. */
+/** Waits until the upstream has had so many requests, or the program has ended. */
 async function untilRequests(upstream: Upstream, count: number, child: ChildProcess): Promise<void> {
   while (upstream.requests.length < count && child.exitCode === null) await waitMs(1)
 }

@@ -1,4 +1,4 @@
-/** An upgrade that is killed with all its processes, as a container is. */
+/** An upgrade is killed with all its processes, as happens to a container. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
@@ -23,11 +23,11 @@ import { copyOf, databaseIn } from './support/world.ts'
 
 const KILLS = IS_FULL ? 20 : 1
 const STEPS = ['copied', 'brought to the schema'] as const
-/** About as long as a process of its own needs to begin and do its part. */
+/** About the time in which a process starts and does its work. */
 const LATER_MS = 150
 const MAIN = join(import.meta.dirname, 'support/upgrade-store.ts')
 
-/** Starts it in a group of its own, and kills the group some time after a step has begun. */
+/** Starts the program in its own process group, and kills the group some time after a step has begun. */
 async function killAfter(program: Program, step: string, afterMs: number): Promise<void> {
   const child = spawn(process.execPath, [MAIN, ...program.args], { detached: true })
   const lines = createInterface(child.stdout)
@@ -36,7 +36,7 @@ async function killAfter(program: Program, step: string, afterMs: number): Promi
     await sleep(afterMs)
     break
   }
-  // It may have ended by itself.
+  // The program may have ended by itself.
   if (child.pid === undefined || child.exitCode !== null) return
   const ended = once(child, 'exit')
   process.kill(-child.pid, 'SIGKILL')

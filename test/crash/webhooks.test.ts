@@ -1,4 +1,7 @@
-/** The service that is killed while it sends webhooks: each event arrives all the same, and is known when it comes twice. */
+/**
+ * The service is killed while it sends webhooks. Each event still arrives, and a repeated one can be
+ * recognised.
+ */
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { Webhook } from 'standardwebhooks'
@@ -12,7 +15,9 @@ import { random } from '../support/random.ts'
 import { IS_FULL, SEED } from './support/scale.ts'
 
 const KILLS = IS_FULL ? 100 : 12
-/** What has happened when the service starts again: far more than is sent before the next kill. */
+/**
+ * The number of events that wait when the service starts again: far more than it sends before the next kill.
+ */
 const BACKLOG = 100
 const SENT_MAX = 40
 
@@ -33,7 +38,7 @@ it(`events reach a webhook at least once, with one id and the same bytes, throug
     await new Promise<void>((resolve) => {
       receiver.answer = (response) => {
         const isLast = receiver.posts.length - before === count
-        // The answer is on its way, or never comes.
+        // The answer is given, or it never comes.
         if (!isLast || isAnswered) response.writeHead(204).end()
         if (isLast) resolve()
       }
@@ -55,12 +60,12 @@ it(`events reach a webhook at least once, with one id and the same bytes, throug
   const byId = Map.groupBy(receiver.posts, ({ headers }) => String(headers['webhook-id']))
   const bodies = [...byId.values()].map((posts) => new Set(posts.map(({ body }) => body)))
   expect(bodies.filter(({ size }) => size > 1)).toEqual([])
-  // Of each event one message was made, although kills came between.
+  // In spite of the kills, each event became exactly one message.
   expect(new Set(bodies.flatMap((each) => [...each])).size).toBe(byId.size)
   expect(receiver.posts.filter((post) => !isSigned(post, secret))).toEqual([])
 }, 900_000)
 
-/** A service with a short past and one webhook, which is told of everything. */
+/** Makes a service with a short history and one webhook for all events. */
 async function prepare(file: string, url: string): Promise<{ secret: string; firstEventId: number }> {
   await using service = await startService({ file, historyDays: 1, webhooksToLoopback: true, now: Date.now })
   const { json } = await service.post('/webhooks', { url, events: EVENT_TYPES })

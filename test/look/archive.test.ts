@@ -1,4 +1,7 @@
-/** The pages of the archive, as a browser shows them: to read on any screen, and inert whatever leads are called. */
+/**
+ * The archive's pages in a browser are readable on any screen, and harmless whatever the names of leads
+ * contain.
+ */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AboutView, type IndexView, openArchivePages } from '../../src/report/archive/pages.ts'

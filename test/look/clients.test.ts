@@ -1,4 +1,7 @@
-/** Every report in every kind of mail program: nothing to scroll sideways, nothing cut, everything legible. */
+/**
+ * Every report in every simulated mail program: nothing scrolls sideways, nothing is cut, everything is
+ * legible.
+ */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'

@@ -1,6 +1,6 @@
 /**
- * How mail programs show a page, after what https://www.caniemail.com knows of them: each takes away what its
- * program does not support. A simulation shows what a page looks like without those things, and no more than that.
+ * Simulates how mail programs show a page, by https://www.caniemail.com. Each simulation removes what the
+ * program does not support, and nothing more.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,15 +10,15 @@ export interface MailClient {
   readonly name: string
   readonly widths: readonly number[]
   readonly schemes: readonly ('light' | 'dark')[]
-  /** The page as this program gives it to its engine. */
+  /** Returns the page that the program gives to its engine. */
   readonly show: (page: MailPage) => string
-  /** Runs in the page once it is there. */
+  /** A script that runs in the loaded page. */
   readonly strip?: string
 }
 
-/** A desktop's reading pane, a phone, and the smallest phone there is. */
+/** The widths of a desktop's reading pane, a phone, and the smallest phone. */
 const ALL_WIDTHS = [720, 375, 320]
-/** What Gmail takes of a `<style>`. */
+/** The size of a `<style>` up to which Gmail keeps it. */
 const GMAIL_STYLE_BYTES = 16_384
 
 export const CLIENTS: readonly MailClient[] = [
@@ -56,7 +56,7 @@ export const CLIENTS: readonly MailClient[] = [
   },
 ]
 
-/** Images as a browser can find them, in place of the content ids that a mail has for them. */
+/** Replaces the content ids of images by data that a browser can show. */
 export function withImages({ rendered, images }: MailPage): string {
   return rendered.html.replace(/\bcid:([^"'\s)]+)/g, (cid, id: string) => {
     const png = images.get(id)
@@ -64,14 +64,14 @@ export function withImages({ rendered, images }: MailPage): string {
   })
 }
 
-/** What a program sees that knows nothing of dark mode, or that turns colours round by itself. */
+/** Returns the page for programs that do not support dark mode, or invert colours by themselves. */
 export function withoutDarkRules(html: string): string {
   return html
     .replace(/<style>[^<]*prefers-color-scheme[^<]*<\/style>/g, '')
     .replace(/<meta name="(?:supported-)?color-schemes?"[^>]*>/g, '')
 }
 
-/** As programs show it that drop every style block. */
+/** Returns the page for programs that drop all style blocks. */
 export function withoutStyleBlocks(html: string): string {
   return html.replace(/<style[^>]*>.*?<\/style>/gs, '')
 }
@@ -82,7 +82,7 @@ function withGmailStyles(html: string): string {
   )
 }
 
-/** A webmail shows the body as a part of its own page: `html`, `body` and what they carry are gone. */
+/** Returns the page as a part of a webmail's page, without `html`, `body` and their attributes. */
 function inWebmail(html: string): string {
   const styles = html.match(/<style[^>]*>.*?<\/style>/gs)?.join('') ?? ''
   const body = /<body[^>]*>(.*)<\/body>/s.exec(html)?.[1] ?? ''
@@ -91,7 +91,10 @@ function inWebmail(html: string): string {
   return `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${title}${styles}</head><body style="margin:0;font:13px Arial,sans-serif"><div>${body.replace(comments, '')}</div></body></html>`
 }
 
-/** Outlook for Windows reads what the comments for Word hold, and nothing that they keep from it. */
+/**
+ * Returns the page for Outlook for Windows: with the conditional comments for Word, and without the parts
+ * hidden from it.
+ */
 function withWordComments(html: string): string {
   return html
     .replace(/<!--\[if !mso\]><!-->.*?<!--<!\[endif\]-->/gs, '')

@@ -1,6 +1,6 @@
 /**
- * A mail program that knows nothing of a mail's own dark colours and turns them round by itself, as Gmail's app
- * does. It does so while it paints, so that only the pixels tell what came of it.
+ * A mail program that ignores a mail's dark colours and inverts colours by itself, like Gmail's app. It
+ * inverts while painting, so the test reads pixels.
  */
 import type { Browser, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
@@ -11,7 +11,7 @@ import { type Messages, measure } from './measure.ts'
 import { PAGES } from './pages.ts'
 import { putFontInto } from './support/font.ts'
 
-/** WCAG 2.2, 1.4.3, level AA; here of the darkest to the lightest pixel of a text. */
+/** WCAG 2.2, 1.4.3, level AA. Here it is the contrast of the darkest and the lightest pixel of a text. */
 const CONTRAST = 4.5
 const FORCED_DARK = '--blink-settings=forceDarkModeEnabled=true'
 
@@ -49,7 +49,7 @@ function contrastIn(picture: PNG, { lines }: Messages): number {
   return (lightest + 0.05) / (darkest + 0.05)
 }
 
-/** Relative luminance, as WCAG 2.2 defines it. */
+/** Returns the relative luminance by WCAG 2.2. */
 function luminanceAt({ data, width }: PNG, x: number, y: number): number {
   const at = (y * width + x) * 4
   const [red = 0, green = 0, blue = 0] = [...data.subarray(at, at + 3)].map((value) => {

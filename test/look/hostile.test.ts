@@ -1,4 +1,4 @@
-/** Leads whose names are meant to do harm, in mails: a browser builds the same page of them as of plain names. */
+/** Leads with harmful names in mails. A browser builds the same elements as for plain names. */
 import type { Browser, Page } from 'playwright-core'
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { withImages } from './clients.ts'
 import { hostilePage } from './pages.ts'
 import { listElements, watchDeeds } from './support/elements.ts'
 
-/** What would end a line, or hide or turn a part of it. */
+/** Characters that would end a line, or hide or reverse a part of it. */
 const UNFIT =
   /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u
 const PLAIN = hostilePage('plain')

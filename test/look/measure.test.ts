@@ -1,11 +1,11 @@
-/** The eyes of the other tests here: each thing that makes a page hard to read is seen. */
+/** Tests the measurements of the other tests here: every fault that makes a page hard to read is found. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'
 import { CLIENTS } from './clients.ts'
 import { type Measured, measure } from './measure.ts'
 
-/** One red pixel. */
+/** An image of one red pixel. */
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 const FINE = { width: 375, cut: [], overlapping: [], distorted: [] }

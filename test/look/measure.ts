@@ -1,25 +1,25 @@
-/** What a browser says of a page that it shows: its width, and text and pictures that nobody could read. */
+/** Measures a page in a browser: its width, and texts and pictures that cannot be read. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 
 export interface Measured {
-  /** Of the whole page, in CSS pixels; more than the window has means that it scrolls sideways. */
+  /** The width of the whole page in CSS pixels. If it is wider than the window, the page scrolls sideways. */
   readonly width: number
   readonly messages: readonly Messages[]
-  /** Text that leaves its cell, its paragraph or the window. */
+  /** Texts that leave their cell, their paragraph or the window. */
   readonly cut: readonly string[]
-  /** Texts and images of which one lies on the other. */
+  /** Texts and images that overlap. */
   readonly overlapping: readonly string[]
-  /** Images that are shown wider or higher than they were drawn. */
+  /** Images with another ratio of width to height than in their file. */
   readonly distorted: readonly string[]
 }
 
-/** What of it reads wrong although all of it can be seen. */
+/** Texts that are visible, but broken in the wrong place. */
 export interface MeasuredWords {
-  /** Words and numbers that go on in the next line. */
+  /** Words and numbers that are broken across lines. */
   readonly split: readonly string[]
-  /** Texts of neighbouring cells that read as one. */
+  /** Texts of neighbouring cells that read like one text. */
   readonly near: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface MeasuredWords {
 export interface Messages {
   readonly text: string
   readonly size: number
-  /** To the colour behind it, as WCAG 2.2 counts it: 1 to 21. */
+  /** The contrast to the colour behind it by WCAG 2.2, from 1 to 21. */
   readonly contrast: number
   readonly lines: readonly { x: number; y: number; width: number; height: number }[]
 }

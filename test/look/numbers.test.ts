@@ -1,6 +1,6 @@
 /**
- * Every number of the demonstration's mails: the same in subject, page and text, and what sqlite3 counts with the SQL
- * that the archive shows. What the test expects to read is written by rules of its own.
+ * Every number of the demo's mails is the same in the subject, the page and the text, and equals the result
+ * of sqlite3 for the SQL that the archive shows. The test formats numbers by its own rules.
  */
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,21 +12,23 @@ import type { MailPage } from './pages.ts'
 import { DEMO_MS, type Demo, openDemo } from './support/demo.ts'
 
 const NUMBER = /[−+>]?[$€]?\d(?:[\d.,:]*\d)?(?:\s?(?:%|pt|Pkt\.|Mio\.|[$€])|[km](?!\p{L}))?/gu
-/** Of what stands before the first title. */
+/** The key of the words before the first title. */
 const HEAD = ''
-/** So many rows of a list are shown; of one kind of change fewer. */
+/** The number of rows shown of a list. Lists of changes show fewer of a kind. */
 const SHOWN = 5
 const CHANGES_SHOWN = 3
 const DAY_MS = 24 * 60 * 60_000
 
-/** Each number of a text once, in order; a page does not write its addresses out. */
+/**
+ * Returns each number of a text once, in order. Addresses are left out, because a page does not show them.
+ */
 function numbersIn(text: string): readonly string[] {
   return [...new Set(text.replace(/(?:mailto|https?):\S+/g, '').match(NUMBER))]
     .map((number) => number.replace(/\s/g, ' '))
     .sort()
 }
 
-/** The words of a page below each of its titles. */
+/** Returns the words of a page below each of its titles. */
 function sectionsOfPage({ rendered: { html } }: MailPage): ReadonlyMap<string, string> {
   const [head = '', ...rest] = html.split(/<h2[^>]*>(.*?)<\/h2>/s)
   const sections = new Map([[HEAD, wordsOf(head)]])
@@ -36,7 +38,7 @@ function sectionsOfPage({ rendered: { html } }: MailPage): ReadonlyMap<string, s
   return sections
 }
 
-/** The text below each of these titles. */
+/** Returns the text below each of these titles. */
 function sectionsOfText(
   { rendered: { text } }: MailPage,
   titles: Iterable<string>,
@@ -125,11 +127,11 @@ describe('the numbers of a mail', () => {
       said(`Won ${won} ${signed(won - wonBefore)} vs ${wonBefore} on 16 Nov`)
       said(`worth ${money(one(now('kpis: Won value')))}`)
       const [rate, rateBefore] = [now('kpis: Win rate'), earlier('kpis: Win rate')]
-      // Of the two as they are printed, since readers subtract what they see.
+      // The difference of the rates as printed, because readers subtract what they see.
       const points = (Math.round(1000 * one(rate)) - Math.round(1000 * one(rateBefore))) / 10
       said(`${percent(one(rate))} ${signed(points)} pt vs ${percent(one(rateBefore))} on 16 Nov`)
       said(`${one(rate, 'part')} of ${one(rate, 'whole')} closed`)
-      // The leads were first read after the Monday before, when nobody knows what they were worth.
+      // The leads were first read after the Monday before, so their values at that time are unknown.
       said(
         `Open pipeline ${money(one(now('kpis: Open pipeline')))} on 16 Nov: not shown value then known for`,
       )

@@ -1,4 +1,4 @@
-/** The mails that are looked at: every kind of report, as it is really made. */
+/** Mails for the tests of looks: every kind of report, made by the program's own functions. */
 import type { ReportFigures } from '../../src/domain/figures.ts'
 import type { Rendered } from '../../src/domain/message.ts'
 import { drawCharts, findCharts } from '../../src/report/charts/draw.ts'
@@ -9,7 +9,7 @@ import { busyDay, busyWeek, hostileDay, wideDay } from '../support/reports/figur
 export interface MailPage {
   readonly name: string
   readonly rendered: Rendered
-  /** PNG files by the content id that the page asks for. */
+  /** PNG files by the content id that the page uses. */
   readonly images: ReadonlyMap<string, Uint8Array>
 }
 
@@ -23,7 +23,7 @@ async function makePage(name: string, figures: ReportFigures, making: Making = {
   }
 }
 
-/** With everything that a report of leads can lead to. */
+/** All links that a report about leads can have. */
 const LINKED: Making = {
   context: {
     leadUrl: 'https://crm.example.com/leads/{id}',
@@ -40,7 +40,7 @@ export const PAGES: readonly MailPage[] = await Promise.all([
 
 const LANGUAGES = { English: 'en-GB', German: 'de-DE' }
 
-/** Each kind of report in each language, and one whose numbers are as wide as they get. */
+/** Each kind of report in each language, and one with the widest possible numbers. */
 export const WORDED: readonly MailPage[] = await Promise.all(
   Object.entries(LANGUAGES).flatMap(([language, locale]) =>
     [
@@ -51,13 +51,13 @@ export const WORDED: readonly MailPage[] = await Promise.all(
   ),
 )
 
-/** Full lists of names as long as any can get. */
+/** Full lists with the longest possible names. */
 export const OVERLONG: MailPage = await makePage(
   'overlong',
   hostileDay(`${'W'.repeat(300)} Donaudampfschifffahrtsgesellschaft`),
 )
 
-/** A full page on which everything that comes from others is called so, ids in links too. */
+/** A full page in which every text and id from outside is replaced by this name. */
 export function hostilePage(name: string): MailPage {
   return { name: 'hostile', rendered: renderReport(hostileDay(name), LINKED), images: new Map() }
 }

@@ -1,6 +1,6 @@
 /**
- * Pictures of pages against those that were looked at and found good. Machines smooth messages in different ways,
- * so single pixels may differ; a message that has moved may not.
+ * Compares pictures of pages with accepted ones. Machines smooth letters differently, so single pixels may
+ * differ. Moved letters may not.
  */
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,18 +9,21 @@ import pixelmatch from 'pixelmatch'
 import { PNG } from 'pngjs'
 import { encodePng } from '../../src/report/charts/png.ts'
 
-/** Where a line breaks elsewhere, a page grows by more than this. */
+/** If a line breaks at another word, the height of a page differs by more than this. */
 const SIZE_TOLERANCE_PX = 2
-/** Side of the squares in which pixels are counted. */
+/** The side of the squares in which differing pixels are counted. */
 const TILE_PX = 32
-/** A digit that has moved by its own width changes about 60 pixels. */
+/** A digit that moves by its own width changes about 60 pixels. */
 const MOST_IN_TILE = 30
-/** How far apart colours are kept apart, of 441. */
+/** The distance up to which saved colours are joined, of 441. */
 const ALIKE = 16
-/** How far apart two colours are taken for one, 0 to 1. */
+/** The difference up to which compared colours count as equal, 0 to 1. */
 const SAME_COLOUR = 0.1
 
-/** What is wrong with a picture, with the path of one that shows it; null where it is as its reference. */
+/**
+ * Compares a picture with its reference. Returns the difference and the path of a picture that shows it; null
+ * if they are equal.
+ */
 export function findDifference(taken: Buffer, referencePath: string): string | null {
   if (!existsSync(referencePath)) return `${referencePath} is missing; npm run look:renew makes it`
   const [now, then] = [PNG.sync.read(taken), PNG.sync.read(readFileSync(referencePath))]
@@ -44,16 +47,16 @@ export function findDifference(taken: Buffer, referencePath: string): string | n
   return `the page ${what}: see now.png and difference.png in ${folder}, beside ${referencePath}; if it is better now, npm run look:renew keeps it`
 }
 
-/** Keeps a picture as what the page has to look like from now on. */
+/** Saves a picture as the new reference. */
 export function saveReference(taken: Buffer, path: string): void {
   const { data, width, height } = PNG.sync.read(taken)
-  // A copy, because 32-bit numbers have to begin at a multiple of four bytes.
+  // The data is copied, because 32-bit numbers must begin at a multiple of four bytes.
   const pixels = Uint8Array.from(data)
   joinColours(new Uint32Array(pixels.buffer))
   writeFileSync(path, encodePng({ pixels, width, height }))
 }
 
-/** Gives colours that look alike the one of them that most pixels have, so that a palette holds all. */
+/** Replaces similar colours by the most frequent of them, so that a palette holds all colours. */
 function joinColours(pixels: Uint32Array): void {
   const counts = new Map<number, number>()
   for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1)
@@ -69,7 +72,7 @@ function joinColours(pixels: Uint32Array): void {
   })
 }
 
-/** 0 to 441, the way from black to white. */
+/** Returns the distance of two colours. From black to white it is 441. */
 function distanceOf(one: number, other: number): number {
   return Math.hypot(...[0, 8, 16].map((shift) => ((one >> shift) & 255) - ((other >> shift) & 255)))
 }
@@ -94,7 +97,7 @@ function worstTile({ data, width, height }: PNG): { x: number; y: number; pixels
   return { x: (tile % across) * TILE_PX, y: Math.floor(tile / across) * TILE_PX, pixels }
 }
 
-/** pixelmatch marks what differs in red, and in yellow what is only smoothed otherwise. */
+/** True for red pixels, with which pixelmatch marks differences. It marks different smoothing in yellow. */
 function isMarked(data: Buffer, at: number): boolean {
   return data[at] === 255 && data[at + 1] === 0 && data[at + 3] === 255
 }

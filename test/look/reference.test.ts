@@ -1,6 +1,6 @@
 /**
- * The reports of the demonstration beside the pictures of them in `reference/`, which people have looked at. After a change that is meant
- * to show, `npm run look:renew` takes new pictures: look at each before it is committed.
+ * Compares the demo's reports with the accepted pictures in `reference/`. After an intended change, `npm run
+ * look:renew` takes new pictures. Look at each of them before the commit.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,9 @@ import { putFontInto } from './support/font.ts'
 
 const FOLDER = join(import.meta.dirname, 'reference')
 const isRenewed = process.env.LOOK === 'renew'
-/** Which Chromium drew the pictures: another draws letters and lines a little otherwise. */
+/**
+ * The version of Chromium that took the pictures. Other versions draw letters and lines slightly differently.
+ */
 const CHROMIUM = join(FOLDER, 'chromium.txt')
 
 const looks = [

@@ -1,4 +1,4 @@
-/** What those say of the pages who know the rules: of HTML, of accessibility, and of mail programs. */
+/** Checks the pages by the rules of HTML, of accessibility and of mail programs. */
 import { caniemail } from 'caniemail'
 import { HtmlValidate } from 'html-validate'
 import type { Browser, Page } from 'playwright-core'
@@ -11,9 +11,9 @@ import { putFontInto } from './support/font.ts'
 import { HTML_RULES } from './support/html-rules.ts'
 import { MAIL_CLIENTS, USED_FEATURES } from './support/mail-features.ts'
 
-/** Gmail cuts a mail at 102 KB. */
+/** Gmail cuts off a mail at 102 KB. */
 const HTML_BYTES = 80_000
-/** Gmail drops a longer block. */
+/** Gmail drops a longer style block. */
 const STYLE_BYTES = 16_000
 
 const pages = [...PAGES, OVERLONG]
@@ -46,7 +46,7 @@ describe.each(pages)('the page of $name', ({ rendered: { subject, html } }) => {
     }
     for (const heading of all(/<th[ >][^>]*/g, html)) expect(heading).toMatch(/scope="(?:col|row)"/)
     for (const image of all(/<img[^>]*>/g, html)) {
-      // Where pictures are not shown, a height would be a hole: the chart follows its width.
+      // A chart without a height follows its width. With a height, blocked pictures would leave a hole.
       const sizes = image.includes('trend-') ? ['width'] : ['width', 'height']
       for (const attribute of ['alt', ...sizes]) expect(image).toContain(`${attribute}="`)
     }

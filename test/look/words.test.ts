@@ -1,4 +1,4 @@
-/** No number and no word of a report is ever split, whatever the width, the language and what a program leaves out. */
+/** No number and no word of a report is ever broken across lines, in any width, language and mail program. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, openPage } from '../support/web/browser.ts'

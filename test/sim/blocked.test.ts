@@ -1,4 +1,4 @@
-/** The clockwork of the daemon as it is, node-cron with all, under a process that is held up and through clock changes. */
+/** The daemon's schedule with the real node-cron, in a process that is held up and through clock changes. */
 import { join } from 'node:path'
 import cron from 'node-cron'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -15,7 +15,7 @@ import { HOUR_MS, MINUTE_MS, PLANNED, SECOND_MS } from './plan.ts'
 import { IS_FULL, SEED } from './scale.ts'
 
 const BLOCKED_MS = 5 * SECOND_MS
-/** Of a process that is held up over a scheduled run. */
+/** The number of times that the process is held up over a scheduled run. */
 const BLOCKS = 20
 const HOURS = IS_FULL ? 3 * 24 : 7
 
@@ -29,7 +29,7 @@ interface Ran {
   readonly at: number
 }
 
-/** The daemon, running by whatever the clock of the process is. */
+/** Opens a daemon that follows the clock of the process. */
 async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
   const store = await openStore(join(folderWith(), 'leadsheet.db'), new Date())
   const ran: Ran[] = []
@@ -67,13 +67,13 @@ async function openDaemon(schedules: Parameters<typeof scheduleOf>[0][]) {
 
 function fakeTime(at: string): void {
   vi.useFakeTimers({
-    // A clock that is set does not change `performance`.
+    // Setting a clock does not change `performance`, so it is not faked.
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
     now: new Date(at),
   })
 }
 
-/** Lets fake time pass, and then does what has come up in it: statements wait for the real turns of the process. */
+/** Lets fake time pass, and then real turns of the event loop, because statements need them. */
 async function pass(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms)
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
@@ -93,7 +93,7 @@ describe('the daemon by its own clockwork', () => {
       const dueAt = Date.parse('2026-01-12T04:00:00Z') + block * 10 * MINUTE_MS
       const from = dueAt - (0.5 + next() * 3) * SECOND_MS
       await pass(from - Date.now())
-      // The time goes on, and no timer meanwhile.
+      // Time goes on without any timer running.
       vi.setSystemTime(from + BLOCKED_MS)
       while (Date.now() < dueAt + 2 * MINUTE_MS) await pass(SECOND_MS)
     }
@@ -101,7 +101,7 @@ describe('the daemon by its own clockwork', () => {
     expect(daemon.ran).toHaveLength(BLOCKS)
     const lateMs = daemon.ran.map(({ due_at, at }) => at - Date.parse(due_at))
     expect(Math.max(...lateMs)).toBeLessThanOrEqual(MINUTE_MS + BLOCKED_MS)
-    // The test holds it up indeed: what node-cron itself was to run is lost.
+    // This proves that the process was held up: the runs of node-cron itself are lost.
     expect(byNodeCron).toBe(0)
   })
 
@@ -149,7 +149,7 @@ it.skipIf(!IS_FULL)(
     const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
     await wait(dueAt - Date.now() - SECOND_MS)
     while (Date.now() < dueAt + 4 * SECOND_MS) {
-      // Nothing else gets its turn.
+      // This loop blocks everything else.
     }
     while (!daemon.ran.some((ran) => ran.due_at >= new Date(dueAt).toISOString())) await wait(SECOND_MS)
     expect(Date.now() - dueAt).toBeLessThan(MINUTE_MS + BLOCKED_MS)

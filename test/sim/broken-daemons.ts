@@ -1,4 +1,6 @@
-/** Daemons as one would write them first, each wrong in its own way: what is proven by the others must fail with these. */
+/**
+ * Daemons written in the obvious but wrong ways. The checks that the real daemon passes must fail with these.
+ */
 import type { Schedule } from '../../src/jobs/schedule/schedule.ts'
 import { nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
 import { claimLease } from '../../src/store/schedule/lease.ts'
@@ -10,12 +12,12 @@ import {
 import type { StartDaemon } from './world.ts'
 
 const MINUTE_MS = 60_000
-/** After a clock that was wrong by years there is no end of them. */
+/** A limit, because a clock that was wrong by years would cause endless runs. */
 const SCHEDULED_RUNS_MAX = 400
 
 type Deps = Parameters<StartDaemon>[0]
 
-/** A daemon that runs, at each beat, those scheduled runs that it is told to. */
+/** A daemon that runs, at each tick, the scheduled runs that a function finds. */
 function daemonThat(findScheduledRuns: (deps: Deps) => (schedule: Schedule) => readonly Date[]): StartDaemon {
   return async (deps) => {
     const scheduledRunsOf = findScheduledRuns(deps)
@@ -26,7 +28,7 @@ function daemonThat(findScheduledRuns: (deps: Deps) => (schedule: Schedule) => r
       }
     }
     return {
-      // What the work itself lets pass of time must not begin it a second time.
+      // The work may move the clock, which must not start it a second time.
       tick: async () => {
         inHand ??= runAll()
           .catch(() => {})
@@ -59,14 +61,14 @@ async function runScheduledRun({ store, now }: Deps, schedule: Schedule, dueAt: 
   await lease.release()
 }
 
-/** The tick is the job: what is not due in the minute of a beat has never been. */
+/** Runs a schedule only if it is due in the minute of the tick. Whatever came between is lost. */
 export const tickIsJob: StartDaemon = daemonThat(({ now }) => ({ timing }) => {
   const minute = Math.floor(now().getTime() / MINUTE_MS) * MINUTE_MS
   const dueAt = nextScheduledRun(timing, new Date(minute - 1))
   return dueAt?.getTime() === minute ? [dueAt] : []
 })
 
-/** Knows what has come since its last beat, and that only as long as it lives. */
+/** Runs what has come due since its last tick, which it forgets when it ends. */
 export const sinceLastBeat: StartDaemon = daemonThat(({ now }) => {
   const begun = now()
   const last = new Map<string, Date>()

@@ -1,6 +1,6 @@
 /**
- * The program under libfaketime, whose clock is set while it runs and while no timer of the process goes by it; and
- * with time that passes sixty times as fast, through a change of the clocks of its zone.
+ * The program under libfaketime. Its clock is set while it runs, which the timers of the process do not
+ * notice. In another test, time passes sixty times as fast through a clock change of its zone.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,11 +17,11 @@ const IS_SKIPPED = isSkipped('a clock that is set', LIBRARY === null ? 'apt-get 
 
 interface FakedDaemon {
   readonly running: RunningDaemon
-  /** As libfaketime reads it: `+3600s`, or `@2026-03-29 00:58:30 x60`. */
+  /** Sets the clock in the format of libfaketime: `+3600s`, or `@2026-03-29 00:58:30 x60`. */
   setClock(spec: string): void
-  /** The first column. */
+  /** Returns the first column. */
   query(sql: string): string[]
-  /** Waits for as long as the daemon runs. */
+  /** Waits for a condition while the daemon runs. */
   until(isReached: () => boolean): Promise<void>
 }
 
@@ -64,7 +64,7 @@ enrichment: { policy: none }
         using _ = { [Symbol.dispose]: () => void database.close() }
         return database.prepare<[], string>(sql).pluck().all()
       } catch {
-        // It is still being made.
+        // The table is still being made.
         return []
       }
     },
@@ -84,7 +84,7 @@ it.skipIf(IS_SKIPPED || !IS_FULL)(
       setClock(hours === 0 ? '+0s' : `${hours}h`)
       await until(() => query(CLOCK_SETS).length > step)
       const noted = `SELECT due_at FROM scheduled_run WHERE noted_at > '${query(CLOCK_SETS).at(-1)}' AND due_at > '${query(CLOCK_SETS).at(-1)}'`
-      // Of the hours that come a second time nothing runs again, so only its beats go on.
+      // In the repeated hours nothing runs again, so only the ticks go on.
       await until(() => hours < 0 || query(noted).length > 0)
     }
     await stopWhen(running, () => query(`SELECT check_id FROM alert WHERE check_id = 'clock_set'`).length > 0)

@@ -1,4 +1,7 @@
-/** Clocks that are set, jump and waver: what was due is done once, and what is still to come is not taken for past. */
+/**
+ * Clocks that are set, jump and drift. What was due is done once, and future runs are not taken for past
+ * ones.
+ */
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
 import { sinceLastBeat } from './broken-daemons.ts'
@@ -7,7 +10,7 @@ import { DAY_MS, daily, HOUR_MS, HOURLY, SECOND_MS } from './plan.ts'
 import { SEED } from './scale.ts'
 import { openWorld, type StartDaemon, type World } from './world.ts'
 
-/** A Monday; at 06:00 UTC it is 07:00 in Vienna. */
+/** A Monday. At 06:00 UTC it is 07:00 in Vienna. */
 const FROM = new Date('2026-01-12T04:00:00Z')
 const YEAR_MS = 365 * DAY_MS
 
@@ -30,7 +33,7 @@ const scheduledRunsOf = (world: World, schedule: string): string[] =>
     .filter((run) => run.schedule === schedule)
     .map(({ due }) => due.due_at.toISOString().slice(8, 16))
 
-/** Whatever the clock has done, nothing is missing, and the days after it are as all others. */
+/** Checks that no run is missing after the clock's changes, and that the next days are as usual. */
 async function expectAsEver(world: World): Promise<void> {
   await world.passTo('2026-01-15T12:30:00Z')
   expect(await faultsOf(world)).toEqual([])
@@ -90,7 +93,7 @@ describe('a clock', () => {
     await world.start()
     await pass(world, HOUR_MS)
     await setClock(world, 0)
-    // That of the day before, of which it can only be seen that it is within its window.
+    // The run of the day before. It can only be seen that it is within its window.
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00'])
     await pass(world, 2 * DAY_MS)
     expect(scheduledRunsOf(world, 'report:vienna')).toEqual(['11T06:00', '12T06:00', '13T06:00'])

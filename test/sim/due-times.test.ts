@@ -1,4 +1,4 @@
-/** What is due when, held against a search through every minute: ten zones, three years of each. */
+/** Compares due times with a search through every minute: ten time zones, three years each. */
 import { describe, expect, it } from 'vitest'
 import { nextScheduledRun } from '../../src/schedule/scheduled-runs.ts'
 import { timing } from '../support/schedule/schedule.ts'
@@ -8,7 +8,7 @@ import { IS_FULL } from './scale.ts'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
-/** A year in which the clocks of the zone change, in its own way. */
+/** Time zones, each with a year in which its clocks change in a different way. */
 const ZONES = [
   { timeZone: 'Europe/Vienna', year: 2026 },
   { timeZone: 'America/New_York', year: 2026 },
@@ -45,7 +45,7 @@ const DAILY: Readonly<Record<string, Rule>> = {
 }
 const firstOfWeekday: When = (wall) => wall.day <= 7
 const isWorkingDay: When = (wall) => wall.weekday >= 1 && wall.weekday <= 5
-/** Of a month without holidays. */
+/** Finds the last working day of a month without holidays. */
 const isLastWorkingDay: When = (wall) => {
   const left = wall.daysInMonth - wall.day
   return isWorkingDay(wall) && (left === 0 || (wall.weekday === 5 && left <= 2))
@@ -97,7 +97,10 @@ interface Stretch {
   readonly to: Date
 }
 
-/** Three years, or of the first one the days around each change of the clock and around one that does not change. */
+/**
+ * Returns three years; in a sample, the days around each change of the clock in the first year, and around a
+ * day without one.
+ */
 function stretchesOf({ timeZone, year }: (typeof ZONES)[number]): readonly Stretch[] {
   const from = new Date(Date.UTC(year, 0, 1))
   if (IS_FULL) return [{ from, to: new Date(from.getTime() + 3 * 365 * DAY_MS) }]
@@ -108,7 +111,7 @@ function stretchesOf({ timeZone, year }: (typeof ZONES)[number]): readonly Stret
   }))
 }
 
-/** By expression, what is in one of the lists and not in the other. */
+/** Returns by expression the times that stand in only one of the lists. */
 function differences(
   next: NextScheduledRun,
   timeZone: string,
@@ -142,7 +145,7 @@ describe.each(ZONES)('in $timeZone, from $year on', (zone) => {
   it('a daily report is due once each date that the clock shows (row 50)', () => {
     const dateOf = localDates(timeZone)
     for (const stretch of stretchesOf(zone)) {
-      // The dates at the ends are not whole.
+      // The first and the last date are incomplete, so they are left out.
       const dates = new Set<string>()
       for (let at = stretch.from.getTime() + DAY_MS; at < stretch.to.getTime() - DAY_MS; at += DAY_MS / 48)
         dates.add(dateOf(new Date(at)))

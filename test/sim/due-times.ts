@@ -1,13 +1,13 @@
 /**
- * When schedules are due, found the slow way: every minute is looked at, with what the clock on the wall shows then.
- * Knows nothing of src/schedule nor of its packages; a proof by the code that is proven would be none.
+ * Finds due times the slow way: it checks every minute with the local time of that minute. It uses nothing of
+ * src/schedule and its packages, because it is the proof of them.
  */
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** What a clock on the wall shows. */
+/** A local time. */
 export interface WallTime {
   readonly year: number
   /** 1 to 12. */
@@ -22,18 +22,18 @@ export interface WallTime {
 
 export interface Rule {
   /**
-   * `fixed`: times of day; one that the clock jumps over is due once it has jumped, one that it shows twice the first
-   * time. `absolute`: all through the day; due whenever the clock shows it.
+   * `fixed`: times of day. A skipped time is due after the jump, a repeated one only the first time.
+   * `absolute`: times through the whole day, due whenever the local time reaches them.
    */
   readonly times: 'fixed' | 'absolute'
   readonly matches: (wall: WallTime) => boolean
 }
 
-/** Of each rule all instants after `from`, up to and including `to`, at which it is due. */
+/** Returns for each rule its due instants after `from`, up to and including `to`. */
 export function dueTimes(rules: readonly Rule[], timeZone: string, from: Date, to: Date): Date[][] {
   const due = rules.map((): Date[] => [])
   const offsetAt = offsetsOf(timeZone)
-  // From a day before, so that it is known what the clock had shown by then.
+  // The search starts a day early, so that it knows the local times already reached at `from`.
   const start = Math.floor(from.getTime() / MINUTE_MS) * MINUTE_MS - DAY_MS
   let latest = start + offsetAt(start)
   for (let at = start + MINUTE_MS; at <= to.getTime(); at += MINUTE_MS) {
@@ -50,8 +50,8 @@ export function dueTimes(rules: readonly Rule[], timeZone: string, from: Date, t
 }
 
 /**
- * What the clock shows for the first time, or has jumped over: nothing while it repeats itself, and nothing of a date
- * that it has jumped over as a whole.
+ * Returns the local times reached or skipped in this minute. A repeated time is not returned, nor is a date
+ * that was skipped as a whole.
  */
 function reachedBetween(latest: number, shown: number): number[] {
   const times: number[] = []
@@ -66,7 +66,7 @@ function dateOf(shown: number): number {
   return Math.floor(shown / DAY_MS)
 }
 
-/** @param shown the instant at which a clock of UTC shows the same */
+/** @param shown the instant at which UTC shows the same local time */
 function wallTime(shown: number): WallTime {
   const date = new Date(shown)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
@@ -81,7 +81,10 @@ function wallTime(shown: number): WallTime {
   }
 }
 
-/** How far the clock of a zone is from UTC: asked of Intl each hour, and each minute of an hour in which it changes. */
+/**
+ * Returns a function from instants to the offset of the zone. It asks Intl for each hour, and for each minute
+ * of an hour with a change.
+ */
 function offsetsOf(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' })
   const ask = (at: number): number => Date.parse(`${format.format(at).replace(' ', 'T')}Z`) - at
@@ -98,7 +101,7 @@ function offsetsOf(timeZone: string): (at: number) => number {
   }
 }
 
-/** When the clock of a zone changes, to the hour. */
+/** Returns the hours in which the clock of a zone changes. */
 export function clockChanges(timeZone: string, from: Date, to: Date): Date[] {
   const offsetAt = offsetsOf(timeZone)
   const changes: Date[] = []
@@ -108,13 +111,13 @@ export function clockChanges(timeZone: string, from: Date, to: Date): Date[] {
   return changes
 }
 
-/** The date that the clock of a zone shows, as `2026-11-21`. */
+/** Returns a function from instants to local dates, such as `2026-11-21`. */
 export function localDates(timeZone: string): (at: Date) => string {
   const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' })
   return (at) => format.format(at)
 }
 
-/** What it shows, as `2026-11-21 07:00`. */
+/** Returns a function from instants to local times, such as `2026-11-21 07:00`. */
 export function localTimes(timeZone: string): (at: Date) => string {
   const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' })
   return (at) => format.format(at)

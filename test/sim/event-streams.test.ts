@@ -1,6 +1,6 @@
 /**
- * Streams of events that are lost, doubled and out of order, with syncs among them, and what the copy is in the end:
- * what the upstream is. Until a sweep that holds of whatever no event was lost of.
+ * Streams of events that are lost, repeated and out of order, with syncs between them. In the end the copy
+ * equals the upstream. Before the last sync, this holds for all leads without a lost event.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { UpstreamEvent } from '../../src/domain/model.ts'
@@ -13,7 +13,7 @@ import { createWorld, serveWorlds, type World, type WorldServer } from './event-
 import { IS_FULL, SEED } from './scale.ts'
 
 const STREAMS = IS_FULL ? 1000 : 40
-/** Beside each other: each waits for the disk most of the time. */
+/** The number of worlds that run at once. Each waits for the disk most of the time. */
 const AT_ONCE = 4
 const STEPS = 25
 const LEADS = { full: true, parts: ['leads'], pageSize: 5 } as const
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Each kind of upstream and network in turn. */
+/** Returns each kind of upstream and network in turn. */
 function worldOf(seed: number): {
   readonly world: World
   readonly losses: number
@@ -40,7 +40,7 @@ function worldOf(seed: number): {
   return { world, losses: seed % 3 === 0 ? 0 : 0.25, next }
 }
 
-/** Some never come, some come twice, and each as late as chance wants it. */
+/** Returns the times of arrival of an event. Some never come, some come twice, and all are randomly late. */
 function arrivals(event: UpstreamEvent, step: number, losses: number, next: () => number) {
   if (next() < losses) return []
   const at = (): number => step + Math.floor(next() ** 3 * 12)
@@ -48,7 +48,7 @@ function arrivals(event: UpstreamEvent, step: number, losses: number, next: () =
   return times.map((time) => ({ event, time }))
 }
 
-/** Changes the upstream, lets events come, and syncs now and then, all beside each other. */
+/** Changes the upstream, delivers events, and sometimes syncs, all at the same time. */
 async function live(copy: Following, world: World, losses: number, next: () => number): Promise<void> {
   let coming: { readonly event: UpstreamEvent; readonly time: number }[] = []
   let syncing: Promise<unknown> | null = null
@@ -106,7 +106,7 @@ async function freshlySynced(url: string, world: World): Promise<Map<string, obj
   return leadsOf(fresh.store.db, world)
 }
 
-/** Versions that tell of a state which the lead was never in, or of states in another order. */
+/** Lists versions with a state that the lead never had, or with states in another order. */
 async function untrue(db: Db, world: World): Promise<string[]> {
   const rows = await db
     .selectFrom('lead_version')
@@ -124,7 +124,10 @@ async function untrue(db: Db, world: World): Promise<string[]> {
   })
 }
 
-/** Of a lead whose removal no event has told of, only the second absence in a row says that it is gone. */
+/**
+ * Checks leads whose removal no event has told. Only the second sync in a row without the lead marks it as
+ * deleted.
+ */
 async function checkSweeps(copy: Following, world: World, fresh: Map<string, object>, message: string) {
   for (const sweep of ['first', 'second']) {
     copy.clock.now = new Date(copy.clock.now.getTime() + 60_000)

@@ -1,6 +1,6 @@
 /**
- * An upstream over HTTP whose leads come, change and go, and that tells of each change by an event: which the network
- * loses, doubles and brings in another order. What was true when is kept beside it.
+ * An upstream over HTTP whose leads come, change and go. It sends an event for each change, and the network
+ * loses, repeats and reorders events. The true states are kept for comparison.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { UpstreamEvent } from '../../src/domain/model.ts'
@@ -8,11 +8,11 @@ import { type Profile, type ProfileInput, parseProfile } from '../../src/upstrea
 
 export interface WorldOptions {
   readonly random: () => number
-  /** Whether its leads say when they were updated, so that it can be asked for changes. */
+  /** If true, its leads have the time of their last update, so changes can be asked for. */
   readonly hasTimes: boolean
-  /** Whether an event brings the record of its lead. */
+  /** If true, an event brings the record of its lead. */
   readonly bringsRecord: boolean
-  /** Whether a single lead is written down otherwise than in the list. */
+  /** If true, a single lead has another form than in the list. */
   readonly hasOtherForm: boolean
 }
 
@@ -28,15 +28,15 @@ interface WorldLead {
 export interface World {
   readonly profile: Profile
   readonly leads: Map<string, WorldLead>
-  /** By lead: each state that it was in, as `status score`. */
+  /** Each state that a lead has had, such as `status score`, by lead. */
   readonly past: Map<string, string[]>
   readonly clock: { now: Date }
-  /** Changes one thing. */
+  /** Makes one change. */
   change(): UpstreamEvent
 }
 
 const STATUSES = ['new', 'contacted', 'won', 'lost']
-/** So few that two scans in a row believe all of them gone. */
+/** Few enough to be believed when two scans in a row miss them. */
 const REMOVALS_MAX = 5
 
 export function createWorld(options: WorldOptions): World {
@@ -92,7 +92,7 @@ export function createWorld(options: WorldOptions): World {
 }
 
 export interface WorldServer {
-  /** Returns where this world is an upstream. */
+  /** Adds a world as an upstream, and returns its URL. */
   add(world: World): string
   close(): Promise<void>
 }
@@ -103,7 +103,7 @@ export async function serveWorlds(): Promise<WorldServer> {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const world = worlds[Number(url.pathname.split('/')[1])]
     const answer = world === undefined ? null : answerOf(world, url)
-    // What was true when the request came may no longer be when its answer is read.
+    // The answer was true when the request came, but need not be when it is read.
     setImmediate(() => setImmediate(() => send(response, answer)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -118,7 +118,7 @@ export async function serveWorlds(): Promise<WorldServer> {
   }
 }
 
-/** As text, since it is of this moment. */
+/** The answer is text, so later changes do not alter it. */
 function answerOf({ leads, profile }: World, { pathname, searchParams }: URL): string | null {
   const hasTimes = profile.filters.updated_since !== undefined
   if (pathname.endsWith('/leads')) return JSON.stringify(pageOf([...leads.values()], hasTimes, searchParams))

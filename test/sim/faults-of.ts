@@ -1,14 +1,14 @@
-/** Holds what a daemon did, by its ledger and by what ran, against what was due; an empty list is the only good one. */
+/** Compares what a daemon recorded and ran with what was due. The list of faults must be empty. */
 import { LATE_MS } from '../../src/schedule/timing.ts'
 import type { ScheduledRun } from '../../src/store/schedule/scheduled-run.ts'
 import { dueTimes } from './due-times.ts'
 import type { Planned, Run, World } from './world.ts'
 
 const HOUR_MS = 3_600_000
-/** So near the end of its window a scheduled run may be let go, for what came before it took its time. */
+/** A run this close to the end of its window may be left out, because the work before it took time. */
 const EDGE_MS = 3 * HOUR_MS
 
-/** Up to the moment at which the world is. */
+/** Returns the faults up to the current moment of the world. */
 export async function faultsOf(world: World): Promise<string[]> {
   const faults: string[] = []
   for (const planned of world.planned) {
@@ -44,7 +44,7 @@ function gaps(due: readonly Date[], rows: readonly ScheduledRun[]): string[] {
   ]
 }
 
-/** Work that was done for a scheduled run for which it had been done, where no kill had come before that could be noted. */
+/** Lists runs that were done twice, except after a kill that came before the first could be recorded. */
 function doubles(runs: readonly Run[], kills: readonly number[]): string[] {
   const faults: string[] = []
   for (const [dueAt, ofScheduledRun] of Map.groupBy(runs, ({ due }) => due.due_at.toISOString())) {
@@ -68,7 +68,7 @@ function contradictions(rows: readonly ScheduledRun[], runs: readonly Run[]): st
     )
 }
 
-/** What is late or left out without a word. */
+/** Lists runs that are late or left out without a reason. */
 function unexplained(rows: readonly ScheduledRun[], runs: readonly Run[]): string[] {
   const faults: string[] = []
   for (const { due_at, state, message } of rows) {
@@ -84,7 +84,10 @@ function unexplained(rows: readonly ScheduledRun[], runs: readonly Run[]): strin
   return faults
 }
 
-/** What the policy of the schedule would have had done at the first beat of a daemon that knew the time. */
+/**
+ * Lists runs that were left out, although the policy of the schedule wants them at the first tick with a
+ * correct clock.
+ */
 function wronglyLeftOut(
   { schedule: { catchUp } }: Planned,
   due: readonly Date[],

@@ -1,4 +1,7 @@
-/** A mail server that is away for two days: reports are made all the same, and every message leaves once it is back. */
+/**
+ * A mail server is away for two days. Reports are still made, and every message leaves once the server is
+ * back.
+ */
 import { readdirSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -32,13 +35,13 @@ import { IS_FULL } from './scale.ts'
 
 const FROM = Date.parse('2026-11-23T00:30:00Z')
 const AWAY_HOURS = 48
-/** Each a report of its own, once a day. */
+/** Each of them is a report of its own, due once a day. */
 const EVERY_HOURS = IS_FULL ? 1 : 6
 const SCHEDULED_RUNS = AWAY_HOURS / EVERY_HOURS
 const PER_MINUTE = 5
 const render = await openAlertMail('templates', null)
 
-/** A port at which nobody listens until the door is opened to a server. */
+/** Opens a port on which nobody listens until a server is put behind it. */
 async function openDoor() {
   const server: Server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -163,7 +166,7 @@ it(`${SCHEDULED_RUNS} reports that are due in the ${AWAY_HOURS} hours in which t
   }
   const reports = mail.received.filter(({ to }) => to.includes('ana@example.com'))
   const dueAt = reports.map(({ mail: { date } }) => date)
-  // With those that have come since.
+  // The count includes the reports made since.
   expect(reports).toHaveLength(await countDone())
   expect(new Set(reports.map(({ mail: { messageId } }) => messageId)).size).toBe(reports.length)
   expect(dueAt).toEqual([...dueAt].sort())

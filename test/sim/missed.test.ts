@@ -1,15 +1,15 @@
-/** What becomes of scheduled runs through which the daemon did not run, or was at something else. */
+/** Scheduled runs that the daemon missed because it was down or busy. */
 import { describe, expect, it } from 'vitest'
 import type { CatchUp } from '../../src/schedule/timing.ts'
 import { faultsOf } from './faults-of.ts'
 import { DAY_MS, daily, HOUR_MS, HOURLY, MINUTE_MS } from './plan.ts'
 import { openWorld, type World } from './world.ts'
 
-/** A Sunday; at 06:00 UTC it is 07:00 in Vienna. */
+/** A Sunday. At 06:00 UTC it is 07:00 in Vienna. */
 const FROM = new Date('2026-01-11T12:00:00Z')
 const GONE_AT = '2026-01-12T05:59:30.000Z'
 
-/** The days of January whose report was made, in the order in which they were. */
+/** Returns the days of January whose report was made, in the order of the runs. */
 function daysOf({ runs }: World): number[] {
   return runs.filter(({ schedule }) => schedule === 'report:vienna').map(({ due }) => due.due_at.getUTCDate())
 }
@@ -61,7 +61,7 @@ describe('a report that is due while the daemon is down', () => {
         }
         await world.passTo('2026-01-16T12:00:00Z')
         expect(await faultsOf(world)).toEqual([])
-        // From the day on on which it is up again, it is made each day.
+        // After the daemon is up again, the report is made each day.
         expect(daysOf(world).slice(-1)).toEqual([16])
         const skipped = (await states(world, 'report:vienna'))
           .filter(({ state }) => state === 'skipped')

@@ -1,13 +1,16 @@
-/** A store as a process has it that may be killed at any moment: from then on nothing that it does has any effect. */
+/**
+ * A store for a process that may be killed at any moment. After the kill, nothing that the process does has
+ * any effect.
+ */
 import type { Store } from '../../src/store/db/store.ts'
 
 export interface MortalStore extends Store {
   readonly isDead: () => boolean
-  /** Dies at a write, 1 being the next: as it would begin, or just when it is on the disk. */
+  /** Kills the process at a write, where 1 is the next one: before it begins, or after it is on disk. */
   dieAt(write: number, when: 'before' | 'after'): void
 }
 
-/** @param store goes on living, for the process that comes next */
+/** @param store stays open for the next process */
 export function mortal(store: Store): MortalStore {
   let left = Number.POSITIVE_INFINITY
   let dies: 'before' | 'after' = 'before'

@@ -1,4 +1,4 @@
-/** Schedules for simulations, each with the rule by which it is known from elsewhere when it is due. */
+/** Schedules for simulations, each with an independent rule for its due times. */
 import type { CatchUp } from '../../src/schedule/timing.ts'
 import { timing } from '../support/schedule/schedule.ts'
 import type { Rule } from './due-times.ts'
@@ -19,7 +19,7 @@ export const HOURLY: Planned = {
   rule: { times: 'absolute', matches: (wall) => wall.minute === 0 },
 }
 
-/** Daily at 07:00 in Vienna. */
+/** Returns a schedule that is due daily at 07:00 in Vienna. */
 export function daily(catchUp: CatchUp): Planned {
   return {
     schedule: { name: 'report:vienna', timing: timing('0 7 * * *', 'Europe/Vienna'), catchUp },
@@ -27,7 +27,7 @@ export function daily(catchUp: CatchUp): Planned {
   }
 }
 
-/** An hourly sync and three reports in several zones, each with another policy. */
+/** An hourly sync, and three reports in several zones with different policies. */
 export const PLANNED: readonly Planned[] = [
   HOURLY,
   daily({ policy: 'latest', windowHours: 24 }),

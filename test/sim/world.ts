@@ -1,6 +1,6 @@
 /**
- * A machine in simulated time, with a daemon on it: its clock may be wrong, it may be off, and the daemon on it held
- * up, stopped or killed. What happens is recorded by the true time, of which the daemon knows nothing.
+ * A machine with a daemon in simulated time. Its clock may be wrong and it may be off. The daemon may be held
+ * up, stopped or killed. Events are recorded by the true time, which the daemon does not know.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -17,33 +17,33 @@ import type { Rule } from './due-times.ts'
 import { type MortalStore, mortal } from './mortal-store.ts'
 
 const MINUTE_MS = 60_000
-/** Of a process that is no more: a restarted daemon has another id than the one before it. */
+/** The id of a process that has ended. A restarted daemon has another id. */
 const DEAD_PID = spawnSync('true').pid
 
-/** A schedule, and how it is known from elsewhere when it is due. */
+/** A schedule with an independent rule for its due times. */
 export interface Planned {
   readonly schedule: Pick<Schedule, 'name' | 'timing' | 'catchUp'> & Partial<Schedule>
   readonly rule: Rule
 }
 
-/** Work that was begun; all times are true ones. */
+/** A piece of work. All its times are true times. */
 export interface Run {
   readonly schedule: string
   readonly due: DueRun
   readonly begunAt: number
-  /** What the machine's clock showed. */
+  /** The time on the machine's clock. */
   readonly begunByClock: number
-  /** Null where the daemon was killed before. */
+  /** Null if the daemon was killed during the work. */
   endedAt: number | null
 }
 
-/** A minute's beat of a daemon that lived to its end. */
+/** A tick of a daemon that did not die in it. */
 export interface Beat {
   readonly at: number
   readonly isClockRight: boolean
 }
 
-/** What is proven, or in its place something that is known to be wrong. */
+/** The daemon under test, or one that is known to be wrong. */
 export type StartDaemon = (
   daemon: Daemon,
   signal: AbortSignal,
@@ -53,20 +53,23 @@ export interface World extends AsyncDisposable {
   readonly store: Store
   readonly planned: readonly Planned[]
   readonly from: Date
-  /** The true time, in ms, by how much the clock of the machine differs from it, and how long the machine slept. */
+  /**
+   * The true time in ms, the difference of the machine's clock to it, and the time that the machine has
+   * slept.
+   */
   readonly clock: { at: number; skewMs: number; asleepMs: number }
   readonly runs: readonly Run[]
   readonly beats: readonly Beat[]
-  /** When the daemon was killed. */
+  /** The times at which the daemon was killed. */
   readonly kills: readonly number[]
   readonly isUp: () => boolean
-  /** With its first beat. */
+  /** Starts the daemon, with its first tick. */
   start(): Promise<void>
-  /** A minute's beat, if the daemon is up, and the work that comes of it. */
+  /** Runs a tick and the work that follows from it, if the daemon is up. */
   beat(): Promise<void>
-  /** Lets time pass, up to an instant, with beats around each full hour and at the end. */
+  /** Lets time pass up to an instant, with ticks around each full hour and at the end. */
   passTo(until: Date | string): Promise<void>
-  /** As SIGTERM does. */
+  /** Stops the daemon like SIGTERM. */
   stop(): Promise<void>
   /** Kills the daemon at one of its next writes; see {@link MortalStore.dieAt}. */
   killAt: MortalStore['dieAt']
@@ -83,11 +86,11 @@ export interface WorldOptions {
   readonly from: Date
   readonly planned: readonly Planned[]
   readonly start?: StartDaemon
-  /** How long the work for a scheduled run takes. */
+  /** Returns the duration of the work for a schedule. */
   readonly durationMs?: (schedule: string) => number
 }
 
-/** Off until it is started. */
+/** Opens a machine. It is off until it is started. */
 export async function openWorld({
   from,
   planned,
@@ -98,7 +101,7 @@ export async function openWorld({
   const now = (): Date => new Date(clock.at + clock.skewMs)
   const monotonicMs = (): number => clock.at - clock.asleepMs
   const store = await openStore(join(folderWith(), 'leadsheet.db'), now())
-  // No power is cut here, and a year has more commits than a disk likes.
+  // No power cut is simulated, and a year has many commits.
   await sql`PRAGMA synchronous = OFF`.execute(store.db)
   const runs: Run[] = []
   const beats: Beat[] = []

@@ -1,4 +1,7 @@
-/** A year of a daemon whose machine goes wrong in every way, at random; the ledger is held against what was due. */
+/**
+ * A year of a daemon on a machine with every kind of problem at random. Its records are compared with what
+ * was due.
+ */
 import { describe, expect, it } from 'vitest'
 import { random } from '../support/random.ts'
 import { sinceLastBeat, tickIsJob } from './broken-daemons.ts'
@@ -10,7 +13,7 @@ import { openWorld, type StartDaemon, type World } from './world.ts'
 
 const YEAR_MS = 365 * DAY_MS
 
-/** A year, or the weeks in which the clocks of America and Europe change. */
+/** A year, or in the sample the weeks in which the clocks of America and Europe change. */
 const FROM = new Date(IS_FULL ? '2026-01-01T00:00:00Z' : '2026-03-06T00:00:00Z')
 const DAYS = IS_FULL ? 365 : 25
 
@@ -47,7 +50,7 @@ describe(`a daemon through ${DAYS} days (SEED=${SEED})`, () => {
   )
 })
 
-/** With what befalls it, as the seed has it; now and then its work takes longer than an hour. */
+/** Opens a machine whose problems follow from the seed. Sometimes its work takes longer than an hour. */
 async function openTroubled(start?: StartDaemon) {
   const next = random(SEED)
   const durationMs = (): number => (next() < 0.01 ? next() * 3 * HOUR_MS : next() * 30 * SECOND_MS)
@@ -56,7 +59,7 @@ async function openTroubled(start?: StartDaemon) {
   return { ...world, problems: problems(world, next) }
 }
 
-/** Beats whenever something is due; before that, what happens happens. */
+/** Ticks whenever something is due. The problems happen before that. */
 async function live(world: World, happen: () => Promise<string | null>) {
   const until = new Date(FROM.getTime() + DAYS * DAY_MS)
   const times = PLANNED.flatMap(
@@ -74,7 +77,7 @@ async function live(world: World, happen: () => Promise<string | null>) {
   return met
 }
 
-/** What happens to a machine now and then; at most one thing between two scheduled runs. */
+/** Returns a function that causes a problem now and then, at most one between two scheduled runs. */
 function problems(world: World, next: () => number): () => Promise<string | null> {
   const between = (least: number, most: number): number => least * (most / least) ** next()
   let rightAgainAt = Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-/** A folder of its own for a test, gone afterwards. */
+/** Makes a folder for a test and deletes it afterwards. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,10 @@ export function folderWith(files: Readonly<Record<string, string>> = {}): string
   return fill(mkdtempSync(join(tmpdir(), 'leadsheet-')), files)
 }
 
-/** The temporary folder may be in memory, which is no place for a store. */
+/**
+ * Makes a folder on disk. The usual temporary folder may be in memory, where tests of durability would prove
+ * nothing.
+ */
 export function folderOnDisk(files: Readonly<Record<string, string>> = {}): string {
   return fill(mkdtempSync('/var/tmp/leadsheet-'), files)
 }

@@ -1,4 +1,4 @@
-/** Runs the real program in a process of its own, as its user would. */
+/** Runs the real program in its own process, as a user would. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -6,12 +6,12 @@ import { onTestFinished } from 'vitest'
 import { holdToContract } from './docs/contract.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
-/** Shared by all programs that tests start: compiling is most of a start. */
+/** The compile cache that all started programs share, because compiling takes most of a start. */
 export const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/leadsheet-compiled')
 
 export interface RunOptions {
   readonly cwd: string
-  /** Added to a bare environment without any LEADSHEET_* of the machine. */
+  /** Added to an environment that has none of the machine's LEADSHEET_* variables. */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -21,14 +21,14 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** Starts it; killed when the test is over, if it still runs then. */
+/** Starts the program. It is killed at the end of the test if it still runs. */
 export function startLeadsheet(args: readonly string[], { cwd, env = {} }: RunOptions): ChildProcess {
-  // Or each daemon would want the same port.
+  // Without this, all daemons would ask for the same port.
   const web = args[0] === 'run' ? { LEADSHEET_WEB_LISTEN: 'none' } : {}
   return startScript([MAIN, ...args], { cwd, env: { ...web, ...env } })
 }
 
-/** Runs a file of TypeScript as the program would be. */
+/** Runs a TypeScript file in the same way as the program. */
 export async function runScript(args: readonly string[], options: RunOptions): Promise<Finished> {
   return finished(startScript(args, options))
 }
@@ -47,7 +47,7 @@ export async function runLeadsheet(args: readonly string[], options: RunOptions)
   return holdToContract(args, await finished(startLeadsheet(args, options)))
 }
 
-/** What a started one has said and its status, once it has left. */
+/** Waits until a started program has ended. Returns its output and its exit status. */
 export async function finished(child: ChildProcess): Promise<Finished> {
   const left = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)

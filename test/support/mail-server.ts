@@ -1,4 +1,4 @@
-/** Real mail servers on 127.0.0.1: one that takes mail, and one that misbehaves exactly where it is told to. */
+/** Real mail servers on 127.0.0.1: one accepts mail, and one fails exactly as a script tells it. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
@@ -15,17 +15,18 @@ export interface MailServer extends AsyncDisposable {
   readonly port: number
   readonly url: string
   readonly received: readonly Received[]
-  /** Connections made so far. */
+  /** The number of connections made so far. */
   connections(): number
-  /** Connections that are open. */
+  /** The number of open connections. */
   open(): number
-  /** Ends every open connection, as a server does with idle ones. */
+  /** Closes every open connection, as servers do with idle clients. */
   dropConnections(): void
 }
 
 /**
- * Takes everything, unless the options say otherwise. Without STARTTLS and logins unless they turn them on.
- * @param beforeReply awaited when a message has been received, before that is said
+ * Starts a server that accepts all mail unless the options say otherwise. STARTTLS and logins are off unless
+ * the options turn them on.
+ * @param beforeReply awaited after a message has been received and before the server replies
  */
 export async function openMailServer(
   options: SMTPServerOptions = {},
@@ -56,7 +57,7 @@ export async function openMailServer(
     },
     ...options,
   })
-  // A client that gives up or dislikes our certificate is what some tests are about.
+  // Some tests are about clients that give up or reject the certificate.
   server.on('error', () => {})
   server.server.on('connection', (socket: Socket) => {
     connections++
@@ -79,18 +80,18 @@ export async function openMailServer(
   }
 }
 
-/** A reply, or what else may happen in its place. */
+/** A reply, or what the server does instead of replying. */
 export type Answer = string | 'drop' | 'stall'
 export type Step = 'greeting' | 'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'body' | 'QUIT'
 
 export interface ScriptedServer extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** Every line that clients sent outside of a body. */
+  /** All lines that clients have sent outside message bodies. */
   readonly commands: readonly string[]
-  /** Connections made so far. */
+  /** The number of connections made so far. */
   connections(): number
-  /** Bodies that arrived up to their final dot, whatever was answered to them. */
+  /** The message bodies that arrived completely, even if the server then refused them. */
   bodies(): number
 }
 
@@ -106,7 +107,7 @@ const USUAL: Readonly<Record<Step, Answer>> = {
   QUIT: '221 Bye',
 }
 
-/** Answers as usual but where the script has something else. */
+/** Starts a server that answers as usual, except where the script names another answer. */
 export async function openScriptedServer(script: Partial<Record<Step, Answer>>): Promise<ScriptedServer> {
   const commands: string[] = []
   let bodies = 0

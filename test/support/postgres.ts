@@ -1,4 +1,4 @@
-/** Databases of a real PostgreSQL for a test, each of its own, gone afterwards. */
+/** Databases of a real PostgreSQL server. Each test gets its own, which is dropped afterwards. */
 import { Client } from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { missingPostgres } from './postgres/postgres-programs.ts'
@@ -11,15 +11,20 @@ import {
 } from './postgres/postgres-server.ts'
 import { isSkippedButInCi } from './process/programs.ts'
 
-/** For `describe.skipIf(!hasPostgres)`. On a build server, where nobody would notice, its absence is a failure. */
+/**
+ * False if PostgreSQL is not installed. For `describe.skipIf(!hasPostgres)`. On a build server this is an
+ * error, because nobody would notice the skip.
+ */
 export const hasPostgres = !isSkippedButInCi('the store in PostgreSQL', missingPostgres())
 
 export interface DatabaseOptions {
-  /** The URL of a database to copy, as {@link preparedDatabase} gives it. */
+  /** The URL of a database to copy, from {@link preparedDatabase}. */
   readonly template?: string
 }
 
-/** @returns its URL, `postgres://user:password@127.0.0.1:port/name`; empty unless it is a copy */
+/**
+ * @returns its URL, such as `postgres://user:password@127.0.0.1:port/name`. Without a template it is empty
+ */
 export async function newDatabase({ template }: DatabaseOptions = {}): Promise<string> {
   admin ??= connectAdmin()
   const client = await admin
@@ -29,9 +34,10 @@ export async function newDatabase({ template }: DatabaseOptions = {}): Promise<s
 }
 
 /**
- * A database to copy: whoever of a run asks first for this name prepares it, and all others wait and get the same.
- * @param prepare fills an empty one, and leaves no connection open
- * @returns its URL; it stays until the run ends
+ * Returns a database to copy. The first caller with this name in a run prepares it, and all others wait and
+ * get the same one.
+ * @param prepare fills an empty database, and leaves no connection open
+ * @returns its URL. The database stays until the run ends
  */
 export function preparedDatabase(name: string, prepare: (url: string) => Promise<void>): Promise<string> {
   const known = prepared.get(name)
@@ -46,20 +52,20 @@ const prepared = new Map<string, Promise<string>>()
 
 async function prepareOnce(name: string, prepare: (url: string) => Promise<void>): Promise<string> {
   return withClient(await fetchAdminUrl(), async (client) => {
-    // Held until this session ends.
+    // The lock is held until this session ends.
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
     const { rows } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
     if (rows.length === 0) {
       const url = await createDatabase(client)
       await prepare(url)
-      // Only what is whole has the name.
+      // A database gets the name only when it is complete.
       await renameDatabase(client, url, name)
     }
     return databaseUrl(client, name)
   })
 }
 
-/** One for all tests of a worker: to connect costs as much as to make a database. */
+/** The connection that all tests of a worker share, because connecting takes as long as making a database. */
 let admin: Promise<Client> | null = null
 
 async function connectAdmin(): Promise<Client> {
@@ -68,7 +74,7 @@ async function connectAdmin(): Promise<Client> {
   return client
 }
 
-/** Of the server's superuser, for what the user may not who has the databases. */
+/** Returns the URL of the server's superuser, for statements that the owner of the databases may not run. */
 export async function fetchAdminUrl(): Promise<string> {
   const response = await fetch(inject('postgresDoor'))
   const text = await response.text()

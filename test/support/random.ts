@@ -1,6 +1,6 @@
-/** Random numbers that a seed repeats, for tests that print theirs. */
+/** Random numbers from a seed, for tests that print their seed. */
 
-/** mulberry32: numbers from 0 to below 1. */
+/** Returns the generator mulberry32, whose numbers are at least 0 and below 1. */
 export function random(seed: number): () => number {
   let state = seed
   return () => {

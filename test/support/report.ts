@@ -1,4 +1,4 @@
-/** Reports as they are made for real, and what a reader sees of them. */
+/** Makes reports with the program's own functions, and extracts what readers see. */
 import { join } from 'node:path'
 import { DEFAULT_LOCALE } from '../../src/domain/choices.ts'
 import type { ReportFigures } from '../../src/domain/figures.ts'
@@ -43,7 +43,7 @@ export function renderReport(figures: ReportFigures, making: Making = {}): Rende
   return templates.render('daily', compose(figures, making))
 }
 
-/** Every kind of day, with the moment of its report, and a week in the other language. */
+/** Reports of every kind of day, with the moment of each, and a week in the other language. */
 export const REPORTS: readonly {
   readonly name: string
   readonly figures: ReportFigures
@@ -82,7 +82,7 @@ export const REPORTS: readonly {
   },
 ]
 
-/** The words of a page on one line, without what is only for the inbox. */
+/** Returns the visible text of a page on one line, without the preview text for the inbox. */
 export function wordsOf(html: string): string {
   return html
     .replace(/<head>.*<\/head>/s, '')

@@ -1,4 +1,4 @@
-/** The reference service for tests: on a free port, its clock standing at a fixed moment. */
+/** The reference service for tests, on a free port and with a fixed clock. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,8 +8,9 @@ import { openService, type Service, type ServiceOptions } from '../../src/servic
 export const COMPANIES = fileURLToPath(new URL('../../data/companies.ndjson', import.meta.url))
 
 /**
- * @param now where simulated time ends; the history before it has `historyDays`
- * @param rateLimitPerMinute more than usual for tests that sync again and again
+ * @param now the end of the simulated history
+ * @param historyDays the length of the history
+ * @param rateLimitPerMinute higher than usual for tests that sync often
  */
 export function startService(folder: string, now: Date, historyDays: number, rateLimitPerMinute?: number) {
   return openWithPast({
@@ -22,7 +23,10 @@ export function startService(folder: string, now: Date, historyDays: number, rat
   })
 }
 
-/** Opens a service whose past is copied where another one of this worker has had the same; to make it up takes longer. */
+/**
+ * Opens a service. Its past is copied if another service of this worker has the same, because simulating it
+ * takes longer.
+ */
 export async function openWithPast(
   options: ServiceOptions & Required<Pick<ServiceOptions, 'historyDays' | 'now'>>,
 ): Promise<Service> {

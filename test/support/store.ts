@@ -1,4 +1,4 @@
-/** A store of its own for a test, and leads, pipelines and runs made by hand to put into it. */
+/** A store for one test, with invented leads, pipelines and runs to put into it. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,19 +22,19 @@ export const STAGES = [
   { status: 'disqualified', position: 4, outcome: 'disqualified', inFunnel: false, isQualified: false },
 ] as const
 
-/** With {@link STAGES}; closed when the test is over by whoever opened it. */
+/** Opens a store with {@link STAGES} and without leads. The caller's test closes it. */
 export async function openEmptyStore(): Promise<Store> {
   const store = await openNewStore(join(folderWith(), 'leadsheet.db'), OPENED_AT)
   await store.write((trx) => saveStages(trx, STAGES))
   return store
 }
 
-/** Whether this run is the one that has its stores in PostgreSQL; see `vitest.config.ts`. */
+/** True if this run has its stores in PostgreSQL; see `vitest.config.ts`. */
 export const IN_POSTGRES = process.env['TEST_STORE'] === 'postgres'
 
 /**
- * As `openStore` makes one that is not there yet.
- * @param file of a store in SQLite; one in PostgreSQL gets a database of its own
+ * Opens a new store like `openStore`.
+ * @param file of a store in SQLite. A store in PostgreSQL gets its own database
  */
 export async function openNewStore(file: string, now: Date): Promise<Store> {
   if (IN_POSTGRES) return openStore(await newDatabase({ template: await migratedDatabase() }), now)
@@ -43,7 +43,7 @@ export async function openNewStore(file: string, now: Date): Promise<Store> {
   return openStore(file, now)
 }
 
-/** Of a store in PostgreSQL, for who opens it beside. */
+/** Returns the address of a store, for a second connection. */
 export function addressOf({ place }: Pick<Store, 'place'>): string {
   if (place.kind === 'sqlite') throw new Error(`${place.file} is no PostgreSQL`)
   const url = new URL(place.url)
@@ -51,10 +51,13 @@ export function addressOf({ place }: Pick<Store, 'place'>): string {
   return url.href
 }
 
-/** Made once and copied: tests open hundreds, and to make one takes longer than what most of them do with it. */
+/**
+ * The migrated file is made once and copied, because tests open hundreds and migrating takes longer than most
+ * of them.
+ */
 let migrated: Promise<Buffer> | null = null
 
-/** The URL of a PostgreSQL database to copy, with the tables of a store and no installation. */
+/** Returns the URL of a PostgreSQL database to copy. It has the tables of a store and no installation. */
 export function migratedDatabase(): Promise<string> {
   return preparedDatabase('migrated', async (url) => {
     const store = await openStore(url, OPENED_AT)
@@ -67,7 +70,7 @@ async function makeMigrated(): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-'))
   const file = join(folder, 'leadsheet.db')
   const store = await openStore(file, OPENED_AT)
-  // Each copy is an installation of its own.
+  // Each copy becomes its own installation.
   await store.write((trx) => trx.deleteFrom('installation').execute())
   await store.close()
   const content = readFileSync(file)
@@ -75,7 +78,7 @@ async function makeMigrated(): Promise<Buffer> {
   return content
 }
 
-/** A lead as the mapping makes it; its raw record follows from what it says. */
+/** Returns a lead as the mapping makes it. Its raw record follows from its fields. */
 export function lead(id: string, change: Partial<Omit<Lead, 'id' | 'raw'>> = {}): Lead {
   const fields = {
     ...BLANK_LEAD,
@@ -101,7 +104,7 @@ export async function save(store: Store, leads: readonly Lead[], at = '2026-11-2
   await store.write((trx) => saveLeads(trx, leads, seenAt(at)))
 }
 
-/** A run that read all leads as of an instant. */
+/** Saves a run that read all leads as of an instant. */
 export async function saveWholeRun(store: Store, asOf: string, startedAt = asOf): Promise<string> {
   return store.write(async (trx) => {
     const id = await startRun(trx, { mode: 'full', parts: ['leads'], at: new Date(startedAt).toISOString() })
@@ -110,14 +113,14 @@ export async function saveWholeRun(store: Store, asOf: string, startedAt = asOf)
   })
 }
 
-/** The same, and it has ended. */
+/** Saves a run that read all leads as of an instant and has ended. */
 export async function saveEndedRun(store: Store, asOf: string): Promise<void> {
   const id = await saveWholeRun(store, asOf)
   const ended = { finished_at: new Date(asOf).toISOString(), outcome: 'ok', is_complete: 1 } as const
   await store.write((trx) => trx.updateTable('sync_run').where('id', '=', id).set(ended).execute())
 }
 
-/** A reading whose stages have been reached by so many leads each. */
+/** Returns a reading of statistics with these numbers of leads by stage. */
 export function stat(
   pipelineId: string,
   asOf: string,

@@ -1,4 +1,4 @@
-/** A store, a source and a clock put together, for tests that sync. */
+/** A store, a source and a clock, for tests that sync. */
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { SyncResult } from '../../src/domain/sync.ts'
@@ -13,21 +13,21 @@ import { openNewStore } from './store.ts'
 
 export const SILENT = pino({ level: 'silent' })
 
-/** Backoff without waiting, for tests of what happens rather than when. */
+/** Retries without waiting, for tests in which the times do not matter. */
 const AT_ONCE = { attempts: 5, baseMs: 0, maxMs: 0 }
 
 export interface Syncing extends AsyncDisposable {
   readonly store: Store
   readonly source: Source
   readonly folder: string
-  /** The clock of the job; a test moves it. */
+  /** The clock of the job. A test moves it. */
   readonly clock: { now: Date }
   sync(options?: Partial<SyncOptions>): Promise<SyncResult>
 }
 
 /**
- * @param options.folder one that another syncing was in, as after a restart
- * @param options.store where it is to be, if not in a new one
+ * @param options.folder the folder of an earlier syncing, to continue it as after a restart
+ * @param options.store the place of the store; by default a new one
  */
 export async function openSyncing(
   url: string,

@@ -1,27 +1,27 @@
 /**
- * A list API over HTTP whose every answer a test can decide: leads in memory, keyset pages over
- * (updated_at, id), and a list of faults taken one a request.
+ * A list API over HTTP whose answers a test can replace. It has leads in memory, keyset pages over
+ * (updated_at, id), and a list of faults, one for each request.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { WireLead } from '../../src/contract/lead.ts'
 import { generateLead } from '../bench/generate.ts'
 
-/** Answers a request in place of the upstream; `false` lets it answer itself. */
+/** Answers a request in place of the upstream. If it returns `false`, the upstream answers. */
 export type Fault = (request: IncomingMessage, response: ServerResponse) => boolean | undefined
 
 export interface Upstream extends AsyncDisposable {
   readonly url: string
   readonly leads: Map<string, WireLead>
-  /** Taken from the front, one a request. */
+  /** The faults of the next requests. Each request takes the first one. */
   readonly faults: Fault[]
-  /** What it says at a path below /api/v1, as it is sent, in the place of its own answer; null where it has its own. */
+  /** Returns the answer for a path below /api/v1; null for the usual answer. */
   answer: (path: string) => string | null
-  /** By lead: met by each request for its details. */
+  /** The faults of requests for a lead's details, by lead. */
   readonly detailFaults: Map<string, Fault>
-  /** By lead: what its details have beside the fields of the list. */
+  /** The fields that a lead's details have beside the fields of the list, by lead. */
   readonly details: Map<string, Readonly<Record<string, unknown>>>
   readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[]
-  /** Puts a lead in or changes one; `updated_at` is the argument's. */
+  /** Adds a lead or changes one, with the given `updated_at`. */
   put(number: number, change?: Partial<WireLead>): WireLead
 }
 
@@ -74,7 +74,7 @@ export async function startUpstream(count: number): Promise<Upstream> {
   return upstream
 }
 
-/** A fault that answers with a status. */
+/** Returns a fault that answers with a status. */
 export function status(code: number, headers: Record<string, string> = {}): Fault {
   return (_request, response) => {
     response.writeHead(code, { 'content-type': 'application/problem+json', ...headers })
@@ -83,7 +83,7 @@ export function status(code: number, headers: Record<string, string> = {}): Faul
   }
 }
 
-/** A fault that sends a body of a type. */
+/** Returns a fault that answers with a body of the given type. */
 export function body(text: string, type = 'application/json'): Fault {
   return (_request, response) => {
     response.writeHead(200, { 'content-type': type })
@@ -92,7 +92,7 @@ export function body(text: string, type = 'application/json'): Fault {
   }
 }
 
-/** A fault that promises more than it sends and cuts the connection. */
+/** Announces more bytes than it sends, and then cuts the connection. */
 export const cut: Fault = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
   response.write('{"data":[')
@@ -100,12 +100,12 @@ export const cut: Fault = (_request, response) => {
   return true
 }
 
-/** A fault that answers with bytes as they are, head included, and then ends the connection or resets it. */
+/** Returns a fault that answers with these bytes, head included, and then ends or resets the connection. */
 export function bytes(text: string, end: 'fin' | 'reset' | 'stay' = 'fin'): Fault {
   return (request) => {
     request.socket.write(text)
     if (end === 'fin') request.socket.end()
-    // What was written must have left: a reset throws it away.
+    // The reset waits until the bytes have left, because it would discard them.
     if (end === 'reset') setTimeout(() => request.socket.resetAndDestroy(), 5)
     return true
   }

@@ -17,7 +17,10 @@ import { expectSound } from '../support/store.ts'
 import { copyOf, databaseIn } from '../support/world.ts'
 
 const RECIPIENTS = ['ana@example.com', 'ben@example.com', 'cem@example.com']
-/** The body has begun to leave: whether it has arrived is not known. */
+/**
+ * The steps after which the daemon cannot know whether the message has arrived, because its body has begun to
+ * leave.
+ */
 const UNCONFIRMED: readonly Hold[] = ['body', 'reply']
 
 it('a daemon killed at any step of a message is followed by one of two, who sends what is left and doubts one message at most (row 60)', async () => {
@@ -47,7 +50,7 @@ it('a daemon killed at any step of a message is followed by one of two, who send
     const doubts = ledger.reduce((sum, row) => sum + row.doubts, 0)
     expect({ hold, doubts }).toEqual({ hold, doubts: UNCONFIRMED.includes(hold) ? 1 : 0 })
     expect(server.taken).toHaveLength(RECIPIENTS.length + (hold === 'reply' ? 1 : 0))
-    // One that came twice came as the same message.
+    // A message that arrived twice must be the same message.
     const messages = new Set(server.taken.map(({ messageId, sha256 }) => `${messageId} ${sha256}`))
     expect(messages.size).toBe(RECIPIENTS.length)
     expect(new Set(server.taken.map(({ messageId }) => messageId))).toEqual(

@@ -1,4 +1,4 @@
-/** ScheduledRuns through kills and rivals: whoever else is there and wherever it ends, each is done, and by one alone. */
+/** Scheduled runs under kills and beside rivals. Each run is done, and only by one of them. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -69,7 +69,7 @@ it('a daemon killed before or after any of its statements does each scheduled ru
       done.map(({ due_at }) => due_at),
       points[point],
     ).toEqual(expected)
-    // At most the one that was in hand is done again, since nothing says how far it had come.
+    // At most the run in progress is done again, because nothing records how far it has come.
     const again = ran.length - expected.length
     expect(again, points[point - 1]).toBe(ranBefore.length > doneBefore.length ? 1 : 0)
     expect(query(file, "SELECT due_at FROM scheduled_run WHERE state IN ('due', 'running')")).toEqual([])
@@ -106,10 +106,10 @@ it(`of two daemons and a report by hand on the same data one daemon stays, and e
 
     const { status, stdout, stderr } = await byHand
     if (status !== 0 && stderr !== '') expect(stderr, stderr).toMatch(/job_busy|report_no_data/)
-    // Where the daemon was just sending, the command lists the messages that it left to it.
+    // If the daemon is sending, the command lists the messages that it leaves to the daemon.
     if (status !== 0 && stderr === '') expectLeft(stdout)
     const sent = "SELECT recipient FROM delivery WHERE state = 'sent'"
-    // Where the one by hand was in the way, the daemon would come to it with its next beat.
+    // If the command was in the way, the daemon would send the message at its next tick.
     const isLeft = (): boolean => query(file, sent).length < RECIPIENTS.length
     if (isLeft() && status === 0) await run({ args: ['report', 'send', 'daily'], cwd, env })
     while (isLeft()) await new Promise((resolve) => setTimeout(resolve, 50))
@@ -145,7 +145,7 @@ it('a scheduled run whose daemon hung until another had taken over is done by th
   clock.now = new Date('2026-01-12T07:00:00Z')
   void first.beat()
   await begun.promise
-  // A machine of its own, by whose process id nothing can be told.
+  // The lease names another machine, so its process id tells nothing.
   await store.write((trx) => trx.updateTable('lease').set({ host: 'another' }).execute())
   await expect(openBeat(otherStore, clock, done)).rejects.toMatchObject({ code: 'job_busy' })
   clock.now = new Date(clock.now.getTime() + 90_000)
@@ -166,7 +166,7 @@ async function done(): Promise<RunEnd> {
   return { state: 'done', message: 'by the second' }
 }
 
-/** A daemon with one report, whose clock is that of the test. */
+/** Opens a daemon with one report and the clock of the test. */
 async function openBeat(store: Store, clock: { readonly now: Date }, work: () => Promise<RunEnd>) {
   const controller = new AbortController()
   const daemon = await startDaemon(

@@ -32,7 +32,7 @@ const SENDINGS = IS_FULL ? 5 : 1
 const LATER_MS = 500
 const LEASE_S = 90
 
-/** Keeps the request that it takes until it is skipped: then the list is empty. */
+/** A fault that holds the next request until the test skips it. Then the list is empty. */
 function holding() {
   const held = Promise.withResolvers<ServerResponse>()
   const fault: Fault = (_request, response) => {
@@ -139,7 +139,7 @@ it(`a daemon and a person who send the same report at the same moment send each 
     const env = { ...base.env, LEADSHEET_SMTP_URL: server.url }
     const installation = { cwd, env, file: databaseIn(cwd) }
     const daemon = startDaemon(installation, at('07:00'))
-    // Before the daemon makes the report, while it does, and after.
+    // The delay lets the command come before, during and after the daemon's work.
     await sleep(sending * LATER_MS)
     const person = await runLeadsheet(['report', 'send', 'daily'], {
       cwd,

@@ -1,7 +1,7 @@
 /**
- * Three real workers on one PostgreSQL, one of them killed again and again, or PostgreSQL itself, while they sync,
- * report and mail under faults: the copy is what the upstream has, each scheduled run one row, each recipient has each report
- * once, and no event is missing that was answered.
+ * Three real workers share one PostgreSQL. One worker or PostgreSQL itself is killed again and again while
+ * they sync, report and send under faults. In the end the copy equals the upstream, each scheduled run has
+ * one row, each recipient has each report once, and no answered event is missing.
  */
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,7 +34,7 @@ const CRASH_LEADS = 600
 const CRASH_EACH_MS = 3_000
 const LEADS = IS_FULL ? 20_000 : 3_000
 const RECIPIENTS = Array.from({ length: 12 }, (_, number) => `r${100 + number}@example.org`)
-/** What is deferred comes minutes later. */
+/** The faults of the mail server. A deferred message is tried again minutes later. */
 const FAULTS = {
   seed: SEED,
   lostReplies: 0.05,
@@ -43,9 +43,9 @@ const FAULTS = {
     : { turnedAway: 0, refusals: 0, greylisted: 0 }),
 }
 const CHANGES_EACH_MS = 150
-/** A worker without a database, or with more than it can take. */
+/** The answers of a worker that has no database, or more requests than it can take. */
 const REFUSALS = [429, 500, 503]
-/** What syncs and messages that wait for their next attempt may take once nobody is killed any more. */
+/** The limit for syncs and waiting messages after the last kill. */
 const QUIET_WITHIN_MS = 15 * 60_000
 
 const SETTINGS = `
@@ -64,7 +64,7 @@ reports:
 type Files = Readonly<Record<string, string>>
 
 const FILES: Files = { 'leadsheet.yaml': SETTINGS, 'dkim.pem': DKIM_KEY.privateKey }
-/** In them nothing comes due. */
+/** Settings under which nothing comes due. */
 const QUIET: Files = {
   ...FILES,
   'leadsheet.yaml': SETTINGS.replaceAll(/'\*(\/2)? \* \* \* \*'/g, `"${hourlyNotNow()}"`),
@@ -75,7 +75,7 @@ interface Trouble {
   readonly times: number
   readonly eachMs: number
   readonly leads: number
-  /** Whose it is, and what is done to it and to the workers. */
+  /** Opens the database, and returns what the test does to it and to the workers. */
   readonly open: () => Promise<{ readonly url: string; befall(workers: Workers): Promise<void> }>
 }
 
@@ -123,7 +123,7 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
       const life = live(upstream, next, leads)
       const workers = Array.from({ length: WORKERS }, () => begin(FILES))
       const killOne = (): void => {
-        // The first takes the events.
+        // The first worker receives the events, so it stays.
         const [gone] = workers.splice(1 + Math.floor(next() * (WORKERS - 1)), 1)
         gone?.child.kill('SIGKILL')
         workers.push(begin(FILES))
@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
       const sending = readAddress(workers[0]?.child.stderr ?? null).then((address) =>
         events.sendUntil(address, () => isOver, REFUSALS),
       )
-      // One that cannot reach its store when it starts ends with word of it.
+      // A worker that cannot reach its store at the start ends with an error.
       for (const { isUp } of workers) await isUp
       for (let time = 0; time < times; time++) {
         await sleep(next() * 2 * eachMs)
@@ -148,12 +148,12 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
       await expect.poll(() => listOpenScheduledRuns(store, until), options).toEqual([])
       await expect.poll(() => listLost(store, events.taken), options).toEqual([])
       await stopAll(workers)
-      // What its predecessors have left, and nothing new.
+      // This worker finishes the work of the others, and nothing new comes due.
       const last = begin(QUIET)
       await expect.poll(() => listUnsent(store), options).toEqual([])
       await stopAll([last])
 
-      // The first that misses a lead waits for the second.
+      // A lead counts as deleted when two syncs have missed it.
       for (let time = 0; time < 2; time++)
         expect(await run({ args: syncLeads, cwd, env })).toMatchObject({ status: 0 })
       expect(await readCopy(store)).toEqual(listOf(upstream))
@@ -170,14 +170,14 @@ describe.skipIf(!hasPostgres)(`${WORKERS} workers on one PostgreSQL, SEED=${SEED
   )
 })
 
-/** Messages that were answered, and of which nobody knows, or nothing has come. */
+/** Lists answered messages that the store does not know or has not finished. */
 async function listLost({ db }: Store, taken: ReadonlySet<string>): Promise<string[]> {
   const rows = await db.selectFrom('event').where('done_at', 'is not', null).select('id').execute()
   const done = new Set(rows.map(({ id }) => id))
   return [...taken].filter((id) => !done.has(id))
 }
 
-/** The upstream has its problems, and its leads change, until it is told to be quiet. */
+/** Makes the upstream fail and change its leads, until `end` is called. */
 function live(upstream: Upstream, next: () => number, leads: number): { end(): void } {
   const now = new Date().toISOString()
   for (let number = leads / 2; number < leads; number++)
@@ -198,7 +198,7 @@ function live(upstream: Upstream, next: () => number, leads: number): { end(): v
   }
 }
 
-/** Due times of which something is still to come. */
+/** Lists the scheduled runs that have not ended. */
 async function listOpenScheduledRuns({ db }: Store, until: string): Promise<string[]> {
   const scheduledRuns = await db
     .selectFrom('scheduled_run')
@@ -209,7 +209,7 @@ async function listOpenScheduledRuns({ db }: Store, until: string): Promise<stri
   return scheduledRuns.map(({ schedule, due_at, state }) => `${schedule} ${due_at} ${state}`)
 }
 
-/** Messages on their way; those unconfirmed may have arrived. */
+/** Lists the messages that have not been sent. Unconfirmed messages may have arrived. */
 async function listUnsent({ db }: Store): Promise<string[]> {
   const messages = await db
     .selectFrom('delivery')
@@ -222,7 +222,7 @@ async function listUnsent({ db }: Store): Promise<string[]> {
 interface Worker {
   readonly child: ChildProcess
   readonly end: Promise<Finished>
-  /** Resolves when it has begun to work. */
+  /** Resolves when the worker has begun to work. */
   readonly isUp: Promise<void>
 }
 
@@ -257,7 +257,7 @@ function listOf({ leads }: Upstream): Line[] {
   return all.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** What the runs and the scheduled runs came to. */
+/** Counts the runs and the scheduled runs by their results. */
 async function tell({ db }: Store): Promise<Record<string, number>> {
   const runs = await db.selectFrom('sync_run').select(['mode', 'outcome']).execute()
   const scheduledRuns = await db

@@ -1,29 +1,29 @@
-/** What a sink says it has got beside what the ledger says was sent, letter by letter. */
+/** Compares the messages that a mail server received with those recorded as sent. */
 import { readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { Arrival, Attempt } from './sink.ts'
 
 export interface Comparison {
   readonly messages: number
-  /** In the ledger at the end, by state. */
+  /** The number of messages in each state at the end. */
   readonly states: Readonly<Record<string, number>>
-  /** Messages that were unconfirmed at any time. */
+  /** The number of messages that were ever unconfirmed. */
   readonly doubted: number
-  /** Of these, how many had arrived more than once, and how many not at all. */
+  /** The number of unconfirmed messages that arrived more than once, and of those that never arrived. */
   readonly doubtedTwice: number
   readonly doubtedNever: number
-  /** What the sink did beside taking messages, as often. */
+  /** The numbers of refusals and of other faults of the mail server. */
   readonly turnedAway: number
   readonly putOff: number
   readonly refused: number
   readonly lostReplies: number
-  /** Broken promises, in words with the recipient: none of them may be. */
+  /** Broken promises in words, with the recipient. All lists must be empty. */
   readonly lost: readonly string[]
   readonly doubled: readonly string[]
   readonly altered: readonly string[]
 }
 
-/** What the ledger says of a message. */
+/** The record of a message in the store. */
 export interface Row {
   readonly recipient: string
   readonly message_id: string
@@ -31,7 +31,7 @@ export interface Row {
   readonly doubts: number
 }
 
-/** @param log of the sink */
+/** @param log of the mail server */
 export function compare(file: string, log: string): Comparison {
   const database = new Database(file, { readonly: true })
   const rows = database.prepare<[], Row>('SELECT * FROM delivery ORDER BY recipient').all()
@@ -39,7 +39,7 @@ export function compare(file: string, log: string): Comparison {
   return compareRows(rows, log)
 }
 
-/** @param log of the sink */
+/** @param log of the mail server */
 export function compareRows(rows: readonly Row[], log: string): Comparison {
   const attempts = readAttempts(log)
   const countEnds = (end: Attempt['end']): number => attempts.filter((one) => one.end === end).length
@@ -86,7 +86,10 @@ interface Found {
   readonly arrivals: readonly Arrival[]
 }
 
-/** Unconfirmed says that it may not be there; anything else that is not there was lost without a word. */
+/**
+ * True if a message has not arrived and its state does not say so. Only `unconfirmed` says that it may be
+ * missing.
+ */
 function isLost({ row, arrivals }: Found): boolean {
   return row.state !== 'unconfirmed' && copiesOf(arrivals) === 0
 }
@@ -95,7 +98,9 @@ function copiesOf(arrivals: readonly Arrival[]): number {
   return arrivals.filter(({ end }) => end !== 'refused').length
 }
 
-/** Each attempt the same bytes, signed and to the recipient of the ledger; also those that were refused. */
+/**
+ * True if all attempts, refused ones included, had the same signed bytes and went to the recorded recipient.
+ */
 function isOneMessage(row: Row, arrivals: readonly Arrival[]): boolean {
   const kinds = new Set(arrivals.map(({ sha256 }) => sha256))
   return kinds.size <= 1 && arrivals.every((one) => one.to === row.recipient && one.isSigned)

@@ -50,7 +50,10 @@ async function deliverThroughKills(way: UnconfirmedPolicy) {
   return found
 }
 
-/** Each that is killed is followed by another; the last ones send what is left. @returns how many were killed */
+/**
+ * Starts several senders. A killed one is replaced, and the last ones send the rest.
+ * @returns how many were killed
+ */
 async function sendBesideEachOther(job: Job, sink: Sink, next: () => number): Promise<number> {
   const running: Sender[] = Array.from({ length: SENDERS }, () => startSender(job))
   let killed = 0

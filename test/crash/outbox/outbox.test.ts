@@ -7,7 +7,7 @@ import { openStoreWithMessages, sendThroughKills, startSink } from './run.ts'
 
 const MESSAGES = IS_FULL ? 1_500 : 75
 const KILLS = IS_FULL ? 100 : 10
-/** The last ones may find that all is sent. */
+/** The share of planned kills that must happen. The last ones may come when everything has been sent. */
 const KILLED_SHARE = 0.9
 const FAULTS = { seed: SEED, turnedAway: 0.1, lostReplies: 0.03, refusals: 0.05, greylisted: 0.05 }
 

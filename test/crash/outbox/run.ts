@@ -1,4 +1,7 @@
-/** A run: a store with messages that wait, a sink, and senders that are killed one after the other. */
+/**
+ * One run of the outbox tests: a store with waiting messages, a mail server, and senders that are killed one
+ * after the other.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,10 +24,13 @@ import type { SinkEvent, SinkFaults } from './sink.ts'
 
 const SENDER_PROGRAM = join(import.meta.dirname, 'sender.ts')
 const SINK_PROGRAM = join(import.meta.dirname, 'sink.ts')
-/** About as long as a message takes, so that a kill comes at any moment of it. */
+/**
+ * A kill comes within this time after a step. It is about the time that a message takes, so every moment is
+ * hit.
+ */
 export const KILL_WITHIN_MS = 4
 
-/** @returns the file of a store with a message to each of so many recipients */
+/** @returns the file of a store with a message for each of `count` recipients */
 export async function openStoreWithMessages(count: number): Promise<string> {
   const recipients = Array.from({ length: count }, (_, number) => `r${1_000 + number}@example.org`)
   await using ledger = await openLedger(recipients, { ...CONTENT, files: FILES })
@@ -34,11 +40,11 @@ export async function openStoreWithMessages(count: number): Promise<string> {
 export interface Sink {
   readonly url: string
   readonly log: string
-  /** Resolves when it has said that event so often from now on; never where it does not. */
+  /** Resolves when the mail server has reported the event so many times from now on. */
   untilEvent(event: SinkEvent, times: number): Promise<void>
 }
 
-/** For the test that runs. */
+/** Starts the mail server for the current test. */
 export async function startSink(faults: SinkFaults): Promise<Sink> {
   const log = join(folderWith(), 'arrivals')
   writeFileSync(log, '')
@@ -81,16 +87,16 @@ export const EVENTS = ['MAIL', 'RCPT', 'DATA', 'bytes', 'dot'] as const satisfie
 
 interface Killing {
   readonly kills: number
-  /** Who wait beside the one that sends, to take over from it. */
+  /** The number of senders that wait to take over from the active one. */
   readonly standby: number
   readonly next: () => number
-  /** Asked after each kill. */
+  /** Called after each kill. True ends the kills. */
   readonly isEnough?: () => boolean
 }
 
 /**
- * Lets senders send all there is; the one whose turn it is is ended with SIGKILL, a moment after a session has come to
- * a step, both chosen at random.
+ * Lets senders send all messages. The active sender is killed with SIGKILL, a moment after a session has
+ * reached a step. The step and the moment are random.
  * @returns how many were killed
  */
 export async function sendThroughKills(
@@ -102,7 +108,7 @@ export async function sendThroughKills(
   let killed = 0
   while (killed < kills && !isEnough()) {
     while (running.length < 1 + standby) running.push(startSender(job))
-    // Less than its share of what is left, so that something is left for the last one.
+    // A part of the remaining messages is left for the next sender.
     const upTo = (0.8 * countUnsent(job.file)) / (kills - killed)
     const event = EVENTS[Math.floor(next() * EVENTS.length)] ?? 'dot'
     const reached = sink.untilEvent(event, 1 + Math.floor(next() * upTo))
@@ -130,7 +136,7 @@ function countUnsent(file: string): number {
   )
 }
 
-/** The process that sends. */
+/** Reads the process id of the active sender. */
 function readHolder(file: string): unknown {
   return readOne(file, "SELECT pid FROM lease WHERE name = 'delivery'")
 }

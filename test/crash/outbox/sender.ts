@@ -1,6 +1,6 @@
 /**
- * A program that does nothing but deliver what waits in a store, until nothing does: `node sender.ts JOB`. Its clock
- * goes on by itself while nothing is due, so that waits pass at once.
+ * A program that sends the waiting messages of a store until none is left: `node sender.ts JOB`. While
+ * nothing is due, it moves its own clock forward, so that it never waits long.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -17,20 +17,20 @@ import { readMessage } from '../../../src/store/outbox/stored-message.ts'
 import { findHolder } from '../../../src/store/schedule/lease.ts'
 
 export interface SenderJob {
-  /** Or the address of a store in PostgreSQL. */
+  /** A file, or the URL of a store in PostgreSQL. */
   readonly file: string
   readonly url: string
   readonly dkim: DkimKey
   /**
-   * `resend` and `hold` are how the program does it. The others are the two ways in which one would do it at first:
-   * they show what the ledger is for, and that a test sees the difference.
+   * `resend` and `hold` are the policies of the program. The other two are the simple ways that lose or
+   * repeat messages. They prove that the tests can tell the difference.
    */
   readonly way: UnconfirmedPolicy | 'mark before sending' | 'mark after sending'
 }
 
 const MINUTE_MS = 60_000
 const PAUSE_MS = 10
-/** As good as none. */
+/** A limit that never applies. */
 const MESSAGES_PER_MINUTE = 100_000
 
 if (import.meta.main) await main(JSON.parse(process.argv[2] ?? ''))
@@ -53,7 +53,7 @@ async function sendAll(deps: Omit<DeliverDeps, 'now'>): Promise<void> {
     const aheadMs = (await findLastMove(store)) - Date.now() + idleMinutes * MINUTE_MS
     const now = (): Date => new Date(Date.now() + aheadMs)
     if (await deliverDue({ ...deps, now }, signal).catch(falseIfTakenOver)) idleMinutes = 0
-    // While another sends, the time is its own.
+    // While another process sends, that process moves the clock.
     else if (await findHolder(store.db, now())) await sleep(PAUSE_MS)
     else idleMinutes++
   }
@@ -69,7 +69,10 @@ async function isAnyLeft({ db }: Store): Promise<boolean> {
   return (await left.select('message_id').limit(1).execute()).length > 0
 }
 
-/** When anything last happened to a message, in ms: no process that takes over may be earlier. */
+/**
+ * Finds the time of the last event of any message, in ms. The clock of the next sender must not start
+ * earlier.
+ */
 async function findLastMove({ db }: Store): Promise<number> {
   const { at } = await db
     .selectFrom('delivery')
@@ -78,7 +81,7 @@ async function findLastMove({ db }: Store): Promise<number> {
   return Date.parse(at)
 }
 
-/** Until all are marked as sent; a refusal takes the mark away again. */
+/** Sends until all messages are marked as sent. A refusal removes the mark. */
 async function sendNaively(store: Store, transport: Transport, way: SenderJob['way']): Promise<void> {
   const { signal } = new AbortController()
   const mark = (id: string, state: 'sent' | 'pending') =>

@@ -1,53 +1,53 @@
 /**
- * A mail server in a process of its own that fails now and then: `node sink.ts LOG FAULTS`. What it did with each
- * message stands in the log, a line of JSON each, and it says on its output how far a session is, so that a test can
- * kill the sender there. The same seed fails the same attempts, whenever they come.
+ * A mail server in its own process that fails now and then: `node sink.ts LOG FAULTS`. It logs what it did
+ * with each message as lines of JSON, and prints how far a session is, so that a test can kill the sender
+ * there. The same seed makes the same attempts fail.
  */
 import { createHash } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { random } from '../../support/random.ts'
 
-/** Shares of 1. */
+/** The shares of faults, from 0 to 1. */
 export interface SinkFaults {
   readonly seed: number
-  /** Of the sessions, how many are turned away before anything is said (421). */
+  /** The share of sessions refused before anything is said (421). */
   readonly turnedAway: number
-  /** Of the messages that are taken, how many get no reply: the connection ends instead. */
+  /** The share of accepted messages without a reply: the connection ends instead. */
   readonly lostReplies: number
-  /** Of the messages, how many are refused for now after their final dot. */
+  /** The share of messages refused for now after their final dot. */
   readonly refusals: number
-  /** Of the recipients, how many are refused at their first attempt (450). */
+  /** The share of recipients refused at their first attempt (450). */
   readonly greylisted: number
 }
 
-/** What became of an attempt to hand a message over. */
+/** The result of an attempt to send a message. */
 export type Attempt = TurnedAway | PutOff | Arrival
 
-/** Before it was said to whom. */
+/** A session that ended before the recipient was named. */
 interface TurnedAway {
   readonly to: null
   readonly end: 'turned away'
 }
 
-/** Before the message was shown. */
+/** An attempt that ended before the message was transferred. */
 interface PutOff {
   readonly to: string
   readonly end: 'deferred'
 }
 
-/** Of a message that came up to its final dot. */
+/** A message that was received up to its final dot. */
 export interface Arrival {
   readonly to: string
-  /** `lost`: taken, and the reply to it kept back. `refused`: not taken. */
+  /** `taken`: accepted. `lost`: accepted, but without a reply. `refused`: not accepted. */
   readonly end: 'taken' | 'lost' | 'refused'
   readonly messageId: string
   readonly isSigned: boolean
-  /** Of the bytes between 354 and the final dot. */
+  /** The hash of the bytes between 354 and the final dot. */
   readonly sha256: string
 }
 
-/** What the sink says on its output, a line each. */
+/** The lines that the mail server prints. */
 export type SinkEvent = `port ${number}` | 'MAIL' | 'RCPT' | 'DATA' | 'bytes' | 'dot'
 
 const END = '\r\n.\r\n'
@@ -141,7 +141,7 @@ function openSink(log: string, faults: SinkFaults): void {
   }
 }
 
-/** From 0 to below 1, by the seed and what it is about. */
+/** Returns a function from texts to numbers of at least 0 and below 1. The seed decides them. */
 function createChance(seed: number): (about: string) => number {
   return (about) => random(createHash('sha256').update(`${seed} ${about}`).digest().readUInt32BE())()
 }

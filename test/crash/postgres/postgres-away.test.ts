@@ -1,4 +1,6 @@
-/** Workers whose PostgreSQL is stopped, crashes, or is cut off in the midst of a first load: it ends whole, by itself. */
+/**
+ * PostgreSQL is stopped, crashes or is cut off during a first load. The load ends complete and without help.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -20,10 +22,10 @@ const LEADS = 4_000
 const ANSWER_MS = 200
 const PAGE_SIZE = 50
 const WHOLE_WITHIN_MS = 4 * 60_000
-/** Of one worker, that has nothing to tell but the outage, its jobs and its sync. */
+/** The limit for a worker's log lines during an outage. */
 const LINES_MAX = 40
 
-/** Nothing but the first full sync, and what it takes to be tried again. */
+/** Settings with only the first full sync and its retries. */
 const SETTINGS = `
 api: { page_size: ${PAGE_SIZE} }
 enrichment: { policy: none }
@@ -131,10 +133,10 @@ async function startSlowUpstream(): Promise<string> {
   return String(url).trim()
 }
 
-/** By a way of its own, which no problem is in. */
+/** Queries the store over a connection of its own, which the outage does not affect. */
 async function look<T>(postgres: OwnPostgres, ask: (store: Store) => Promise<T>): Promise<T> {
   await using store = await openStore(postgres.url, new Date())
-  // Awaited here: else the store would be closed before it is asked.
+  // The result is awaited here, because the store is closed afterwards.
   return await ask(store)
 }
 

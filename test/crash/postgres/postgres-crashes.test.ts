@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL that crashes again and again under those who read a list of leads: it forgets what it had committed and
- * not yet on its disk, is back before anybody has noticed, and yet no lead is missing in the end.
+ * A PostgreSQL that crashes again and again while a sync reads a list of leads. It forgets commits that were
+ * not on disk, and is back before anybody notices. In the end no lead is missing.
  */
 import { describe, expect, it } from 'vitest'
 import type { SyncProgress } from '../../../src/domain/sync.ts'
@@ -22,7 +22,7 @@ import { crash } from '../support/crash.ts'
 import { IS_FULL, SEED } from '../support/scale.ts'
 
 const CRASHES = IS_FULL ? 70 : 3
-/** The limit of further crashes, which follow until one has taken a page away that is not read again by itself. */
+/** The limit for additional crashes. They follow until one has lost a page that is not read again anyway. */
 const CRASHES_MAX = CRASHES + 20
 const LEADS = IS_FULL ? 600 : 200
 const PAGE_SIZE = 20
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres)(`a PostgreSQL that crashes ${CRASHES} times, SEED=
   }, 2_400_000)
 })
 
-/** Makes the reader wait for its next page until something has happened, and then ask for that page again. */
+/** Makes the reader wait for its next page until a promise is settled. Then it asks for that page again. */
 function holdUpPageAfter({ faults }: Upstream, pages: number, until: Promise<void>): void {
   faults.push(...Array.from({ length: pages }, () => () => false))
   faults.push((_, response) => {

@@ -1,8 +1,8 @@
-/** What a database holds, as a hash a table: two stores that know the same have the same hashes. */
+/** Hashes the tables of a database. Stores with the same knowledge have the same hashes. */
 import { createHash } from 'node:crypto'
 import Database from 'better-sqlite3'
 
-/** What runs, kills and clocks leave behind, and no state of the upstream. */
+/** Tables about runs, kills and clocks, which hold no state of the upstream. */
 const OF_RUNS = [
   'agent_sample',
   'delivery',
@@ -25,7 +25,7 @@ const OF_RUNS = [
   'upstream_profile',
 ]
 
-/** Columns that say when or by which run a row was written. */
+/** Columns that tell when or by which run a row was written. */
 const OF_READING = [
   'asked_at',
   'observed_at',
@@ -36,7 +36,10 @@ const OF_READING = [
   'fetched_at',
 ]
 
-/** By table, such as `{ lead: '4000 rows 3f2a…' }`; with `isExact` every column of every table. */
+/**
+ * Returns a hash for each table, such as `{ lead: '4000 rows 3f2a…' }`. With `isExact`, all columns of all
+ * tables count.
+ */
 export function hashTables(file: string, isExact = false): Record<string, string> {
   const database = new Database(file)
   try {
@@ -57,7 +60,7 @@ function hashTable(database: Database.Database, table: string, isExact: boolean)
     .pluck()
     .all(table)
     .filter((column) => isExact || !OF_READING.includes(column))
-    // Bytes are none of JSON.
+    // JSON cannot hold bytes, so they are written in hexadecimal.
     .map((column) => `iif(typeof("${column}") = 'blob', hex("${column}"), "${column}")`)
     .join(', ')
   const rows = database

@@ -1,4 +1,7 @@
-/** An upstream that changes leads and tells a daemon of each by a webhook, until nobody answers any more or it is enough. */
+/**
+ * An upstream that changes leads and sends a webhook about each change, until the daemon no longer answers or
+ * enough have been sent.
+ */
 import { expect } from 'vitest'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
 import type { Upstream } from '../../support/upstream.ts'
@@ -8,13 +11,13 @@ export const EVENTS_SECRET = `whsec_${Buffer.from('a secret of a webhook').toStr
 const AT_ONCE = 5
 
 export interface EventSender {
-  /** Ids of the messages that were answered with 204. */
+  /** The ids of the messages that were answered with 204. */
   readonly taken: Set<string>
-  /** @param refusals what may be answered in the place of 204: such a message does not count as taken */
+  /** @param refusals statuses allowed in place of 204; such a message does not count as taken */
   sendUntil(url: string, isEnough: () => boolean, refusals?: readonly number[]): Promise<void>
 }
 
-/** @param choose the number of the lead that changes next */
+/** @param choose returns the number of the next lead to change */
 export function openSender(upstream: Upstream, choose: () => number): EventSender {
   const taken = new Set<string>()
   let count = 0

@@ -1,10 +1,14 @@
-/** A mail server that keeps its first reply of one kind to itself, so that whoever waits for it can be killed there. */
+/**
+ * A mail server that holds back its first reply of one kind, so that the waiting process can be killed there.
+ */
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { SMTPServerOptions } from 'smtp-server'
 import { openMailServer } from '../../support/mail-server.ts'
 
-/** Where it holds: `body` before it has taken the message, `reply` after. */
+/**
+ * The step at which the reply is held. At `body` the message has not been accepted yet, at `reply` it has.
+ */
 export const HOLDS = ['greeting', 'MAIL', 'RCPT', 'body', 'reply'] as const
 export type Hold = (typeof HOLDS)[number]
 
@@ -16,11 +20,11 @@ export interface Taken {
 
 export interface HoldingServer extends AsyncDisposable {
   readonly url: string
-  /** Every message that was taken, also where nobody was there any more for the reply. */
+  /** All accepted messages, also if the sender was gone before the reply. */
   readonly taken: readonly Taken[]
-  /** Resolves when somebody waits for the reply that is held. */
+  /** Resolves when a sender waits for the held reply. */
   readonly isHeld: Promise<void>
-  /** Gives that reply. */
+  /** Sends the held reply. */
   letGo(): void
 }
 
@@ -41,7 +45,7 @@ export async function openHoldingServer(hold: Hold): Promise<HoldingServer> {
     onRcptTo: (_address, _session, done) => void passes('RCPT').then(() => done()),
     onData: async (stream, session, done) => {
       const message = await buffer(stream).catch(() => null)
-      // Who was to send it is gone.
+      // The sender has gone.
       if (message === null) return done(new Error('cut'))
       await passes('body')
       for (const { address } of session.envelope.rcptTo) {

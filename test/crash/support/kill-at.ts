@@ -1,7 +1,7 @@
 /**
- * Loaded into a program before it starts (`node --import`): numbers the moments at which a crash matters and
- * ends the process with SIGKILL at number KILL_AT. With POINTS it writes their names to that file instead.
- * The program itself knows nothing of it.
+ * Loaded into a program before its start (`node --import`). It numbers the moments at which a crash matters,
+ * and ends the process with SIGKILL at number KILL_AT. With POINTS, it writes the names of the moments to
+ * that file instead. The program does not know of it.
  */
 import diagnostics from 'node:diagnostics_channel'
 import fs, { appendFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import Database from 'better-sqlite3'
 
 const { EVERY_STATEMENT, KILL_AT, POINTS } = process.env
 const killAt = Number(KILL_AT ?? 0)
-/** Those after which the file is another; with EVERY_STATEMENT also those that only get it ready. */
+/** The statements that change the file. With EVERY_STATEMENT, also those before them in the transaction. */
 const STATEMENTS = EVERY_STATEMENT ? /^/ : /^\s*(commit|vacuum)\b/i
 
 let passed = 0
@@ -22,7 +22,7 @@ function pass(name: string): void {
   if (passed === killAt) process.kill(process.pid, 'SIGKILL')
 }
 
-/** Makes the call a pair of points. */
+/** Makes points before and after a call. */
 function around<A extends unknown[], R>(name: string, call: (...args: A) => R): (...args: A) => R {
   return function (this: unknown, ...args: A): R {
     pass(`before ${name}`)

@@ -1,4 +1,4 @@
-/** A process that moves a store, and tells its parent of each step; it may be killed at any. */
+/** A process that moves a store and reports each step to its parent. A test may kill it at any step. */
 import { moveStore } from '../../../src/store/copy/copy.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
 import { openStore } from '../../../src/store/open.ts'

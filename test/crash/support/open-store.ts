@@ -1,4 +1,6 @@
-/** A program that does nothing but bring a database to the schema of a version: `node open-store.ts FILE [SOURCES]`. */
+/**
+ * A program that only migrates a database to the schema of a version: `node open-store.ts FILE [SOURCES]`.
+ */
 import { join } from 'node:path'
 
 const SOURCES = process.argv[3] ?? join(import.meta.dirname, '../../../src')

@@ -1,4 +1,4 @@
-/** The real program, ended with SIGKILL at a numbered point (see kill-at.ts) or whenever the test likes. */
+/** The real program, killed with SIGKILL at a numbered point (see kill-at.ts) or at any time. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,14 +10,14 @@ export const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 const HOOK = join(import.meta.dirname, 'kill-at.ts')
 
 export interface Program {
-  /** The program itself if absent. */
+  /** The file to run; by default the program itself. */
   readonly main?: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Starts it; killed when the test is over, if it still runs then. */
+/** Starts the program. It is killed at the end of the test if it still runs. */
 export function start({ main = MAIN, args, cwd, env }: Program): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(
@@ -27,7 +27,7 @@ export function start({ main = MAIN, args, cwd, env }: Program): ChildProcess {
       cwd,
       env: {
         ...{ PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED },
-        // Or each daemon would want the same port.
+        // Without this, all daemons would ask for the same port.
         ...(args[0] === 'run' && { LEADSHEET_WEB_LISTEN: 'none' }),
         ...env,
       },
@@ -41,7 +41,7 @@ export function run(program: Program): Promise<Finished> {
   return finished(start(program))
 }
 
-/** Runs it to its end; the points that it passed, by name and in order. */
+/** Runs the program to its end. Returns the names of the points that it passed, in order. */
 export async function listPoints(program: Program): Promise<string[]> {
   const file = join(folderWith(), 'points')
   const { status, stderr } = await run({ ...program, env: { ...program.env, POINTS: file } })
@@ -49,7 +49,7 @@ export async function listPoints(program: Program): Promise<string[]> {
   return readFileSync(file, 'utf8').trim().split('\n')
 }
 
-/** Runs it with a kill at a point; false where it got to its end before. */
+/** Runs the program with a kill at a point. Returns false if it ended before the point. */
 export async function runKilledAt(point: number, program: Program): Promise<boolean> {
   const child = start({ ...program, env: { ...program.env, KILL_AT: String(point) } })
   await finished(child)

@@ -1,6 +1,6 @@
 /**
- * A program that is one beat of a daemon with two schedules: `node run-scheduled-runs.ts FILE NOW RAN` notes and runs what is
- * due at NOW, and writes the scheduled runs that it ran into RAN, a line each.
+ * A program that runs one tick of a daemon with two schedules: `node run-scheduled-runs.ts FILE NOW RAN`. It
+ * runs what is due at NOW, and writes each scheduled run as a line of RAN.
  */
 import { appendFileSync } from 'node:fs'
 import { pino } from 'pino'

@@ -1,13 +1,16 @@
-/** How much the crash tests try: a sample in `npm run test:long`, everything in `npm run test:crash` (CRASH=full). */
+/**
+ * The extent of the crash tests: a sample in `npm run test:long`, everything in `npm run test:crash`
+ * (CRASH=full).
+ */
 export const IS_FULL = process.env['CRASH'] === 'full'
 
-/** Printed with each random test, and taken from there to repeat it. */
+/** The seed of random tests. Each prints it, and SEED repeats a test. */
 export const SEED = Number(process.env['SEED'] ?? 1)
 
-/** As many as a small machine has processors. */
+/** The number of processors of a small machine. */
 const LANES = 2
 
-/** Does the work for each of the items, a few at a time. */
+/** Works on all items, a few at a time. */
 export async function forEachCase<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items]
   const lane = async (): Promise<void> => {
@@ -16,7 +19,7 @@ export async function forEachCase<T>(items: readonly T[], work: (item: T) => Pro
   await Promise.all(Array.from({ length: LANES }, lane))
 }
 
-/** Of a list, `count` items spread evenly over it; all of them in the full run. */
+/** Returns `count` items spread evenly over a list; in the full run, all of them. */
 export function sampleOf<T>(items: readonly T[], count: number): readonly T[] {
   if (IS_FULL) return items
   const chosen = Array.from({ length: count }, (_, index) =>

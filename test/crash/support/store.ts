@@ -1,4 +1,4 @@
-/** What is asked of a database after each crash. */
+/** Checks a database after a crash. */
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { findViolations } from '../../../src/store/invariants/invariants.ts'
@@ -6,9 +6,9 @@ import { findViolations } from '../../../src/store/invariants/invariants.ts'
 const SOURCES = join(import.meta.dirname, '../../../src')
 
 /**
- * Opens it as the next run would; every rule holds, from the file itself to the last message.
+ * Opens the store like the next run, and checks all rules, from the file itself to the last message.
  * @param except rules that need not hold until the next sync
- * @param sources of the version that opens it
+ * @param sources of the version that opens the store
  */
 export async function expectSound(
   file: string,

@@ -1,4 +1,7 @@
-/** A program that does nothing but an upgrade, with a backup before: `node upgrade-store.ts FILE SOURCES`. Each step is a line. */
+/**
+ * A program that only upgrades a store, after a backup: `node upgrade-store.ts FILE SOURCES`. It prints a
+ * line for each step.
+ */
 import { join } from 'node:path'
 
 const { upgradeIfOlder } = await import(join(process.argv[3] ?? '', 'store/backup/upgrade.ts'))

@@ -1,4 +1,4 @@
-/** What the killed program works with: a service whose clock stands still, and folders to copy its data to. */
+/** The service and the folders of a program that is killed. The service's clock stands still. */
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openService, type Service } from '../../../src/service/open.ts'
@@ -7,7 +7,10 @@ import { folderWith } from '../../support/folder.ts'
 
 const DAY_MS = 86_400_000
 
-/** Small pages and the details of one lead, so that there is little of each kind; the snapshot has tests of its own. */
+/**
+ * Small pages and the details of one lead, so that each kind of work is short. The snapshot has its own
+ * tests.
+ */
 const SETTINGS = `
 api: { page_size: 100 }
 enrichment: { policy: top, top: 1 }
@@ -22,7 +25,7 @@ export interface World extends AsyncDisposable {
   toNextDay(): Promise<void>
 }
 
-/** @param historyDays about 30 leads each */
+/** @param historyDays the length of the service's history; a day has about 30 leads */
 export async function openWorld(historyDays: number): Promise<World> {
   const clock = { now: Date.now() - 2 * DAY_MS }
   const service = await openService({
@@ -45,7 +48,7 @@ export async function openWorld(historyDays: number): Promise<World> {
   }
 }
 
-/** A working directory with settings and an empty database. */
+/** Makes a working directory with settings and an empty database. */
 export async function openFolder(): Promise<string> {
   const folder = folderWith({ 'leadsheet.yaml': SETTINGS, 'data/.keep': '' })
   await (await openStore(databaseIn(folder), new Date())).close()
@@ -56,7 +59,7 @@ export function databaseIn(folder: string): string {
   return join(folder, 'data', 'leadsheet.db')
 }
 
-/** A copy of a working directory, in another folder. */
+/** Copies a working directory into another folder. */
 export function copyOf(folder: string, into: string, name: string): string {
   const copy = join(into, name)
   mkdirSync(copy)

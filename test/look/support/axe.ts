@@ -1,4 +1,4 @@
-/** What keeps people from reading a page who cannot see well, by axe-core: the rules of WCAG 2.2 AA and its own. */
+/** Finds accessibility problems with axe-core, by WCAG 2.2 AA and its own rules. */
 import { source } from 'axe-core'
 import type { Page } from 'playwright-core'
 
@@ -8,8 +8,8 @@ interface Violation {
 }
 
 /**
- * Each rule that is broken, with the elements that break it.
- * @param only these rules; all unless given
+ * Returns each broken rule with the elements that break it.
+ * @param only these rules; by default all
  */
 export async function findBarriers(
   page: Page,

@@ -1,6 +1,6 @@
 /**
- * The reports of the demonstration, by the whole route: the reference service over HTTP, a sync, figures, words,
- * charts. All of it follows from the seed, so that the same mails come of it on every machine.
+ * The demo's reports by the whole route: the reference service over HTTP, a sync, figures, words and charts.
+ * Everything follows from the seed, so each machine makes the same mails.
  */
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -18,16 +18,16 @@ import { TEMPLATES_FOLDER } from '../../support/report.ts'
 import { openSyncing } from '../../support/syncing.ts'
 import type { MailPage } from '../pages.ts'
 
-/** When the week before is told, and the day after it, when that Monday is. */
+/** The moments of the weekly report about the week before, and of the daily report of the day after. */
 const MONDAY = new Date('2026-11-23T06:04:00Z')
 const TUESDAY = new Date('2026-11-24T06:04:00Z')
 const SYNC_TAKES_MS = 4 * 60_000
-/** So that the 90 days of the trend, and the 6 before them, have leads that were won too. */
+/** The 90 days of the trend and the 6 days before them need leads that were won too. */
 const HISTORY_DAYS = 130
 const SEED = 3
 const RUN_ID = '20261123T060000Z-0b5e7a'
 const COMPANIES = fileURLToPath(new URL('../../../data/companies.ndjson', import.meta.url))
-/** What it may take on a slow machine. */
+/** The time limit on a slow machine. */
 export const DEMO_MS = 120_000
 const SIGNAL = new AbortController().signal
 
@@ -38,13 +38,13 @@ export interface DemoReport {
 }
 
 export interface Demo extends AsyncDisposable {
-  /** Path of the database, as it was for the daily. */
+  /** The path of the database at the moment of the daily report. */
   readonly file: string
   readonly weekly: DemoReport
   readonly daily: DemoReport
 }
 
-/** The weekly of the Monday and the daily of the Tuesday, from one copy that has lived on in between. */
+/** Makes the weekly of the Monday and the daily of the Tuesday, from one copy that is synced in between. */
 export async function openDemo(): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), 'leadsheet-demo-'))
   let now = MONDAY
@@ -66,7 +66,7 @@ export async function openDemo(): Promise<Demo> {
     const deps = mailingDeps(syncing.store, () => at, folder)
     const period = await findPeriod(syncing.store, report, at)
     const read = await readIssueFigures(deps, report, period, [report], SIGNAL)
-    // A part of it is drawn by lot.
+    // The id of a run is random, so a fixed one takes its place.
     const figures = { ...read, freshness: { ...read.freshness, runId: RUN_ID } }
     const findContent = createContents(deps, report, { figures, renderedAt: at.toISOString() })
     return {

@@ -1,4 +1,4 @@
-/** What a browser has built of a page. */
+/** Lists the elements that a browser has built of a page. */
 import type { Page } from 'playwright-core'
 
 const LIST = `(() => {
@@ -12,15 +12,17 @@ const LIST = `(() => {
 })()`
 
 /**
- * Every element with its attributes; of those that hold words for people only that they are there, of widths of
- * columns, which follow the words in them, that they are shares, of addresses of leads that they end in an id, and
- * nothing of whether a word may be split, which follows its length.
+ * Lists all elements with their attributes. Values that depend on names are replaced: texts for people,
+ * widths of columns, ends of lead addresses, and whether a word may be broken.
  */
 export async function listElements(page: Page): Promise<readonly string[]> {
   return page.evaluate(LIST)
 }
 
-/** @returns what the page has done since it was asked last, beyond being shown with its images */
+/**
+ * @returns a function that lists what the page has done since its last call, beyond showing itself and its
+ * images
+ */
 export function watchDeeds(page: Page): () => readonly string[] {
   const deeds: string[] = []
   page.on('dialog', (dialog) => {

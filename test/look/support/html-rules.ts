@@ -1,21 +1,21 @@
-/** The rules of html-validate that hold for mails and for pages: all that are recommended but a few. */
+/** The rules of html-validate for mails and pages: all recommended ones except a few. */
 import type { ConfigData } from 'html-validate'
 
 export const HTML_RULES: ConfigData = {
   extends: ['html-validate:recommended', 'html-validate:standard', 'html-validate:a11y'],
   elements: ['html5'],
   rules: {
-    // Mail programs drop style sheets; what must be seen stands on the elements.
+    // Mail programs drop style sheets, so important styles stand on the elements.
     'no-inline-style': 'off',
-    // Outlook for Windows knows widths and colours of tables as attributes only.
+    // Outlook for Windows reads widths and colours of tables only from attributes.
     'no-deprecated-attr': 'off',
-    // Outlook for Windows is told of its own tables so.
+    // Outlook for Windows gets its own tables by these comments.
     'no-conditional-comment': 'off',
-    // Webmails take HTML5 elements away; a role stays.
+    // Webmails remove HTML5 elements, but keep the attribute `role`.
     'prefer-native-element': 'off',
-    // The same as `none`, which older screen readers do not know.
+    // Older screen readers do not know the synonym `none`.
     'presentation-role-style': 'off',
-    // The title is the subject, which has a limit of its own.
+    // The title is the subject, whose length has its own limit.
     'long-title': 'off',
   },
 }
@@ -24,11 +24,11 @@ export const PAGE_RULES: ConfigData = {
   extends: ['html-validate:recommended', 'html-validate:standard', 'html-validate:a11y'],
   elements: ['html5'],
   rules: {
-    // The title of a page of the archive is the subject of a mail.
+    // The title of an archived report is the subject of its mail.
     'long-title': 'off',
-    // A button of a form sends it, unless something else is said.
+    // A button of a form submits it by default, which is intended here.
     'no-implicit-button-type': 'off',
-    // What scrolls sideways has a name for who comes to it by keyboard, and is no section of the page.
+    // A sideways scrolling table has a name for users of a keyboard, but it is no section of the page.
     'prefer-native-element': ['error', { exclude: ['region'] }],
   },
 }

@@ -1,6 +1,6 @@
 /**
- * What the mails use although some mail program lacks it, by the names of https://www.caniemail.com, each with the
- * reason why that does no harm there. Anything else that one of them lacks stays out of the mails.
+ * The features that mails use although a mail program lacks them, with the names of https://www.caniemail.com
+ * and the reason why that is harmless. Mails use no other feature that one of these programs lacks.
  */
 export const MAIL_CLIENTS = [
   'aol.*',

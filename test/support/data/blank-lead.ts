@@ -1,4 +1,7 @@
-/** Leads of which nothing is told, by the rows of LEAD_FIELDS, so that a test names only the fields that it is about. */
+/**
+ * Leads with no known fields, made from the rows of LEAD_FIELDS. A test names only the fields that it is
+ * about.
+ */
 import {
   fieldsWith,
   LEAD_FIELDS,

@@ -1,10 +1,10 @@
-/** Events as the upstream would tell of them, put into a store without one. */
+/** Puts events into a store as if the upstream had sent them. No upstream is needed. */
 import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import type { Store } from '../../../src/store/db/store.ts'
 import { finishEvents, saveEvents } from '../../../src/store/events/event.ts'
 import type { EventOutcome } from '../../../src/store/tables/lead-tables.ts'
 
-/** About a lead unless it says otherwise. */
+/** Returns an event. It is about a lead unless `change` says otherwise. */
 export function event(id: string, change: Partial<Omit<UpstreamEvent, 'id'>> = {}): UpstreamEvent {
   return {
     ...{ id, type: 'lead.updated', occurredAt: null, resource: 'lead', resourceId: 'a' },
@@ -17,7 +17,10 @@ export async function receive(store: Store, events: readonly UpstreamEvent[], at
   await store.write((trx) => saveEvents(trx, events, at))
 }
 
-/** Ends all that came until then about a lead, as if it had been read, and takes it from the queue. */
+/**
+ * Ends all events that arrived about a lead until then, as if the lead had been read, and takes it from the
+ * queue.
+ */
 export async function follow(
   store: Store,
   leadId: string,

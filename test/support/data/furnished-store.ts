@@ -1,4 +1,7 @@
-/** A store with something in most of its tables, bytes, gaps and large numbers included, for tests of what copies it whole. */
+/**
+ * A store with rows in most of its tables, for tests of programs that copy a store whole. The values include
+ * bytes, nulls and large numbers.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
@@ -13,7 +16,7 @@ import { openSyncing } from '../syncing.ts'
 const COMPANIES = 20
 const AT = '2026-11-21T06:00:00.000Z'
 
-/** As much of them as the definitions of figures in a snapshot ask for. */
+/** The figures that the definitions in a snapshot ask for. */
 const FIGURES = {
   period: { from: '2026-11-20T00:00:00.000Z', to: AT },
   prior: { from: '2026-11-13T00:00:00.000Z', to: '2026-11-14T00:00:00.000Z' },
@@ -23,7 +26,10 @@ const FIGURES = {
   topLeads: { minScore: 80 },
 }
 
-/** Synced twice from the reference service, as runs that began at six and at eight; each is the same installation. */
+/**
+ * Returns a store with two syncs from the reference service, which began at six and at eight. Each call
+ * returns a copy of the same installation.
+ */
 export async function openFurnishedStore(): Promise<Store> {
   if (IN_POSTGRES) {
     const template = await preparedDatabase('furnished', furnish)
@@ -35,7 +41,7 @@ export async function openFurnishedStore(): Promise<Store> {
   return openStore(file, OPENED_AT)
 }
 
-/** Made once and copied. */
+/** The furnished store is made once and then copied. */
 let furnished: Promise<Buffer> | null = null
 
 async function furnishFile(): Promise<Buffer> {
@@ -96,7 +102,7 @@ async function furnish(at: string): Promise<void> {
         text: bytes,
       })
       .execute()
-    // Its number is not the next one, and what it counts for is gone.
+    // Rows with gaps: an id that is not the next one, and a lead without its fingerprint.
     await trx
       .insertInto('daemon_span')
       .values({

@@ -1,6 +1,6 @@
 /**
- * A store's leads put together in plain TypeScript, all rows in memory: what the SQL of the figures is held against.
- * Slow and simple on purpose.
+ * The past of a store's leads, computed in plain TypeScript with all rows in memory. Tests compare the SQL of
+ * the figures with it. It is slow and simple on purpose.
  */
 import type { Money } from '../../../src/domain/model.ts'
 import type { Db } from '../../../src/store/db/store.ts'
@@ -12,29 +12,32 @@ export interface PastLead {
   readonly source: string | null
   readonly country: string | null
   readonly createdAt: string
-  /** Null before the first state that is known. */
+  /** The status; null before the first known state. */
   readonly status: string | null
-  /** The same, also by moves from before that state. */
+  /** The status, also known from moves before the first known state. */
   readonly toldStatus: string | null
   readonly outcome: 'open' | 'won' | 'lost' | 'disqualified'
-  /** When it came into its status. */
+  /** The instant at which the lead came into its status. */
   readonly since: string
   readonly score: number | null
   readonly value: Money | null
-  /** When it last changed in any way. */
+  /** The instant of its last change of any kind. */
   readonly changedAt: string
-  /** When it next changed, as far as is known. */
+  /** The instant of its next change, if one is known. */
   readonly nextAt: string | null
-  /** Whether nothing can have changed between the two: a sync has read it in between, or its activity tells of the next. */
+  /**
+   * True if nothing can have changed between the two: a sync has read the lead in between, or its activity
+   * names the next change.
+   */
   readonly isChangeKnown: boolean
 }
 
 export interface Past {
-  /** The leads that were there just before an instant. */
+  /** Returns the leads that existed just before an instant. */
   at(instant: string): PastLead[]
-  /** Of a lead all statuses that it is known to have come into before an instant. */
+  /** Returns all statuses that a lead is known to have come into before an instant. */
   statusesOf(id: string, before: string): string[]
-  /** The stays in a status that ended from one instant on, before another. */
+  /** Returns the stays in a status that ended at or after `from` and before `to`. */
   staysEnded(from: string, to: string): { leadId: string; status: string; days: number }[]
 }
 
@@ -123,7 +126,7 @@ export async function loadPast(db: Db): Promise<Past> {
   }
 }
 
-/** Sums a currency each, that of most values first. */
+/** Adds up values by currency. The currency with the most values comes first. */
 export function sumOf(values: readonly (Money | null)[]): Money[] {
   const known = values.filter((value) => value !== null)
   return [...Map.groupBy(known, ({ currency }) => currency)]

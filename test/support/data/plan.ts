@@ -1,9 +1,9 @@
-/** How a database would find what a statement asks for. */
+/** Shows how a database would execute a statement. */
 import { CompiledQuery } from 'kysely'
 import type { Store } from '../../../src/store/db/store.ts'
 import { IN_POSTGRES } from '../store.ts'
 
-/** In PostgreSQL without the ways that it prefers while a table is small. */
+/** Returns the plan. In PostgreSQL, it excludes the plans that are only used while a table is small. */
 export async function explainPlan(store: Store, statement: string): Promise<string> {
   if (!IN_POSTGRES) {
     const { rows } = await store.db.executeQuery<{ detail: string }>(

@@ -1,4 +1,4 @@
-/** What a test needs to publish the snapshot of a store, and to look into it. */
+/** Publishes the snapshot of a store and reads it, for tests. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { PublishDeps } from '../../../src/jobs/snapshot/publish-snapshot.ts'
@@ -28,7 +28,7 @@ export function publishing(
   }
 }
 
-/** The rows of a query, as an analyst who may not write gets them. */
+/** Returns the rows of a query, read as an analyst without write access. */
 export function ask<Row = Record<string, unknown>>(file: string, query: string): Row[] {
   const database = new Database(file, { readonly: true, fileMustExist: true })
   try {

@@ -1,4 +1,4 @@
-/** A snapshot of tables that a test makes by hand, with the dictionary that every snapshot has. */
+/** A snapshot of tables that a test defines, with the dictionary that every snapshot has. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { createDictionary, fillDictionary } from '../../../src/store/snapshot/dictionary.ts'

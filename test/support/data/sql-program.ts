@@ -1,4 +1,4 @@
-/** The programs that analysts ask a store with: sqlite3 and psql, as they are on the machine. */
+/** The programs with which analysts query a store: the machine's sqlite3 and psql. */
 import { execFileSync } from 'node:child_process'
 import type { Store } from '../../../src/store/db/store.ts'
 import { isInPath, isSkippedButInCi } from '../process/programs.ts'
@@ -7,12 +7,15 @@ import { hasSqlite3 } from './sqlite3.ts'
 
 export type Row = Readonly<Record<string, string | number | null>>
 
-/** Whether there is one for the stores of this run; for `it.skipIf(!hasSqlProgram())`. */
+/** True if the program for the stores of this run is installed. For `it.skipIf(!hasSqlProgram())`. */
 export function hasSqlProgram(): boolean {
   return IN_POSTGRES ? hasPsql() : hasSqlite3()
 }
 
-/** What the program answers to a statement that ends with a semicolon; a temporary view may come before it. */
+/**
+ * Returns the program's answer to a statement that ends with a semicolon. A statement that makes a temporary
+ * view may come first.
+ */
 export function askSqlProgram({ place }: Store, statements: string): Row[] {
   if (place.kind === 'sqlite') {
     const args = ['-json', '-readonly', place.file]
@@ -20,7 +23,7 @@ export function askSqlProgram({ place }: Store, statements: string): Row[] {
   }
   const [view = ''] = /^CREATE TEMP VIEW [^;]*;\n/.exec(statements) ?? []
   const query = statements.slice(view.length).replace(/;$/, '')
-  // Its last line may be a comment.
+  // The last line of a statement may be a comment, so a line break comes after it.
   const input = `${view}SELECT coalesce(json_agg(answer), '[]') FROM (\n${query}\n) AS answer;`
   const args = ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', place.url]
   const env = { ...process.env, PGOPTIONS: `-c search_path=${place.schema}` }

@@ -1,16 +1,19 @@
-/** The commands and options that there are, for whatever names them: the README, hints, files for operators. */
+/**
+ * Lists the existing commands and options, to check every text that names them: the README, hints and files
+ * for operators.
+ */
 import type { Command } from 'commander'
 import { createProgram } from '../../../src/cli/program.ts'
 
 export interface CalledCommand {
   readonly command: Command
-  /** The words behind those that name the command. */
+  /** The words after the name of the command. */
   readonly rest: readonly string[]
-  /** Every option that it takes: `--report`, `-q`. */
+  /** All options of the command, such as `--report` and `-q`. */
   readonly options: readonly string[]
 }
 
-/** @returns undefined where the first word names no command */
+/** @returns undefined if the first word names no command */
 export async function findCommand(words: readonly string[]): Promise<CalledCommand | undefined> {
   const program = await loadProgram()
   const [first, ...others] = words
@@ -37,7 +40,7 @@ export function loadProgram(): Promise<Command> {
   return createProgram(new AbortController().signal).loadAll()
 }
 
-/** Every command that does something, the inner ones included: `report preview`. */
+/** Lists every command that does something, inner commands included, such as `report preview`. */
 export async function listCommands(): Promise<{ readonly name: string; readonly command: Command }[]> {
   const within = (command: Command, path: string): { name: string; command: Command }[] =>
     command.commands.flatMap((each) => {

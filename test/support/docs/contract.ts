@@ -1,10 +1,13 @@
-/** Holds what commands print with `--json` to the schemas of their results, whichever test runs them. */
+/**
+ * Checks that the `--json` output of each command matches the schema of its result, in whichever test it
+ * runs.
+ */
 import { z } from 'zod'
 import { listLeaves } from '../../../build/docs/commands.ts'
 import { RESULTS, type ResultName } from '../../../src/cli/json/results.ts'
 
 const names = (await listLeaves()).map(({ name }) => name)
-/** A command, or the one below it that a call of its name alone stands for. */
+/** The full names of a command that is called by a short form: itself, its `list` or its `show`. */
 const STANDARD = ['', ' list', ' show']
 
 /** Parses the result strictly, if there is one. */
@@ -13,7 +16,7 @@ export function holdToContract<F extends { readonly stdout: string }>(args: read
   if (name === null || !args.includes('--json') || args.includes('--live') || done.stdout === '') return done
   const schema: z.ZodType = RESULTS[name]
   const result: unknown = JSON.parse(done.stdout)
-  // Whatever an upstream sends would pass for a lead of our own otherwise.
+  // Without this, any record of an upstream would be accepted as one of our own leads.
   const own = schema instanceof z.ZodUnion && !args.includes('--remote') ? leadOf(name, schema) : schema
   const { error } = own.safeParse(result)
   if (error)

@@ -1,4 +1,7 @@
-/** The documentation as its tests read it: `README.md` and every page of `docs/`, whichever page a fact stands on. */
+/**
+ * Reads the documentation for its tests: `README.md` and every page of `docs/`. Tests need not know which
+ * page holds a fact.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -6,7 +9,7 @@ import { expect } from 'vitest'
 const ROOT = join(import.meta.dirname, '../../..')
 
 export interface Page {
-  /** From the root of the project, such as `docs/how-to/webhooks.md`. */
+  /** The path from the root of the project, such as `docs/how-to/webhooks.md`. */
   readonly path: string
   readonly text: string
 }
@@ -19,14 +22,17 @@ export function readPages(): Page[] {
   return paths.sort().map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
 }
 
-/** Every page, one below the other. */
+/** Returns the text of all pages, one after the other. */
 export function readAllText(): string {
   return readPages()
     .map(({ text }) => text)
     .join('\n')
 }
 
-/** The rows below the one table of all pages whose first heading is `heading`, as lines. */
+/**
+ * Returns the lines of the only table, in any page, whose first column is headed `heading`. The head is left
+ * out.
+ */
 export function rowsUnder(heading: string): string[] {
   const lines = readAllText().split('\n')
   const starts = lines.flatMap((line, index) => (line.startsWith(`| ${heading} |`) ? [index] : []))
@@ -38,7 +44,7 @@ export function rowsUnder(heading: string): string[] {
   )
 }
 
-/** The same as lists of cells, without the marks of code. */
+/** Returns the same rows as lists of cells, without backquotes. */
 export function tableUnder(heading: string): string[][] {
   return rowsUnder(heading).map((line) =>
     line
@@ -48,14 +54,17 @@ export function tableUnder(heading: string): string[][] {
   )
 }
 
-/** The fenced blocks of a language, of all pages. */
+/** Returns the fenced code blocks of a language from all pages. */
 export function codeBlocks(language: string): string[] {
   return [...readAllText().matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, code = '']) => code,
   )
 }
 
-/** The text below the one heading of this title, down to the next heading of its level or a higher one. */
+/**
+ * Returns the text below the only heading with this title, down to the next heading of the same or a higher
+ * level.
+ */
 export function readSection(title: string): string {
   const found = readPages().flatMap(({ text }) => {
     const [, marks = '', rest] = new RegExp(`^(#+) ${title}\n(.*)`, 'ms').exec(text) ?? []

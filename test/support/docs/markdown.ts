@@ -1,6 +1,6 @@
-/** The parts of a Markdown page that tests of the documentation ask for, as GitHub reads them. */
+/** Parses the parts of Markdown pages that documentation tests check, by GitHub's rules. */
 
-/** The page without its front matter, its fenced code and what stands in code spans, line by line as before. */
+/** Returns the page with its front matter and all code blanked out. Line numbers stay the same. */
 export function blankCode(text: string): string {
   return blankFences(text).replaceAll(/(`+)[^`\n]+?\1/g, (code) => `\`${'x'.repeat(code.length - 2)}\``)
 }
@@ -12,20 +12,20 @@ function blankFences(text: string): string {
     .replaceAll(/^( *)(`{3,})[^\n]*\n.*?^ *\2 *$/gms, blank)
 }
 
-/** Where links and pictures of a page lead: `../how-to/webhooks.md#events`. */
+/** Lists the targets of all links and pictures, such as `../how-to/webhooks.md#events`. */
 export function listTargets(text: string): string[] {
   const prose = blankCode(text)
   const targets = [
     ...prose.matchAll(/\]\(<?([^\s()<>]+(?:\([^\s()]*\))?)>?(?: "[^"]*")?\)/g),
     ...prose.matchAll(/<(?:img|a)\b[^>]*?\b(?:src|href)="([^"]*)"/g),
     ...prose.matchAll(/^\[[^\]]+\]: (\S+)/gm),
-    // The cards of the first page of the site.
+    // The cards on the first page of the site.
     ...text.matchAll(/\blink: (\/[\w/-]+)/g),
   ]
   return targets.map(([, target = '']) => target)
 }
 
-/** The anchors that GitHub gives to the headings of a page. */
+/** Lists the anchors that GitHub makes for the headings of a page. */
 export function listAnchors(text: string): ReadonlySet<string> {
   const counts = new Map<string, number>()
   const headings = [...blankFences(text).matchAll(/^#{1,6} +(.*?)(?: +#+)?$/gm)]
@@ -47,12 +47,12 @@ function slugOf(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Elements of HTML outside of code, such as `br`. GitHub leaves out those that it does not know. */
+/** Lists the HTML elements outside code, such as `br`. GitHub removes elements that it does not know. */
 export function listElementNames(text: string): string[] {
   return [...blankCode(text).matchAll(/<\/?([a-z][\w-]*)(?=[\s/>])(?!:\/\/)/g)].map(([, name = '']) => name)
 }
 
-/** The prose of a page as sentences: paragraphs and items of lists, without tables, headings and code. */
+/** Lists the sentences of paragraphs and list items. Tables, headings and code are left out. */
 export function listSentences(text: string): string[] {
   const blocks = blankCode(text)
     .replaceAll(/<[^>]+>/g, '')
@@ -67,7 +67,7 @@ export function listSentences(text: string): string[] {
     .filter((sentence) => countWords(sentence) > 0)
 }
 
-/** Every cell of the tables of a page. */
+/** Lists every table cell of a page. */
 export function listCells(text: string): string[] {
   const rows = blankCode(text)
     .split('\n')

@@ -1,10 +1,13 @@
-/** A test that is named elsewhere: by the page about failures, or by a sabotage that it must catch. */
+/**
+ * Finds a test that is named elsewhere: by the page about failures, or by a sabotage that the test must
+ * catch.
+ */
 import { globSync, readFileSync } from 'node:fs'
 
 export interface NamedTest {
-  /** From the root of the project. */
+  /** The path from the root of the project. */
   readonly file: string
-  /** As it stands in the file, `${…}`, `$name` and `%s` included. */
+  /** The title as written in the file, including `${…}`, `$name` and `%s`. */
   readonly title: string
 }
 
@@ -13,8 +16,8 @@ export function isThere({ file, title }: NamedTest): boolean {
 }
 
 /**
- * The one test of a title, wherever it is.
- * @throws Error where there is none, or several
+ * Finds the only test with a title in all files.
+ * @throws Error if there is no such test, or more than one
  */
 export function findTest(title: string): NamedTest {
   const files = globSync('test/**/*.test.ts').filter((file) => hasTitle(readFileSync(file, 'utf8'), title))
@@ -30,12 +33,12 @@ function hasTitle(code: string, title: string): boolean {
   )
 }
 
-/** A title that is too long to stand behind `it(`. */
+/** True if the line opens a test whose title was too long for the line of `it(`. */
 function opensLine(code: string, text: string): boolean {
   return code.split('\n').some((line) => line.trim() === text)
 }
 
-/** What a run calls it: what is filled in may be anything. */
+/** Returns a pattern that matches the title in the output of a run, with any values filled in. */
 export function titlePattern(title: string): string {
   return title
     .split(/\$\{[^}]*\}|\$[\w.]+|%[sdifjo]/)

@@ -1,13 +1,16 @@
-/** The command lines that the documentation shows, page by page. */
+/** Lists the command lines that the documentation shows, page by page. */
 import { globSync, readFileSync } from 'node:fs'
 
 export interface ShownLine {
   readonly page: string
-  /** Without its comment, and without the prompt. */
+  /** The command line without its comment and without the prompt. */
   readonly line: string
 }
 
-/** Lines of blocks of `sh` and `console`, and what follows a prompt in blocks without a language; continued lines as one. */
+/**
+ * Lists the lines of `sh` and `console` blocks, and the lines after a prompt in blocks without a language.
+ * Continued lines are joined.
+ */
 export function listShownLines(): ShownLine[] {
   const pages = globSync(['README.md', 'CONTRIBUTING.md', 'deploy/**/*.md', 'docs/**/*.md'], {
     exclude: (path) => path.includes('node_modules'),

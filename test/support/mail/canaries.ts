@@ -1,9 +1,9 @@
-/** Secrets that can be told wherever they turn up, in whatever form: each has a word of its own in its midst. */
+/** Secrets that can be recognised in any output and encoding. Each contains a word of its own. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DKIM_KEY } from './dkim.ts'
 
-/** Messages alone, which no encoding but base64 and hexadecimal changes. */
+/** The words consist of letters, so only base64 and hexadecimal encoding change them. */
 const WORDS = {
   key: 'CANARYkeyQWERTZ',
   password: 'CANARYpasswordASDFGH',
@@ -15,7 +15,7 @@ const WORDS = {
   registered: 'CANARYregisteredEDCRFV',
 }
 
-/** The secrets themselves, with what formats have to encode around the word. */
+/** The secrets. Around each word stand characters that output formats have to encode. */
 export const CANARIES = {
   key: `k+/=&"<${WORDS.key}>%41'`,
   password: `p ä:@/?#"<${WORDS.password}>%41\\`,
@@ -24,9 +24,9 @@ export const CANARIES = {
   ping: `9b1d-${WORDS.ping}`,
   token: `t+/=&"<${WORDS.token}>%41'`,
   dkim: DKIM_KEY.privateKey,
-  /** Of settings that are read later, and are wrong. */
+  /** Parts of settings that are read later and are invalid. */
   changed: `k-${WORDS.changed}`,
-  /** Of webhooks at the upstream: registered by hand, and by itself. */
+  /** The secrets of webhooks at the upstream: one registered by hand, one registered automatically. */
   events: `e+/=&"<${WORDS.events}>%41'`,
   registered: `r+/=&"<${WORDS.registered}>%41'`,
 }
@@ -35,7 +35,7 @@ export const USER = 'reports@example.com'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** What far sides say of the secrets that they know, each in some ways. */
+/** The texts in which servers quote the secrets that they know, in several forms. */
 export const QUOTED = {
   key: [
     ...[CANARIES.key, `Bearer ${CANARIES.key}`, base64(`${CANARIES.key}:`), base64(`user:${CANARIES.key}`)],
@@ -48,16 +48,16 @@ export const QUOTED = {
   ].join(' '),
 }
 
-/** A server on this machine, with who logs in. */
+/** Returns the URL of a mail server on this machine, with a login. */
 export function smtpUrl(port: number): string {
   const [username, password] = [USER, CANARIES.password].map(encodeURIComponent)
   return `smtp://${username}:${password}@127.0.0.1:${port}`
 }
 
-/** Lines in the midst of the PEM. */
+/** The whole lines inside the PEM block. */
 const PEM_LINES = CANARIES.dkim.split('\n').filter((line) => line.length === 64)
 
-/** Found in the bytes: `password in base64`, each once. */
+/** Lists the secrets found in the bytes with their encoding, such as `password in base64`, each once. */
 export function canariesIn(bytes: Buffer): string[] {
   const found = Object.entries(WORDS).flatMap(([name, word]) =>
     Object.entries(formsOf(word)).flatMap(([form, texts]) =>
@@ -67,7 +67,7 @@ export function canariesIn(bytes: Buffer): string[] {
   return PEM_LINES.some((line) => bytes.includes(line)) ? [...found, 'dkim'] : found
 }
 
-/** All files below a folder in which there is one, with what. */
+/** Lists all files below a folder that contain a secret, with the secrets found. */
 export function canariesBelow(folder: string): string[] {
   return filesBelow(folder).flatMap((path) =>
     canariesIn(readFileSync(join(folder, path))).map((found) => `${path}: ${found}`),
@@ -83,7 +83,7 @@ export function filesBelow(folder: string): string[] {
 function formsOf(word: string): Readonly<Record<string, readonly string[]>> {
   const base64 = ['', 'a', 'ab'].map((before) => {
     const text = Buffer.from(`${before}${word}`).toString('base64')
-    // Without the messages that what stands before and after has a part in.
+    // Removes the letters at both ends, because they also depend on the neighbouring bytes.
     return text.slice(before.length === 0 ? 0 : 4, -4)
   })
   return { plain: [word], 'in base64': base64, 'in hexadecimal': [Buffer.from(word).toString('hex')] }

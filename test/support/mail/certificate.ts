@@ -1,4 +1,6 @@
-/** A certificate for tests: of 0.0.0.0, from 2020 to 2120, where it is trusted. */
+/**
+ * A certificate for tests. It is valid for 0.0.0.0, from 2020 to 2120, in programs that are told to trust it.
+ */
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBajCCARCgAwIBAgIBATAKBggqhkjOPQQDAjAbMRkwFwYDVQQDDBBtYWlsLmV4

@@ -1,4 +1,4 @@
-/** A key that signs, and the scan_result of a receiving mail server that finds its public half in the DNS. */
+/** A DKIM key pair, and the check of a receiving mail server that finds the public key in the DNS. */
 import { generateKeyPairSync } from 'node:crypto'
 import { authenticate } from 'mailauth'
 import { type DkimKey, dnsRecordOf } from '../../../src/mail/dkim.ts'
@@ -17,10 +17,10 @@ const DNS: Readonly<Record<string, string>> = {
 }
 
 export interface ScanResult {
-  /** Of each signature: `pass`, `fail`, `neutral` … */
+  /** The result for each signature: `pass`, `fail`, `neutral` and others. */
   readonly dkim: readonly string[]
   readonly dmarc: string | null
-  /** Names of the header fields that were signed, in small letters. */
+  /** The names of the signed header fields, in lower case. */
   readonly signed: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** A ledger with messages that wait, without a report that was made for them. */
+/** A store with messages that wait to be sent. No report was made for them. */
 import { type MessageContent, messageFor } from '../../../src/jobs/outbox/compose-message.ts'
 import type { DeliverDeps } from '../../../src/jobs/outbox/send-batch.ts'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -16,14 +16,14 @@ export const CONTENT: MessageContent = { subject: 's', html: 'h', text: 't', lan
 export interface Ledger extends AsyncDisposable {
   readonly store: Store
   readonly issue: Issue
-  /** Tests move it on. */
+  /** A clock that tests move. */
   readonly clock: { now: Date }
   readonly deps: Omit<DeliverDeps, 'transport'>
-  /** In order of the recipients. */
+  /** Returns the deliveries in the order of their recipients. */
   deliveries(): Promise<Delivery[]>
 }
 
-/** An issue whose messages were queued at 07:00, in the order of their recipients. */
+/** Opens a store with an issue whose messages were queued at 07:00, in the order of their recipients. */
 export async function openLedger(recipients: readonly string[], content = CONTENT): Promise<Ledger> {
   const clock = { now: new Date('2026-11-21T07:00:00Z') }
   const store = await openNewStore(`${folderWith()}/leadsheet.db`, clock.now)

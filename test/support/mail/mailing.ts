@@ -1,4 +1,4 @@
-/** Reports made and mailed in tests as the program does it. */
+/** Makes and mails reports in tests, with the same functions as the program. */
 import { join } from 'node:path'
 import { createRateLimit } from '../../../src/jobs/outbox/rate-limit.ts'
 import type { DeliverDeps, DeliveryPolicy } from '../../../src/jobs/outbox/send-batch.ts'
@@ -13,7 +13,7 @@ import { EVERY_LEAD } from '../../../src/store/figures/lead-filter.ts'
 import { folderWith } from '../folder.ts'
 import { SENDER } from './message.ts'
 
-/** Messages go as fast as they can; who may have one gets it once more. */
+/** Sends messages without waiting, and tries each once more if that is allowed. */
 export const AT_ONCE: DeliveryPolicy = {
   onUnconfirmed: 'resend',
   rateLimit: createRateLimit(Number.POSITIVE_INFINITY),
@@ -22,7 +22,7 @@ export const AT_ONCE: DeliveryPolicy = {
 const templates = await openTemplates('templates')
 const pages = await openArchivePages('templates')
 
-/** As without any settings. */
+/** The report that exists without any settings. */
 export const DAILY: Report = {
   name: 'daily',
   template: 'daily',
@@ -49,7 +49,7 @@ export function recipient(address: string, change: Partial<Reader> = {}): Recipi
   return { address, name: null, timeZone, locale, filter, blocks, attachments, ...change }
 }
 
-/** @param folder of the archive; one of its own unless given */
+/** @param folder of the archive; a new one by default */
 export function mailingDeps(
   store: Store,
   now: () => Date,
@@ -67,13 +67,13 @@ export function mailingDeps(
   }
 }
 
-/** The issue that is due at the moment of `deps`, for readers of all leads of the report. */
+/** Makes the issue that is due at the current time of `deps`, for readers of all leads. */
 export async function makeDue(deps: MailingDeps, report: Report = DAILY): Promise<MadeIssue> {
   const period = await findPeriod(deps.store, report, deps.now())
   return makeIssue(deps, report, period, [report], new AbortController().signal)
 }
 
-/** The messages that are due at the moment of `deps`. */
+/** Queues the messages that are due at the current time of `deps`. */
 export async function enqueueDue(
   deps: MailingDeps,
   recipients: readonly Recipient[],

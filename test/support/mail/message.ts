@@ -1,4 +1,4 @@
-/** A message to send in tests, and who sends it. */
+/** A message for tests, and its sender. */
 
 import type { Message, MessageFile } from '../../../src/domain/message.ts'
 import type { Instant } from '../../../src/domain/model.ts'
@@ -35,19 +35,19 @@ export const FILES: readonly MessageFile[] = [
   },
 ]
 
-/** Every byte there is, line ends among them. */
+/** Returns bytes of every value, line ends included. */
 function bytes(count: number): Uint8Array {
   return Uint8Array.from({ length: count }, (_, index) => (index * 7) % 256)
 }
 
-/** Who sends the messages of tests. */
+/** The sender of all messages in tests. */
 export const SENDER: Sender = {
   from: 'reports@example.com',
   replyTo: null,
   unsubscribe: { mailto: 'reports@example.com', pageOf: null },
 }
 
-/** Puts one letter of an issue into the ledger. */
+/** Queues one message of an issue. */
 export async function enqueueMessage(
   trx: Trx,
   issueId: string,

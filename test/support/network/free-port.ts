@@ -1,8 +1,8 @@
-/** A port of 127.0.0.1 on which nothing listens, for what cannot be told to take any that is free. */
+/** Finds a free port of 127.0.0.1, for programs that need to be told a port. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below those that the system gives to whoever asks for any, so that no other test gets it meanwhile. */
+/** The search starts below the ports that the system hands out, so that no other test gets the same one. */
 const FROM = 20_000
 const PORTS = 10_000
 

@@ -1,4 +1,7 @@
-/** A server that stands before another one, and tells a time of our choice in its `Date` header: upstreams are asked for theirs. */
+/**
+ * A proxy that sets the `Date` header of all answers to a time of the test's choice. The program compares
+ * clocks by this header.
+ */
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'

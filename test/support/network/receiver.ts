@@ -1,4 +1,4 @@
-/** A real HTTP server on 127.0.0.1 that takes what operators are told, or misbehaves as it is told to. */
+/** An HTTP server on 127.0.0.1 that receives alerts and webhooks, or fails as a test tells it. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 
 export interface ReceivedPost {
   readonly method: string
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly type: string
   readonly headers: IncomingHttpHeaders
@@ -16,7 +16,7 @@ export interface ReceivedPost {
 export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly posts: readonly ReceivedPost[]
-  /** From now on: a status, or what else is done with the answer. */
+  /** The answer from now on: a status, or a function that writes the answer. */
   answer: number | ((response: ServerResponse) => void)
 }
 

@@ -1,10 +1,10 @@
-/** An address that stays while the daemon behind it comes and goes, as that of a proxy does. */
+/** An address that stays the same while the daemon behind it comes and goes, like the address of a proxy. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 
 export interface Relay extends AsyncDisposable {
   readonly url: string
-  /** Where connections lead to; null where nobody is: they are closed. */
+  /** The port that connections are passed to; null if nobody listens. Then connections are closed. */
   behind: string | null
 }
 

@@ -1,4 +1,4 @@
-/** The proxy between a client and a server that echoes. */
+/** Tests the proxy between a client and a server that echoes. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -45,7 +45,7 @@ it('keeps back what is said while it is silent, whoever came before or after, an
   proxy.stall(true)
   const after = await dial(proxy.port)
   const echoes = [echoOf(before, 'hushed'), echoOf(after, 'hushed')]
-  // A sign of life by another way shows that there was time enough for both.
+  // A reply by another way proves that there was enough time for both.
   await expect.poll(() => inside.size).toBe(2)
   const other = await openTcpProxy(behind)
   onTestFinished(() => other[Symbol.asyncDispose]())

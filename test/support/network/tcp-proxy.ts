@@ -1,25 +1,28 @@
-/** A way to a server of this machine that can be cut, closed, or silent, as a network is. */
+/** A proxy to a server on this machine that can be cut, closed or silenced, as happens in networks. */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from './free-port.ts'
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number
-  /** How many have connected since it was opened. */
+  /** The number of connections made so far. */
   readonly taken: number
-  /** How many are connected now. */
+  /** The number of open connections. */
   readonly connected: number
-  /** The same address by way of it. */
+  /** Returns the same URL with the proxy in place of the server. */
   urlOf(url: string): string
-  /** Resets all connections, with what was on its way in them. */
+  /** Resets all connections. Data on their way are lost. */
   cut(): void
-  /** Whether who connects from now on is refused; those that are connected stay so. */
+  /** Sets whether new connections are refused. Open connections are kept. */
   refuse(isRefusing: boolean): Promise<void>
-  /** Whether it is silent: who connects is let in, nothing passes, nothing ends. What waits passes afterwards. */
+  /**
+   * Sets whether the proxy is silent. A silent proxy accepts connections, but passes on no data. The held
+   * data are passed on afterwards.
+   */
   stall(isStalled: boolean): void
 }
 
-/** @param behind the port that it leads to */
+/** @param behind the port of the server */
 export async function openTcpProxy(behind: number): Promise<TcpProxy> {
   const port = await freePort()
   const pairs = new Set<Pair>()
@@ -36,7 +39,7 @@ export async function openTcpProxy(behind: number): Promise<TcpProxy> {
       pair.server.destroy()
     }
     for (const socket of ends(pair)) {
-      // An error is followed by the close that the other end gets to know.
+      // After an error comes a close, which is passed on to the other end.
       socket.on('error', () => undefined).on('close', leave)
     }
     if (!isStalled) join(pair)
@@ -94,7 +97,7 @@ function join({ client, server }: Pair): void {
   client.pipe(server).pipe(client)
 }
 
-/** What is no longer read is not seen to end either. */
+/** Without reading, the end of a connection is not noticed either. */
 function part({ client, server }: Pair): void {
   client.unpipe(server).pause()
   server.unpipe(client).pause()

@@ -1,4 +1,4 @@
-/** The receiver of events on a server of the test, with a store of its own, and messages that are signed for it. */
+/** A receiver of events on a server of the test, with its own store, and messages that are signed for it. */
 import { Agent, request } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { standardHeaders } from '../../../src/contract/webhook.ts'
@@ -19,11 +19,11 @@ export const CHANGED = eventBody('evt_1')
 
 interface Settings {
   readonly webhook?: WebhookProfile
-  /** Read at each message. */
+  /** The accepted secrets. They are read for each message. */
   readonly secrets?: () => readonly string[]
   readonly limits?: Partial<WebLimits>
   readonly publicUrl?: string | null
-  /** In place of that of the store. */
+  /** Replaces the intake of the store. */
   readonly intake?: WebhookIntake
 }
 
@@ -60,7 +60,7 @@ export async function openReceiver(settings: Settings = {}) {
   }
 }
 
-/** Standard Webhooks, with headers behind another prefix where one is given. */
+/** Returns the profile of Standard Webhooks, with another prefix for its headers if one is given. */
 export function standardProfile(header_prefix?: string): WebhookProfile {
   return profileOf({
     verify: { scheme: 'standard', ...(header_prefix === undefined ? {} : { header_prefix }) },
@@ -69,12 +69,12 @@ export function standardProfile(header_prefix?: string): WebhookProfile {
   })
 }
 
-/** As a profile is written. */
+/** Parses a profile as if it had been read from a file. */
 export function profileOf(written: object): WebhookProfile {
   return webhookProfileSchema.parse(written)
 }
 
-/** Of a lead that has changed. */
+/** Returns the body of an event about a changed lead. */
 export function eventBody(id: string, leadId = 'ld_1'): string {
   return JSON.stringify({
     ...{ id, type: 'lead.updated', version: '1', timestamp: '2026-11-21T08:59:59.000Z' },
@@ -84,12 +84,12 @@ export function eventBody(id: string, leadId = 'ld_1'): string {
 
 interface Signing {
   readonly id?: string
-  /** How long before it was received. */
+  /** The age of the signature when the message is received. */
   readonly secondsAgo?: number
   readonly secrets?: readonly string[]
 }
 
-/** The headers of a body as the reference service sends them. */
+/** Returns the headers for a body as the reference service sends them. */
 export function signed(
   body: Buffer | string,
   { id = 'msg_1', secondsAgo = 0, secrets = [SECRET] }: Signing = {},
@@ -98,7 +98,7 @@ export function signed(
   return { 'content-type': 'application/json', ...standardHeaders(secrets, { id, timestamp, body }) }
 }
 
-/** For many messages, as a new connection for each would be most of what a test waits for. */
+/** Keeps connections open, because opening one for each of many messages would take most of a test's time. */
 export const KEPT_OPEN = new Agent({ keepAlive: true })
 
 export interface Sent {
@@ -107,7 +107,10 @@ export interface Sent {
   readonly text: string
 }
 
-/** A message with just these headers; several values are several lines. Pieces of a body go one after the other. */
+/**
+ * Sends a message with exactly these headers. A header with several values is sent as several lines. The
+ * pieces of a body are sent one after the other.
+ */
 export function send(
   url: string,
   body: Buffer | string | readonly string[],

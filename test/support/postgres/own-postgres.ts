@@ -1,15 +1,18 @@
-/** A PostgreSQL of one test, that may stop it, crash it and start it again; what it has committed outlives that. */
+/**
+ * A PostgreSQL server for one test, which can stop it, crash it and start it again. Committed data survive
+ * this.
+ */
 import { onTestFinished } from 'vitest'
 import { createDatabase, openPostgresServer, type PostgresServer, withClient } from './postgres-server.ts'
 
 export interface OwnPostgres extends Pick<PostgresServer, 'start' | 'stop'> {
-  /** Of an empty database; the same after each start. */
+  /** The URL of an empty database. It is the same after each start. */
   readonly url: string
-  /** Kills one of its processes, upon which the server ends all others and is back by itself in a moment. */
+  /** Kills one process of the server. The server then ends all others and recovers by itself in a moment. */
   killProcess(): Promise<void>
 }
 
-/** Runs, and is gone when the test is over. */
+/** Starts a server. It is removed at the end of the test. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const server = await openPostgresServer(true)
   onTestFinished(() => server[Symbol.asyncDispose]())
@@ -31,7 +34,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   }
 }
 
-/** Before the server has noticed it still lets in. */
+/** Waits until the server is back. Connections still succeed until it has noticed the killed process. */
 async function untilBack(url: string): Promise<void> {
   for (let isAway = false; ; ) {
     try {

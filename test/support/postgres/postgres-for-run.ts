@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL for all files of a run, which are processes of their own: the runner keeps it, from when the first of
- * them asks at this door. A run that needs none starts none.
+ * One PostgreSQL server for all files of a run, which run in several processes. It is started when the first
+ * test asks for it over HTTP, so a run without such tests starts none.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -10,12 +10,15 @@ import type { PostgresServer } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers with the URL of the server's superuser, or with status 500 and why there is none. */
+    /**
+     * The URL that answers with the URL of the server's superuser, or with status 500 and the reason why
+     * there is no server.
+     */
     postgresDoor: string
   }
 }
 
-/** Called by the test runner before all; gives what it calls after all. */
+/** Called by the test runner before all tests. Returns the function that it calls after all tests. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let opening: Promise<PostgresServer> | null = null
   const close = async () => {
@@ -34,7 +37,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   door.listen(0, '127.0.0.1')
   await once(door, 'listening')
   project.provide('postgresDoor', `http://127.0.0.1:${(door.address() as AddressInfo).port}`)
-  // What was prepared in it is of the sources as they were.
+  // The prepared databases were made by the code before the edit, so they must not be used again.
   project.onTestsRerun(close)
   return async () => {
     door.closeAllConnections()

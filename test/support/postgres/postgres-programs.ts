@@ -1,32 +1,34 @@
-/** Where PostgreSQL's programs are on this machine, whom they are run as, and how they are told to sort. */
+/** Finds the PostgreSQL programs of this machine, the user that runs them, and their locale. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { findInstalled } from '../process/programs.ts'
 
-/** As Debian has them, whose path names none but those of clients. */
+/** The place of the programs in Debian, where the path contains only the clients. */
 const DEBIAN = '/usr/lib/postgresql/*/bin/postgres'
 const NEEDED = ['initdb', 'pg_ctl', 'postgres']
 
 export interface Programs {
   readonly folder: string
-  /** Null for whoever we are. PostgreSQL refuses to be root's. */
+  /** The user that runs the programs; null for the current user. PostgreSQL refuses to run as root. */
   readonly user: { readonly uid: number; readonly gid: number } | null
 }
 
-/** How to get them; null where they are there. */
+/** Returns the command that installs PostgreSQL; null if it is installed. */
 export function missingPostgres(): string | null {
   return findFolder() === null ? 'apt-get install postgresql' : null
 }
 
-/** @throws Error where there are none */
+/** @throws Error if PostgreSQL is not installed */
 export function findPrograms(): Programs {
   const folder = findFolder()
   if (folder === null) throw new Error('PostgreSQL is not installed')
   return { folder, user: process.getuid?.() === 0 ? findUser() : null }
 }
 
-/** That of the path, or else the one of the highest version. */
+/**
+ * Returns the folder in the path that has all programs, or else the folder of the highest installed version.
+ */
 function findFolder(): string | null {
   const inPath = (process.env['PATH'] ?? '').split(delimiter)
   const installed = findInstalled(DEBIAN)
@@ -34,7 +36,7 @@ function findFolder(): string | null {
   return [...inPath, ...(installed === null ? [] : [dirname(installed)])].find(hasAll) ?? null
 }
 
-/** The package's own; nobody where PostgreSQL came another way. */
+/** Returns the user of the package, or `nobody` if PostgreSQL was installed in another way. */
 function findUser(): Programs['user'] {
   for (const name of ['postgres', 'nobody']) {
     const [uid, gid] = ['-u', '-g'].map((what) => spawnSync('id', [what, name], { encoding: 'utf8' }))
@@ -43,7 +45,10 @@ function findUser(): Programs['user'] {
   throw new Error('PostgreSQL refuses to be run by root, and there is no user postgres or nobody')
 }
 
-/** For `initdb`: as people sort, and not by bytes, on machines too that know no locale but C. */
+/**
+ * Returns the arguments of `initdb` for a locale that does not sort by bytes, also on machines where only the
+ * C locale is installed.
+ */
 export function localeArguments(): readonly string[] {
   const known = execFileSync('locale', ['-a'], { encoding: 'utf8' }).split('\n')
   const locale =

@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL server of the installed programs, on a free port of 127.0.0.1, its data in a temporary folder. It is as
- * unlike our own machines as those of users are: who asks it is not its superuser, names need quotes and passwords
- * escapes in a URL, text is not sorted by its bytes, and its days do not begin at midnight UTC.
+ * A PostgreSQL server on a free port of 127.0.0.1, with its data in a temporary folder. Its settings differ
+ * from the defaults as those of users do: its user is no superuser, names need quotes, the password needs
+ * escapes in a URL, text is not sorted by bytes, and its time zone is not UTC.
  */
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -14,37 +14,40 @@ import { freePort } from '../network/free-port.ts'
 import { quickFolder } from '../process/programs.ts'
 import { findPrograms, localeArguments, type Programs } from './postgres-programs.ts'
 
-/** Owns the databases and may create roles, as hosted services let their customers; no superuser. */
+/** The user that owns the databases. It may create roles but is no superuser, as in most hosted services. */
 const USER = 'leadsheet'
 const ADMIN = 'postgres'
 const PASSWORD = 'p@ss/for:tests'
 const START_SECONDS = 300
 
-/** For data that nobody keeps: faster, and lost with the machine. */
+/** Settings for data that need not survive: fast, and lost with the machine. */
 const HASTY = ['fsync = off', 'full_page_writes = off', 'synchronous_commit = off']
-/** For what is kept through a crash of the server, which takes away as many commits as it ever may; not of the machine. */
+/**
+ * Settings for data that must survive a crash of the server, but not of the machine. The server delays
+ * writing as long as it may.
+ */
 const LAZY = ['fsync = off', "wal_writer_delay = '10s'", "wal_writer_flush_after = '1GB'"]
 
 /**
- * Beside whoever opened the server, in a session of its own: once that is gone, however it ended, so are the server and
- * its data.
+ * A script that runs in a session of its own. When the process that opened the server ends in any way, the
+ * script stops the server and deletes its data.
  */
 const GUARD = `cat >/dev/null; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"`
 
 const run = promisify(execFile)
 
 export interface PostgresServer extends AsyncDisposable {
-  /** Of the database `postgres`, as its superuser. */
+  /** The URL of the database `postgres` for its superuser. */
   readonly adminUrl: string
   start(): Promise<void>
-  /** `fast` as administrators stop it: sessions are told; `immediate` as if it had crashed. */
+  /** `fast` stops it as an administrator would: sessions are told. `immediate` stops it like a crash. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
 /**
- * Started, and empty.
- * @param isDurable whether what was committed outlives a crash, at the price of waiting for the disk
- * @throws Error where PostgreSQL is not installed or does not start
+ * Opens a server that has been started and is empty.
+ * @param isDurable whether committed data survive a crash of the server, at the cost of waiting for the disk
+ * @throws Error if PostgreSQL is not installed or does not start
  */
 export async function openPostgresServer(isDurable: boolean): Promise<PostgresServer> {
   const programs = findPrograms()
@@ -102,7 +105,7 @@ async function createCluster(
     'max_connections = 200',
     "shared_buffers = '32MB'",
     "timezone = 'America/St_Johns'",
-    // Whoever drops a database waits for the end of all attempts to connect, and one without a password is left open.
+    // Dropping a database waits for all open logins, and some tests leave one open without a password.
     "authentication_timeout = '10s'",
     ...(isDurable ? LAZY : HASTY),
   ]
@@ -115,40 +118,41 @@ async function runProgram({ folder, user }: Programs, name: string, args: readon
 }
 
 /**
- * A new database of the user's own.
- * @param admin as a superuser
- * @param template the URL of the one that it is a copy of, to which nobody may be connected; empty without one
+ * Creates a database that belongs to the user.
+ * @param admin a connection of a superuser
+ * @param template the URL of the database to copy, which must have no connections; without it, the new
+ * database is empty
  * @returns its URL
  */
 export async function createDatabase(admin: Client, template: string | null = null): Promise<string> {
   const name = `Leads-${randomUUID().slice(0, 8)}`
   const source = template === null ? 'template0' : nameOf(template)
-  // By files, or all of it would go through the log too.
+  // Copying files is quicker, because the default strategy writes everything to the log as well.
   await admin.query(
     `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(source)} STRATEGY file_copy OWNER ${USER}`,
   )
   return databaseUrl(admin, name)
 }
 
-/** Nobody may be connected to it. */
+/** Renames a database. It must have no connections. */
 export async function renameDatabase(admin: Client, url: string, name: string): Promise<void> {
   await admin.query(`ALTER DATABASE ${escapeIdentifier(nameOf(url))} RENAME TO ${escapeIdentifier(name)}`)
 }
 
-/** Whoever is connected to it. */
+/** Drops a database, even if it has connections. */
 export async function dropDatabase(admin: Client, url: string): Promise<void> {
   await admin.query(`DROP DATABASE ${escapeIdentifier(nameOf(url))} WITH (FORCE)`)
 }
 
-/** As the user has it who is no superuser. */
+/** Returns the URL of a database for the user that is no superuser. */
 export function databaseUrl(admin: Client, name: string): string {
   return urlOf(USER, admin.port, name)
 }
 
-/** Connected while it is used. */
+/** Calls `use` with a connection that is closed afterwards. */
 export async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(url)
-  // What breaks the connection fails what is asked on it, too.
+  // An error that breaks the connection also fails the query, so it need not be handled here.
   client.on('error', () => {})
   await client.connect()
   try {

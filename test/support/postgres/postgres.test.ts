@@ -1,4 +1,7 @@
-/** The PostgreSQL that tests use: that it is a real one, that databases are apart, and what becomes of it in the end. */
+/**
+ * Tests the PostgreSQL server of the tests: it is a real one, databases are separate, and it is removed at
+ * the end.
+ */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -72,7 +75,7 @@ describe.skipIf(!hasPostgres)('the PostgreSQL of a run', () => {
     const url = String((await once(run.stdout, 'data'))[0]).trim()
     const [row] = await ask(url, "SELECT current_setting('data_directory') AS folder")
     const folder = String(row?.['folder'])
-    // It refuses to run where its data are somebody else's.
+    // PostgreSQL refuses to start if its data belong to another user.
     expect(statSync(folder).uid).not.toBe(0)
     run.kill('SIGKILL')
     await expect.poll(() => existsSync(folder)).toBe(false)

@@ -1,8 +1,11 @@
-/** Where a daemon serves its pages, by what it says of itself. */
+/** Finds the address of a daemon's pages in its log. */
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-/** It goes on reading: a daemon whose log nobody takes would stand still. */
+/**
+ * Returns the address. The log is read on afterwards, because a daemon stands still if nobody reads its
+ * output.
+ */
 export async function readAddress(stderr: Readable | null): Promise<string> {
   if (stderr === null) throw new Error('the daemon has no log')
   const { promise, resolve, reject } = Promise.withResolvers<string>()

@@ -1,4 +1,7 @@
-/** `leadsheet run` as its user runs it, at an instant of the test's choice, and what it has noted about messages. */
+/**
+ * Runs `leadsheet run` as a user would, starting at an instant of the test's choice, and reads what it has
+ * recorded about messages.
+ */
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,18 +20,18 @@ const HISTORY_DAYS = 20
 export interface Installation {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Of its database. */
+  /** The file of its database. */
   readonly file: string
 }
 
-/** On the morning on which the report of {@link openInstallation} is due. */
+/** Returns an instant on the morning on which the report of {@link openInstallation} is due. */
 export function at(time: string): string {
   return `2026-11-24T${time}:00Z`
 }
 
 /**
- * A report at 07:00 and a service to make it of, for the test that runs. No daemon has run yet.
- * @param smtpUrl may be given to each daemon anew
+ * Makes a service and the settings for a report at 07:00. No daemon has run yet.
+ * @param smtpUrl may differ for each start of the daemon
  */
 export async function openInstallation(
   recipients: readonly string[],
@@ -58,8 +61,8 @@ mail: { from: reports@example.com }
 }
 
 /**
- * Starts the daemon, and ends it as an operator does as soon as that has come true.
- * @throws Error with what it has said, where it ends by itself or that does not come true
+ * Starts the daemon and stops it as an operator does, as soon as the condition holds.
+ * @throws Error with the daemon's output if it ends by itself or the condition never holds
  */
 export async function runUntil(
   installation: Installation,
@@ -79,7 +82,7 @@ export function startDaemon({ cwd, env }: Installation, instant: string): Runnin
   return { child, end: finished(child) }
 }
 
-/** As {@link runUntil}. */
+/** Stops a running daemon as soon as the condition holds, as {@link runUntil} does. */
 export async function stopWhen({ child, end }: RunningDaemon, isReached: () => boolean): Promise<void> {
   const until = performance.now() + WITHIN_MS
   while (!isReached() && child.exitCode === null && performance.now() < until) await sleep(POLL_MS)
@@ -97,12 +100,12 @@ export interface LedgerRow {
   readonly response: string | null
 }
 
-/** By recipient; nothing while there is no ledger yet. */
+/** Returns the rows by recipient; none before the first start of the daemon has made the table. */
 export function readLedger({ file }: Pick<Installation, 'file'>): LedgerRow[] {
   return readRows<LedgerRow>(file, 'SELECT * FROM delivery ORDER BY recipient')
 }
 
-/** Such as `ana@example.com sent`. */
+/** Returns the states, such as `ana@example.com sent`. */
 export function statesIn(installation: Pick<Installation, 'file'>): string[] {
   return readLedger(installation).map(({ recipient, state }) => `${recipient} ${state}`)
 }
@@ -111,7 +114,7 @@ export function countSyncs({ file }: Pick<Installation, 'file'>): number {
   return readRows(file, 'SELECT 1 FROM sync_run WHERE finished_at IS NOT NULL').length
 }
 
-/** Mail servers that cannot be talked to, with how that was found. */
+/** Returns the mail servers that could not be reached, with the way in which this was found. */
 export function outagesIn({ file }: Pick<Installation, 'file'>): string[] {
   return readRows<{ response: string }>(file, 'SELECT response FROM mail_outage').map(
     ({ response }) => response,
@@ -124,7 +127,7 @@ function readRows<Row>(file: string, query: string): Row[] {
   try {
     return database.prepare<[], Row>(query).all()
   } catch (thrown) {
-    // Its first start is still making it.
+    // The first start has not made the table yet.
     if (thrown instanceof Error && thrown.message.startsWith('no such table')) return []
     throw thrown
   } finally {

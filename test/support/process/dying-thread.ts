@@ -1,6 +1,6 @@
 /**
- * A program whose threads can be killed: `env: mortalThreads(file)` has each thread of it die as soon as there is that
- * file. Node loads this file before each thread.
+ * Kills the threads of a program. `env: mortalThreads(file)` makes each of its threads end as soon as that
+ * file exists. Node loads this file before each thread.
  */
 import { existsSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-/** A process that gets in its work what Ctrl-C sends to all processes of a terminal. */
+/** A process that receives Ctrl-C during its work, as all processes of a terminal do. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { answerParent } from '../../../src/store/db/subprocess.ts'
 

@@ -1,4 +1,4 @@
-/** A made-up next version of the program, and a store as the present version leaves it. */
+/** An invented next version of the program, and a store as the present version leaves it. */
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../../src/store/open.ts'
@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 export const PRESENT_SCHEMA = ['001-initial']
 export const NEXT_SCHEMA = [...PRESENT_SCHEMA, '002-next']
 
-/** Many small steps, so that a test can kill it between them. */
+/** The migration has many small steps, so that a test can kill it between them. */
 const NEXT_MIGRATION = `import { sql } from 'kysely'
 
 export async function up(db) {
@@ -20,7 +20,7 @@ export async function up(db) {
 }
 `
 
-/** A copy of the project whose schema has one more migration; returns its folder of sources. */
+/** Copies the project and adds one migration to its schema. Returns the folder of the copied sources. */
 export function makeNextVersion(folder = folderWith()): string {
   for (const name of readdirSync(ROOT)) if (name !== 'src') symlinkSync(join(ROOT, name), join(folder, name))
   const sources = join(folder, 'src')
@@ -36,7 +36,7 @@ export function makeNextVersion(folder = folderWith()): string {
   return sources
 }
 
-/** Three leads, and a run. */
+/** Makes a store of the present version with three leads and a run. */
 export async function makePresentStore(file: string): Promise<void> {
   await using store = await openStore(file, OPENED_AT)
   const run = { mode: 'full', parts: ['leads'], at: OPENED_AT.toISOString() } as const

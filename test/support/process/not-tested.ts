@@ -1,8 +1,11 @@
-/** What a run leaves out for want of programs, said once more at its end, with the one line that installs them. */
+/**
+ * Repeats at the end of a run which tests were skipped because programs are missing, with the one command
+ * that installs them.
+ */
 import type { Reporter } from 'vitest/node'
 import { SKIPPED } from './programs.ts'
 
-/** @param said before there were tests, as {@link isSkipped} says it */
+/** @param said the skips known before the tests, in the format of {@link isSkipped} */
 export function createSummary(said: readonly string[] = []): Reporter {
   const skips = new Set(said)
   return {

@@ -1,4 +1,6 @@
-/** What is said of programs that a machine does not have. That tests do without them is tried by `npm run test:bare`. */
+/**
+ * Tests the messages about missing programs. `npm run test:bare` tests that the suite passes without them.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

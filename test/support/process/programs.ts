@@ -1,18 +1,18 @@
 /**
- * Programs that tests need and npm does not bring: where they are, and what is said where one is missing. A test looks
- * for them nowhere else, so that `npm run test:bare` can do without them.
+ * Finds programs that tests need and npm does not bring, and reports missing ones. Tests look for such
+ * programs only here, so that `npm run test:bare` can hide them.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-/** Begins each line of what a run leaves out; `not-tested.ts` gathers them. */
+/** Begins each line about skipped tests; `not-tested.ts` collects these lines. */
 export const SKIPPED = 'SKIPPED: '
 
 /**
- * A file of a Debian package, outside of the path or not a program.
- * @param pattern an absolute path, in which * may stand for a version: the highest is taken
- * @returns null where it is not there, and wherever ONLY_PATH is set
+ * Finds a file of a Debian package that is not in the path or is not a program.
+ * @param pattern an absolute path in which * may stand for a version; the highest version is taken
+ * @returns null if the file is missing, and always if ONLY_PATH is set
  */
 export function findInstalled(pattern: string): string | null {
   if (process.env['ONLY_PATH']) return null
@@ -20,25 +20,26 @@ export function findInstalled(pattern: string): string | null {
   return found[0] ?? null
 }
 
-/** A folder of files in memory, and what has to be free there. */
+/** A folder in memory, and the free space that tests need in it. */
 const MEMORY = '/dev/shm'
 const MEMORY_MIN_BYTES = 2 * 1024 ** 3
 
-/** For files that nobody keeps: what is written in memory waits for no disk. */
+/** Returns a folder for files that need not survive. Files in memory wait for no disk. */
 export function quickFolder(): string {
   if (!existsSync(MEMORY)) return tmpdir()
   const { bavail, bsize } = statfsSync(MEMORY)
   return bavail * bsize > MEMORY_MIN_BYTES ? MEMORY : tmpdir()
 }
 
-/** Whether the path has a program that can tell its version. */
+/** True if the path has a program of this name that can print its version. */
 export function isInPath(program: string): boolean {
   return spawnSync(program, ['--version']).status === 0
 }
 
 /**
- * For `describe.skipIf`: says aloud what is not tested, for a skip that nobody reads about is a test that nobody runs.
- * @param remedies of what is missing, such as `apt-get install sqlite3`; null for what is there
+ * For `describe.skipIf`. Prints what is not tested, so that somebody notices the skip.
+ * @param remedies how to get each missing program, such as `apt-get install sqlite3`; null for installed
+ * programs
  */
 export function isSkipped(what: string, ...remedies: readonly (string | null)[]): boolean {
   const missing = remedies.filter((remedy) => remedy !== null)
@@ -49,8 +50,8 @@ export function isSkipped(what: string, ...remedies: readonly (string | null)[])
 }
 
 /**
- * As {@link isSkipped}.
- * @throws Error on a build server, where nobody would read what was said
+ * Works like {@link isSkipped}, but fails on a build server, where nobody would read the message.
+ * @throws Error on a build server if a program is missing
  */
 export function isSkippedButInCi(what: string, remedy: string | null): boolean {
   if (remedy !== null && process.env['CI']) throw new Error(`${what} must be tried in CI: ${remedy}`)

@@ -1,6 +1,6 @@
 /**
- * Several commands of the program, one after the other in this process, as its user would type them; each start of its
- * own would cost more than most of them do. `node several-commands.ts 'sync' 'status --json'`
+ * Runs several commands of the program one after the other in one process, because each start takes longer
+ * than most commands: `node several-commands.ts 'sync' 'status --json'`.
  */
 import { createProgram, runProgram } from '../../../src/cli/program.ts'
 
@@ -9,7 +9,8 @@ for (const line of process.argv.slice(2)) {
   try {
     await runProgram(program, line.split(' '))
   } catch (thrown) {
-    // Not by `terminal.redact`, with which the program prints it: it must hold none to begin with.
+    // The error is printed without `terminal.redact`, because errors must contain no secret in the first
+    // place.
     process.stdout.write(`threw ${thrown instanceof Error ? thrown.stack : String(thrown)}\n`)
   }
 }

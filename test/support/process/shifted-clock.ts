@@ -1,9 +1,9 @@
 /**
- * The clock of a program that is run as a process: `env: { ...clockAt('2026-11-24T07:00:00Z') }` has it begin with
- * that instant. Node loads this file before the program, which knows nothing of it.
+ * Sets the clock of a program that runs as a process. With `env: { ...clockAt('2026-11-24T07:00:00Z') }` it
+ * starts at that instant. Node loads this file before the program, which does not notice.
  */
 
-/** For the environment of a program that is about to be started, and of those that it starts. */
+/** Returns environment variables that set the clock of a program and of the programs that it starts. */
 export function clockAt(instant: string): Record<string, string> {
   return {
     NODE_OPTIONS: `--import=${import.meta.filename}`,
@@ -11,7 +11,7 @@ export function clockAt(instant: string): Record<string, string> {
   }
 }
 
-/** As {@link clockAt}, and for the program no time passes: whoever does the same does it at the same instant. */
+/** Works like {@link clockAt}, but time stands still for the program. */
 export function clockStandingAt(instant: string): Record<string, string> {
   return { ...clockAt(instant), CLOCK_STANDS_AT_MS: String(Date.parse(instant)) }
 }
@@ -20,7 +20,7 @@ shiftClock(process.env)
 
 type ClockEnvironment = Readonly<Record<string, string | undefined>>
 
-/** From now on, for this process; as the environment says, if it says so. */
+/** Sets the clock of this process if the environment asks for it. */
 export function shiftClock({ CLOCK_AHEAD_MS, CLOCK_STANDS_AT_MS }: ClockEnvironment): void {
   if (CLOCK_AHEAD_MS === undefined) return
   const RealDate = Date

@@ -1,4 +1,4 @@
-/** A program on a terminal of its own, and somebody who types: `script` of util-linux makes the terminal. */
+/** Runs a program on a terminal of its own and types into it. `script` of util-linux makes the terminal. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { isSkipped } from './programs.ts'
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 
-/** Whether this machine can make one. */
+/** True if this machine can make a terminal. */
 export const HAS_TERMINAL = !isSkipped(
   'the program on a terminal',
   spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux')
@@ -17,9 +17,12 @@ export const HAS_TERMINAL = !isSkipped(
 )
 
 export interface Typing {
-  /** Waits until the screen shows it, after what was waited for before, and then types; \r is Enter, \x03 Ctrl-C. */
+  /**
+   * Waits until the screen shows `shown`, after the text that the last call waited for, and then types. \r is
+   * Enter, \x03 is Ctrl-C.
+   */
   answer(shown: string, keys: string): Promise<void>
-  /** What was on the screen in all, once it has left, and its exit status. */
+  /** Waits until the program has ended. Returns everything that was on the screen, and the exit status. */
   finished(): Promise<{ readonly screen: string; readonly status: number | null }>
 }
 
@@ -55,7 +58,7 @@ export function typeTo(
     },
     async finished() {
       const [status] = await left
-      // What moves the cursor is no text.
+      // Removes the sequences that move the cursor.
       // biome-ignore lint/suspicious/noControlCharactersInRegex: it begins with one
       return { screen: screen.replace(/\x1b\[[\d;]*[A-Za-z]/g, '').replaceAll('\r', ''), status }
     },

@@ -1,7 +1,6 @@
 /**
- * The program for tests of what its commands do: started once, and given one command after the other, since a start
- * costs more than most of them. Where a test is about how the program starts or ends, or about two at once, it takes
- * `leadsheet.ts`.
+ * Runs commands in one process that stays, because a start takes longer than most commands. Tests of the
+ * start, of the end, or of two programs at once use `leadsheet.ts` instead.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +13,7 @@ const SCRIPT = join(import.meta.dirname, 'warm-process.ts')
 
 interface Program {
   readonly child: ChildProcess
-  /** Aborted when it has ended. */
+  /** Aborted when the process has ended. */
   readonly gone: AbortSignal
 }
 
@@ -25,7 +24,7 @@ interface Unref {
 let program: Program | null = null
 let before: Promise<unknown> = Promise.resolve()
 
-/** As `runLeadsheet`, after those that were asked for before. */
+/** Runs a command like `runLeadsheet`, after all commands that were asked for before. */
 export function runWarm(args: readonly string[], options: RunOptions): Promise<Finished> {
   const finished = before.then(() => runNext(args, options))
   before = finished.catch(() => {})
@@ -33,7 +32,7 @@ export function runWarm(args: readonly string[], options: RunOptions): Promise<F
 }
 
 async function runNext(args: readonly string[], { cwd, env = {} }: RunOptions): Promise<Finished> {
-  // But for what `clockAt` says there.
+  // The settings of Node that a running process cannot take over. The clock is the exception.
   const late = Object.keys(env).find((name) => name.startsWith('NODE_') && !('CLOCK_AHEAD_MS' in env))
   if (late !== undefined) throw new Error(`${late} is read when a program starts: take runLeadsheet`)
   const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TZ: 'UTC' }
@@ -47,7 +46,7 @@ async function runNext(args: readonly string[], { cwd, env = {} }: RunOptions): 
 
 function start(env: Readonly<Record<string, string>>): Program {
   const child = fork(SCRIPT, { env, execArgv: [], silent: true })
-  // It ends when this process does, and does not keep it.
+  // The child must not keep this process alive; it ends with it.
   for (const each of [child, child.channel, child.stdout, child.stderr] as (Unref | null)[]) each?.unref()
   const gone = new AbortController()
   child.once('exit', (status) => gone.abort(new Error(`the program ended with ${status}`)))

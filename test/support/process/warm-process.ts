@@ -1,4 +1,7 @@
-/** The process behind `warm-leadsheet.ts`: runs `main.ts` anew for each command, with the settings of that alone. */
+/**
+ * The process behind `warm-leadsheet.ts`. It runs `main.ts` anew for each command, with the environment of
+ * that command alone.
+ */
 import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Finished } from '../leadsheet.ts'
@@ -7,13 +10,13 @@ import { shiftClock } from './shifted-clock.ts'
 export interface WarmCommand {
   readonly args: readonly string[]
   readonly cwd: string
-  /** All of it. */
+  /** The whole environment. */
   readonly env: Readonly<Record<string, string>>
 }
 
 let commands = 0
 process.on('message', async (command: WarmCommand) => process.send?.(await run(command)))
-// The test is over.
+// The test has ended.
 process.on('disconnect', () => process.exit())
 
 async function run({ args, cwd, env }: WarmCommand): Promise<Finished> {
@@ -26,18 +29,19 @@ async function run({ args, cwd, env }: WarmCommand): Promise<Finished> {
   const stdout = listenTo(process.stdout)
   const stderr = listenTo(process.stderr)
   const restores = [process, process.stdout, process.stderr].map(keepListeners)
-  // It is made when somebody first asks for it, and then counts as open.
+  // Standard input is opened when it is first used. Opening it here keeps the count of open resources the
+  // same.
   void process.stdin
   const open = process.getActiveResourcesInfo().length
   await import(`../../../src/main.ts?command=${++commands}`)
-  // A process of its own would go on for as long.
+  // A command has ended when nothing is open that would keep its process alive.
   while (process.getActiveResourcesInfo().length > open) await delay(1)
   for (const restore of restores) restore()
   globalThis.Date = RealDate
   return { status: Number(process.exitCode), stdout: stdout(), stderr: stderr() }
 }
 
-/** @returns what ends it, and gives what was written meanwhile */
+/** @returns a function that stops listening and returns the written text */
 function listenTo(stream: NodeJS.WriteStream): () => string {
   const { write } = stream
   const chunks: Buffer[] = []
@@ -53,7 +57,7 @@ function listenTo(stream: NodeJS.WriteStream): () => string {
   }
 }
 
-/** @returns what takes away the listeners that have come since */
+/** @returns a function that removes the listeners added since */
 function keepListeners(emitter: EventEmitter): () => void {
   const kept = new Map(emitter.eventNames().map((name) => [name, emitter.listeners(name)]))
   return () => {

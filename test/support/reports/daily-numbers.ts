@@ -1,7 +1,7 @@
-/** Counts by day that a seed repeats: independent events, or over-dispersed ones, with a weekly cycle. */
+/** Daily counts from a seed, with a weekly cycle. The events are independent or over-dispersed. */
 import { random } from '../random.ts'
 
-/** The mean of each weekday, Monday first, as a multiple of the mean of all. */
+/** The mean of each weekday as a multiple of the overall mean, Monday first. */
 const WEEK = [1.2, 1.25, 1.2, 1.1, 1.0, 0.6, 0.65]
 export const FLAT_WEEK = [1, 1, 1, 1, 1, 1, 1]
 
@@ -9,10 +9,10 @@ export interface Numbers {
   readonly mean: number
   readonly days: number
   readonly seed: number
-  /** How many times the variance is larger than the mean. */
+  /** The ratio of the variance to the mean. */
   readonly overdispersion?: number
   readonly week?: readonly number[]
-  /** Returns what the mean of a day is multiplied by. */
+  /** Returns the factor of a day's mean. */
   readonly times?: (day: number) => number
 }
 
@@ -25,7 +25,7 @@ export function dailyNumbers({
   times,
 }: Numbers): number[] {
   const next = random(seed)
-  // The first numbers of neighbouring seeds are alike.
+  // Neighbouring seeds begin with similar numbers, so the first ones are skipped.
   for (let skipped = 0; skipped < 5; skipped++) next()
   return Array.from({ length: days }, (_, day) =>
     count(mean * (week[day % 7] ?? 1) * (times?.(day) ?? 1), overdispersion, next),
@@ -47,7 +47,7 @@ function normal(next: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
 }
 
-/** Marsaglia and Tsang, 2000. */
+/** The method of Marsaglia and Tsang (2000). */
 function gamma(shape: number, next: () => number): number {
   if (shape < 1) return gamma(shape + 1, next) * next() ** (1 / shape)
   const most = shape - 1 / 3

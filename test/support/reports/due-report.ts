@@ -1,24 +1,29 @@
-/** A report that a daemon finds due by the real clock, and that does not come due again while a test looks on. */
+/** A report that a daemon finds due by the real clock, and that does not come due again during the test. */
 import { openStore } from '../../../src/store/open.ts'
 import { addScheduledRun } from '../../../src/store/schedule/scheduled-run.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Each hour, half an hour from now: at a full hour it would come round in the midst of a test now and then. */
+/**
+ * Returns an hourly schedule whose next time is half an hour away. With a full hour, the report would
+ * sometimes come due during the test.
+ */
 export function hourlyNotNow(): string {
   return `${(new Date().getUTCMinutes() + 30) % 60} * * * *`
 }
 
 /**
- * A zone in which it is noon. Near midnight, the run that was due half an hour ago covers another day than a report by
- * hand.
+ * Returns a time zone in which it is noon. Near midnight, a run that was due half an hour ago would cover
+ * another day than a report made by hand.
  */
 export function zoneAtNoon(): string {
   const ahead = 12 - new Date().getUTCHours()
   return `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`
 }
 
-/** As if the daemon of a database had been down for some hours: the time that it was set up is no missed one. */
+/**
+ * Makes a report due by setting back the times of the daemon, as if it had been down for some hours since.
+ */
 export async function makeReportDue(file: string): Promise<void> {
   await using store = await openStore(file, new Date())
   const dueAt = new Date(Date.now() - 3 * HOUR_MS).toISOString()

@@ -1,4 +1,4 @@
-/** Figures of made-up periods, from busy to empty, for tests of what is said about them. */
+/** Invented figures of busy and empty periods, for tests of the texts about them. */
 
 import type { ReportFigures } from '../../../src/domain/figures.ts'
 import type { AgentLine, ChangedLead, ChangeKind, ListedLead } from '../../../src/domain/lists.ts'
@@ -25,7 +25,7 @@ const NONE_IN_QUESTION = { known: 0, of: 0 }
 const NOTHING_KNOWN = { current: NONE_IN_QUESTION, prior: NONE_IN_QUESTION }
 const ALL_KNOWN = { current: { known: 3912, of: 3912 }, prior: { known: 3853, of: 3853 } }
 
-/** Every chart, as if it lay beside the page. */
+/** All charts, as if their files lay beside the page. */
 export const CHARTS: ReportContext['charts'] = new Map(
   (['trend', 'spark-new-leads', 'spark-won', 'spark-win-rate', 'spark-open-value'] as const).map((name) => [
     name,
@@ -50,7 +50,7 @@ export const CONTEXT: ReportContext = {
   unsubscribe: null,
 }
 
-/** A Friday with much to tell: two pipelines, two currencies, one agent failing. */
+/** A busy Friday: two pipelines, two currencies, one failing agent. */
 export function busyDay(): ReportFigures {
   return {
     kind: 'day',
@@ -216,12 +216,12 @@ export function busyDay(): ReportFigures {
   }
 }
 
-/** Everything was read whole at that instant. */
+/** Returns the freshness of data that were all read at that instant. */
 function freshAt(at: string): ReportFigures['freshness'] {
   return { ...busyDay().freshness, dataAsOf: at, statsAsOf: at, agentsAsOf: at }
 }
 
-/** A Sunday on which nothing happened and nothing is wrong. */
+/** A Sunday without events and problems. */
 export function quietDay(): ReportFigures {
   const busy = busyDay()
   return {
@@ -261,7 +261,7 @@ export function quietDay(): ReportFigures {
 
 export const QUIET_GENERATED_AT = '2026-11-23T05:04:00.000Z'
 
-/** The busy Friday, but the last whole sync was at 14:10 and the one after it failed. */
+/** The busy Friday, but the last whole sync was at 14:10 and the next one failed. */
 export function staleDay(): ReportFigures {
   const busy = busyDay()
   return {
@@ -293,7 +293,7 @@ export function staleDay(): ReportFigures {
   }
 }
 
-/** The stale Friday on which all goes wrong: sections fail, leads are missing, and the report comes late. */
+/** The stale Friday with every problem: sections fail, leads are missing, and the report is late. */
 export function troubledDay(): ReportFigures {
   const stale = staleDay()
   const query = { note: null, sql: '', columns: [], rows: [], isCut: false }
@@ -322,7 +322,7 @@ export function troubledDay(): ReportFigures {
   }
 }
 
-/** The first day after the first sync: nothing before it is known. */
+/** The first day after the first sync. Nothing before it is known. */
 export function firstDay(): ReportFigures {
   const busy = busyDay()
   return {
@@ -349,7 +349,7 @@ export function firstDay(): ReportFigures {
   }
 }
 
-/** No sync has ever ended. */
+/** A day before the first sync has ended. */
 export function emptyDay(): ReportFigures {
   const zero = { current: 0, prior: 0 }
   const noMoney = { current: [], prior: [] }
@@ -399,7 +399,7 @@ export function emptyDay(): ReportFigures {
   }
 }
 
-/** The week of that Friday, of a part of the leads. */
+/** The week of the same Friday, for some of the leads. */
 export function busyWeek(): ReportFigures {
   const busy = busyDay()
   const asOf = '2026-11-23T05:00:00.000Z'
@@ -450,7 +450,7 @@ export function busyWeek(): ReportFigures {
   }
 }
 
-/** Numbers, amounts and words as wide as they are anywhere. */
+/** A day with the widest numbers, amounts and words. */
 export function wideDay(): ReportFigures {
   const busy = busyDay()
   const million = 1_284_567
@@ -519,7 +519,7 @@ export function wideDay(): ReportFigures {
   }
 }
 
-/** Every list full and every name as long and as hostile as an upstream could send it. */
+/** A day on which every list is full, and every name is as long and hostile as an upstream could send it. */
 export function hostileDay(text: string): ReportFigures {
   const busy = busyDay()
   const agent = { ...FAILING_AGENT, name: text, kind: text, taskType: text, lastErrorMessage: text }
@@ -775,7 +775,10 @@ function stat(
   return { pipelineName: 'EU mid-market', figure, currency, ours, upstream, asOf: DATA_AS_OF }
 }
 
-/** 96 days, of which the last `known` have leads: five weekdays with many, a weekend with few; 59 and 3 at the end. */
+/**
+ * Returns 96 days, of which the last `known` have leads: many on weekdays, few at weekends, 59 and 3 on the
+ * last two.
+ */
 function trendUpTo(last: string, known: number): ReportFigures['trend'] {
   return Array.from({ length: 96 }, (_, index) => {
     const ago = 95 - index

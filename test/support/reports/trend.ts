@@ -1,4 +1,6 @@
-/** Days of a trend and labels of its chart, for tests of what is drawn. The last day is 20 November 2026. */
+/**
+ * The days of a trend and the labels of its chart, for tests of drawings. The last day is 20 November 2026.
+ */
 import type { TrendDay } from '../../../src/domain/figures.ts'
 import { type ChartLabels, chartLabels } from '../../../src/report/charts/trend-layout.ts'
 import { createLocaleContext } from '../../../src/report/words/locale-context.ts'
@@ -17,7 +19,7 @@ export function trendOf(length: number, newLeads: Count, won: Count): readonly T
   }))
 }
 
-/** As a report has it: 96 days with quiet weekends, a slow rise and fewer won than new. */
+/** Returns 96 days as in a usual report: quiet weekends, a slow rise, and fewer won leads than new ones. */
 export function usualTrend(): readonly TrendDay[] {
   const next = random(7)
   return trendOf(

@@ -1,4 +1,7 @@
-/** Workers as of several machines on one PostgreSQL, in one process, with a clock that a test moves. */
+/**
+ * Workers of several machines that share one PostgreSQL database. They run in one process, with a clock that
+ * a test moves.
+ */
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
@@ -19,7 +22,7 @@ export interface Machine {
   readonly store: Store
   readonly queue: Queue
   readonly lines: string[]
-  /** Has the minute noted. */
+  /** Notes the runs that are due at this minute. */
   readonly tick: (at: string) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -68,7 +71,9 @@ export async function startMachine(
   }
 }
 
-/** As `sync 07:01 done`, but for those with which the schedules were set up. */
+/**
+ * Returns the scheduled runs, such as `sync 07:01 done`, without the runs from the start of the schedules.
+ */
 export async function scheduledRunsOf({ db }: Store): Promise<string[]> {
   const scheduledRuns = await db
     .selectFrom('scheduled_run')
@@ -80,7 +85,7 @@ export async function scheduledRunsOf({ db }: Store): Promise<string[]> {
   return scheduledRuns.map(({ schedule, due_at, state }) => `${schedule} ${due_at.slice(11, 16)} ${state}`)
 }
 
-/** Of the scheduled runs under a lease: those that wait, or are in hand. */
+/** Counts the scheduled runs under a lease that wait or are in progress. */
 export async function openJobs({ db }: Store, lease: string): Promise<number> {
   const { rows } = await sql<{ jobs: number }>`SELECT count(*) AS jobs FROM leadsheet_jobs.job
     WHERE name = 'scheduled-run' AND singleton_key = ${lease} AND state < 'completed'`.execute(db)

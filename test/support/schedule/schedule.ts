@@ -1,4 +1,4 @@
-/** A schedule for tests of when things run: daily at 07:00 UTC, with nothing to do. */
+/** A schedule for tests of due times: daily at 07:00 UTC, with nothing to do. */
 import type { DueRun, Schedule } from '../../../src/jobs/schedule/schedule.ts'
 import type { CatchUp, Timing } from '../../../src/schedule/timing.ts'
 
@@ -8,7 +8,7 @@ export function timing(expression: string, timeZone = 'UTC', holidays: readonly 
   return { expression, timeZone, holidays }
 }
 
-/** In time, and for the first time. */
+/** Returns a run that is on time and is tried for the first time. */
 export function dueAt(dueAt: Date): DueRun {
   return { due_at: dueAt, notedAt: dueAt, attempt: 1, late: null, isReleased: false }
 }

@@ -1,4 +1,4 @@
-/** Takes single jobs of the queue, as no worker does: so that a test says when each is done. */
+/** Takes single jobs from the queue, so that a test decides when each one is done. */
 import { PgBoss } from 'pg-boss'
 import { onTestFinished } from 'vitest'
 import { errorText } from '../../../src/errors.ts'
@@ -6,7 +6,7 @@ import { jobSchemaOf } from '../../../src/queue/pg-boss.ts'
 import { type JobData, type JobKind, KEYS } from '../../../src/queue/queue.ts'
 import { placeOf } from '../../../src/store/db/place.ts'
 
-/** @returns whether there was a job; what it threw is noted with it, as the queue does */
+/** @returns whether there was a job. If it throws, the queue records the error with the job, as usual */
 export type TakeJob = <N extends JobKind>(queue: N, doJob: DoJob<N>) => Promise<boolean>
 
 type DoJob<N extends JobKind> = (job: {
@@ -14,7 +14,7 @@ type DoJob<N extends JobKind> = (job: {
   readonly attempt: number
 }) => Promise<void>
 
-/** @param url of a database on which the queue was opened */
+/** @param url of a database in which the queue was opened */
 export async function openTakeJob(url: string): Promise<TakeJob> {
   const place = placeOf(url)
   if (place.kind !== 'postgres') throw new Error(`${url} is no PostgreSQL`)

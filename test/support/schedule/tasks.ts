@@ -3,7 +3,7 @@ import { createSerialTask, openOwnQueue } from '../../../src/jobs/schedule/seria
 import type { Log } from '../../../src/log.ts'
 import { SILENT } from '../syncing.ts'
 
-/** @param post what is done instead of sending messages and alerts */
+/** @param post called in place of sending messages and alerts */
 export function openTasks(post: () => Promise<void> = async () => undefined, log: Log = SILENT) {
   const queue = openOwnQueue(log)
   return {

@@ -1,4 +1,4 @@
-/** A schedule with a store, a clock and signs of life of a daemon, ticked by hand. */
+/** A schedule with a store, a clock and the heartbeat of a daemon. A test ticks it by hand. */
 import { noteScheduledRuns } from '../../../src/jobs/schedule/enqueue-due-runs.ts'
 import { runDue } from '../../../src/jobs/schedule/run-scheduled.ts'
 import type { DueRun, RunEnd, Schedule } from '../../../src/jobs/schedule/schedule.ts'
@@ -17,22 +17,22 @@ const MINUTE_MS = 60_000
 export interface Ticking extends AsyncDisposable {
   readonly store: Store
   readonly schedule: Schedule
-  /** Moved by a test, or by what it has the schedule do. */
+  /** The clock. A test moves it, and the runs of the schedule may do so too. */
   readonly clock: { now: Date }
-  /** What the schedule was given to do. */
+  /** The runs that the schedule has started. */
   readonly ran: DueRun[]
-  /** How its scheduled runs end; done unless a test says otherwise. */
+  /** Returns how a run ends; `done` unless a test replaces it. */
   ends: (due: DueRun) => Promise<RunEnd>
-  /** Notes and runs what is due, without the daemon having lived meanwhile. */
+  /** Notes and runs what is due. The daemon counts as down since the last call. */
   tick(at: string): Promise<void>
-  /** Ticks each minute up to and including an instant, as a daemon does that lives on. */
+  /** Ticks every minute up to and including an instant, like a running daemon. */
   live(until: string): Promise<void>
-  /** As `07:00 done`, or `20 07:00 done` of another day than the first. */
+  /** Returns the states, such as `07:00 done`, or `20 07:00 done` for another day than the first. */
   states(): Promise<string[]>
   scheduledRuns(): Promise<ScheduledRun[]>
 }
 
-/** Its first tick is on 20 November 2026 at 06:30 UTC. */
+/** Opens a schedule. Its first tick is on 20 November 2026 at 06:30 UTC. */
 export async function openTicking(
   settings: Partial<Schedule> = {},
   options: Partial<Pick<UptimeDeps, 'log' | 'monotonicMs'>> = {},

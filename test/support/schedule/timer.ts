@@ -1,8 +1,8 @@
-/** A steady clock for the client that only its own waits move. */
+/** A clock for the client. It moves only while the client waits. */
 import type { Timer } from '../../../src/upstream/client/retrying-client.ts'
 
 export interface FakeTimer extends Timer {
-  /** Milliseconds waited so far. */
+  /** The milliseconds waited so far. */
   ms: number
 }
 

@@ -1,7 +1,7 @@
-/** Values that no service should send, for any field of a record, drawn by lot. */
+/** Random values that no service should send, for any field of a record. */
 import { PAYLOADS } from '../mail/payloads.ts'
 
-/** Of JSON, which has numbers that a double has not. */
+/** Numbers that JSON can hold and a double cannot. */
 const NUMBERS = [
   ...['0', '-0', '1', '-1', '0.1', '999999.995', '5e-324', '1e-320', '-1e-7', '9007199254740993', '99999999'],
   ...['1e9', '1e15', '-1e15', '1e16', '1e21', '1e60', '-1e60', '1e308', '-1e308', '1e400', '-1e400'],
@@ -72,7 +72,7 @@ const CURRENCIES = [
   'E R',
 ]
 
-/** A value as JSON. */
+/** Returns a random value as JSON. */
 export function absurdValue(next: () => number): string {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)] as T
   return pick<() => string>([
@@ -88,7 +88,10 @@ export function absurdValue(next: () => number): string {
   ])()
 }
 
-/** A record as JSON, with some of its fields and theirs replaced by what is absurd; `id` stays as often as not. */
+/**
+ * Returns a record as JSON with some fields and nested fields replaced by absurd values. About half of the
+ * time `id` is kept.
+ */
 export function absurdRecord(record: object, share: number, next: () => number): string {
   const fields = Object.entries(record).map(([name, value]) => {
     const isFixed = name === 'id' && next() < 0.5

@@ -1,4 +1,7 @@
-/** An upstream that works otherwise than the reference service, and can be probed: numbered pages of contacts. */
+/**
+ * An upstream with other conventions than the reference service, which the probe can explore: numbered pages
+ * of contacts.
+ */
 import { factsOf, inHeader, numberIn, type Shape } from './foreign.ts'
 
 export const CONTACTS: Shape = {

@@ -1,6 +1,6 @@
 /**
- * Fetches one page in a process of its own and prints what came of it, with the memory and the time of the processor that it took:
- * `node fetch-once.ts URL`.
+ * Fetches one page in its own process, and prints the result with the memory and CPU time used: `node
+ * fetch-once.ts URL`.
  */
 import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
@@ -22,7 +22,7 @@ const message = await source.listLeads({}, null, 10).then(
 )
 const { user, system } = process.cpuUsage(began)
 clearInterval(watch)
-// The peak that the system tells for a process counts its parent's memory too, if it was started by a large one.
+// The peak in `process.resourceUsage` includes the memory of a large parent, so the system is asked instead.
 const told = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
 const peak = Math.max(highest, Number(told) * 1024)
 process.stdout.write(

@@ -1,4 +1,4 @@
-/** A syncing with the daemon's lane for events, and the intake that winds it. */
+/** A syncing with the daemon's queue of events and the intake that fills it. */
 
 import type { UpstreamEvent } from '../../../src/domain/model.ts'
 import {
@@ -15,7 +15,7 @@ import { openSyncing, SILENT, type Syncing } from '../syncing.ts'
 export interface Following extends Syncing {
   readonly intake: WebhookIntake
   readonly lane: EventWorker
-  /** Puts down what is in hand. */
+  /** Stops the work in progress. */
   stop(): Promise<void>
 }
 
@@ -66,7 +66,7 @@ export async function openFollowing(url: string, options: Options = {}): Promise
 
 let count = 0
 
-/** An event of its own about a lead, unless told otherwise. */
+/** Returns a new event about a lead, with a new id unless `other` has one. */
 export function eventOf(leadId: string, other: Partial<UpstreamEvent> = {}): UpstreamEvent {
   return { ...event(`event-${++count}`), resourceId: leadId, ...other }
 }

@@ -1,4 +1,4 @@
-/** The shapes of upstreams that are known from the world: the eight that every list client must cope with. */
+/** The eight common shapes of list APIs, with which every client must cope. */
 import { factsOf, inHeader, inQuery, numberIn, type Shape } from './foreign.ts'
 
 const iso = (date: Date): string => date.toISOString()
@@ -53,7 +53,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
       }
     },
     idOf: (record) => String(record.uuid),
-    // Cuts silently to 100.
+    // This service returns at most 100 records and does not say so.
     list: (all, url) => {
       const limit = numberIn(url, 'limit', 25, 100)
       const offset = numberIn(url, 'offset', 0)

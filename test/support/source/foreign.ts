@@ -1,12 +1,12 @@
 /**
- * List APIs of other people's making: each shape pages, authenticates, wraps and names things in a way of its
- * own, over the same kind of made-up records. Nothing here knows of the client.
+ * List APIs as other companies build them. Each shape has its own paging, authentication, envelope and names,
+ * for the same invented records. Nothing here knows the client.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 
 export type ForeignRecord = Readonly<Record<string, unknown>>
 
-/** What a shape answers to a request that is let in. */
+/** The answer of a shape to a request with valid credentials. */
 export interface ForeignAnswer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -15,22 +15,22 @@ export interface ForeignAnswer {
 
 export interface Shape {
   readonly path: string
-  /** Whether the key came along as this upstream wants it. */
+  /** True if the request carries the key in the form that this upstream expects. */
   readonly lets: (request: IncomingMessage, url: URL) => boolean
-  /** The refusal; a bare 401 unless told otherwise. */
+  /** The answer to requests without a valid key; by default 401 without a body. */
   readonly refusal?: ForeignAnswer
   readonly record: (number: number) => ForeignRecord
   readonly idOf: (record: ForeignRecord) => string
   readonly list: (all: readonly ForeignRecord[], url: URL, request: IncomingMessage) => ForeignAnswer
-  /** Answers of other paths, without a key. */
+  /** The answers of other paths, which need no key. */
   readonly others?: Readonly<Record<string, ForeignAnswer>>
-  /** Answers whatever else is asked, by any method, before all others; null leaves it to them. */
+  /** Answers any request before all others. Null leaves the request to them. */
   readonly first?: (
     request: IncomingMessage,
     url: URL,
     all: readonly ForeignRecord[],
   ) => ForeignAnswer | 'crash' | null
-  /** Refuses parameters that it does not know. */
+  /** The known parameters. Others are refused. */
   readonly knows?: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export interface Foreign extends AsyncDisposable {
   readonly url: string
   readonly records: readonly ForeignRecord[]
   readonly ids: readonly string[]
-  /** `GET /leads?limit=3`, in order. */
+  /** The requests so far, in order, such as `GET /leads?limit=3`. */
   readonly requests: readonly string[]
 }
 
@@ -46,10 +46,12 @@ export const KEY = 'k3y-for-tests'
 
 const STATUSES = ['new', 'contacted', 'qualified', 'won', 'lost'] as const
 
-/** Values that every record has, from its number alone; those with a higher number changed later. */
+/**
+ * Returns the values of a record, which follow from its number. Records with higher numbers changed later.
+ */
 export function factsOf(number: number) {
   const created = new Date(Date.UTC(2026, 0, 1) + number * 3_600_000)
-  // Scattered, so that the order of changes is not that of the list.
+  // The times are scattered, so that the order of changes differs from the order of the list.
   const updated = new Date(Date.UTC(2026, 3, 1) + ((number * 7919) % 5000) * 3_600_000)
   return {
     number,
@@ -114,7 +116,7 @@ function answer(
   return shape.list(records, url, request)
 }
 
-/** Digits beyond 2^53 stay digits: a bigint is written as the number that it is. */
+/** Writes a bigint as a number with all its digits, because JSON allows numbers beyond 2^53. */
 function toJson(value: unknown): string {
   const marked = JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'bigint' ? `big:${each}` : each,
@@ -122,7 +124,7 @@ function toJson(value: unknown): string {
   return marked.replace(/"big:(\d+)"/g, '$1')
 }
 
-/** The key in a header, in a form such as `Token {key}`. */
+/** Returns a check for the key in a header, in a form such as `Token {key}`. */
 export function inHeader(name: string, form = '{key}'): Shape['lets'] {
   const expected = form.replace('{key}', KEY).replace('{basic}', Buffer.from(`${KEY}:`).toString('base64'))
   return (request) => request.headers[name.toLowerCase()] === expected
@@ -132,7 +134,7 @@ export function inQuery(name: string): Shape['lets'] {
   return (_, url) => url.searchParams.get(name) === KEY
 }
 
-/** A whole number of the query within limits. */
+/** Reads a whole number from the query, limited to `max`. */
 export function numberIn(url: URL, name: string, fallback: number, max = Number.POSITIVE_INFINITY): number {
   const value = Number(url.searchParams.get(name) ?? fallback)
   return Number.isInteger(value) && value >= 0 ? Math.min(value, max) : fallback

@@ -1,8 +1,8 @@
-/** Random JSON as servers write it, or as they could: spaces, escapes, odd names, large numbers. */
+/** Writes random JSON as servers do or could: with spaces, escapes, odd names and large numbers. */
 
 export interface JsonWriter {
   readonly random: () => number
-  /** What stands between tokens, drawn each time. */
+  /** The spaces between tokens, chosen anew each time. */
   readonly spaces: readonly string[]
 }
 
@@ -52,7 +52,7 @@ export function writeValue(writer: JsonWriter, depth: number): string {
   return dice < 0.8 ? pick(random, NUMBERS) : pick(random, ['true', 'false', 'null'])
 }
 
-/** @param first members that come before the others */
+/** @param first the members that come before the others */
 export function writeObject(writer: JsonWriter, depth: number, first: readonly string[] = []): string {
   const { random } = writer
   const others = randomList(random, 4, () =>
@@ -65,7 +65,7 @@ export function wrapMembers(writer: JsonWriter, members: readonly string[]): str
   return `{${joined(writer, members)}}`
 }
 
-/** @param name as JSON */
+/** @param name the name as JSON */
 export function writeMember(writer: JsonWriter, name: string, value: string): string {
   return `${name}${space(writer)}:${space(writer)}${value}`
 }
@@ -86,7 +86,7 @@ function randomList<T>(random: () => number, most: number, make: () => T): T[] {
   return Array.from({ length: Math.floor(random() * (most + 1)) }, make)
 }
 
-/** Now and then with characters written as escapes that need none. */
+/** Sometimes writes characters as escapes that need none. */
 function writeText(random: () => number, text: string): string {
   const json = JSON.stringify(text)
   return random() < 0.9 ? json : json.replace(/[a-z](?=[^\\]*$)/, (message) => escaped(message))

@@ -1,4 +1,6 @@
-/** A source whose list of leads is a function, with a store and a clock, for tests of what a sync makes of pages. */
+/**
+ * A source whose list of leads is a function, with a store and a clock, for tests of how a sync reads pages.
+ */
 
 import type { SyncResult } from '../../../src/domain/sync.ts'
 import { sync } from '../../../src/jobs/sync/run-sync.ts'
@@ -13,7 +15,7 @@ import type { RawPage, Source } from '../../../src/upstream/source.ts'
 import { IN_POSTGRES, openNewStore } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 
-/** A page whose records are values; what is left out is an end without a total. */
+/** A page whose records are plain values. By default it is the last page, and tells no total. */
 export interface ListedPage extends Partial<Omit<RawPage, 'records'>> {
   readonly records?: readonly unknown[]
 }
@@ -23,10 +25,10 @@ export type Answer = (position: string | null, size: number, filters: LeadFilter
 export interface Listing extends AsyncDisposable {
   readonly store: Store
   readonly clock: { now: Date }
-  /** What the upstream answers and how it is read; a test changes them between syncs. */
+  /** The function that answers, and the rules that read the answer. A test may change them between syncs. */
   answer: Answer
   profile: ProfileInput
-  /** Positions in the order in which they were asked for. */
+  /** The positions of the requests, in order. */
   readonly asked: (string | null)[]
   sync(options?: Partial<SyncOptions>): Promise<SyncResult>
 }
@@ -35,7 +37,7 @@ export const MAPPING = {
   lead: { id: 'id', status: 'status', company_name: 'name', created_at: 'created', updated_at: 'updated' },
 } as const
 
-/** @param profile its mapping and name may be left out */
+/** @param profile may leave out its mapping and name */
 export async function openListing(profile: Partial<ProfileInput>, answer: Answer): Promise<Listing> {
   const clock = { now: new Date('2026-11-21T06:00:00Z') }
   const store = IN_POSTGRES ? await openNewStore('', clock.now) : await openStore(':memory:', clock.now)
@@ -100,7 +102,7 @@ function sourceOf(listing: Listing): Source {
   }
 }
 
-/** Records with ids from `l000` on. */
+/** Returns records with ids from `l000` on. */
 export function records(count: number, from = 0): { id: string; updated: string }[] {
   return Array.from({ length: count }, (_, index) => ({
     id: `l${String(from + index).padStart(3, '0')}`,
@@ -108,7 +110,7 @@ export function records(count: number, from = 0): { id: string; updated: string 
   }))
 }
 
-/** A list of rows by page number from 1, or by offset; its end is an empty page. */
+/** Answers with a list of rows by page number from 1 or by offset. Its end is an empty page. */
 export function paged(kind: 'page' | 'offset', all: readonly unknown[], total: number | null = null): Answer {
   return (position, size) => {
     const at = Number(position ?? (kind === 'page' ? 1 : 0))

@@ -1,4 +1,4 @@
-/** A service that lives on from day to day, and a copy of it that is synced each morning. */
+/** A service that lives on from day to day, and a copy that is synced each morning. */
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Store } from '../../../src/store/db/store.ts'
@@ -10,16 +10,16 @@ const DAY_MS = 86_400_000
 
 interface Life {
   readonly seed: number
-  /** The first morning, in ms. */
+  /** The first morning, in ms since 1970. */
   readonly first: number
   readonly days: number
-  /** Days that the service has lived before. */
+  /** The number of days that the service has lived before. */
   readonly historyDays: number
-  /** Whether the sync of a day, from 0, reads everything. */
+  /** Tells whether the sync of a day reads everything. The first day is 0. */
   readonly isFull: (day: number) => boolean
 }
 
-/** Runs `use` with the store of the copy; `eachMorning` after the sync of each day. */
+/** Calls `eachMorning` after each sync, and then `use` with the store of the copy. */
 export async function liveThrough(
   { seed, first, days, historyDays, isFull }: Life,
   use: (store: Store) => Promise<void>,
@@ -39,7 +39,7 @@ export async function liveThrough(
     nowMs = first + day * DAY_MS
     await service.catchUp()
     syncing.clock.now = new Date(nowMs)
-    // Activity of some leads only: what is read of it later tells moves of days long past.
+    // Only some leads' activity is read at each sync. Activity read later may tell of moves long ago.
     const details = { top: null, perRun: 60, concurrency: 4 }
     expect((await syncing.sync({ pageSize: 500, full: isFull(day), details })).outcome).toBe('ok')
     await eachMorning(syncing.store, new Date(nowMs))

@@ -1,4 +1,4 @@
-/** Shapes of upstreams that are odd in one way or another; each has been met somewhere. */
+/** Unusual shapes of list APIs. Each of them exists somewhere. */
 import {
   type ForeignAnswer,
   type ForeignRecord,

@@ -1,4 +1,4 @@
-/** A probe of a foreign upstream and a sync by nothing but the file that it writes. */
+/** Probes a foreign upstream and syncs with the resulting file alone. */
 import { sql } from 'kysely'
 import { parse } from 'yaml'
 import { type Auth, type Headers, openAsker } from '../../../src/probe/ask.ts'
@@ -12,7 +12,7 @@ import { type Foreign, KEY } from './foreign.ts'
 const AT_ONCE = { attempts: 2, baseMs: 0, maxMs: 0 }
 
 export interface Probed extends ProbeResult {
-  /** The file as written; empty where no list was found. */
+  /** The resulting file; empty if no list was found. */
   readonly text: string
 }
 
@@ -41,7 +41,7 @@ export async function probeForeign(
   }
 }
 
-/** What a sync stores by the file that a probe wrote: raw records by id. */
+/** Syncs with the file of a probe, and returns the stored raw records by id. */
 export async function syncBy(text: string, url: string, key = KEY): Promise<ReadonlyMap<string, unknown>> {
   const profile = parseProfile(parse(text), 'profile.yaml')
   await using syncing = await openSyncing(url, key, { source: { profile } })
@@ -54,12 +54,12 @@ export async function syncBy(text: string, url: string, key = KEY): Promise<Read
   return new Map(rows.map(({ id, raw }) => [id, parseJson(raw)]))
 }
 
-/** The upstream's own records by id, as JSON gives them. */
+/** Returns the upstream's records by id, as parsed JSON. */
 export function recordsOf({ ids, records }: Foreign): ReadonlyMap<string, unknown> {
   return new Map(ids.map((id, index) => [id, jsonOf(records[index])]))
 }
 
-/** Whole numbers beyond 2^53 are kept as text, digit for digit. */
+/** Parses a record. Whole numbers beyond 2^53 are kept as text with all their digits. */
 function jsonOf(record: unknown): unknown {
   return JSON.parse(
     JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),

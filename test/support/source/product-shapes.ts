@@ -1,10 +1,13 @@
-/** Upstreams that answer as products in use do, as far as their documents tell; two of them were held against the products. */
+/**
+ * Upstreams that answer like existing products, according to their documentation. Two of them were compared
+ * with the products.
+ */
 import { type ForeignAnswer, type ForeignRecord, factsOf, inHeader, numberIn, type Shape } from './foreign.ts'
 
 const iso = (date: Date): string => date.toISOString()
 const seconds = (date: Date): string => `${iso(date).slice(0, 19)}Z`
 
-/** Of what comes before all else: the single record below the list. */
+/** Returns the answer for a single record below the list. */
 function single(
   path: string,
   record: (id: string, all: readonly ForeignRecord[]) => unknown,
@@ -16,7 +19,7 @@ function single(
   }
 }
 
-/** json-server 1: a bare list, an envelope when paged, and whatever it does not know is a filter by equality. */
+/** json-server 1: a bare list, or an envelope when paged. Unknown parameters filter by equality. */
 const JSON_SERVER_1: Shape = {
   path: '/leads',
   lets: () => true,
@@ -48,7 +51,7 @@ const JSON_SERVER_1: Shape = {
   },
 }
 
-/** Strapi: all that counts stands in brackets, and filters of fields or operators that it does not know are errors. */
+/** Strapi: all parameters stand in brackets. Filters with unknown fields or operators are errors. */
 function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
   return {
     path: '/api/leads',
@@ -92,7 +95,7 @@ function strapi(wrap: (record: ForeignRecord) => ForeignRecord): Shape {
   }
 }
 
-/** Redmine: `updated_on=>=2026-01-05T10:00:00Z`, a time without parts of a second, else a 422. */
+/** Redmine: `updated_on=>=2026-01-05T10:00:00Z`. A time with fractions of a second is answered with 422. */
 const REDMINE: Shape = {
   path: '/issues.json',
   lets: (...asked) =>
@@ -127,7 +130,7 @@ const REDMINE: Shape = {
   },
 }
 
-/** SAP CAP: dies of `sort=a&sort[]=b`, and takes a + in $filter for a plus. */
+/** SAP CAP: `sort=a&sort[]=b` is an error, and a + in $filter means a plus. */
 const SAP_CAP: Shape = {
   path: '/odata/v4/crm/Leads',
   lets: inHeader('authorization', 'Basic {basic}'),
@@ -167,7 +170,7 @@ const SAP_CAP: Shape = {
   },
 }
 
-/** FHIR: a Bundle whose next page stands in a list of links, behind the one before. */
+/** FHIR: a Bundle with a list of links. The link to the next page comes after another link. */
 const FHIR: Shape = {
   path: '/fhir/Patient',
   lets: inHeader('authorization', 'Bearer {key}'),
@@ -207,7 +210,7 @@ const FHIR: Shape = {
   },
 }
 
-/** LoopBack 4: everything stands in `filter[…]`, and the list tells nothing of itself. */
+/** LoopBack 4: all parameters stand in `filter[…]`. The list tells neither its total nor its end. */
 const LOOPBACK: Shape = {
   path: '/contacts',
   lets: inHeader('authorization', 'OAuth-Token {key}'),
@@ -231,7 +234,7 @@ const LOOPBACK: Shape = {
   },
 }
 
-/** Each with the filter that a probe has to find. */
+/** The products, each with the filter that a probe has to find. */
 export const PRODUCTS: Readonly<Record<string, { readonly shape: Shape; readonly since: string }>> = {
   'json-server 1': { shape: JSON_SERVER_1, since: 'updated_at_gte' },
   'Strapi 4': {

@@ -1,6 +1,6 @@
 /**
- * A list API in memory whose rows come, go and change while it is read: after each answer some leads are
- * inserted, deleted or touched. The order of its rows and how it pages are the test's choice.
+ * A list API in memory whose rows change while it is read: after each answer, some leads are inserted,
+ * deleted or changed. A test chooses the order of the rows and the kind of paging.
  */
 
 import { mapLead } from '../../../src/upstream/mapping/lead-mapping.ts'
@@ -15,11 +15,14 @@ export interface ShiftingOptions {
   readonly random: () => number
   readonly rows: number
   readonly order: Order
-  /** A cursor points at a row, so that no row shifts past it. */
+  /** With `cursor`, a cursor points at a row, so that rows cannot shift past it. */
   readonly kind: 'offset' | 'page' | 'cursor'
   readonly changesAPage: number
   readonly hasUpdatedSince: boolean
-  /** So many that leads move between, and one more at times that was not there; without, there is no filter. */
+  /**
+   * The number of pipelines that leads move between; sometimes a new one is added. Without it, the list has
+   * no filter.
+   */
   readonly pipelines?: number
 }
 
@@ -34,7 +37,7 @@ export interface ShiftingList {
   readonly source: Source
   readonly rows: Map<string, Row>
   readonly clock: { now: Date }
-  /** Answers without changing anything afterwards. */
+  /** If true, an answer changes nothing. */
   isStill: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The dashboard over a store with issues that were made and mailed as the program does it: to people who read English and
- * German, about all leads and some, one of whom the mail server refuses.
+ * The dashboard over a store with issues that the program made and mailed. The recipients read English or
+ * German, and get all leads or some. The mail server refuses one of them.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ export interface OpenedArchive extends OpenedDashboard {
   readonly mailServer: MailServer
   /** Makes and mails the report that is due at a moment. */
   mail(at: Date, report?: Report, recipients?: readonly Recipient[]): Promise<void>
-  /** Hands over what waits. */
+  /** Sends the waiting messages. */
   deliver(): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export async function openArchive(): Promise<OpenedArchive> {
   }
 }
 
-/** Synced once and copied. */
+/** The store is synced once and then copied. */
 let synced: Promise<Buffer> | null = null
 
 async function openSynced(file: string, now: Date): Promise<Store> {
@@ -79,14 +79,14 @@ async function openSynced(file: string, now: Date): Promise<Store> {
   return openStore(file, now)
 }
 
-/** Eight days of the reference service. */
+/** Syncs eight days of the reference service. */
 async function makeSynced(now: Date): Promise<Buffer> {
   await using service = await startService(folderWith(), now, 8)
   const key = await service.createKey({ name: 'test', scope: 'read' })
   const syncing = await openSyncing(service.url, key)
   syncing.clock.now = now
   await syncing.sync({ full: true, pageSize: 500 })
-  // Closed, the file is all there is of it.
+  // After closing, the file holds everything.
   await syncing[Symbol.asyncDispose]()
   return readFileSync(fileOf(syncing.store))
 }

@@ -1,12 +1,12 @@
 /**
- * A real Chromium for looking at pages. Where the machine has none, tests that need it are skipped and say so;
- * on a build server, where nobody would notice, they fail.
+ * A real Chromium for tests of pages. If it is not installed, its tests are skipped with a message; on a
+ * build server they fail.
  */
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { findInstalled, isSkippedButInCi } from '../process/programs.ts'
 
 const CHROMIUM = findInstalled('/usr/bin/chromium')
-/** For what a page is waited for; it is longer than a busy machine makes anybody wait. */
+/** The time limit for waiting. It is longer than any wait on a busy machine. */
 const WITHIN_MS = 120_000
 const ARGUMENTS = [
   '--no-sandbox',
@@ -19,20 +19,23 @@ const ARGUMENTS = [
 ]
 
 /**
- * For tests in which a sandboxed frame goes from one page to another: where each of them has a process of its own, the
- * driver now and then looks into the one before for ever, on a busy machine in 3 of 40 tries.
+ * For tests that navigate inside a sandboxed frame. With a process for each page, the driver sometimes looks
+ * at the old page for ever (in 3 of 40 tries on a busy machine).
  */
 export const FRAMES_IN_PROCESS: readonly string[] = [
   '--disable-features=IsolateSandboxedIframes,PaintHolding',
 ]
 
-/** False where there is no Chromium; for `describe.skipIf(!hasBrowser())`. */
+/** False if Chromium is not installed. For `describe.skipIf(!hasBrowser())`. */
 export function hasBrowser(): boolean {
   const remedy = CHROMIUM === null ? 'apt-get install chromium fonts-dejavu-core' : null
   return !isSkippedButInCi('pages and mails in a browser', remedy)
 }
 
-/** Headless, with a profile of its own that is thrown away, and with these command line arguments too. */
+/**
+ * Opens a headless browser with a new profile and these additional arguments. The profile is deleted
+ * afterwards.
+ */
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   if (CHROMIUM === null) throw new Error('Chromium is not installed')
   const browser = await chromium.launch({
@@ -48,7 +51,7 @@ export interface Look {
   readonly scheme: 'light' | 'dark'
 }
 
-/** An empty page, cut off from any network; `setContent` fills it. */
+/** Opens an empty page without network access. `setContent` fills it. */
 export async function openPage(browser: Browser, { width, scheme }: Look): Promise<Page> {
   return browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme, offline: true })
 }

@@ -1,4 +1,4 @@
-/** The pages of pipelines, agents and the record on a server of the test, of what the test says is counted. */
+/** The dashboard's pages of pipelines, agents and the record, with the numbers that a test gives. */
 
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -26,7 +26,7 @@ import { dailyNumbers } from '../reports/daily-numbers.ts'
 import { lead, openEmptyStore, save, saveWholeRun } from '../store.ts'
 import { SILENT } from '../syncing.ts'
 
-/** A Saturday; all leads have been read a quarter of an hour before. */
+/** A Saturday. All leads were read a quarter of an hour before. */
 export const LOOKED_AT = new Date('2026-11-21T09:15:00Z')
 export const READ_AT = '2026-11-21T09:00:00.000Z'
 export const ZONE = 'Europe/Vienna'
@@ -46,7 +46,7 @@ export async function countNow(store: Store): Promise<KeptOverview> {
   return { overview, dataAsOf: READ_AT, isBeingCounted: false, failure: null }
 }
 
-/** @returns the address */
+/** @returns the address of the pages */
 export async function openCountedPages(
   store: Store,
   kept: KeptOverview,
@@ -82,7 +82,10 @@ export async function openCountedPages(
   return server.url
 }
 
-/** New leads of two pipelines for so many days; on the last days there are three times as many. */
+/**
+ * Opens a store with new leads of two pipelines on so many days. On the last days there are three times as
+ * many.
+ */
 export async function openDailyStore(days: number): Promise<Store> {
   const store = await openEmptyStore()
   onTestFinished(() => store.close())
@@ -100,7 +103,7 @@ export async function openDailyStore(days: number): Promise<Store> {
   return store
 }
 
-/** A page as text: without tags, with single spaces. */
+/** Returns a page as text, without tags and with single spaces. */
 export async function readText(url: string): Promise<string> {
   return textOf(await (await fetch(url)).text())
 }

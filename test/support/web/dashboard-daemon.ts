@@ -1,4 +1,4 @@
-/** A daemon with its dashboard open, after it has read a service and sent a report of it. */
+/** A daemon with its dashboard, after it has read a service and sent a report. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startLeadsheet } from '../leadsheet.ts'
 import { readAddress } from '../process/daemon-address.ts'
@@ -14,10 +14,10 @@ const TOKEN = 'walk-through-all-pages'
 const RECIPIENTS = ['ana@example.com', 'ben@example.com']
 const POLL_MS = 20
 
-/** Starts it for the running test. */
+/** Starts the daemon for the current test. */
 export async function startDashboardDaemon(): Promise<DashboardDaemon> {
   const installation = await openInstallation(RECIPIENTS, 'file:./outbox')
-  // Due is only what comes after a daemon was there for the first time.
+  // A report is only due if a daemon has run before that time.
   await runUntil(installation, at('06:55'), () => countSyncs(installation) > 0)
   const { stderr } = startLeadsheet(['run'], {
     cwd: installation.cwd,

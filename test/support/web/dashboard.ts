@@ -1,4 +1,7 @@
-/** The dashboard on a server of the test, as the daemon opens it from its settings, and asked as by browsers. */
+/**
+ * The dashboard on a server of the test, opened from settings as the daemon does, and requests as browsers
+ * send them.
+ */
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -43,18 +46,18 @@ export interface OpenedDashboard {
   readonly config: Config
   readonly store: Store
   readonly schedules: readonly Schedule[]
-  /** Folder where tests of reports and messages go. */
+  /** The folder that test reports and test messages are written to. */
   readonly outbox: string
   /** The log of the server, line by line. */
   readonly lines: readonly string[]
-  /** Counts how often the daemon was asked to look for what is due. */
+  /** Counts how often the daemon was asked to look for due runs. */
   wakes(): number
 }
 
 /**
- * @param web lines of the settings below `web:`; on this machine with {@link TOKEN} unless given
- * @param more other settings, as YAML
- * @param open makes the store
+ * @param web the lines of the settings below `web:`; by default local with {@link TOKEN}
+ * @param more other settings as YAML
+ * @param open opens the store
  */
 export async function openDashboard(
   web = `token: ${TOKEN}`,
@@ -105,7 +108,9 @@ async function openStaged(file: string, now: Date): Promise<Store> {
   return store
 }
 
-/** Sends one request with just these headers, which `fetch` would not allow; follows no redirect. */
+/**
+ * Sends one request with exactly these headers, which `fetch` would not allow. Redirects are not followed.
+ */
 export function ask(url: string, { method = 'GET', headers = {}, form }: Asked = {}): Promise<Answer> {
   const body = form === undefined ? undefined : new URLSearchParams(form).toString()
   const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
@@ -139,7 +144,7 @@ export async function signIn(url: string, token = TOKEN): Promise<SignedIn> {
   return { cookie, formToken }
 }
 
-/** A form of a page, posted as a browser does. */
+/** Posts a form of a page like a browser. */
 export function act(
   url: string,
   path: string,

@@ -1,4 +1,4 @@
-/** An installation with nothing but a store, as the checks take it. */
+/** An installation that has nothing but a store, for tests of the checks. */
 import { type Facts, type Installation, readFacts } from '../../../src/checks/facts.ts'
 
 export function bareInstallation(

@@ -1,19 +1,19 @@
-/** The text format of Prometheus, read and looked over by the rules that `promtool check metrics` has. */
+/** Parses the text format of Prometheus and checks it by the rules of `promtool check metrics`. */
 
 export interface Metric {
   readonly name: string
   readonly type: string
   readonly help: string
   readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]
-  /** Of the series with exactly these labels; undefined where there is none. */
+  /** Returns the value of the series with exactly these labels; undefined if there is none. */
   valueAt(labels: Readonly<Record<string, string>>): number | undefined
 }
 
-/** Units that have another as their base: https://prometheus.io/docs/practices/naming/#base-units */
+/** Units that are multiples of a base unit: https://prometheus.io/docs/practices/naming/#base-units */
 const NO_BASE_UNITS = ['ms', 'milliseconds', 'minutes', 'hours', 'days', 'kb', 'mb', 'gb', 'percent']
 const SUFFIXES_OF_OTHERS = /_(count|sum|bucket)$/
 
-/** By name. */
+/** Returns the metrics by name. */
 export function readMetrics(text: string): Map<string, Metric> {
   const metrics = new Map<string, Metric>()
   for (const block of text.split(/^(?=# HELP )/m).filter((part) => part.startsWith('# HELP '))) {
@@ -28,7 +28,7 @@ export function readMetrics(text: string): Map<string, Metric> {
   return metrics
 }
 
-/** What is wrong with how a metric is named and told of. */
+/** Lists the faults in the name and the help text of a metric. */
 export function faultsOf({ name, type, help, samples }: Metric): string[] {
   const words = name.split('_')
   const unit = words.find((word) => NO_BASE_UNITS.includes(word))

@@ -1,4 +1,4 @@
-/** The status page on a server of the test, of a store that the test fills, at a time that it sets. */
+/** The status page on a server of the test. The test fills the store and sets the time. */
 
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -20,23 +20,23 @@ import { bareInstallation } from './installation.ts'
 export interface StatusPage {
   readonly url: string
   readonly store: Store
-  /** Tests move it on. */
+  /** A clock that tests move. */
   readonly clock: { now: Date }
-  /** The page as text: without tags, with single spaces. */
+  /** Returns the page as text, without tags and with single spaces. */
   read(): Promise<string>
   readHtml(): Promise<string>
   close(): PromiseLike<void>
 }
 
 export interface StatusPageOptions {
-  /** A store of its own unless given, which is closed with the page. */
+  /** The store; by default a new one, which is closed with the page. */
   readonly store?: Store
   readonly canAct?: boolean
   readonly now?: Date
   readonly resources?: Installation['resources']
-  /** An upstream without webhooks unless given. */
+  /** The state of events; by default an upstream without webhooks. */
   readonly events?: Installation['events']
-  /** A free one unless given. */
+  /** The port; by default a free one. */
   readonly port?: number
 }
 
@@ -85,7 +85,7 @@ export async function openStatusPage(options: StatusPageOptions = {}): Promise<S
   }
 }
 
-/** The visible text of the main part. */
+/** Returns the visible text of the main part. */
 function textOf(html: string): string {
   const [, main = html] = /<main[^>]*>([\s\S]*)<\/main>/.exec(html) ?? []
   return main

@@ -1,4 +1,4 @@
-/** All that can be wrong at once, as the status page shows it at {@link STATUS_AT}, while a sync runs. */
+/** Fills a store with every problem that the status page can show at {@link STATUS_AT}, while a sync runs. */
 
 import { upsertAlerts } from '../../../src/store/alerts/alert.ts'
 import type { Store, Trx } from '../../../src/store/db/store.ts'
@@ -20,7 +20,7 @@ import { STATUS_AT } from './status-page.ts'
 const NONE = { seen: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0, held: 0 }
 const LONG = 'GET https://leads.example.com/api/v1/a-path-of-one-very-long-word-that-no-column-has-room-for'
 
-/** @returns the lease of the sync under way */
+/** @returns the lease of the running sync */
 export async function fillWithTroubles(store: Store): Promise<Lease> {
   await save(store, [lead('a'), lead('b')])
   await saveWholeRun(store, ago(2000))

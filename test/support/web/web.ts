@@ -1,4 +1,4 @@
-/** The pages of recipients on a server of the test, with a report that ana, ben and dana are to get. */
+/** The recipients' pages on a server of the test, with a report for ana, ben and dana. */
 import { onTestFinished } from 'vitest'
 import { openPreferencePage } from '../../../src/jobs/recipients/change-preference.ts'
 import { signLink } from '../../../src/mail/unsubscribe.ts'
@@ -63,7 +63,7 @@ export async function openPages({
   const key = await readOrCreateLinkKey(store, NOW)
   return {
     ...{ store, server, pages },
-    /** The page of an address, where the server is reached in the test. */
+    /** Returns the URL of a recipient's page on the test's server. */
     pageOf: (address: string, report = 'daily') =>
       preferencesUrl(server.url, signLink(key, { address, report })),
     standingOf: async (address: string): Promise<Preference['state'] | 'weekly' | null> => {
@@ -74,7 +74,7 @@ export async function openPages({
   }
 }
 
-/** Unsubscribes by one click, as mail programs do. */
+/** Unsubscribes by one click, like a mail program. */
 export function clickOnce(url: string): Promise<Response> {
   return fetch(url, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })
 }
